@@ -1,0 +1,68 @@
+"""What a host is: a plain value, so that checking and planning touch no machine."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Fact(BaseModel):
+    """A frozen value."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class CpuFact(Fact):
+    """One logical CPU that this process may use, and what it shares with others.
+
+    `core`, `package`, `node`, `l2` and `l3` are identifiers: CPUs with equal ones share that thing.
+    """
+
+    cpu: int
+    core: int
+    package: int = 0
+    node: int = 0
+    l2: int | None = None
+    l3: int | None = None
+    max_khz: int | None = None
+
+
+class Jvm(Fact):
+    """A Java launcher that was found and asked for its version."""
+
+    name: str
+    java: str
+    release: int
+    build: str
+    vendor: str = ""
+    javac: str | None = None
+
+
+class HostFacts(Fact):
+    """A host as seen before a study; unreadable facts are None, never a guess."""
+
+    cpus: tuple[CpuFact, ...]
+    memory_bytes: int | None = None
+    kernel: str | None = None
+    cpu_model: str | None = None
+    microcode: str | None = None
+    governor: str | None = None
+    clocksource: str | None = None
+    hypervisor: str | None = None
+    autogroup: bool | None = None
+    smt: bool | None = None
+    kernel_command_line: tuple[str, ...] = ()
+    jvms: tuple[Jvm, ...] = ()
+    refused: dict[str, str] = Field(default={}, description="control or level -> why it is not granted here")
+
+    @property
+    def n_cpus(self) -> int:
+        """CPUs that this process may use."""
+        return len(self.cpus)
+
+    def machine(self) -> dict[str, Any]:
+        """The `machine` field of the journal: facts without names of people or hosts."""
+        plain = self.model_dump(exclude={"cpus", "jvms", "refused"})
+        plain["n_cpus"] = self.n_cpus
+        plain["jvms"] = {jvm.name: jvm.build for jvm in self.jvms}
+        plain["topology"] = [cpu.model_dump() for cpu in self.cpus]
+        return plain
