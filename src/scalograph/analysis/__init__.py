@@ -1,0 +1,42 @@
+"""Estimates from arrays of numbers; knows nothing of runs on a machine."""
+
+from scalograph.analysis.allocate import (
+    Allocation,
+    Spread,
+    baseline_repeats,
+    iterations_per_run,
+    spread,
+)
+from scalograph.analysis.compare import (
+    Comparison,
+    compare,
+    holm,
+    minimum_detectable_effect,
+)
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.interval import summarize
+from scalograph.analysis.ratio import paired_ratio, ratio
+from scalograph.analysis.score import score, scores
+from scalograph.analysis.serial_fraction import karp_flatt
+from scalograph.analysis.speedup import SpeedupPoint, speedup
+
+__all__ = [
+    "Allocation",
+    "Comparison",
+    "Estimate",
+    "SpeedupPoint",
+    "Spread",
+    "baseline_repeats",
+    "compare",
+    "holm",
+    "iterations_per_run",
+    "karp_flatt",
+    "minimum_detectable_effect",
+    "paired_ratio",
+    "ratio",
+    "score",
+    "scores",
+    "speedup",
+    "spread",
+    "summarize",
+]

@@ -1,0 +1,117 @@
+"""Where should the time go: more runs, more iterations, or more baselines?"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scalograph.analysis.sample import Scores, has_logs, present
+
+MOST = 1000  # iterations a run; beyond that a run is not a run any more but a soak test
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """How many iterations a run should have, and why it may not be known.
+
+    Attributes:
+        iterations: per run, after warm-up; None where the pilot was too small.
+        warnings: what was needed and what there was.
+    """
+
+    iterations: int | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Where noise comes from, as standard deviations of logs (0.03 is 3 %).
+
+    Attributes:
+        within: between iterations of a run.
+        between: between runs, what iterations cannot average away; 0 where it does not show.
+    """
+
+    within: float
+    between: float
+
+
+def iterations_per_run(
+    cost_start: float, cost_iteration: float, sd_within: float, sd_between: float, most: int = MOST
+) -> Allocation:
+    """Iterations per run that give the narrowest interval for the time: m* = sqrt(C/c) s_within / s_between.
+
+    Args:
+        cost_start: C, cost of a run before its first counted iteration (start and warm-up), any unit.
+        cost_iteration: c, cost of an iteration, same unit, above zero.
+        sd_within: standard deviation between iterations of a run, on logs.
+        sd_between: standard deviation between runs, on logs.
+        most: upper limit, which applies where runs do not differ.
+
+    Raises:
+        ValueError: when a cost or spread has no meaning.
+
+    Source: T. Kalibera and R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013, section 6.
+
+    >>> iterations_per_run(100.0, 1.0, 0.02, 0.04).iterations
+    5
+    """
+    for name, value in (("cost_start", cost_start), ("sd_within", sd_within), ("sd_between", sd_between)):
+        if not value >= 0:
+            raise ValueError(f"{name}: found {value}, expected 0 or more")
+    if not cost_iteration > 0:
+        raise ValueError(f"cost_iteration: found {cost_iteration}, expected more than 0")
+    if sd_within == 0:
+        return Allocation(1)
+    if sd_between == 0:
+        return Allocation(most, ("runs differ by no more than their iterations: as many as allowed",))
+    best = math.sqrt(cost_start / cost_iteration) * sd_within / sd_between
+    return Allocation(max(1, min(most, round(best))))
+
+
+def spread(runs: Sequence[Scores]) -> tuple[Spread | None, tuple[str, ...]]:
+    """Noise within and between the runs of one treatment, from iterations after warm-up.
+
+    The variance of run means minus what iterations explain of it, not below zero.
+
+    Args:
+        runs: iterations of each run, above zero; lengths may differ.
+
+    Returns:
+        The spread, or None with the reason: two runs of two iterations are needed.
+
+    >>> spread([[1.0, 1.0]])[1]
+    ('need >= 2 runs of 2 iterations for the noise between runs, have 1',)
+    """
+    found = [x for x, _ in map(present, runs) if x.size >= 2]
+    if len(found) < 2:
+        return None, (f"need >= 2 runs of 2 iterations for the noise between runs, have {len(found)}",)
+    if not has_logs(*found):
+        return None, ("an iteration <= 0 has no log: no relative noise",)
+    logs = [np.log(x) for x in found]
+    degrees = sum(x.size - 1 for x in logs)
+    within = sum(float(np.square(x - x.mean()).sum()) for x in logs) / degrees
+    harmonic = len(logs) / sum(1 / x.size for x in logs)
+    between = float(np.var([x.mean() for x in logs], ddof=1)) - within / harmonic
+    return Spread(math.sqrt(within), math.sqrt(max(0.0, between))), ()
+
+
+def baseline_repeats(repeats: int, columns: int) -> int:
+    """Runs of a baseline that `columns` other treatments are compared with: sqrt(columns) times as many.
+
+    Args:
+        repeats: runs of each other treatment, 0 or more.
+        columns: treatments compared with the baseline, 0 or more.
+
+    Raises:
+        ValueError: when a count is negative.
+
+    Source: C. W. Dunnett, A multiple comparison procedure, J. Am. Statist. Assoc. 50 (1955).
+
+    >>> baseline_repeats(5, 4), baseline_repeats(5, 0)
+    (10, 5)
+    """
+    if repeats < 0 or columns < 0:
+        raise ValueError(f"baseline: found {repeats} repeats, {columns} columns, expected 0 or more")
+    return math.ceil(repeats * math.sqrt(max(1, columns)) - 1e-9)

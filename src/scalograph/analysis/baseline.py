@@ -1,0 +1,108 @@
+"""How does each level stand against the baseline that all levels share?"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from scalograph.analysis.contrast import Contrast, paired, welch
+from scalograph.analysis.estimate import Estimate, t_quantile
+from scalograph.analysis.sample import FloatArray, Scores, as_array, center
+from scalograph.analysis.simultaneous import paired_level, shared_correlation, welch_level
+
+Blocks = Mapping[int, Sequence[Hashable]]
+Means = Mapping[int, Mapping[Hashable, float]]
+UNPAIRED = "need >= 2 blocks that hold both the baseline and each level to pair runs: not paired"
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Contrasts of all levels with the baseline.
+
+    Attributes:
+        contrasts: level -> log T(baseline)/T(level).
+        level: confidence of each single interval at which all hold together as asked.
+        confidence: what was asked.
+    """
+
+    contrasts: Mapping[int, Contrast]
+    level: float
+    confidence: float
+
+    def singles(self) -> dict[int, Estimate]:
+        """Level -> ratio with its own interval."""
+        return {n: c.estimate(self.confidence) for n, c in self.contrasts.items()}
+
+    def bands(self) -> dict[int, Estimate]:
+        """Level -> ratio with the interval that holds for all levels at once, where there is one."""
+        usable = {n: c for n, c in self.contrasts.items() if c.df > 0}
+        found = {n: c.estimate(self.confidence, t_quantile(self.level, c.df)) for n, c in usable.items()}
+        return {n: replace(e, method=f"{e.method}, simultaneous (max-t)") for n, e in found.items()}
+
+
+def unpaired_columns(samples: Mapping[int, FloatArray], baseline: int, confidence: float) -> Columns:
+    """Welch contrasts of independent runs; all scores above zero, at least one of the baseline."""
+    centers = {n: center(np.log(x)) for n, x in samples.items() if x.size}
+    found = {n: welch(np.log(samples[baseline]), np.log(samples[n])) for n in centers if n != baseline}
+    usable = [centers[n] for n, c in found.items() if c.df > 0]
+    level = welch_level(centers[baseline], usable, confidence) if usable else confidence
+    return Columns(found, level, confidence)
+
+
+def blocked_columns(
+    scores: Mapping[int, Scores], baseline: int, blocks: Blocks, confidence: float
+) -> Columns | None:
+    """Paired contrasts of block means; None where a level shares fewer than two blocks with the baseline."""
+    means = {n: block_logs(n, x, blocks) for n, x in scores.items()}
+    means = {n: found for n, found in means.items() if found}
+    shared = {n: _common(means, (baseline, n)) for n in means if n != baseline}
+    if baseline not in means or not shared or min(map(len, shared.values())) < 2:
+        return None
+    found = {n: _paired(means, baseline, n, ids) for n, ids in shared.items()}
+    complete = _common(means, tuple(means))
+    matrix = np.array([[means[baseline][i] - means[n][i] for n in shared] for i in complete])
+    rho = shared_correlation(matrix.reshape(len(complete), len(shared)))
+    return Columns(found, paired_level([c.n for c in found.values()], rho, confidence), confidence)
+
+
+def unpaired(columns: Columns) -> Columns:
+    """The same contrasts, which say that runs could not be paired."""
+    noted = {n: replace(c, warnings=(*c.warnings, UNPAIRED)) for n, c in columns.contrasts.items()}
+    return replace(columns, contrasts=noted)
+
+
+def block_logs(n: int, scores: Scores, blocks: Blocks) -> dict[Hashable, float]:
+    """Block -> mean log of the scores that level `n` has in it; missing scores are left out.
+
+    Raises:
+        ValueError: when `blocks` does not name one block for each score.
+
+    >>> block_logs(1, [1.0, 1.0, None], {1: ["a", "a", "b"]})
+    {'a': 0.0}
+    """
+    values, ids = as_array(scores), blocks.get(n, ())
+    if len(ids) != values.size:
+        raise ValueError(
+            f"blocks: level {n}: found {len(ids)}, expected one for each of {values.size} scores"
+        )
+    logs: dict[Hashable, list[float]] = {}
+    for block, value in zip(ids, values, strict=True):
+        if np.isfinite(value):
+            logs.setdefault(block, []).append(float(np.log(value)))
+    return {block: float(np.mean(found)) for block, found in logs.items()}
+
+
+def _common(means: Means, levels: Sequence[int]) -> list[Hashable]:
+    """Blocks that hold all these levels, in the order of the first."""
+    first, *rest = (means[n] for n in levels)
+    return [block for block in first if all(block in other for other in rest)]
+
+
+def _paired(means: Means, baseline: int, n: int, ids: Sequence[Hashable]) -> Contrast:
+    one, two = (np.array([means[level][i] for i in ids]) for level in (baseline, n))
+    found = paired(one, two)
+    n_lost = len(means[baseline].keys() | means[n].keys()) - len(ids)
+    if n_lost == 0:
+        return found
+    lost = f"{n_lost} blocks without the baseline or this level are left out"
+    return replace(found, warnings=(*found.warnings, lost))

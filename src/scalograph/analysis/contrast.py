@@ -1,0 +1,84 @@
+"""How far apart are two treatments, on the log scale? The one step under ratio, speedup and comparison."""
+
+import math
+from dataclasses import dataclass
+
+from scipy.special import stdtr
+
+from scalograph.analysis.estimate import Estimate, exp, need_runs, t_quantile
+from scalograph.analysis.sample import Center, FloatArray, center
+
+WELCH = "ratio of typical runs, Welch t on log scores"
+PAIRED = "ratio of typical runs, paired t on log scores"
+NO_SPREAD = "the runs of each treatment are identical: the interval has no width; the clock may be too coarse"
+NO_PAIR_SPREAD = "the ratio is identical in all pairs: the interval has no width; the clock may be too coarse"
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Difference of two mean logs: log(a / b).
+
+    Attributes:
+        delta: the difference.
+        se: its standard error; NaN where there are too few runs for one.
+        df: degrees of freedom of `se` (Welch-Satterthwaite: not whole); 0 where there is none.
+        n: runs behind it, or pairs.
+        method: the procedure, in words.
+        warnings: what was needed and what there was.
+    """
+
+    delta: float
+    se: float
+    df: float
+    n: int
+    method: str
+    warnings: tuple[str, ...] = ()
+
+    def estimate(self, confidence: float, quantile: float | None = None) -> Estimate:
+        """exp(delta) with its interval; `quantile` (standard errors) replaces that of Student t."""
+        if self.df <= 0:
+            return Estimate(exp(self.delta), None, None, confidence, self.n, self.method, self.warnings)
+        half = (t_quantile(confidence, self.df) if quantile is None else quantile) * self.se
+        low, high = exp(self.delta - half), exp(self.delta + half)
+        found = Estimate(exp(self.delta), low, high, confidence, self.n, self.method, self.warnings)
+        return found if high is not None else found.warned("the upper end exceeds what a number can hold")
+
+    def p_value(self) -> float | None:
+        """Two-sided p of no difference; None without a standard error."""
+        if self.df <= 0:
+            return None
+        if self.se == 0:
+            return 1.0 if self.delta == 0 else 0.0
+        return float(2 * stdtr(self.df, -abs(self.delta) / self.se))
+
+
+def welch(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:
+    """Contrast log(a / b) of two independent samples, given as logs, shapes (n,) and (m,), both non-empty.
+
+    Source: B. L. Welch, The generalization of Student's problem, Biometrika 34 (1947).
+    """
+    one, two = center(a, trim), center(b, trim)
+    n, delta = a.size + b.size, one.value - two.value
+    if min(one.df, two.df) < 1:
+        return Contrast(delta, math.nan, 0.0, n, WELCH, (need_runs(2, (a.size, b.size)),))
+    se = math.hypot(one.se, two.se)
+    return Contrast(delta, se, satterthwaite(one, two), n, WELCH, (NO_SPREAD,) if se == 0 else ())
+
+
+def paired(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:
+    """Contrast log(a / b) of pairs, given as logs, both of shape (n >= 1,); a[i] and b[i] share block i."""
+    c = center(a - b, trim)
+    if c.df < 1:
+        short = f"need >= 2 pairs for an interval, have {a.size}"
+        return Contrast(c.value, math.nan, 0.0, a.size, PAIRED, (short,))
+    return Contrast(c.value, c.se, c.df, a.size, PAIRED, (NO_PAIR_SPREAD,) if c.se == 0 else ())
+
+
+def satterthwaite(one: Center, two: Center) -> float:
+    """Degrees of freedom of the difference of two means with their own variances."""
+    largest = max(one.se, two.se)
+    if largest == 0:
+        return float(one.df + two.df)
+    # Scaled by the larger, because the fourth power of a small standard error underflows.
+    u, v = (one.se / largest) ** 2, (two.se / largest) ** 2
+    return (u + v) ** 2 / (u**2 / one.df + v**2 / two.df)

@@ -1,0 +1,105 @@
+"""What is an estimate? A value that never travels without its interval, its method and its warnings."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from scipy.special import stdtrit
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number, the interval around it, and what a reader must know about both.
+
+    Attributes:
+        value: the estimate, or None where there were no data for one.
+        low: lower end of the interval; None where it is unknown or unbounded (a warning says which).
+        high: upper end of the interval; None as for `low`.
+        confidence: nominal coverage of the interval, between 0 and 1.
+        n: runs behind the estimate (pairs, where the method is a paired one).
+        method: the estimand and the procedure, in words.
+        warnings: what was needed and what there was.
+
+    >>> Estimate(2.0, 1.5, 2.5, 0.95, 5, "an example").contains(1.6)
+    True
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    n: int
+    method: str
+    warnings: tuple[str, ...] = ()
+
+    def contains(self, x: float) -> bool:
+        """Whether the interval covers `x`; an estimate without an interval covers nothing."""
+        return self.low is not None and self.high is not None and self.low <= x <= self.high
+
+    def scaled(self, factor: float) -> Self:
+        """The same estimate in another unit: value and interval times `factor`, which is above zero."""
+        if not factor > 0:
+            raise ValueError(f"scaled: found factor {factor}, expected a number above zero")
+        ends = (self.value, self.low, self.high)
+        value, low, high = (None if x is None else finite(x * factor) for x in ends)
+        return replace(self, value=value, low=low, high=high)
+
+    def warned(self, *warnings: str) -> Self:
+        """The same estimate with further warnings; one that is already there is not repeated."""
+        return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *warnings))))
+
+
+def unknown(method: str, confidence: float, n: int, *warnings: str) -> Estimate:
+    """An estimate of nothing, which says why."""
+    return Estimate(None, None, None, confidence, n, method, tuple(warnings))
+
+
+def need_runs(needed: int, have: Sequence[int] | int, purpose: str = "an interval") -> str:
+    """The sentence every statistic uses when runs are short.
+
+    >>> need_runs(2, 1)
+    'need >= 2 runs for an interval, have 1'
+    >>> need_runs(2, (1, 5))
+    'need >= 2 runs each for an interval, have 1 and 5'
+    """
+    if isinstance(have, int):
+        return f"need >= {needed} runs for {purpose}, have {have}"
+    return f"need >= {needed} runs each for {purpose}, have {' and '.join(str(n) for n in have)}"
+
+
+def finite(x: float) -> float | None:
+    """`x`, or None where it is no number that JSON or a reader could take.
+
+    >>> finite(0.0), finite(float("inf"))
+    (0.0, None)
+    """
+    return float(x) if math.isfinite(x) else None
+
+
+def exp(x: float) -> float | None:
+    """e to the power of `x`, or None where that exceeds what a float can hold."""
+    return math.exp(x) if x < 709.0 else None
+
+
+def t_quantile(confidence: float, df: float) -> float:
+    """Half-width, in standard errors, of a two-sided Student t interval.
+
+    Args:
+        confidence: nominal coverage, between 0 and 1, both excluded.
+        df: degrees of freedom, above zero; need not be whole.
+
+    Raises:
+        ValueError: when `confidence` is no probability.
+
+    >>> round(t_quantile(0.95, 4), 3)
+    2.776
+    """
+    check_confidence(confidence)
+    return float(stdtrit(df, 0.5 + confidence / 2))
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise ValueError unless `confidence` lies between 0 and 1, both excluded."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence: found {confidence}, expected a number between 0 and 1, such as 0.95")

@@ -1,0 +1,117 @@
+"""How many times as long does `a` take as `b`?"""
+
+import math
+
+import numpy as np
+
+from scalograph.analysis.contrast import PAIRED, WELCH, paired, welch
+from scalograph.analysis.estimate import Estimate, check_confidence, finite, need_runs, t_quantile, unknown
+from scalograph.analysis.sample import (
+    FloatArray,
+    Scores,
+    as_array,
+    center,
+    has_logs,
+    present,
+    trim_note,
+)
+
+FIELLER = "ratio of means, Fieller interval"
+
+
+def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) -> Estimate:
+    """Typical score of `a` over that of `b`, from independent runs: Welch t on logs.
+
+    Args:
+        a: scores of the numerator, shape (n,).
+        b: scores of the denominator, shape (m,), same unit.
+        confidence: nominal coverage.
+        trim: share of the runs set aside at each end, 0 to 0.25.
+
+    Returns:
+        The ratio, without unit. Where a score <= 0 has no log: ratio of means with a Fieller interval.
+
+    Raises:
+        ValueError: when an argument has no meaning (never for want of data).
+
+    Source: E. C. Fieller, Some problems in interval estimation, J. R. Statist. Soc. B 16 (1954).
+
+    >>> e = ratio([20.0, 20.4, 19.6], [10.0, 10.2, 9.8])
+    >>> round(e.value, 3), round(e.low, 2), round(e.high, 2)
+    (2.0, 1.91, 2.09)
+    """
+    check_confidence(confidence)
+    (x, notes_x), (y, notes_y) = present(a), present(b)
+    notes = (*notes_x, *notes_y)
+    if min(x.size, y.size) == 0:
+        return unknown(WELCH, confidence, x.size + y.size, *notes, need_runs(1, (x.size, y.size), "a ratio"))
+    if not has_logs(x, y):
+        return _fieller(x, y, 0.0, confidence, x.size + y.size).warned(*notes)
+    found = welch(np.log(x), np.log(y), trim).estimate(confidence)
+    return found.warned(*notes, *trim_note(min(x.size, y.size), trim))
+
+
+def paired_ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) -> Estimate:
+    """Typical score of `a` over that of `b`, from runs interleaved in blocks: paired t on logs.
+
+    What a block shares (a warm machine, a noisy neighbor, a drift) cancels within its pair.
+
+    Args:
+        a: scores of the numerator, shape (n,); a[i] ran in block i.
+        b: scores of the denominator, shape (n,); b[i] ran in block i.
+        confidence: nominal coverage.
+        trim: share of the pairs set aside at each end, 0 to 0.25.
+
+    Returns:
+        The ratio, without unit; `n` counts pairs. A pair that misses a score is left out, with a warning.
+
+    Raises:
+        ValueError: when the lengths differ or an argument has no meaning.
+
+    >>> paired_ratio([2.0, 4.0], [1.0, 2.0]).value
+    2.0
+    """
+    check_confidence(confidence)
+    x, y, notes = pairs(a, b)
+    if x.size == 0:
+        return unknown(PAIRED, confidence, 0, *notes, "need >= 1 pairs for a ratio, have 0")
+    if not has_logs(x, y):
+        covariance = float(np.cov(x, y)[0, 1]) / x.size if x.size > 1 else 0.0
+        return _fieller(x, y, covariance, confidence, x.size).warned(*notes)
+    return paired(np.log(x), np.log(y), trim).estimate(confidence).warned(*notes, *trim_note(x.size, trim))
+
+
+def pairs(a: Scores, b: Scores) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+    """The pairs that have both scores, as two arrays of shape (n,), and a warning that counts the others.
+
+    Raises:
+        ValueError: when the lengths differ.
+    """
+    x, y = as_array(a), as_array(b)
+    if x.size != y.size:
+        raise ValueError(f"pairs: found {x.size} and {y.size} scores, expected one of each for every block")
+    both = np.isfinite(x) & np.isfinite(y)
+    n_lost = x.size - int(both.sum())
+    notes = (f"{n_lost} of {x.size} pairs miss a score",) if n_lost else ()
+    return x[both], y[both], notes
+
+
+def _fieller(x: FloatArray, y: FloatArray, covariance: float, confidence: float, n: int) -> Estimate:
+    """Ratio of arithmetic means; `covariance` is that of the two means (0 for independent samples)."""
+    warning = "a score <= 0 has no log: ratio of means instead"
+    one, two = center(x), center(y)
+    if two.value == 0:
+        return unknown(FIELLER, confidence, n, warning, "the denominator is zero: no ratio")
+    value = one.value / two.value
+    point = Estimate(finite(value), None, None, confidence, n, FIELLER, (warning,))
+    if min(one.df, two.df) < 1:
+        return point.warned(need_runs(2, (x.size, y.size)))
+    t = t_quantile(confidence, min(one.df, two.df))  # the smaller: on the safe side, logs are the rule
+    square = two.value**2 - (t * two.se) ** 2
+    if square <= 0:
+        return point.warned("the denominator cannot be told from zero: the ratio has no bounded interval")
+    middle = one.value * two.value - t**2 * covariance
+    rest = one.value**2 - (t * one.se) ** 2
+    root = math.sqrt(max(0.0, middle**2 - square * rest))
+    low, high = finite((middle - root) / square), finite((middle + root) / square)
+    return Estimate(finite(value), low, high, confidence, n, FIELLER, (warning,))
