@@ -1,0 +1,49 @@
+"""Text with units, as people write it, to plain numbers: "10ms", "4min", "1%", and back."""
+
+import re
+
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+_QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zµ%]+)\s*", re.IGNORECASE)
+
+
+def _quantity(text: str, units: dict[str, float], example: str) -> float:
+    match = _QUANTITY.fullmatch(text)
+    if match is None or match[2] not in units:
+        known = ", ".join(units)
+        raise ValueError(f'found "{text}", expected a number with a unit such as "{example}" (units: {known})')
+    return float(match[1]) * units[match[2]]
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of a duration.
+
+    >>> parse_duration("10ms"), parse_duration("4min")
+    (0.01, 240.0)
+    """
+    return _quantity(text, _SECONDS, "10ms")
+
+
+def parse_percent(text: str) -> float:
+    """The fraction that a percentage stands for.
+
+    >>> parse_percent("95%")
+    0.95
+    """
+    return _quantity(text, {"%": 0.01}, "95%")
+
+
+def format_duration(seconds: float) -> str:
+    """A duration for people, two or three digits.
+
+    >>> format_duration(0.0123), format_duration(75), format_duration(7322)
+    ('12.3 ms', '1 min 15 s', '2 h 02 min')
+    """
+    if seconds < 60:
+        for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+            if seconds >= size:
+                return f"{seconds / size:.3g} {unit}"
+        return f"{seconds / 1e-9:.3g} ns"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s" if rest else f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
