@@ -1,0 +1,57 @@
+"""The words of a design, and what every planner is: something that is asked for the next run and told its record."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from scalograph.study import Level, Study
+
+Treatment = Mapping[str, Level]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One launch under one treatment: the experimental unit."""
+
+    run: str
+    block: int
+    treatment: Treatment
+    replicate: int
+    warmup: bool = False
+
+
+@dataclass(frozen=True)
+class Design:
+    """A study with its levels spelled out for one host, and the treatments that it will run.
+
+    `dropped` says in words which treatments of the full grid are not planned, and why.
+    """
+
+    study: Study
+    treatments: tuple[Treatment, ...]
+    dropped: tuple[str, ...] = ()
+    repeats: Mapping[int, int] = field(default_factory=dict)
+
+    def runs_per_block(self, index: int) -> int:
+        """How often a block holds the treatment of this index: once, a baseline more often."""
+        return self.repeats.get(index, 1)
+
+    @property
+    def block_size(self) -> int:
+        """Runs in one block."""
+        return sum(self.runs_per_block(index) for index in range(len(self.treatments)))
+
+    @property
+    def n_runs(self) -> int:
+        """All runs that are asked, warm-up runs left out."""
+        return self.block_size * self.study.protocol.runs
+
+
+class Planner(Protocol):
+    """Strategy: pure in (study, seed, records told). It never touches a machine."""
+
+    def ask(self) -> Run | None:
+        """The next run, or None when the question is answered."""
+
+    def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> None:
+        """What became of a run; resume replays the journal through here."""

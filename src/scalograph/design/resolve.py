@@ -1,0 +1,83 @@
+"""A study on a host: levels spelled out, impossible treatments dropped by name, baselines repeated."""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from scalograph.control.base import LevelError
+from scalograph.control.registry import control
+from scalograph.design.planner import Design, Treatment
+from scalograph.errors import Problem, StudyError
+from scalograph.facts import HostFacts
+from scalograph.study import Factor, Level, LevelsError, Study, parse_levels
+
+MAX_TREATMENTS = 100_000
+
+# Says in words why a treatment cannot run here, or nothing: what a workload requires of a JVM, say.
+Refusal = Callable[[Treatment], str | None]
+
+
+def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: None) -> Design:
+    """The design of a study on a host.
+
+    Raises:
+        StudyError: with every level that this host cannot obey, or when no treatment is left.
+    """
+    study = _spelled_out(study, facts)
+    kept, dropped = _treatments(study, refusal)
+    if not kept:
+        raise StudyError.one("factors", "no treatment is left", "at least one", "; ".join(dropped) or "lower `exclude`")
+    return Design(study, tuple(kept), tuple(dropped), _repeats(study, kept))
+
+
+def _spelled_out(study: Study, facts: HostFacts) -> Study:
+    factors: dict[str, Factor] = {}
+    problems: list[Problem] = []
+    for name, factor in study.factors.items():
+        try:
+            factors[name] = factor.model_copy(update={"levels": _levels(factor, facts)})
+        except LevelError as error:
+            problems.append(Problem(f'factor "{name}"', error.found, error.expected, error.fix))
+        except LevelsError as error:
+            problems.append(Problem(f'factor "{name}"', str(error)))
+    if problems:
+        raise StudyError(problems)
+    size = math.prod(len(factor.levels) for factor in factors.values())
+    if size > MAX_TREATMENTS:
+        raise StudyError.one("factors", f"{size} treatments", f"at most {MAX_TREATMENTS}", "use fewer levels")
+    return study.model_copy(update={"factors": factors})
+
+
+def _levels(factor: Factor, facts: HostFacts) -> list[Level]:
+    levels = parse_levels(factor.levels, facts.n_cpus) if isinstance(factor.levels, str) else list(factor.levels)
+    return control(factor.control).resolve(levels, facts) if factor.control else levels
+
+
+def _treatments(study: Study, refusal: Refusal) -> tuple[list[Treatment], list[str]]:
+    names = list(study.factors)
+    kept: list[Treatment] = []
+    reasons: dict[str, int] = {}
+    for levels in itertools.product(*(study.factors[name].levels for name in names)):
+        treatment: Treatment = dict(zip(names, levels, strict=True))
+        if any(_matches(treatment, exclusion) for exclusion in study.exclude):
+            continue
+        reason = refusal(treatment)
+        if reason is None:
+            kept.append(treatment)
+        else:
+            reasons[reason] = reasons.get(reason, 0) + 1
+    return kept, [f"{count} treatment{'s' * (count > 1)} not planned: {reason}" for reason, count in reasons.items()]
+
+
+def _matches(treatment: Treatment, exclusion: Mapping[str, Sequence[Level]]) -> bool:
+    return bool(exclusion) and all(treatment[name] in levels for name, levels in exclusion.items())
+
+
+def _repeats(study: Study, treatments: Sequence[Treatment]) -> dict[int, int]:
+    """All speedups of a curve share its baseline, so it is measured sqrt(columns) times more often (Dunnett 1955)."""
+    if not study.baseline:
+        return {}
+    ((factor, level),) = study.baseline.items()
+    columns = max(1, len({treatment[factor] for treatment in treatments}) - 1)
+    repeat = max(1, round(math.sqrt(columns)))
+    return {index: repeat for index, treatment in enumerate(treatments) if treatment[factor] == level}

@@ -1,0 +1,166 @@
+"""The words of a study as values: Study, Factor, Response, Protocol (protocol/study.md)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import model_validator
+
+from scalograph.study.levels import Level, LevelsError, check_levels, needs_host, parse_levels
+from scalograph.units import parse_duration, parse_percent
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
+Text = Annotated[str, StringConstraints(max_length=1000)]
+Scalar = Level  # strict, as all of `Part`: true is no number, "1" is text
+From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*)$")]
+
+CONTROLS = ("cpus", "placement", "isolation", "policy", "nice", "jvm", "jvm-options")
+_PLACEMENT = ("cpus", "placement", "isolation")
+
+
+def _with_unit(parse: Any) -> BeforeValidator:
+    """People write text with a unit; a journal carries the plain number (validation context "journal")."""
+
+    def validate(value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, str):
+            return parse(value)
+        if value is not None and not (info.context or {}).get("journal"):
+            raise ValueError(f'found {value!r}, expected text with a unit such as "10ms" or "95%"')
+        return value
+
+    return BeforeValidator(validate, json_schema_input_type=str)
+
+
+Duration = Annotated[float, _with_unit(parse_duration), Field(ge=0)]
+Percent = Annotated[float, _with_unit(parse_percent), Field(gt=0, lt=1)]
+
+
+class Part(BaseModel):
+    """A table of the study: every key is known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True, strict=True)
+
+
+class WorkloadUse(Part):
+    """What is run: a workload that ships, a folder beside the study, or a command."""
+
+    use: Text | None = None
+    command: list[Text] | None = Field(default=None, min_length=1, max_length=1000)
+    parameters: dict[Name, Scalar | list[Scalar]] = {}
+    env: dict[str, Text] = {}
+    events: bool = False
+    copies: Annotated[int, Field(ge=1, le=4096)] | Text = 1
+
+    @model_validator(mode="after")
+    def _one_of(self) -> "WorkloadUse":
+        if (self.use is None) == (self.command is None):
+            raise ValueError("found both or neither of `use` and `command`, expected exactly one")
+        return self
+
+
+class Factor(Part):
+    """A variable set on purpose. `levels` is text in the grammar while it needs a host to be spelled out."""
+
+    levels: list[Scalar] | str
+    control: Literal["cpus", "placement", "isolation", "policy", "nice", "jvm", "jvm-options"] | None = None
+    declared_kind: Literal["workload", "placement", "tunable", "nuisance"] | None = Field(default=None, alias="kind")
+    title: Text = ""
+    unit: Text = ""
+
+    @field_validator("levels")
+    @classmethod
+    def _levels(cls, levels: list[Level] | str) -> list[Level] | str:
+        if isinstance(levels, str):
+            spelled_out = parse_levels(levels, 2)
+            return levels if needs_host(levels) else spelled_out
+        check_levels(levels)
+        return levels
+
+    @property
+    def kind(self) -> str:
+        """What sort of variable this is."""
+        return self.declared_kind or (
+            "workload" if self.control is None else "placement" if self.control in _PLACEMENT else "tunable"
+        )
+
+
+class Response(Part):
+    """What is read from each run."""
+
+    source: From = Field(alias="from")
+    unit: Text = ""
+    better: Literal["lower", "higher", "none"] = "lower"
+    title: Text = ""
+
+
+class Protocol(Part):
+    """How runs are made. Times are seconds."""
+
+    runs: Annotated[int, Field(ge=1, le=10_000)] = 5
+    iterations: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    warmup: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    warmup_runs: Annotated[int, Field(ge=0, le=1000)] = 0
+    think_s: Duration = Field(default=0.0, alias="think")
+    timeout_s: Annotated[Duration, Field(gt=0)] = Field(default=60.0, alias="timeout")
+    order: Literal["blocks", "declared"] = "blocks"
+    budget_s: Annotated[Duration, Field(gt=0)] | None = Field(default=None, alias="budget")
+    confidence: Percent = 0.95
+
+    @model_validator(mode="after")
+    def _some_count(self) -> "Protocol":
+        if self.warmup >= self.iterations:
+            raise ValueError(f"found warmup = {self.warmup} of {self.iterations} iterations, expected fewer than all")
+        return self
+
+
+class Table(Part):
+    """A table that the report shows: one response, rows by columns."""
+
+    title: Text
+    rows: Name
+    columns: Name | None = None
+    response: Name
+    where: dict[Name, Scalar] = {}
+
+
+class Published(Part):
+    """Figures of a paper to be shown beside the measured ones."""
+
+    file: Text
+    match: dict[str, Name]
+    levels: dict[str, dict[str, Scalar]] = {}
+    values: dict[str, Name]
+    note: Text = ""
+
+
+class Quick(Part):
+    """What `--quick` changes."""
+
+    protocol: dict[str, Any] = {}
+    factors: dict[Name, list[Scalar] | str] = {}
+    exclude: list[dict[Name, list[Scalar]]] = []
+
+
+class Study(Part):
+    """What is asked, in one file."""
+
+    version: Literal[1]
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
+    title: Text
+    question: Literal["sweep"] = "sweep"
+    work: Literal["total", "per-worker"]
+    seed: int
+    workload: WorkloadUse
+    factors: dict[Name, Factor] = Field(min_length=1, max_length=16)
+    exclude: list[dict[Name, list[Scalar]]] = []
+    responses: dict[Name, Response] = {
+        "wall": Response(source="window.wall", unit="s", title="wall time"),
+        "cpu": Response(source="window.cpu", unit="s", title="CPU time"),
+    }
+    protocol: Protocol = Protocol()
+    baseline: dict[Name, Scalar] = Field(default={}, max_length=1)
+    tables: list[Table] = []
+    published: Published | None = None
+    quick: Quick = Quick()
+
+
+__all__ = ["LevelsError", "Study", "Factor", "Response", "Protocol", "Table", "Published", "Quick", "CONTROLS"]
