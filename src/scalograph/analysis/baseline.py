@@ -12,7 +12,7 @@ from scalograph.analysis.simultaneous import paired_level, shared_correlation, w
 
 Blocks = Mapping[int, Sequence[Hashable]]
 Means = Mapping[int, Mapping[Hashable, float]]
-UNPAIRED = "need >= 2 blocks that hold both the baseline and each level to pair runs: not paired"
+UNPAIRED = "need >= 1 block that holds the baseline and this level to pair runs, have 0: not paired"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +51,18 @@ def unpaired_columns(samples: Mapping[int, FloatArray], baseline: int, confidenc
 
 def blocked_columns(
     scores: Mapping[int, Scores], baseline: int, blocks: Blocks, confidence: float
-) -> Columns | None:
-    """Paired contrasts of block means; None where a level shares fewer than two blocks with the baseline."""
+) -> Columns:
+    """Paired contrasts of block means, for levels that share a block with the baseline; scores above zero."""
     means = {n: block_logs(n, x, blocks) for n, x in scores.items()}
-    means = {n: found for n, found in means.items() if found}
-    shared = {n: _common(means, (baseline, n)) for n in means if n != baseline}
-    if baseline not in means or not shared or min(map(len, shared.values())) < 2:
-        return None
-    found = {n: _paired(means, baseline, n, ids) for n, ids in shared.items()}
-    complete = _common(means, tuple(means))
-    matrix = np.array([[means[baseline][i] - means[n][i] for n in shared] for i in complete])
-    rho = shared_correlation(matrix.reshape(len(complete), len(shared)))
-    return Columns(found, paired_level([c.n for c in found.values()], rho, confidence), confidence)
-
-
-def unpaired(columns: Columns) -> Columns:
-    """The same contrasts, which say that runs could not be paired."""
-    noted = {n: replace(c, warnings=(*c.warnings, UNPAIRED)) for n, c in columns.contrasts.items()}
-    return replace(columns, contrasts=noted)
+    shared = {n: _common(means, (baseline, n)) for n in means if n != baseline and baseline in means}
+    found = {n: _paired(means, baseline, n, ids) for n, ids in shared.items() if ids}
+    usable = [n for n, c in found.items() if c.df > 0]
+    if not usable:
+        return Columns(found, confidence, confidence)
+    complete = _common(means, (baseline, *usable))
+    matrix = np.array([[means[baseline][i] - means[n][i] for n in usable] for i in complete])
+    rho = shared_correlation(matrix.reshape(len(complete), len(usable)))
+    return Columns(found, paired_level([found[n].n for n in usable], rho, confidence), confidence)
 
 
 def block_logs(n: int, scores: Scores, blocks: Blocks) -> dict[Hashable, float]:

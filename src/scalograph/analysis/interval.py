@@ -35,11 +35,12 @@ def summarize(
     """Interval of one treatment from the scores of its runs.
 
     `typical` is the geometric mean of run scores, which is their median where scores are log-normal. Where a
-    few runs are much slower than the rest, the interval covers the median at up to 30 runs (95-97 % of the
-    time) and moves towards the geometric mean with more; `trim=0.1` keeps it on the median. `mean` is the
-    arithmetic mean, the one that adds up to a cost. Its interval covers 95 % where slow runs are absent or
-    seen; slow runs that are rarer than the sample can show are in no interval (81 % at 10 runs where 3 % of
-    runs take 1.5 times as long: no method can do better without assuming how slow an unseen run may be).
+    few runs are much slower than the rest the two differ: the interval then covers the median up to about
+    30 runs and moves towards the geometric mean beyond; `trim=0.1` keeps it on the median, and narrower.
+
+    `mean` is the arithmetic mean, the one that adds up to a cost. Slow runs that are rarer than the sample can
+    show are in no interval: where 3 % of runs take 1.5 times as long, 95 % intervals cover 93, 89 and 81 % at
+    3, 5 and 10 runs. No method does better without assuming how slow an unseen run may be.
 
     Args:
         scores: one score for each run, shape (n,), any unit; None and NaN are missing, 0.0 is a value.
@@ -54,7 +55,7 @@ def summarize(
         ValueError: when an argument has no meaning (never for want of data).
 
     Source: T. Kalibera and R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013 (the run is the
-    unit); R. R. Bahadur and L. J. Savage, Ann. Math. Statist. 27 (1956) (no interval for a mean without limits).
+    unit); R. R. Bahadur and L. J. Savage, Ann. Math. Statist. 27 (1956) (no interval for an unlimited mean).
 
     >>> e = summarize([9.8, 10.0, 10.2])
     >>> round(e.value, 2), round(e.low, 2), round(e.high, 2)

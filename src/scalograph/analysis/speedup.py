@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from scalograph.analysis.baseline import Blocks, blocked_columns, unpaired, unpaired_columns
+from scalograph.analysis.baseline import UNPAIRED, Blocks, blocked_columns, unpaired_columns
 from scalograph.analysis.estimate import Estimate, check_confidence, unknown
 from scalograph.analysis.ratio import ratio
 from scalograph.analysis.sample import FloatArray, Scores, has_logs, present
@@ -83,10 +83,11 @@ def speedup(
     singles = {n: _single(samples, n, baseline, confidence) for n in samples}
     bands: dict[int, Estimate] = {}
     if samples[baseline].size and has_logs(*samples.values()):
-        columns = blocked_columns(scores, baseline, blocks, confidence) if blocks is not None else None
-        if columns is None:
+        if blocks is None:
             columns = unpaired_columns(samples, baseline, confidence)
-            columns = columns if blocks is None else unpaired(columns)
+        else:
+            columns = blocked_columns(scores, baseline, blocks, confidence)
+            singles = {n: e if n == baseline else e.warned(UNPAIRED) for n, e in singles.items()}
         singles |= columns.singles()
         bands = columns.bands()
     return [_point(n, singles[n], bands.get(n), baseline, work, cpus, cleaned[n][1]) for n in samples]
