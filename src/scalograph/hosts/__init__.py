@@ -1,0 +1,1 @@
+"""Where a run happens: carries a probe and a stream, nothing else."""

@@ -1,0 +1,242 @@
+"""The parts of a record: the events of protocol/probe.md as checked values.
+
+A part holds the fields of its event without `event` and its `run` name. Absent figures are None, never 0.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from scalograph.errors import ProtocolError
+
+PROTOCOL = 1
+MAX_LINE_BYTES = 4 << 20
+MAX_COPIES = 4096
+MAX_ITERATIONS = 1_000_000
+MAX_NAMES = 256
+MAX_NUMBERS = 100_000
+MAX_CPUS = 8192
+_LAST = 2**63 - 1
+
+Count = Annotated[int, Field(ge=0, le=_LAST)]
+Nanoseconds = Annotated[int, Field(ge=-_LAST, le=_LAST)]  # a point in time may lie before the gate
+Work = Annotated[int, Field(ge=0, le=2**64 - 1)]
+Number = Annotated[int, Field(ge=-_LAST, le=_LAST)] | float
+Text = Annotated[str, StringConstraints(max_length=4096)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+ValueName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+PerCpu = Annotated[list[Count], Field(max_length=MAX_CPUS)]
+PerBin = Annotated[list[Count], Field(max_length=512)]
+
+Status = Literal["ok", "failed", "signal", "timeout", "interrupted", "not started", "protocol"]
+
+
+class Part(BaseModel):
+    """A frozen part of a record; fields of a later version are ignored."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        strict=True,
+        allow_inf_nan=False,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
+
+
+class Degraded(Part):
+    """Something that was not granted, the answer of the kernel, and what would help."""
+
+    what: Text
+    why: Text
+    fix: Text
+
+
+class Header(Part):
+    """Who measured, with which means."""
+
+    protocol: Literal[1]
+    probe: Annotated[str, StringConstraints(max_length=64)]
+    kind: Literal["native", "degraded"]
+    containment: Literal["cgroup", "namespace", "best effort"]
+    cgroup: Annotated[str, StringConstraints(pattern=r"^scalograph-[0-9a-f]{1,64}$")] | None = None
+    backend: Literal["kernel", "plain"]
+    degraded: Annotated[list[Degraded], Field(max_length=256)] = []
+
+
+class InForce(Part):
+    """Placement as the kernel gave it back before exec."""
+
+    cpus: PerCpu
+    policy: Text
+    priority: int
+    nice: int
+
+
+class CopyEvent(Part):
+    """One started copy of a command. Times are nanoseconds since the gate."""
+
+    copy_index: Annotated[int, Field(ge=0, lt=MAX_COPIES, alias="copy")]
+    command: Annotated[int, Field(ge=0, lt=64)]
+    pid: int | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    start_ns: Nanoseconds | None = None
+    exec_ns: Nanoseconds | None = None
+    end_ns: Nanoseconds | None = None
+    reap_ns: Nanoseconds | None = None
+    user_ns: Count | None = None
+    system_ns: Count | None = None
+    in_force: InForce | None = None
+    stdout: str | None = None
+    stdout_truncated: bool = False
+    stderr_tail: str = ""
+
+
+class Iterations(Part):
+    """Iterations of one copy, as arrays of equal length."""
+
+    copy_index: Annotated[int, Field(ge=0, lt=MAX_COPIES, alias="copy")]
+    index: list[Work]
+    start_ns: list[Nanoseconds]
+    end_ns: list[Nanoseconds]
+    work: list[Work]
+    cpu_ns: list[Work | None]
+
+    @model_validator(mode="after")
+    def _equal_lengths(self) -> Self:
+        n = len(self.index)
+        if not len(self.start_ns) == len(self.end_ns) == len(self.work) == len(self.cpu_ns) == n:
+            raise ValueError("arrays of equal length expected")
+        return self
+
+
+class Values(Part):
+    """Other figures that one copy reported, in order of writing."""
+
+    copy_index: Annotated[int, Field(ge=0, lt=MAX_COPIES, alias="copy")]
+    values: Annotated[dict[ValueName, list[Number]], Field(max_length=MAX_NAMES)]
+
+
+class Task(Part):
+    """One task of the tree in the timeline."""
+
+    tid: int
+    name: Text
+    cpu_ns: Count
+    wait_ns: Count | None = None
+    per_cpu_ns: PerCpu = []
+    migrations: Count | None = None
+
+
+class Timeline(Part):
+    """On-CPU time of the tree in bins of `bin_ns`, one row for each CPU."""
+
+    source: Text | None = None
+    bin_ns: Annotated[int, Field(ge=1, le=_LAST)]
+    cpus: PerCpu
+    busy_ns: Annotated[list[PerBin], Field(max_length=MAX_CPUS)]
+    waiting_ns: PerBin | None = None
+    tasks: Annotated[list[Task], Field(max_length=64)] = []
+
+    @model_validator(mode="after")
+    def _one_row_for_each_cpu(self) -> Self:
+        if len(self.busy_ns) != len(self.cpus):
+            raise ValueError("one row of busy_ns for each of cpus expected")
+        return self
+
+
+class RunFigures(Part):
+    """The run as a whole: the last event."""
+
+    status: Status
+    reason: Text | None = None
+    wall_ns: Count | None = None
+    wall_source: Literal["kernel", "gate"] | None = None
+    wall_outer_ns: Count | None = None
+    tree_wall_ns: Count | None = None
+    gate_ns: Count | None = None
+    gate_skew_ns: Count | None = None
+    queue_drain_ns: Count | None = None
+    start_skew_ns: Count | None = None
+    user_ns: Count | None = None
+    system_ns: Count | None = None
+    cpu_ns: Count | None = None
+    cpu_source: Literal["cgroup", "records", "rusage"] | None = None
+    wait_ns: Count | None = None
+    neighbor_ns: Count | None = None
+    wait_scope: Literal["preemption", "preemption and wakeup"] | None = None
+    n_switches: Count | None = None
+    n_preemptions: Count | None = None
+    n_migrations: Count | None = None
+    n_minor_faults: Count | None = None
+    n_major_faults: Count | None = None
+    n_blocks_in: Count | None = None
+    n_blocks_out: Count | None = None
+    max_rss_bytes: Count | None = None
+    n_tasks: Count | None = None
+    n_processes: Count | None = None
+    per_cpu_ns: PerCpu | None = None
+    steal_ns: Count | None = None
+    machine_busy_ns: Count | None = None
+    n_survivors: Count | None = None
+    observer_ns: Count | None = None
+    n_lost_records: Count | None = None
+    degraded: Annotated[list[Degraded], Field(max_length=256)] = []
+
+
+class ErrorEvent(Part):
+    """Why a probe carried out no run."""
+
+    where: Text
+    found: Text
+    expected: Text
+    fix: Text
+
+    def as_error(self) -> ProtocolError:
+        """The same four texts, to be raised."""
+        return ProtocolError(f"probe: {self.where}", self.found, self.expected, self.fix)
+
+
+class Output(Part):
+    """Captured text of a copy that did not fit in the line of its `copy` event."""
+
+    copy_index: Annotated[int, Field(ge=0, lt=MAX_COPIES, alias="copy")]
+    stdout: str
+
+
+class Capability(Part):
+    """One means of measurement, and whether this host grants it."""
+
+    name: Text
+    granted: bool
+    why: Text | None = None
+    fix: Text | None = None
+
+
+class Capabilities(Part):
+    """What a probe would be granted here."""
+
+    protocol: Literal[1]
+    probe: Annotated[str, StringConstraints(max_length=64)]
+    capabilities: Annotated[list[Capability], Field(max_length=256)]
+
+
+class Record(Part):
+    """All that is known of one run; what the journal keeps."""
+
+    header: Header
+    copies: Annotated[list[CopyEvent], Field(max_length=MAX_COPIES)] = []
+    iterations: list[Iterations] = []
+    values: Annotated[list[Values], Field(max_length=MAX_COPIES)] = []
+    timeline: Timeline | None = None
+    run: RunFigures
+
+    @model_validator(mode="after")
+    def _within_limits(self) -> Self:
+        if sum(len(part.index) for part in self.iterations) > MAX_ITERATIONS:
+            raise ValueError(f"at most {MAX_ITERATIONS} iterations a run expected")
+        if sum(len(numbers) for part in self.values for numbers in part.values.values()) > MAX_NUMBERS:
+            raise ValueError(f"at most {MAX_NUMBERS} numbers a run expected")
+        return self
