@@ -1,0 +1,174 @@
+"""A table laid out once: texts, alignment and footnotes; the terminal and the page only draw it."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from scalograph.findings import Column, EstimateDoc, TableDoc
+from scalograph.report import format
+from scalograph.report.escape import prose, visible
+from scalograph.report.scale import PLAIN, Scale, scale_for
+
+MARKS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell in print: the text, what is set smaller behind it, its footnotes, and how it sorts."""
+
+    text: str
+    interval: str = ""
+    marks: str = ""
+    title: str = ""
+    sort: float | str | None = None
+
+    def __str__(self) -> str:
+        marks = f"({self.marks})" if self.marks else ""
+        return " ".join(part for part in (self.text, self.interval, marks) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A column's name and the unit its numbers are printed in."""
+
+    name: str
+    unit: str = ""
+    numeric: bool = False
+    label: bool = False
+    marks: str = ""
+
+    def __str__(self) -> str:
+        marks = f"({self.marks})" if self.marks else ""
+        unit = f"({self.unit})" if self.unit else ""
+        return " ".join(part for part in (self.name, unit, marks) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table ready to draw; every row has as many cells as there are headings."""
+
+    id: str
+    title: str
+    note: str
+    headings: list[Heading]
+    rows: list[list[Cell]]
+    footnotes: list[tuple[str, str]]
+
+
+@dataclass(slots=True)
+class Footnotes:
+    """Warnings of a table, each said once and marked by a letter."""
+
+    marks: dict[str, str] = field(default_factory=dict)
+
+    def mark(self, warnings: list[str]) -> str:
+        return "".join(sorted({self._letter(prose(w)) for w in warnings}))
+
+    def _letter(self, warning: str) -> str:
+        return self.marks.setdefault(warning, MARKS[len(self.marks)] if len(self.marks) < 26 else "*")
+
+    def listed(self) -> list[tuple[str, str]]:
+        """Mark and text; warnings past the alphabet share one line."""
+        named = [(mark, text) for text, mark in self.marks.items() if mark != "*"]
+        rest = [text for text, mark in self.marks.items() if mark == "*"]
+        return named + ([("*", f"{len(rest)} further warnings, in findings.json")] if rest else [])
+
+
+def sheet(table: TableDoc) -> Sheet:
+    """Lay out a table of the findings; cells that are missing or of another kind still print."""
+    footnotes = Footnotes()
+    width = len(table.columns)
+    rows = [(row + [None] * width)[:width] for row in table.rows]
+    columns = [_column(c, [row[i] for row in rows], footnotes) for i, c in enumerate(table.columns)]
+    headings = [heading for heading, _ in columns]
+    cells = [[column[i] for _, column in columns] for i in range(len(rows))]
+    title, note = prose(table.title), prose(table.note)
+    return Sheet(visible(table.id), title, note, headings, cells, footnotes.listed())
+
+
+def _column(column: Column, raw: list[Any], footnotes: Footnotes) -> tuple[Heading, list[Cell]]:
+    values = [_parsed(x) for x in raw]
+    scale = _scale(column, values)
+    shared = _shared([x for x in values if isinstance(x, EstimateDoc)])
+    marks = footnotes.mark(shared)
+    label = column.kind == "label"
+    cells = [_label(x) if label else _cell(x, scale, footnotes, shared) for x in values]
+    numeric = any(isinstance(c.sort, float) for c in cells) and column.kind != "text"
+    heading = Heading(prose(column.name), scale.unit, numeric, label, marks)
+    return heading, _on_the_point(cells) if numeric else cells
+
+
+def _shared(estimates: list[EstimateDoc]) -> list[str]:
+    """Warnings that every estimate of a column carries: the heading says them, not each cell."""
+    first, *others = estimates or [EstimateDoc()]
+    return [w for w in first.warnings if others and all(w in e.warnings for e in others)]
+
+
+def _scale(column: Column, values: list[Any]) -> Scale:
+    """Labels keep the unit in which they were declared."""
+    if column.kind in ("label", "text"):
+        return Scale(1.0, column.unit) if column.unit not in ("", "1") else PLAIN
+    return scale_for(column.unit, [_magnitude(x) for x in values])
+
+
+def _parsed(x: Any) -> Any:
+    """A cell as a value; what only resembles an estimate stays text."""
+    if isinstance(x, dict):
+        try:
+            return EstimateDoc.model_validate(x)
+        except ValidationError:
+            return str(x)
+    return x
+
+
+def _magnitude(x: Any) -> float | None:
+    if isinstance(x, EstimateDoc):
+        return x.value
+    return float(x) if isinstance(x, int | float) and not isinstance(x, bool) else None
+
+
+def _label(x: Any) -> Cell:
+    """A level: printed as declared, without grouping or rounding."""
+    if isinstance(x, int | float) and not isinstance(x, bool):
+        return Cell(format.level_text(x), sort=float(x) if math.isfinite(x) else None)
+    return _plain(x)
+
+
+def _cell(x: Any, scale: Scale, footnotes: Footnotes, shared: list[str]) -> Cell:
+    if isinstance(x, EstimateDoc):
+        shown = format.estimate(x, scale)
+        title = prose("; ".join(x.warnings)) or _origin(x)
+        marks = footnotes.mark([w for w in x.warnings if w not in shared])
+        return Cell(shown.value, shown.interval, marks, title, _magnitude(x))
+    if isinstance(x, int | float) and not isinstance(x, bool):
+        return Cell(format.number(x, scale), sort=float(x) if math.isfinite(x) else None)
+    return _plain(x)
+
+
+def _plain(x: Any) -> Cell:
+    if x is None:
+        return Cell(format.DASH, title="no value")
+    if isinstance(x, bool):
+        return Cell(format.level_text(x), sort=format.level_text(x))
+    text = prose(", ".join(str(part) for part in x)) if isinstance(x, list) else visible(str(x))
+    return Cell(text, sort=text)
+
+
+def _origin(e: EstimateDoc) -> str:
+    return prose(f"{e.method}; {e.n} runs" if e.method else f"{e.n} runs")
+
+
+def _on_the_point(cells: list[Cell]) -> list[Cell]:
+    """Pad numbers on the right, so that their decimal points stand in one line."""
+    room = max((_fraction(c.text) for c in cells if isinstance(c.sort, float)), default=0)
+    pad: Callable[[Cell], str] = lambda c: c.text + " " * (room - _fraction(c.text))  # noqa: E731
+    return [
+        Cell(pad(c), c.interval, c.marks, c.title, c.sort) if isinstance(c.sort, float) else c for c in cells
+    ]
+
+
+def _fraction(text: str) -> int:
+    return len(text) - text.index(".") if "." in text and "e" not in text else 0

@@ -1,0 +1,51 @@
+"""Text from outside, made harmless: what it contains is shown, never obeyed."""
+
+import unicodedata
+
+# Cc: terminal commands. Cf: invisible, and some turn the reading direction. Cs, Co, Cn: no glyph at all.
+UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+ASCII_TWINS = str.maketrans(
+    {
+        "\N{EN DASH}": "-",
+        "\N{MICRO SIGN}": "u",
+        "\N{MULTIPLICATION SIGN}": "x",
+        "\N{MIDDLE DOT}": "-",
+        "\N{LESS-THAN OR EQUAL TO}": "<=",
+        "\N{GREATER-THAN OR EQUAL TO}": ">=",
+        "\N{HORIZONTAL ELLIPSIS}": "...",
+    }
+)
+
+
+def visible(text: str) -> str:
+    r"""Text on one line in which every character can be seen: controls become their escapes.
+
+    >>> print(visible("a\x1b[31mred\nb"))
+    a\x1b[31mred\nb
+    """
+    return "".join(_escaped(c) if unicodedata.category(c) in UNSEEN else c for c in text)
+
+
+def prose(text: str) -> str:
+    r"""The same for sentences, where a line break or a tab is only a space.
+
+    >>> prose("one\n  two")
+    'one two'
+    """
+    return visible(" ".join(text.split()))
+
+
+def encodable(text: str, encoding: str) -> str:
+    """Text that a stream of this encoding can carry.
+
+    >>> encodable("5 µs – fine", "ascii")
+    '5 us - fine'
+    """
+    if encoding.lower().replace("-", "").startswith("utf"):
+        return text
+    plain = text.translate(ASCII_TWINS)
+    return plain.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _escaped(c: str) -> str:
+    return repr(c)[1:-1] if repr(c)[1:-1] != c else f"\\u{ord(c):04x}"

@@ -1,0 +1,63 @@
+"""In which unit does a column read best? One unit a column, so that its numbers can be compared by eye."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+MICRO = "\N{MICRO SIGN}s"
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, MICRO: 1e-6, "ns": 1e-9}
+TIME_STEPS = ((1.0, "s"), (1e-3, "ms"), (1e-6, MICRO), (1e-9, "ns"))
+BYTE_STEPS = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
+BYTES = {"bytes", "byte", "B"}
+SILENT = {"", "1", "ratio", "fraction"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What a number is multiplied by before it is printed, and the unit that then belongs to it."""
+
+    factor: float
+    unit: str
+
+
+PLAIN = Scale(1.0, "")
+
+
+def scale_for(unit: str, values: Iterable[float | None]) -> Scale:
+    """The unit in which these values read best.
+
+    Times go to s, ms, µs or ns and sizes to B .. TiB, by the geometric middle of the values; other units
+    stay as they are.
+
+    >>> scale_for("s", [0.012, 0.2])
+    Scale(factor=1000.0, unit='ms')
+    >>> scale_for("percent", [3.0])
+    Scale(factor=1.0, unit='%')
+    """
+    if unit in SECONDS:
+        return _stepped(TIME_STEPS, SECONDS[unit], values)
+    if unit in BYTES:
+        return _stepped(BYTE_STEPS, 1.0, values)
+    if unit == "percent":
+        return Scale(1.0, "%")
+    return PLAIN if unit in SILENT else Scale(1.0, unit)
+
+
+def _stepped(steps: tuple[tuple[float, str], ...], base: float, values: Iterable[float | None]) -> Scale:
+    """The largest step below the middle of the values; the step nearest to the base where there are none."""
+    middle = _middle(values)
+    wanted = base if middle is None else middle * base
+    size, unit = next((s for s in steps if wanted >= s[0] * 0.9995), steps[-1])
+    return Scale(_quotient(base, size), unit)
+
+
+def _quotient(base: float, size: float) -> float:
+    """base / size, without the dust of binary fractions where the answer is a power of ten."""
+    exact = base / size
+    rounded = float(f"{exact:.12g}")
+    return rounded if math.isclose(exact, rounded, rel_tol=1e-12) else exact
+
+
+def _middle(values: Iterable[float | None]) -> float | None:
+    sizes = [abs(x) for x in values if x is not None and x != 0 and math.isfinite(x)]
+    return math.exp((math.log(min(sizes)) + math.log(max(sizes))) / 2) if sizes else None
