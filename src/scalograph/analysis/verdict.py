@@ -27,8 +27,8 @@ def judge(record: Mapping[str, Any]) -> Judgment:
     run = record["run"]
     if run["status"] != "ok":
         return Judgment("failed", [_cause("status", None, "", run["reason"] or run["status"])])
-    capacity = run["wall_ns"] * n_cpus(record)
-    if run["cpu_ns"] > 1.05 * capacity + 2 * _TICK_NS:
+    capacity = (run["wall_ns"] or 0) * n_cpus(record)
+    if run["cpu_ns"] is not None and run["cpu_ns"] > 1.05 * capacity + 2 * _TICK_NS:
         text = f"{run['cpu_ns'] / 1e9:.3g} s of CPU time in {capacity / 1e9:.3g} CPU seconds"
         return Judgment("impossible", [_cause("CPU time", run["cpu_ns"] / capacity, "of capacity", text)])
     causes = [*_neighbor(run, capacity), *_steal(run, capacity)]
@@ -43,8 +43,8 @@ def judge(record: Mapping[str, Any]) -> Judgment:
 
 def n_cpus(record: Mapping[str, Any]) -> int:
     """CPUs that the copies of a run were allowed to use, together."""
-    masks = [set(copy["in_force"]["cpus"]) for copy in record["copies"] if copy["in_force"]["cpus"]]
-    return len(set().union(*masks)) or max(1, len(record["run"]["per_cpu_ns"]))
+    masks = [set(copy["in_force"]["cpus"]) for copy in record["copies"] if copy["in_force"]]
+    return len(set().union(*masks)) or max(1, len(record["run"]["per_cpu_ns"] or ()))
 
 
 def _neighbor(run: Mapping[str, Any], capacity: float) -> list[dict[str, Any]]:

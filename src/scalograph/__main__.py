@@ -1,0 +1,5 @@
+"""`python -m scalograph`."""
+
+from scalograph.cli.main import main
+
+main()

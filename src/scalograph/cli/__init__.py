@@ -1,0 +1,1 @@
+"""The commands. Thin: each reads its arguments, calls one stop, prints."""

@@ -1,0 +1,69 @@
+"""The table of commands. A command's module is imported when it is called, so that `--help` is quick."""
+
+from importlib import import_module
+from typing import Any
+
+import click
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from scalograph import __version__
+
+COMMANDS = {
+    "study": "Run a study that ships, all five stops: `scalograph study thread-scaling --quick`",
+    "check": "Stop 1: read a study file, report every mistake at once",
+    "plan": "Stop 2: which runs, how many, how long, what effect they can detect",
+    "run": "Stop 3: run a study; `--resume` goes on where one ended",
+    "analyze": "Stop 4: from a journal to findings",
+    "report": "Stop 5: tables on the terminal and one HTML file",
+    "export": "A journal as CSV or Parquet, one row for each observation",
+    "doctor": "What this machine grants and refuses, and what to do about it",
+}
+
+
+class Commands(TyperGroup):
+    """Commands by name, each from a module of its own."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of the five stops."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command; the list above needs none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"scalograph.cli.{cmd_name}_command")
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name=cmd_name, help=module.command.__doc__)(module.command)
+        return get_command(single)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table above, without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"scalograph {__version__}")
+        raise typer.Exit
+
+
+_root = typer.Typer(cls=Commands, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+
+
+@_root.callback()
+def _callback(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the release."),
+) -> None:
+    """Scalograph: how does this program behave as it gets more CPUs, threads, processes or JVMs?
+
+    \b
+    scalograph study thread-scaling --quick     a study that ships, in four minutes
+    scalograph check my-study.toml              then plan, run, analyze, report
+    scalograph doctor                           what this machine can measure
+    """
+
+
+app: Any = get_command(_root)

@@ -1,0 +1,101 @@
+"""What a response reads from a run's record: one observation for each iteration, or one for the run."""
+
+from collections.abc import Callable, Mapping
+from statistics import median
+from typing import NamedTuple
+
+from scalograph.hosts.records import Record
+
+
+class Window(NamedTuple):
+    """One iteration over all copies: first start to last end. Seconds; `cpu_s` None where a copy gave none."""
+
+    wall_s: float
+    cpu_s: float | None
+    work: int
+
+
+def windows(record: Record) -> list[Window]:
+    """The iterations of a run in order, each over all of its copies; empty where the workload reported none."""
+    found: dict[int, list[tuple[int, int, int, int | None]]] = {}
+    for part in record.iterations:
+        for index, start, end, work, cpu in zip(
+            part.index, part.start_ns, part.end_ns, part.work, part.cpu_ns, strict=True
+        ):
+            found.setdefault(index, []).append((start, end, work, cpu))
+    return [_window(found[index]) for index in sorted(found)]
+
+
+def _window(copies: list[tuple[int, int, int, int | None]]) -> Window:
+    wall_ns = max(end for _, end, _, _ in copies) - min(start for start, _, _, _ in copies)
+    cpus = [cpu for _, _, _, cpu in copies if cpu is not None]
+    return Window(wall_ns / 1e9, sum(cpus) / 1e9 if len(cpus) == len(copies) else None, sum(c[2] for c in copies))
+
+
+def observe(source: str, record: Record, iterations: list[Window], warmup: int) -> list[float]:
+    """The observations of one run.
+
+    Args:
+        source: `from` of a response (protocol/study.md).
+        record: of a run that succeeded.
+        iterations: its `windows`.
+        warmup: first iterations that do not count.
+
+    Returns:
+        Seconds, bytes or plain numbers; empty where the record has no such figure.
+    """
+    room, _, name = source.partition(".")
+    if room == "window" and iterations:
+        counted = iterations[warmup:]
+        return [x for x in ((w.wall_s if name == "wall" else w.cpu_s) for w in counted) if x is not None]
+    if room == "value":
+        values = [number for part in record.values for number in part.values.get(name, ())]
+        return [float(median(values))] if values else []
+    value = _DERIVED[name](record, iterations) if name in _DERIVED else _figure(record, name)
+    return [] if value is None else [value]
+
+
+def known_figures() -> list[str]:
+    """Names that may follow `run.`."""
+    fields = Record.model_fields["run"].annotation.model_fields  # type: ignore[union-attr]
+    plain = (name.removesuffix("_ns").removesuffix("_bytes") for name, f in fields.items() if _is_number(f.annotation))
+    return sorted({*plain, *_DERIVED})
+
+
+def _is_number(annotation: object) -> bool:
+    return "int" in str(annotation) and "list" not in str(annotation).lower()
+
+
+def _figure(record: Record, name: str) -> float | None:
+    for field, scale in ((f"{name}_ns", 1e-9), (f"{name}_bytes", 1.0), (name, 1.0)):
+        value = getattr(record.run, field, None)
+        if value is not None:
+            return float(value * scale)
+    return None
+
+
+def _cpu_percent(record: Record, iterations: list[Window]) -> float | None:
+    run = record.run
+    if iterations and all(w.cpu_s is not None for w in iterations):
+        wall_s = sum(w.wall_s for w in iterations)
+        return 100 * sum(w.cpu_s or 0 for w in iterations) / wall_s if wall_s else None
+    return 100 * run.cpu_ns / run.wall_ns if run.wall_ns and run.cpu_ns is not None else None
+
+
+def _busiest_cpu_share(record: Record, iterations: list[Window]) -> float | None:
+    per_cpu = record.run.per_cpu_ns or []
+    return max(per_cpu) / sum(per_cpu) if sum(per_cpu) else None
+
+
+def _startup(record: Record, iterations: list[Window]) -> float | None:
+    """Process wall less the workload's own windows: what starting and ending cost."""
+    if not iterations or record.run.wall_ns is None:
+        return None
+    return record.run.wall_ns / 1e9 - sum(w.wall_s for w in iterations)
+
+
+_DERIVED: Mapping[str, Callable[[Record, list[Window]], float | None]] = {
+    "cpu_percent": _cpu_percent,
+    "busiest_cpu_share": _busiest_cpu_share,
+    "startup": _startup,
+}

@@ -1,0 +1,151 @@
+"""A journal as a tidy table: one row for each run, its treatment, its scores, and what varied undeclared."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from pydantic import ValidationError
+
+from scalograph import journal
+from scalograph.analysis.verdict import judge
+from scalograph.errors import ProtocolError
+from scalograph.hosts.records import Record
+from scalograph.responses import Window, observe, windows
+from scalograph.study import Level, Study
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run. `scores` has one number for each response that the run yielded; times are seconds."""
+
+    run: str
+    block: int
+    replicate: int
+    warmup: bool
+    treatment: Mapping[str, Level]
+    status: str
+    reason: str | None
+    verdict: str
+    causes: tuple[Mapping[str, Any], ...]
+    observations: Mapping[str, tuple[float, ...]]
+    scores: Mapping[str, float]
+    work: int | None = None
+    record: Record | None = None
+
+    @property
+    def key(self) -> tuple[Level, ...]:
+        """The levels of the treatment, in the order of the study's factors."""
+        return tuple(self.treatment.values())
+
+
+@dataclass
+class Table:
+    """All runs of a study. `n_asked` counts runs for each treatment as designed."""
+
+    study: Study
+    study_hash: str
+    machine: Mapping[str, Any]
+    treatments: list[Mapping[str, Level]]
+    n_asked: list[int]
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    started: str | None = None
+    ended: str | None = None
+    end_reason: str | None = None
+
+    def counted(self) -> list[Row]:
+        """Runs that succeeded and are no warm-up: what estimates rest on."""
+        return [row for row in self.rows if row.status == "ok" and not row.warmup]
+
+
+def load(file: Path, keep_records: bool = True) -> Table:
+    """Read a journal into a table.
+
+    Args:
+        file: the journal.
+        keep_records: keep each run's whole record (timelines); without, memory is a few hundred bytes a run.
+
+    Raises:
+        ProtocolError: the journal does not follow protocol/journal.md.
+    """
+    torn: list[str] = []
+    events = journal.read(file, torn)
+    table = _begin(next(events), file.name)
+    verdicts: dict[str, str] = {}
+    for number, event in enumerate(events, start=2):
+        _take(table, verdicts, event, f"{file.name}:{number}", keep_records)
+    table.warnings += torn + _changed_verdicts(table.rows, verdicts)
+    return table
+
+
+def _begin(event: Mapping[str, Any], name: str) -> Table:
+    try:
+        study = Study.model_validate(event["study"], context={"journal": True})
+        design = event["design"]
+        treatments = [dict(treatment) for treatment in design["treatments"]]
+        counts = [int(count) for count in design["runs"]]
+        return Table(
+            study, str(event["study_hash"]), dict(event["machine"]), treatments, counts,
+            dropped=[str(text) for text in design.get("dropped", [])], started=str(event["at"]),
+        )  # fmt: skip
+    except (ValidationError, KeyError, TypeError, ValueError) as error:
+        raise ProtocolError(f"{name}:1", f"a broken `study` event: {_first_line(error)}", "protocol/journal.md") from error
+
+
+def _take(table: Table, verdicts: dict[str, str], event: Mapping[str, Any], where: str, keep: bool) -> None:
+    kind = event["event"]
+    try:
+        if kind == "run":
+            table.rows.append(_row(event, table.study, keep))
+        elif kind == "verdict":
+            verdicts[str(event["run"])] = str(event["verdict"])
+        elif kind == "note":
+            table.notes.append(str(event["text"]))
+        elif kind == "end":
+            table.end_reason = str(event["reason"])
+        table.ended = str(event["at"])
+    except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ProtocolError(where, f"a broken `{kind}` event: {_first_line(error)}", "protocol/journal.md") from error
+
+
+def _row(event: Mapping[str, Any], study: Study, keep: bool) -> Row:
+    record = Record.model_validate(event["record"])
+    judgment = judge(event["record"])
+    iterations = windows(record) if record.run.status == "ok" else []
+    observations = _observations(study, record, iterations)
+    return Row(
+        run=event["run"], block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
+        treatment={name: event["treatment"][name] for name in study.factors},
+        status=record.run.status, reason=record.run.reason, verdict=judgment.verdict, causes=tuple(judgment.causes),
+        observations=observations, scores={name: median(values) for name, values in observations.items()},
+        work=_work(iterations), record=record if keep else None,
+    )  # fmt: skip
+
+
+def _observations(study: Study, record: Record, iterations: list[Window]) -> dict[str, tuple[float, ...]]:
+    if record.run.status != "ok":
+        return {}
+    read = {
+        name: tuple(observe(response.source, record, iterations, study.protocol.warmup))
+        for name, response in study.responses.items()
+    }
+    return {name: values for name, values in read.items() if values}
+
+
+def _work(iterations: list[Window]) -> int | None:
+    return iterations[-1].work if iterations else None
+
+
+def _changed_verdicts(rows: Iterable[Row], journaled: Mapping[str, str]) -> list[str]:
+    changed = [row.run for row in rows if row.run in journaled and journaled[row.run] != row.verdict]
+    if not changed:
+        return []
+    return [f"{len(changed)} verdicts differ from the journal's, first {changed[0]}: the rules changed since"]
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
