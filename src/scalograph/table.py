@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from scalograph import journal
-from scalograph.analysis.verdict import judge
+from scalograph.analysis.verdict import judge, n_cpus
 from scalograph.errors import ProtocolError
 from scalograph.hosts.records import Record
 from scalograph.responses import Window, observe, windows
@@ -32,6 +32,10 @@ class Row:
     observations: Mapping[str, tuple[float, ...]]
     scores: Mapping[str, float]
     work: int | None = None
+    n_cpus: int = 1
+    per_cpu_ns: tuple[int, ...] = ()
+    degraded: tuple[tuple[str, str, str], ...] = ()
+    setup: tuple[str, ...] = ()
     record: Record | None = None
 
     @property
@@ -122,7 +126,8 @@ def _row(event: Mapping[str, Any], study: Study, keep: bool) -> Row:
         treatment={name: event["treatment"][name] for name in study.factors},
         status=record.run.status, reason=record.run.reason, verdict=judgment.verdict, causes=tuple(judgment.causes),
         observations=observations, scores={name: median(values) for name, values in observations.items()},
-        work=_work(iterations), record=record if keep else None,
+        work=_work(iterations), n_cpus=n_cpus(event["record"]), per_cpu_ns=tuple(record.run.per_cpu_ns or ()),
+        degraded=_degraded(record), setup=_setup(record), record=record if keep else None,
     )  # fmt: skip
 
 
@@ -134,6 +139,20 @@ def _observations(study: Study, record: Record, iterations: list[Window]) -> dic
         for name, response in study.responses.items()
     }
     return {name: values for name, values in read.items() if values}
+
+
+def _degraded(record: Record) -> tuple[tuple[str, str, str], ...]:
+    parts = {(d.what, d.why, d.fix) for d in (*record.header.degraded, *record.run.degraded)}
+    return tuple(sorted(parts))
+
+
+def _setup(record: Record) -> tuple[str, ...]:
+    """Instrument, backend, containment, policies and nice values of a run: what must not vary undeclared."""
+    forces = [copy.in_force for copy in record.copies if copy.in_force]
+    policies = "+".join(sorted({force.policy for force in forces}))
+    nices = "+".join(sorted({str(force.nice) for force in forces}))
+    header = record.header
+    return (f"{header.kind} {header.probe}", header.backend, header.containment, policies, nices)
 
 
 def _work(iterations: list[Window]) -> int | None:

@@ -1,0 +1,90 @@
+"""All findings of a table, in the one document that reports read."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from scalograph.answer.baselines import baseline_table
+from scalograph.answer.curves import Sample, curves, primary, samples
+from scalograph.answer.noise import noise
+from scalograph.answer.published import published_table
+from scalograph.answer.residue import residue
+from scalograph.answer.sentences import sentences
+from scalograph.answer.tables import declared_tables, title, treatment_tables
+from scalograph.answer.timelines import timelines
+from scalograph.answer.trust import trust
+from scalograph.findings import BaselineDoc, Degraded, FactorDoc, Findings, ResponseDoc, RunsDoc, StudyDoc, TableDoc
+from scalograph.table import Row, Table
+
+
+def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] = ()) -> Findings:
+    """The findings of a study.
+
+    Args:
+        table: its runs.
+        folder: where the study's own files are; None leaves the published figures out.
+        reproduce: command lines that would make these results again.
+    """
+    taken = samples(table)
+    every = list(taken.values())
+    found = curves(table, taken)
+    published = published_table(table, found, folder) if folder else None
+    floor = noise(every, primary(table))
+    return Findings(
+        study=_study(table),
+        machine=dict(table.machine),
+        runs=_runs(table),
+        trust=trust(table, every, floor),
+        answer=sentences(table, found, published),
+        curves=found,
+        tables=_tables(table, taken, found, published),
+        timelines=timelines(every, primary(table)),
+        residue=residue(table),
+        warnings=[*table.warnings, *table.dropped, *table.notes],
+        noise=floor,
+        degraded=_degraded(table.rows),
+        reproduce=list(reproduce),
+    )
+
+
+def _tables(
+    table: Table, taken: Mapping[tuple[bool | int | float | str, ...], Sample], found: list, published: TableDoc | None
+) -> list[TableDoc]:
+    across = baseline_table(table, taken)
+    shown = [*declared_tables(table, taken, found), *treatment_tables(table, found)]
+    return [*shown, *([across] if across else []), *([published] if published else [])]
+
+
+def _study(table: Table) -> StudyDoc:
+    study = table.study
+    baseline = next((BaselineDoc(factor=f, level=level) for f, level in study.baseline.items()), None)
+    return StudyDoc(
+        name=study.name, title=study.title, question=study.question, work=study.work, hash=table.study_hash,
+        seed=study.seed, baseline=baseline,
+        factors=[
+            FactorDoc(name=name, title=title(table, name), unit=f.unit, kind=f.kind, control=f.control, levels=list(f.levels))
+            for name, f in study.factors.items()
+        ],
+        responses=[
+            ResponseDoc(name=name, title=title(table, name), unit=r.unit, better=r.better)
+            for name, r in study.responses.items()
+        ],
+    )  # fmt: skip
+
+
+def _runs(table: Table) -> RunsDoc:
+    real = [row for row in table.rows if not row.warmup]
+    failed = [row for row in real if row.status != "ok"]
+    return RunsDoc(
+        n_asked=sum(table.n_asked), n_done=len(real), n_failed=len(failed), n_warmup=len(table.rows) - len(real),
+        treatments=len(table.treatments), verdicts=dict(Counter(row.verdict for row in real)),
+        failures=dict(Counter(row.reason or row.status for row in failed).most_common(20)),
+        started=table.started, ended=table.ended, end_reason=table.end_reason,
+    )  # fmt: skip
+
+
+def _degraded(rows: Iterable[Row]) -> list[Degraded]:
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for row in rows:
+        counts.update(row.degraded)
+    return [Degraded(what=what, why=why, fix=fix, n_runs=n) for (what, why, fix), n in counts.most_common(20)]

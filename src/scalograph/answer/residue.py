@@ -1,0 +1,32 @@
+"""What varied between runs and was not declared: two different set-ups must not be averaged unnoticed."""
+
+from collections.abc import Iterable
+
+from scalograph.table import Row, Table
+
+
+def residue(table: Table) -> list[str]:
+    """Each undeclared difference in words."""
+    rows = table.counted()
+    return [*_setups(rows), *_work(table, rows), *_policies(table, rows)]
+
+
+def _setups(rows: list[Row]) -> Iterable[str]:
+    for name, number in (("probe", 0), ("backend", 1), ("containment", 2)):
+        seen = sorted({row.setup[number] for row in rows})
+        if len(seen) > 1:
+            yield f"{name}: {', '.join(seen)} in one study; figures of different instruments are not compared"
+
+
+def _work(table: Table, rows: list[Row]) -> Iterable[str]:
+    works = {row.work for row in rows if row.work is not None}
+    if table.study.work == "total" and len(works) > 1:
+        yield f"work: {min(works)} to {max(works)} units counted, though the study declares it the same in all treatments"
+
+
+def _policies(table: Table, rows: list[Row]) -> Iterable[str]:
+    declared = {factor.control for factor in table.study.factors.values()}
+    for control, index in (("policy", 3), ("nice", 4)):
+        seen = sorted({row.setup[index] for row in rows})
+        if control not in declared and len(seen) > 1:
+            yield f"{control}: {', '.join(seen)} in force, though no factor declares it"

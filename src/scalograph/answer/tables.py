@@ -1,0 +1,137 @@
+"""The tables that people read: each treatment as published (wall, CPU time, scaling factor), and pivots on request."""
+
+from collections.abc import Mapping, Sequence
+
+from scalograph.analysis import summarize
+from scalograph.answer.curves import Sample, curve_factor, docs, primary
+from scalograph.findings import Cell, Column, Curve, EstimateDoc, Level, Point, TableDoc
+from scalograph.study import Table as Declared
+from scalograph.table import Table
+
+MAX_ROWS = 80  # of one table: past that it is divided by a further factor
+
+
+def treatment_tables(table: Table, curves: Sequence[Curve]) -> list[TableDoc]:
+    """A row for each treatment; divided by as many factors as keep a table readable."""
+    factor = curve_factor(table)
+    dividers = _dividers(table, factor)
+    parts: dict[tuple[Level, ...], list[Curve]] = {}
+    for curve in curves:
+        parts.setdefault(tuple(curve.group[name] for name in dividers), []).append(curve)
+    return [_part(table, factor, dict(zip(dividers, levels, strict=True)), part) for levels, part in parts.items()]
+
+
+def varied(table: Table) -> list[str]:
+    """Factors that have more than one level among the planned treatments."""
+    return [name for name in table.study.factors if len({t[name] for t in table.treatments}) > 1]
+
+
+def _dividers(table: Table, factor: str) -> list[str]:
+    """Fewest factors, those with fewest levels first, that bring every table to at most `MAX_ROWS` rows."""
+    counts = {name: len({t[name] for t in table.treatments}) for name in varied(table) if name != factor}
+    dividers: list[str] = []
+    n_rows = len(table.treatments)
+    for name in sorted(counts, key=lambda name: counts[name])[: max(0, len(counts) - 1)]:
+        if n_rows <= MAX_ROWS // 2:
+            break
+        dividers.append(name)
+        n_rows //= counts[name]
+    return [name for name in table.study.factors if name in dividers]
+
+
+def title(table: Table, name: str) -> str:
+    """A factor's or response's name for people."""
+    part = table.study.factors.get(name) or table.study.responses.get(name)
+    return (part.title if part else "") or name.replace("_", " ")
+
+
+def _part(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequence[Curve]) -> TableDoc:
+    shown = [name for name in varied(table) if name != factor and name not in fixed]
+    has_speedup = any(point.speedup for curve in curves for point in curve.points)
+    columns = [Column(name=title(table, name), unit=table.study.factors[name].unit, kind="label") for name in [*shown, factor]]
+    columns += [Column(name=title(table, name), unit=r.unit, kind="estimate") for name, r in table.study.responses.items()]
+    if has_speedup:
+        columns += [Column(name="scaling factor", kind="estimate"), Column(name="efficiency", kind="estimate")]
+    columns += [Column(name="runs"), Column(name="flags", kind="text")]
+    rows = [_row(table, curve, point, shown, has_speedup) for curve in curves for point in curve.points]
+    where = ", ".join(f"{title(table, name)} = {level}" for name, level in fixed.items())
+    key = "-".join(str(level) for level in fixed.values())
+    heading = f"Treatments with {where}" if where else "Treatments"
+    return TableDoc(id=f"treatments-{key}" if key else "treatments", title=heading, note=_note(table), columns=columns, rows=rows)
+
+
+def _note(table: Table) -> str:
+    if not table.study.baseline:
+        return ""
+    ((factor, level),) = table.study.baseline.items()
+    response = title(table, primary(table))
+    return f"scaling factor = {response} at {title(table, factor)} {level} over that of the row, the other factors equal"
+
+
+def _row(table: Table, curve: Curve, point: Point, shown: Sequence[str], has_speedup: bool) -> list[Cell]:
+    cells: list[Cell] = [curve.group[name] for name in shown] + [point.level]
+    cells += [_cell(point.responses[name].estimate) for name in table.study.responses]
+    if has_speedup:
+        cells += [_cell(point.speedup), _cell(point.efficiency)]
+    n_runs = max((len(r.scores) for r in point.responses.values()), default=0)
+    return [*cells, n_runs, "; ".join(point.flags)]
+
+
+def _cell(estimate: EstimateDoc | None) -> Cell:
+    return (estimate or EstimateDoc(warnings=["not taken here"])).model_dump()
+
+
+def declared_tables(table: Table, taken: Mapping[tuple[Level, ...], Sample], curves: Sequence[Curve]) -> list[TableDoc]:
+    """The pivots that the study asks for."""
+    gains = {
+        tuple({**curve.group, curve.factor: point.level}[name] for name in table.study.factors): point.speedup
+        for curve in curves
+        for point in curve.points
+    }
+    return [_pivot(table, taken, gains, index, wish) for index, wish in enumerate(table.study.tables)]
+
+
+def _pivot(
+    table: Table,
+    taken: Mapping[tuple[Level, ...], Sample],
+    gains: Mapping[tuple[Level, ...], EstimateDoc | None],
+    index: int,
+    wish: Declared,
+) -> TableDoc:
+    chosen = {k: s for k, s in taken.items() if all(s.treatment[name] == level for name, level in wish.where.items())}
+    rows, columns = _levels(table, wish.rows, chosen), _levels(table, wish.columns, chosen) if wish.columns else [None]
+    unit = table.study.responses[wish.response].unit if wish.response in table.study.responses else ""
+    heads = [Column(name=title(table, wish.rows), unit=table.study.factors[wish.rows].unit, kind="label")]
+    heads += [
+        Column(name=f"{title(table, wish.columns)} {level}" if wish.columns else title(table, wish.response), unit=unit, kind="estimate")
+        for level in columns
+    ]
+    cells = [[row, *(_pivot_cell(table, chosen, gains, wish, row, column) for column in columns)] for row in rows]
+    return TableDoc(id=f"declared-{index}", title=wish.title, columns=heads, rows=cells)
+
+
+def _levels(table: Table, name: str, chosen: Mapping[tuple[Level, ...], Sample]) -> list[Level]:
+    present = {sample.treatment[name] for sample in chosen.values()}
+    return [level for level in table.study.factors[name].levels if level in present]
+
+
+def _pivot_cell(
+    table: Table,
+    chosen: Mapping[tuple[Level, ...], Sample],
+    gains: Mapping[tuple[Level, ...], EstimateDoc | None],
+    wish: Declared,
+    row: Level,
+    column: Level | None,
+) -> Cell:
+    here = {
+        key: sample
+        for key, sample in chosen.items()
+        if sample.treatment[wish.rows] == row and (wish.columns is None or sample.treatment[wish.columns] == column)
+    }
+    if len(here) != 1:
+        need = f"need one treatment in this cell, have {len(here)}: fix the other factors with `where`"
+        return EstimateDoc(warnings=[need]).model_dump()
+    ((key, sample),) = here.items()
+    if wish.response == "speedup":
+        return _cell(gains.get(key))
+    return _cell(docs(summarize(sample.scores(wish.response), table.study.protocol.confidence)))
