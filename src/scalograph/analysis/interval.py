@@ -38,9 +38,9 @@ def summarize(
     few runs are much slower than the rest the two differ: the interval then covers the median up to about
     30 runs and moves towards the geometric mean beyond; `trim=0.1` keeps it on the median, and narrower.
 
-    `mean` is the arithmetic mean, the one that adds up to a cost. Slow runs that are rarer than the sample can
-    show are in no interval: where 3 % of runs take 1.5 times as long, 95 % intervals cover 93, 89 and 81 % at
-    3, 5 and 10 runs. No method does better without assuming how slow an unseen run may be.
+    `mean` is the arithmetic mean, the one that adds up to a cost. Slow runs rarer than the sample can show
+    are in no interval: where 3 % of the runs take 1.5 times as long, one of nominal 95 % covers 93, 89 and
+    81 % at 3, 5 and 10 runs. No method does better without assuming how slow an unseen run may be.
 
     Args:
         scores: one score for each run, shape (n,), any unit; None and NaN are missing, 0.0 is a value.

@@ -86,14 +86,15 @@ def center(values: FloatArray, trim: float = 0.0) -> Center:
     n, cut = values.size, n_trimmed(values.size, trim)
     ordered = np.sort(values)
     kept = ordered[cut : n - cut]
-    mean, df = float(kept.mean()), kept.size - 1
+    df = kept.size - 1
     if df < 1:
-        return Center(mean, math.nan, 0)
+        return Center(float(kept[0]), math.nan, 0)
     if ordered[0] == ordered[-1]:  # rounding in the mean must not turn "no spread" into a spread
         return Center(float(ordered[0]), 0.0, df)
-    winsorized = np.clip(ordered, kept[0], kept[-1])
-    squares = float(np.square(winsorized - winsorized.mean()).sum())
-    return Center(mean, math.sqrt(squares / (kept.size * df)), df)
+    with np.errstate(over="ignore", invalid="ignore"):  # ends that overflow are reported as None, in words
+        winsorized = np.clip(ordered, kept[0], kept[-1])
+        squares = float(np.square(winsorized - winsorized.mean()).sum())
+        return Center(float(kept.mean()), math.sqrt(squares / (kept.size * df)), df)
 
 
 def trim_note(n: int, trim: float) -> tuple[str, ...]:

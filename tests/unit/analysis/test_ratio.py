@@ -1,0 +1,149 @@
+"""Ratios: textbook figures, want of data, and symmetry."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from scalograph.analysis import Estimate, paired_ratio, ratio
+
+A, B = [20.1, 19.5, 21.0, 20.4], [10.0, 10.4, 9.8]
+positive = st.floats(1e-6, 1e6)
+samples = st.lists(positive, min_size=2, max_size=10)
+pair_lists = st.lists(st.tuples(positive, positive), min_size=2, max_size=10)
+
+
+def test_welch_against_scipy() -> None:
+    ends = stats.ttest_ind(np.log(A), np.log(B), equal_var=False).confidence_interval(0.95)
+    e = ratio(A, B)
+    assert (e.low, e.high) == pytest.approx((math.exp(ends.low), math.exp(ends.high)))
+    assert e.value == pytest.approx(stats.gmean(A) / stats.gmean(B))
+    assert e.n == 7
+
+
+def test_trimmed_welch_agrees_with_the_trimmed_test_of_scipy() -> None:
+    rng = np.random.default_rng(3)
+    x, y = rng.lognormal(0.5, 0.3, 15), rng.lognormal(0.0, 0.6, 20)
+    p = stats.ttest_ind(np.log(x), np.log(y), equal_var=False, trim=0.2).pvalue
+    e = ratio(x, y, confidence=1 - p, trim=0.2)  # at this confidence the interval ends at no difference
+    assert min(abs((e.low or 0) - 1), abs((e.high or 0) - 1)) < 1e-9
+
+
+def test_paired_against_scipy() -> None:
+    a, b = [2.0, 2.2, 1.9, 2.1], [1.0, 1.15, 1.0, 1.02]
+    ends = stats.ttest_rel(np.log(a), np.log(b)).confidence_interval(0.95)
+    e = paired_ratio(a, b)
+    assert (e.low, e.high) == pytest.approx((math.exp(ends.low), math.exp(ends.high)))
+    assert e.n == 4
+
+
+def test_pairing_removes_what_a_block_shares() -> None:
+    drift = np.array([1.0, 1.5, 2.0, 2.5])
+    noise = np.array([1.0, 1.01, 0.99, 1.0])
+    pair, free = paired_ratio(2 * drift * noise, drift), ratio(2 * drift * noise, drift)
+    assert width(pair) < 0.1 < width(free)
+
+
+@pytest.mark.parametrize("function", [ratio, paired_ratio])
+def test_want_of_data_is_said(function: object) -> None:
+    none = function([], [])  # type: ignore[operator]
+    assert none.value is None
+    assert "have 0" in none.warnings[0]
+    one = function([2.0], [1.0])  # type: ignore[operator]
+    assert one.value == pytest.approx(2.0)
+    assert (one.low, one.high) == (None, None)
+    assert any("need >= 2" in w and "have 1" in w for w in one.warnings)
+    two = function([2.0, 2.1], [1.0, 1.0])  # type: ignore[operator]
+    assert two.low is not None
+
+
+def test_one_run_on_one_side_is_said() -> None:
+    assert ratio([1.0, 1.1, 1.2], [1.0]).warnings == ("need >= 2 runs each for an interval, have 3 and 1",)
+    assert ratio([1.0, 1.1, 1.2], []).warnings == ("need >= 1 runs each for a ratio, have 3 and 0",)
+
+
+def test_pairs_that_miss_a_score_are_counted() -> None:
+    e = paired_ratio([2.0, None, 2.2, 2.0], [1.0, 1.0, math.nan, 1.0])
+    assert e.n == 2
+    assert "2 of 4 pairs miss a score" in e.warnings
+    with pytest.raises(ValueError, match="3 and 2"):
+        paired_ratio([1.0, 1.0, 1.0], [1.0, 1.0])
+
+
+def test_zeros_give_a_ratio_of_means() -> None:
+    e = ratio([0.0, 0.2, 0.1, 0.1], [1.0, 1.1, 0.9])
+    assert e.value == pytest.approx(0.1)
+    assert e.low is not None
+    assert e.high is not None
+    assert e.low < 0.1 < e.high
+    assert any("no log" in w for w in e.warnings)
+
+
+def test_a_denominator_of_zero_gives_no_ratio() -> None:
+    assert ratio([1.0, 2.0], [0.0, 0.0]).value is None
+    assert "zero" in " ".join(ratio([1.0, 2.0], [0.0, 0.0]).warnings)
+    unbounded = ratio([1.0, 2.0], [0.0, 0.1])
+    assert unbounded.value is not None
+    assert unbounded.low is None
+    assert any("cannot be told from zero" in w for w in unbounded.warnings)
+
+
+def test_paired_fieller_uses_the_pairs() -> None:
+    a = np.array([0.0, 1.0, 2.0, 3.0, 4.0]) + 10
+    x, y = np.append(a, 0.0), np.append(a * 2, 0.0)
+    e = paired_ratio(x, y)
+    assert e.value == pytest.approx(0.5)
+    assert width(e) < 1e-6
+
+
+def test_identical_runs_have_no_width_and_say_so() -> None:
+    e = ratio([2.0] * 3, [1.0] * 3)
+    assert (e.value, e.low, e.high) == pytest.approx((2.0, 2.0, 2.0))
+    assert any("identical" in w for w in e.warnings)
+
+
+@given(samples, samples)
+def test_exchanged_sides_invert(a: list[float], b: list[float]) -> None:
+    check_inverse(ratio(a, b), ratio(b, a))
+
+
+@given(pair_lists)
+def test_exchanged_sides_of_pairs_invert(pairs: list[tuple[float, float]]) -> None:
+    a, b = [x for x, _ in pairs], [y for _, y in pairs]
+    check_inverse(paired_ratio(a, b), paired_ratio(b, a))
+
+
+@given(samples, samples, st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+def test_units_scale_the_ratio(a: list[float], b: list[float], j: float, k: float) -> None:
+    before = ratio(a, b).scaled(j / k)
+    after = ratio([j * x for x in a], [k * x for x in b])
+    assert after.value == pytest.approx(before.value)
+    if before.low and before.high and after.low and after.high:
+        assert after.low == pytest.approx(before.low, rel=1e-5)
+        assert after.high == pytest.approx(before.high, rel=1e-5)
+
+
+@given(pair_lists, st.randoms())
+def test_order_of_blocks_does_not_matter(pairs: list[tuple[float, float]], random: object) -> None:
+    shuffled = list(pairs)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    one = paired_ratio([x for x, _ in pairs], [y for _, y in pairs])
+    two = paired_ratio([x for x, _ in shuffled], [y for _, y in shuffled])
+    assert one == two
+
+
+def check_inverse(one: Estimate, two: Estimate) -> None:
+    assert one.value is not None
+    assert two.value is not None
+    assert one.value * two.value == pytest.approx(1.0)
+    if one.low and two.high:
+        assert one.low * two.high == pytest.approx(1.0, rel=1e-6)
+
+
+def width(e: Estimate) -> float:
+    assert e.low is not None
+    assert e.high is not None
+    return e.high - e.low
