@@ -1,0 +1,67 @@
+# Four commands: make demo, make test, make check, make bench. All set themselves up; nothing clever inside.
+SHELL := /bin/bash
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3
+SOURCES := $(shell find src studies workloads pyproject.toml README.md -type f -not -name '*.pyc' 2>/dev/null | sed 's/ /\\ /g')
+PROBE_SOURCES := $(shell find probe -type f -not -path '*/target/*' 2>/dev/null)
+TREE := $(CURDIR)
+
+.PHONY: demo test check bench setup setup-dev lock clean
+
+demo: setup
+	@$(BIN)/scalograph study thread-scaling --quick; code=$$?; \
+	case $$code in 0) ;; 5) echo "Some treatments have fewer clean runs than asked: see the verdict above.";; *) exit $$code;; esac
+
+test: setup-dev
+	cd probe && cargo test --release --locked --quiet
+	$(BIN)/python -m pytest
+
+check: setup-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	cd probe && cargo fmt --check && cargo clippy --release --locked --all-targets --quiet -- -D warnings
+	shellcheck .ci/run scripts/*.sh probe/*.sh
+
+bench: setup-dev
+	$(BIN)/python benchmarks/run_all.py
+
+setup: $(VENV)/.installed
+
+setup-dev: setup $(VENV)/.dev
+
+# Each stamp is made when what it stands for is in place; a second call compares dates and is done.
+$(VENV)/.runtime: requirements/runtime.lock
+	@scripts/prerequisites.sh $(PYTHON)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/runtime.lock
+	@touch $@
+
+$(VENV)/.build: requirements/build.lock $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.lock
+	@touch $@
+
+$(VENV)/.probe: $(PROBE_SOURCES) $(VENV)/.build
+	@rm -rf build/probe
+	PATH="$(TREE)/$(BIN):$$PATH" probe/build.sh build/probe
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/probe/*.whl
+	@touch $@
+
+$(VENV)/.installed: $(SOURCES) $(VENV)/.build $(VENV)/.probe
+	@rm -rf build/wheel
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --wheel-dir build/wheel .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/wheel/*.whl
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.lock $(VENV)/.runtime
+	@scripts/test-prerequisites.sh
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@touch $@
+
+# After a change of a range in pyproject.toml.
+lock:
+	scripts/lock.sh
+
+clean:
+	rm -rf $(VENV) build probe/target

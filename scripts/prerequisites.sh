@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Names each missing prerequisite of `make demo` with the command that installs it; exit 3 if one is missing.
+set -u
+python=${1:-python3}
+missing=0
+
+need() { # what, command that installs it
+    echo "missing: $1" >&2
+    echo "  install it with: $2" >&2
+    missing=1
+}
+
+if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    need "Python 3.11 or later ($python)" "apt-get install python3 python3-venv"
+elif ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+    need "the venv module of $python" "apt-get install python3-venv"
+fi
+
+if ! command -v cargo >/dev/null; then
+    need "Rust 1.85 or later (cargo)" "apt-get install rustup && rustup default stable"
+else
+    release=$(cargo --version | cut -d' ' -f2)
+    if [ "$(printf '%s\n1.85.0\n' "$release" | sort -V | head -n 1)" != 1.85.0 ]; then
+        need "Rust 1.85 or later (found $release)" "rustup update stable"
+    fi
+fi
+
+command -v cc >/dev/null || need "a C compiler (cc)" "apt-get install gcc libc6-dev"
+
+if ! command -v javac >/dev/null && [ -z "${JAVA_HOME:-}" ]; then
+    need "a JDK 11 or later (javac)" "apt-get install default-jdk-headless"
+fi
+
+[ "$missing" -eq 0 ] || exit 3

@@ -1,0 +1,40 @@
+"""`scalograph check`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scalograph.cli.console import emit_json, tell
+
+
+def command(
+    file: Annotated[Path | None, typer.Argument(help="A study.toml, or a folder that holds one.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="The study as one JSON document.")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of study.toml and stop.")] = False,
+) -> None:
+    """Stop 1: read a study file and report every mistake at once. Touches no machine.
+
+    \b
+    scalograph check my-study.toml
+    scalograph check --schema > study.schema.json    for an editor that completes
+    """
+    from scalograph.declare import declare
+    from scalograph.errors import StudyError
+    from scalograph.identity import as_journaled
+    from scalograph.study.model import Study
+
+    if schema:
+        emit_json(Study.model_json_schema())
+        return
+    if file is None:
+        raise StudyError.one("check", "no study file", "a path", "for example: scalograph check study.toml")
+    study = declare(file).study
+    if json:
+        emit_json(as_journaled(study))
+        return
+    tell(f"{file}: a valid study")
+    tell(f"  {study.title}")
+    for name, factor in study.factors.items():
+        levels = factor.levels if isinstance(factor.levels, str) else ", ".join(map(str, factor.levels))
+        tell(f"  {name}: {levels}" + (f"   ({factor.control})" if factor.control else ""))

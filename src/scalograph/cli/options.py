@@ -1,0 +1,21 @@
+"""Arguments that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+StudyFile = Annotated[Path, typer.Argument(help="A study.toml, or a folder that holds one.")]
+Quick = Annotated[bool, typer.Option("--quick", help="The shorter form that the study declares in [quick].")]
+OutDir = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Results folder; default scalograph-results/NAME/TIME-ID.")
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, for machines.")]
+Gate = Annotated[bool, typer.Option("--gate", help="Exit with the run's own code: 4 or 5 where treatments are short.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the latest results of this study (or those of -o).")]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option("--accept-difference", help="Resume although this differs (kernel, study_hash, ...); is recorded."),
+]
+Budget = Annotated[str | None, typer.Option("--budget", help='Time budget such as "10min"; no block begins past it.')]
+Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz).")]

@@ -1,0 +1,43 @@
+"""Stop 1 for a command: a study by its file or by the name of one that ships, quick or in full length."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalograph.errors import StudyError
+from scalograph.study import Study, load, quickened
+from scalograph.workload import shipped_study, shipped_studies
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A study, the file it stands in, and the folder that its own files are relative to."""
+
+    study: Study
+    file: Path
+
+    @property
+    def folder(self) -> Path:
+        """What relative paths of the study start from."""
+        return self.file.parent
+
+
+def declare(path: Path, quick: bool = False) -> Declared:
+    """The study in a file or folder.
+
+    Raises:
+        StudyError: with every mistake.
+    """
+    file = path / "study.toml" if path.is_dir() else path
+    study = load(file)
+    return Declared(quickened(study) if quick else study, file.resolve())
+
+
+def declare_shipped(name: str, quick: bool = False) -> Declared:
+    """A study that ships.
+
+    Raises:
+        StudyError: unknown name; lists the known ones.
+    """
+    if name not in shipped_studies():
+        raise StudyError.one("study", f'no study "{name}" ships', "one of " + ", ".join(shipped_studies()))
+    return declare(shipped_study(name), quick)
