@@ -62,9 +62,7 @@ def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
     return ProbeProgram(DEGRADED, warning)
 
 
-def measure(
-    spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[int], None] | None = None
-) -> Record:
+def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[int], None] | None = None) -> Record:
     """Carries out one run.
 
     SIGINT and SIGTERM that arrive meanwhile go to the probe, whose record then has the status
@@ -130,9 +128,7 @@ class ProbeProcess:
         pipe = subprocess.PIPE
         try:
             # A session of its own: Ctrl-C on the terminal reaches the probe through us only.
-            self.process = subprocess.Popen(
-                self.argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
-            )
+            self.process = subprocess.Popen(self.argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
         except OSError as error:
             fix = "reinstall scalograph-probe, or unset SCALOGRAPH_PROBE"
             raise HostError("probe", f"{self.argv[0]}: {error.strerror}", "a program", fix) from None

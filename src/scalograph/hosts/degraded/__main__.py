@@ -1,4 +1,4 @@
-"""`python -m scalograph.hosts.degraded [--capabilities | --simulate MODEL.json] < SPEC`"""
+"""Run as `python -m scalograph.hosts.degraded [--capabilities | --simulate MODEL.json] < SPEC`."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> int:
             _say(None, [("capabilities", capabilities.event())])
             return 0
         if arguments and not (len(arguments) == 2 and arguments[0] == "--simulate"):
-            raise spec.Refusal(2, "command line", " ".join(arguments)[:200], "other arguments", _USAGE)
+            raise spec.RefusalError(2, "command line", " ".join(arguments)[:200], "other arguments", _USAGE)
         model = simulate.load(arguments[1]) if arguments else None
         fields = spec.read(sys.stdin.buffer)
         run = fields["run"] if isinstance(fields.get("run"), str) else None
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
             return _keep(checked)
         _say(checked.run, simulate.events(model, checked))
         return 0
-    except spec.Refusal as refusal:
+    except spec.RefusalError as refusal:
         _say(run, [("error", refusal.fields)])
         return refusal.code
 
@@ -75,7 +75,7 @@ def _work(checked: spec.Spec, keeper: int) -> None:
         if os.getppid() == keeper:
             _measure(checked, alarm)
         code = 0
-    except spec.Refusal as refusal:
+    except spec.RefusalError as refusal:
         tree.kill_all(tree.reap)
         _say(checked.run, [("error", refusal.fields)])
         code = refusal.code

@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from scalograph.hosts.degraded import PROTOCOL, VERSION
@@ -63,7 +64,7 @@ def machine_ticks() -> tuple[int, int]:
     allowed = {f"cpu{cpu}" for cpu in os.sched_getaffinity(0)}
     tick_ns = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
     busy = steal = 0
-    with open("/proc/stat") as stream:
+    with Path("/proc/stat").open() as stream:
         for words in map(str.split, stream):
             if words and words[0] in allowed:
                 user, nice, system, _idle, _iowait, irq, softirq, stolen = map(int, words[1:9])

@@ -10,11 +10,12 @@ import stat
 import struct
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NoReturn
 
 from scalograph.hosts.degraded import tree
 from scalograph.hosts.degraded.lines import Speech
-from scalograph.hosts.degraded.spec import Command, Refusal, Spec
+from scalograph.hosts.degraded.spec import Command, RefusalError, Spec
 
 _POLICIES = {
     "other": os.SCHED_OTHER,
@@ -102,9 +103,7 @@ def _find_user(name: str | None) -> None:
         if name is not None:
             _user(name)
     except KeyError:
-        raise Refusal(
-            3, "user", f"{name!r}", "a user of this host", "create the user or name another"
-        ) from None
+        raise RefusalError(3, "user", f"{name!r}", "a user of this host", "create the user or name another") from None
 
 
 def find_program(where: str, command: Command) -> bytes:
@@ -112,15 +111,15 @@ def find_program(where: str, command: Command) -> bytes:
     name = command.argv[0]
     folders = [""] if "/" in name else command.env.get("PATH", "").split(":")
     for folder in folders:
-        place = os.path.join(command.cwd, folder, name)
+        place = Path(command.cwd, folder, name)
         try:
-            mode = os.stat(place).st_mode
+            mode = place.stat().st_mode
         except OSError:
             continue
         if stat.S_ISREG(mode) and mode & 0o111:
-            return place.encode()
+            return os.fsencode(place)
     expected = "an executable file" if "/" in name else "a program on the PATH of the command's env"
-    raise Refusal(3, where, f"no program {name!r:.200}", expected, "install it or correct its name")
+    raise RefusalError(3, where, f"no program {name!r:.200}", expected, "install it or correct its name")
 
 
 def launch(spec: Spec, copies: list[Copy], board: Board) -> None:
@@ -132,7 +131,7 @@ def launch(spec: Spec, copies: list[Copy], board: Board) -> None:
         except OSError as error:
             fix = "start fewer copies, or raise the limits of processes and open files"
             found = f"{error.strerror} at copy {copy.index}"
-            raise Refusal(3, f"commands[{copy.command_index}].copies", found, "a new process", fix) from None
+            raise RefusalError(3, f"commands[{copy.command_index}].copies", found, "a new process", fix) from None
     os.close(board.gate_out)
     for copy in copies:
         copy.in_force = _report(copy)
@@ -177,7 +176,7 @@ def _become(spec: Spec, copy: Copy, board: Board, ends: dict[str, int], parent: 
         board.pass_gate(copy.index)
         stage = "exec"
         env = {name.encode(): value.encode() for name, value in _environment(spec, copy).items()}
-        os.execve(copy.program, [text.encode() for text in copy.command.argv], env)
+        os.execve(copy.program, [text.encode() for text in copy.command.argv], env)  # noqa: S606
     except OSError as error:
         report = {"stage": stage, "why": f"{error.strerror}"}
         os.write(ends["status"], json.dumps(report).encode() + b"\n")
@@ -195,9 +194,7 @@ def _plain_signals() -> None:
 
 def _take_descriptors(spec: Spec, ends: dict[str, int]) -> None:
     null = os.open("/dev/null", os.O_RDWR)
-    sources = [null, ends.get("stdout", null), ends["stderr"]] + [
-        ends[n] for n in ("events", "go") if n in ends
-    ]
+    sources = [null, ends.get("stdout", null), ends["stderr"]] + [ends[n] for n in ("events", "go") if n in ends]
     for target, source in enumerate(sources):
         os.dup2(source, target)
     if spec.user is not None:
@@ -268,16 +265,16 @@ def _report(copy: Copy) -> dict[str, Any]:
         fix = "ask for less, or run as a user who may"
         stage = said["stage"]
         place = stage if stage == "user" else f"{where}.{stage}"
-        raise Refusal(3, place, said["why"], "to be granted by the kernel", fix)
+        raise RefusalError(3, place, said["why"], "to be granted by the kernel", fix)
     if copy.mask is not None and said["cpus"] != list(copy.mask):
         raise outside(where, copy.mask)
     return said
 
 
-def outside(where: str, mask: tuple[int, ...]) -> Refusal:
+def outside(where: str, mask: tuple[int, ...]) -> RefusalError:
     """A mask the host cannot give."""
     allowed = os.sched_getaffinity(0)
     missing = [cpu for cpu in mask if cpu not in allowed]
     found = f"CPU {missing[0]}" if missing else f"CPUs {list(mask)}"
     expected = "a CPU of this host: " + ",".join(map(str, sorted(allowed)))
-    return Refusal(3, f"{where}.cpus", found, expected, "lower the level or choose another host")
+    return RefusalError(3, f"{where}.cpus", found, expected, "lower the level or choose another host")

@@ -10,15 +10,13 @@ MAX_NAMES = 256
 MAX_NUMBERS = 100_000
 _UINT64 = 2**64 - 1
 
-_ITERATION = re.compile(
-    rb"iteration ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20})(?: ([0-9]{1,20}))?"
-)
+_ITERATION = re.compile(rb"iteration ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20})(?: ([0-9]{1,20}))?")
 _VALUE = re.compile(rb"value ([a-z][a-z0-9_]{0,63}) ([-+]?[0-9][0-9.eE+-]*|[-+]?\.[0-9][0-9eE+-]*)")
 
 Iteration = tuple[int, int, int, int, int | None]
 
 
-class Broken(Exception):
+class BrokenLineError(Exception):
     """The reason for status `protocol`."""
 
 
@@ -34,7 +32,7 @@ class Budget:
         """One less is left."""
         self.left[what] -= 1
         if self.left[what] < 0:
-            raise Broken(f"more {what} than protocol/workload.md allows")
+            raise BrokenLineError(f"more {what} than protocol/workload.md allows")
 
 
 @dataclass
@@ -57,11 +55,11 @@ class Speech:
     def finish(self) -> None:
         """At the end of a copy that was not killed, nothing may be left without its newline."""
         if self._partial:
-            raise Broken(f"a line without its newline: {_quote(self._partial)}")
+            raise BrokenLineError(f"a line without its newline: {_quote(self._partial)}")
 
     def _short_enough(self, line: bytes) -> None:
         if len(line) >= MAX_LINE:
-            raise Broken(f"a line longer than {MAX_LINE} bytes: {_quote(line)}")
+            raise BrokenLineError(f"a line longer than {MAX_LINE} bytes: {_quote(line)}")
 
     def _line(self, line: bytes, budget: Budget) -> None:
         self._short_enough(line)
@@ -78,7 +76,7 @@ class Speech:
                 budget.take("names")
             self.values.setdefault(name, []).append(number)
         else:
-            raise Broken(
+            raise BrokenLineError(
                 "ready written twice" if line == b"ready" else f"a line that follows no form: {_quote(line)}"
             )
 

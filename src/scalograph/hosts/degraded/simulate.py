@@ -23,24 +23,25 @@ import json
 import math
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from scalograph.hosts.degraded import figures
-from scalograph.hosts.degraded.spec import Command, Refusal, Spec
+from scalograph.hosts.degraded.spec import Command, RefusalError, Spec
 
 _FIX = "correct the model (docstring of scalograph.hosts.degraded.simulate)"
 _START_NS = 500_000
 Model = dict[str, Any]
 
 
-def _wrong(where: str, found: object, expected: str) -> Refusal:
-    return Refusal(2, f"model: {where}", f"{found!r:.80}", expected, _FIX)
+def _wrong(where: str, found: object, expected: str) -> RefusalError:
+    return RefusalError(2, f"model: {where}", f"{found!r:.80}", expected, _FIX)
 
 
 def load(path: str) -> Model:
     """The model, its law checked."""
     try:
-        with open(path, encoding="utf-8") as stream:
+        with Path(path).open(encoding="utf-8") as stream:
             model = json.load(stream)
     except (OSError, ValueError) as error:
         raise _wrong(path, str(error), "one JSON object in a readable file") from None
@@ -65,7 +66,7 @@ def events(model: Model, spec: Spec) -> Iterator[tuple[str, dict[str, Any]]]:
     if spec.events and outcome["status"] == "ok":
         for number in range(len(copies)):
             yield "iterations", _iterations(model, number, wall, outcome["cpu_ns"] / len(copies))
-    yield "run", _run(spec, outcome, wall, simulated)
+    yield "run", _run(outcome, wall, simulated)
 
 
 def _outcome(model: Model, spec: Spec) -> dict[str, Any]:
@@ -136,7 +137,7 @@ def _iterations(model: Model, number: int, wall: int, cpu: float) -> dict[str, A
     }
 
 
-def _run(spec: Spec, outcome: dict[str, Any], wall: int, simulated: dict[str, str]) -> dict[str, Any]:
+def _run(outcome: dict[str, Any], wall: int, simulated: dict[str, str]) -> dict[str, Any]:
     cpu = round(outcome["cpu_ns"])
     return {
         "status": outcome["status"],

@@ -13,7 +13,7 @@ MAX_STDERR = 64 << 10
 _INT64 = 2**63 - 1
 
 
-class Refusal(Exception):
+class RefusalError(Exception):
     """Why a run was not carried out; `code` is the exit code of the probe."""
 
     def __init__(self, code: int, where: str, found: str, expected: str, fix: str) -> None:
@@ -22,11 +22,11 @@ class Refusal(Exception):
         self.fields = {"where": where, "found": found, "expected": expected, "fix": fix}
 
 
-def wrong(where: str, found: object, expected: str) -> Refusal:
+def wrong(where: str, found: object, expected: str) -> RefusalError:
     """A mistake in the specification."""
     text = "nothing" if found is None else json.dumps(found, ensure_ascii=True, default=str)
     shown = text if len(text) <= 80 else text[:80] + "..."
-    return Refusal(2, where, shown, expected, "correct the specification (protocol/probe.md)")
+    return RefusalError(2, where, shown, expected, "correct the specification (protocol/probe.md)")
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,11 @@ def read(stream: IO[bytes]) -> dict[str, Any]:
     line = stream.readline(MAX_LINE + 1)
     fix = "send one specification line on standard input"
     if len(line) > MAX_LINE:
-        raise Refusal(2, "spec", "a longer line", f"one line of at most {MAX_LINE} bytes", fix)
+        raise RefusalError(2, "spec", "a longer line", f"one line of at most {MAX_LINE} bytes", fix)
     try:
         value = json.loads(line.decode(), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Refusal(
-            2, "spec", str(error)[:200] if line.strip() else "nothing", "one JSON object", fix
-        ) from None
+        raise RefusalError(2, "spec", str(error)[:200] if line.strip() else "nothing", "one JSON object", fix) from None
     if not isinstance(value, dict):
         raise wrong("spec", value, "one JSON object")
     return value
@@ -80,7 +78,7 @@ def _no_constant(name: str) -> None:
 
 
 def parse(value: dict[str, Any]) -> Spec:
-    """The whole line, or the first mistake as a Refusal."""
+    """The whole line, or the first mistake as a RefusalError."""
     top = _Fields(value, "")
     top.integer("protocol", None, 1, 1)
     run = top.text("run", 128)
@@ -128,9 +126,7 @@ def _command(place: str, value: object, left: int) -> Command:
     if cwd is None or not cwd.startswith("/"):
         raise of.wrong("cwd", "an absolute path")
     env = of.get("env")
-    if not isinstance(env, dict) or not all(
-        _plain(k) and k and "=" not in k and _plain(v) for k, v in env.items()
-    ):
+    if not isinstance(env, dict) or not all(_plain(k) and k and "=" not in k and _plain(v) for k, v in env.items()):
         raise of.wrong("env", "an object from name to text: the whole environment")
     policy = of.choice("policy", ("other", "batch", "idle", "fifo", "rr"))
     low, high = (1, 99) if policy in ("fifo", "rr") else (0, 0)
@@ -158,7 +154,7 @@ class _Fields:
         self.get: Callable[[str], Any] = fields.get
         self.prefix = prefix
 
-    def wrong(self, name: str, expected: str) -> Refusal:
+    def wrong(self, name: str, expected: str) -> RefusalError:
         return wrong(self.prefix + name, self.get(name), expected)
 
     def integer(self, name: str, default: int | None, low: int, high: int) -> int:

@@ -39,15 +39,15 @@ def descendants(root: int, proc: Path = Path("/proc")) -> list[int]:
     """Live processes below `root`, zombies left out."""
     children: dict[int, list[int]] = {}
     dead: set[int] = set()
-    for entry in os.listdir(proc):
-        if entry.isdigit():
+    for entry in proc.iterdir():
+        if entry.name.isdigit():
             try:
-                parent, state = parse_stat((proc / entry / "stat").read_text(errors="replace"))
+                parent, state = parse_stat((entry / "stat").read_text(errors="replace"))
             except (OSError, ValueError):
                 continue  # ended while we looked
-            children.setdefault(parent, []).append(int(entry))
+            children.setdefault(parent, []).append(int(entry.name))
             if state in "ZX":
-                dead.add(int(entry))
+                dead.add(int(entry.name))
     found, queue = [], [root]
     while queue:
         queue += (below := children.pop(queue.pop(), []))

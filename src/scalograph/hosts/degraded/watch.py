@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from scalograph.hosts.degraded import tree
 from scalograph.hosts.degraded.launch import Copy
-from scalograph.hosts.degraded.lines import Broken, Budget
+from scalograph.hosts.degraded.lines import BrokenLineError, Budget
 from scalograph.hosts.degraded.spec import Spec
 
 _SURVIVOR_NS = 1_000_000_000
@@ -32,7 +32,7 @@ class Alarm:
         signal.set_wakeup_fd(into, warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._remember)
-        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
 
     def _remember(self, number: int, _frame: object) -> None:
         self.received = number
@@ -139,7 +139,7 @@ class Watch:
         if name == "events" and self.forced is None:
             try:
                 copy.speech.feed(data, self._budget)
-            except Broken as broken:
+            except BrokenLineError as broken:
                 self._force("protocol", f"copy {copy.index}: {broken}")
         elif name == "stdout":
             room = self.spec.stdout_limit - len(copy.stdout)
@@ -190,7 +190,7 @@ class Watch:
             if self.forced is None and copy.wait_status is not None:
                 try:
                     copy.speech.finish()
-                except Broken as broken:
+                except BrokenLineError as broken:
                     self._force("protocol", f"copy {copy.index}: {broken}")
 
 

@@ -1,0 +1,62 @@
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static long long now(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* Where values go: the probe's pipe, or standard output when run by hand. */
+static FILE *events(void)
+{
+    const char *path = getenv("SCALOGRAPH_EVENTS");
+    FILE *out = path ? fopen(path, "w") : stdout;
+    if (!out) {
+        perror(path);
+        exit(1);
+    }
+    return out;
+}
+
+static long long burn;
+static char seen[CPU_SETSIZE];
+
+static void *spin(void *unused)
+{
+    (void)unused;
+    while (now(CLOCK_THREAD_CPUTIME_ID) < burn)
+        seen[sched_getcpu()] = 1;
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    int threads = argc > 1 ? atoi(argv[1]) : 2;
+    pthread_t others[256];
+    burn = (argc > 2 ? atoll(argv[2]) : 100) * 1000000LL;
+    if (threads < 1 || threads > 256) {
+        fprintf(stderr, "%d threads: 1 to 256 expected\n", threads);
+        return 69;
+    }
+    long long start = now(CLOCK_MONOTONIC);
+    for (int i = 0; i < threads; i++)
+        if (pthread_create(&others[i], NULL, spin, NULL) != 0) {
+            fprintf(stderr, "thread %d was not granted\n", i);
+            return 69;
+        }
+    for (int i = 0; i < threads; i++)
+        pthread_join(others[i], NULL);
+    long long end = now(CLOCK_MONOTONIC);
+    FILE *out = events();
+    fprintf(out, "value burnt_ns %lld\nvalue spun_ns %lld\n", burn * threads, end - start);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (seen[cpu])
+            fprintf(out, "value cpu %d\n", cpu);
+    return fclose(out) != 0;
+}

@@ -1,0 +1,6 @@
+"""Says nothing, and stays."""
+
+import signal
+
+while True:
+    signal.pause()
