@@ -57,6 +57,22 @@ class Sheet:
     rows: list[list[Cell]]
     footnotes: list[tuple[str, str]]
 
+    def has_intervals(self, i: int) -> bool:
+        """Whether any cell of a column carries an interval."""
+        return any(row[i].interval for row in self.rows)
+
+    def value_width(self, i: int) -> int:
+        """Characters of a column's widest value, without intervals and marks."""
+        return max((len(row[i].text) for row in self.rows), default=0)
+
+    def style(self, i: int) -> str:
+        """What a column holds, in one word: label, estimate, number or text."""
+        if self.has_intervals(i):
+            return "estimate"
+        if self.headings[i].numeric:
+            return "number"
+        return "label" if self.headings[i].label else "text"
+
 
 @dataclass(slots=True)
 class Footnotes:

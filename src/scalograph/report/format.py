@@ -57,6 +57,15 @@ def estimate(e: EstimateDoc | None, scale: Scale = PLAIN) -> Shown:
     return Shown(rounded(value, digits), f"[{rounded(low, digits)}, {rounded(high, digits)}]")
 
 
+def significant(x: float, digits: int = 3) -> str:
+    """A number to so many digits, where nothing says how exact it is.
+
+    >>> significant(0.0123456), significant(1234.5), significant(0.0)
+    ('0.0123', '1,234', '0')
+    """
+    return rounded(x, _decimals_of(x, digits))
+
+
 def decimals(value: float | None, low: float | None, high: float | None) -> int:
     """How many decimals an interval can carry: its half-width is at least 3 units of the last one.
 

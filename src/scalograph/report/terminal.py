@@ -4,8 +4,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from scalograph.findings import Degraded, Findings, Noise, RunsDoc
-from scalograph.report import format
+from scalograph.findings import Findings
+from scalograph.report import words
 from scalograph.report.cells import sheet
 from scalograph.report.escape import encodable, prose
 from scalograph.report.terminal_table import draw
@@ -66,17 +66,16 @@ def render(findings: Findings, console: Console) -> None:
         draw(sheet(table), console)
     pen.items("Warnings", findings.warnings)
     pen.items("Varied, though not declared", findings.residue)
-    pen.items("Not granted by this machine", [degraded(d) for d in findings.degraded])
+    pen.items("Not granted by this machine", [words.degraded(d) for d in findings.degraded])
     pen.items("To reproduce", findings.reproduce)
 
 
 def _head(findings: Findings, pen: Pen) -> None:
     study = findings.study
     pen.line(study.title or study.name, "bold")
-    pen.line(f"{study.name} \N{MIDDLE DOT} {study.question} \N{MIDDLE DOT} {runs(findings.runs)}")
-    machine = machine_line(findings)
-    if machine:
-        pen.line(machine)
+    for text in (words.study(findings), words.machine(findings), words.runs(findings.runs)):
+        if text:
+            pen.line(text)
 
 
 def _trust(findings: Findings, pen: Pen) -> None:
@@ -86,40 +85,4 @@ def _trust(findings: Findings, pen: Pen) -> None:
     for cause in trust.causes:
         pen.line(cause, indent=2)
     if findings.noise:
-        pen.line(noise(findings.noise), indent=2)
-
-
-def runs(doc: RunsDoc) -> str:
-    """How many runs there were and what became of them.
-
-    >>> runs(RunsDoc(n_asked=10, n_done=9, n_failed=1, treatments=2))
-    '9 of 10 runs done, 1 failed, 2 treatments'
-    """
-    parts = [f"{doc.n_done:,} of {doc.n_asked:,} runs done"]
-    parts += [f"{doc.n_failed:,} failed"] if doc.n_failed else []
-    parts += [f"{count:,} {verdict}" for verdict, count in doc.verdicts.items() if count]
-    parts += [f"{count:,} of them: {reason}" for reason, count in doc.failures.items() if count]
-    return ", ".join([*parts, f"{doc.treatments:,} treatments"])
-
-
-def noise(doc: Noise) -> str:
-    """What the study could have seen, in one sentence."""
-    sd, smallest = format.number(doc.sd_log_percent), format.number(doc.minimum_detectable_percent)
-    return (
-        f"Runs of one treatment differ by {sd} % (standard deviation); with {doc.n} runs each, the smallest"
-        f" effect found at 80 % power is {smallest} %."
-    )
-
-
-def degraded(doc: Degraded) -> str:
-    """What was missing, why, and what would help."""
-    fix = f"; {doc.fix}" if doc.fix else ""
-    return f"{doc.what}: {doc.why}{fix} ({doc.n_runs:,} runs)"
-
-
-def machine_line(findings: Findings) -> str:
-    """The machine in one line, from what is known of it."""
-    machine = findings.machine
-    cpus = machine.get("n_cpus")
-    parts = [machine.get("cpu_model"), f"{cpus} CPUs" if cpus is not None else None, machine.get("kernel")]
-    return " \N{MIDDLE DOT} ".join(str(part) for part in parts if part)
+        pen.line(words.noise(findings.noise), indent=2)

@@ -1,0 +1,139 @@
+"""Curves as figures take them: families that share a horizontal axis, and the measures drawn over it."""
+
+from typing import Any
+
+from scalograph.findings import Curve, EstimateDoc, Findings, Point
+from scalograph.report import format
+from scalograph.report.axis import Factors, key
+from scalograph.report.escape import prose, visible
+from scalograph.report.samples import Samples
+from scalograph.report.scale import PLAIN, Scale, scale_for
+
+DERIVED = {
+    "speedup": "Speedup",
+    "efficiency": "Efficiency",
+    "serial_fraction": "Serial fraction (Karp\N{EN DASH}Flatt)",
+}
+
+
+def families(findings: Findings, factors: Factors, samples: Samples) -> list[dict[str, Any]]:
+    """Curves along the same factor, over the same other factors, can stand in one figure."""
+    kinds: dict[tuple[str, ...], list[Curve]] = {}
+    for curve in findings.curves:
+        kinds.setdefault((curve.factor, *curve.group), []).append(curve)
+    return [_family(findings, curves, factors, samples) for curves in kinds.values()]
+
+
+def _family(findings: Findings, curves: list[Curve], factors: Factors, samples: Samples) -> dict[str, Any]:
+    factor, names = curves[0].factor, list(curves[0].group)
+    varying = [name for name in names if len({key(c.group[name]) for c in curves}) > 1]
+    fixed = {name: curves[0].group[name] for name in names if name not in varying}
+    measures = _measures(findings, curves)
+    drawn = [_curve(findings, c, varying, measures, factors, samples) for c in curves]
+    return {
+        "factor": factor,
+        "axis": factors[factor].axis(),
+        "title": _titled(factors, factor),
+        "groups": varying,
+        "fixed": factors.treatment(fixed),
+        "measures": [m | {"scale": m["scale"].factor} for m in measures],
+        "curves": drawn,
+    }
+
+
+def _titled(factors: Factors, name: str) -> str:
+    unit = factors[name].unit
+    return f"{factors[name].title} ({unit})" if unit else factors[name].title
+
+
+def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
+    """What has a value anywhere: the responses as declared, then what follows from them."""
+    points = [p for c in curves for p in c.points]
+    named = {r.name: r for r in findings.study.responses}
+    found = dict.fromkeys([*named, *(name for p in points for name in p.responses)])
+    measures = []
+    for name in found:
+        values = [_value(p.responses[name].estimate) for p in points if name in p.responses]
+        declared = named.get(name)
+        unit = scale_for(declared.unit if declared else "", values)
+        title = prose(declared.title if declared else name)
+        measures.append(_measure(f"response {name}", title, unit, values) | {"response": name})
+    for name, title in DERIVED.items():
+        measures.append(_measure(name, title, PLAIN, [_value(getattr(p, name)) for p in points]))
+    return [m for m in measures if m.pop("any")]
+
+
+def _measure(name: str, title: str, scale: Scale, values: list[float | None]) -> dict[str, Any]:
+    known = any(x is not None for x in values)
+    return {"id": name, "title": title, "unit": visible(scale.unit), "scale": scale, "any": known}
+
+
+def _value(e: EstimateDoc | None) -> float | None:
+    return e.value if e else None
+
+
+def _curve(
+    findings: Findings,
+    curve: Curve,
+    varying: list[str],
+    measures: list[dict[str, Any]],
+    factors: Factors,
+    samples: Samples,
+) -> dict[str, Any]:
+    group = [factors[name].index(curve.group[name]) for name in varying]
+    base = _base_cpus(findings, curve)
+    points = [_point(p, curve, base, measures, factors, samples) for p in curve.points]
+    return {"group": group, "points": sorted(points, key=lambda p: p["level"])}
+
+
+def _base_cpus(findings: Findings, curve: Curve) -> int | None:
+    """CPUs in use at the baseline, against which the ideal line grows."""
+    baseline = findings.study.baseline
+    if baseline is None or baseline.factor != curve.factor:
+        return None
+    return next((p.n_cpus for p in curve.points if key(p.level) == key(baseline.level)), None)
+
+
+def _point(
+    point: Point,
+    curve: Curve,
+    base: int | None,
+    measures: list[dict[str, Any]],
+    factors: Factors,
+    samples: Samples,
+) -> dict[str, Any]:
+    values = {m["id"]: _drawn(_estimate(point, m), point, m) for m in measures}
+    return {
+        "level": factors[curve.factor].index(point.level),
+        "ideal": point.n_cpus / base if base and point.n_cpus else None,
+        "values": {name: value for name, value in values.items() if value},
+        "rows": samples.add(curve, point),
+        "share": [round(x, 4) for x in point.per_cpu_share],
+        "flags": [prose(flag) for flag in point.flags],
+        "failed": point.n_failed,
+    }
+
+
+def _estimate(point: Point, measure: dict[str, Any]) -> EstimateDoc | None:
+    if "response" in measure:
+        response = point.responses.get(measure["response"])
+        return response.estimate if response else None
+    found: EstimateDoc | None = getattr(point, measure["id"])
+    return found
+
+
+def _drawn(e: EstimateDoc | None, point: Point, measure: dict[str, Any]) -> list[Any] | None:
+    """Value, interval, text, and for speedups the interval that holds for all levels at once."""
+    if e is None or e.value is None:
+        return None
+    factor = measure["scale"].factor
+    ends = [None if x is None else _short(x * factor) for x in (e.value, e.low, e.high)]
+    drawn = [*ends, str(format.estimate(e, measure["scale"]))]
+    band = point.simultaneous if measure["id"] == "speedup" else None
+    if band is None or band.low is None or band.high is None:
+        return drawn
+    return [*drawn, _short(band.low), _short(band.high), format.estimate(band).interval]
+
+
+def _short(x: float) -> float:
+    return float(f"{x:.6g}")

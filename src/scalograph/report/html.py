@@ -1,0 +1,73 @@
+"""Findings as one HTML file: it opens without a network, on any screen and on paper, and runs only our script."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from scalograph import __version__
+from scalograph.findings import Findings
+from scalograph.report import words
+from scalograph.report.cells import sheet
+from scalograph.report.escape import visible
+from scalograph.report.pack import json_text, nonce, pack
+from scalograph.report.payload import payload
+
+ROOM = Path(__file__).parent
+STYLES = ("base", "verdict", "controls", "figures", "tables", "evidence", "print")
+SCRIPTS = ("dom", "sort", "theme", "model", "legend", "axes", "curves", "share", "timeline", "samples", "main")
+LIBRARY = "plotly-cartesian.min.js"
+
+
+def write(findings: Findings, path: Path) -> None:
+    """Write the report; the same findings give the same bytes."""
+    path.write_text(page(findings), encoding="utf-8", newline="\n")
+
+
+def page(findings: Findings) -> str:
+    """The whole page as text."""
+    data = json_text(payload(findings))
+    script, style = _joined("js", SCRIPTS), _joined("css", STYLES)
+    context: dict[str, Any] = {
+        "f": findings,
+        "sheets": [sheet(t) for t in findings.tables],
+        "machine": words.facts(findings.machine),
+        "words": words,
+        "version": __version__,
+        "nonce": nonce(__version__, script, style, data, findings.model_dump_json()),
+        "style": Markup(style),  # ours, from this package
+        "script": Markup(script),
+        "data": pack(data),
+        "library": _library(),
+        "has_figures": bool(findings.curves or findings.timelines),
+    }
+    return _environment().get_template("page.html").render(context)
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(ROOM / "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_printed,
+    )
+
+
+def _printed(value: Any) -> Any:
+    """Every text that a template prints shows its control characters; autoescape does the rest."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@cache
+def _library() -> str:
+    return pack((ROOM / "vendor" / LIBRARY).read_text(encoding="utf-8"))
+
+
+@cache
+def _joined(kind: str, names: tuple[str, ...]) -> str:
+    return "\n".join((ROOM / "page" / kind / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)

@@ -1,0 +1,34 @@
+"""How data and the drawing library travel inside one file: compressed, and in letters that HTML ignores."""
+
+import base64
+import gzip
+import hashlib
+import json
+from typing import Any
+
+
+def pack(text: str) -> str:
+    """gzip, then base64: 3 MB of script become 0.7 MB, and no `<` is left. Same text, same letters."""
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
+
+
+def json_text(value: Any) -> str:
+    """JSON that is safe inside a script element even where somebody embeds it unpacked.
+
+    >>> json_text({"a": "</script>"})
+    '{"a":"\\\\u003c/script>"}'
+    """
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def nonce(*parts: str) -> str:
+    """A nonce that follows from what the page holds: the same findings give the same file.
+
+    A page that is opened from a disk has no second visit to protect; what counts is that text inside the
+    findings cannot know a digest of itself.
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(f"{len(part)}:".encode() + part.encode("utf-8", "backslashreplace"))
+    return base64.b64encode(digest.digest()[:18]).decode()

@@ -1,0 +1,28 @@
+"""What the page's script reads: figures as plain numbers and texts that are already formatted."""
+
+from typing import Any
+
+from scalograph.findings import Findings
+from scalograph.report.axis import Factors
+from scalograph.report.curves import families
+from scalograph.report.escape import visible
+from scalograph.report.samples import Samples
+from scalograph.report.timelines import timelines
+
+
+def payload(findings: Findings) -> dict[str, Any]:
+    """Everything the figures, the raw samples and the download need, and nothing else."""
+    factors = Factors(findings)
+    samples = Samples(factors)
+    drawn = families(findings, factors, samples)
+    shown = timelines(findings, factors)
+    responses = {r.name: visible(r.unit) for r in findings.study.responses}
+    responses |= {name: "" for row in samples.rows for name in row.scores if name not in responses}
+    return {
+        "study": visible(findings.study.name),
+        "families": drawn,
+        "timelines": shown,
+        "samples": samples.columns(responses),
+        "responses": [[name, visible(name), unit] for name, unit in responses.items()],
+        "factors": {f.name: {"title": f.title, "levels": f.texts()} for f in factors.known.values()},
+    }
