@@ -140,6 +140,8 @@ def trimmed(name: str, noise: Noise) -> Iterator[Case]:
         two = of_two(noise, n, lambda a, b: ratio(a, b, trim=0.1))
         yield Case(f"{at}: typical (median)", TARGET, one)
         yield Case(f"{at}: ratio, Welch t on logs", TARGET, two)
+        pairs = of_two(noise, n, lambda a, b: paired_ratio(a, b, trim=0.1))
+        yield Case(f"{at}: ratio, paired t on logs", TARGET, pairs)
 
 
 def contrasts() -> Iterator[Case]:

@@ -22,6 +22,9 @@ FIELLER = "ratio of means, Fieller interval"
 def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) -> Estimate:
     """Typical score of `a` over that of `b`, from independent runs: Welch t on logs.
 
+    Nominal 95 % covers 95-96 %, and up to 97.3 % where a few runs are much slower than the rest (too wide, on
+    the safe side); from 10 runs on, `trim=0.1` then covers 95-96 % and is narrower.
+
     Args:
         a: scores of the numerator, shape (n,).
         b: scores of the denominator, shape (m,), same unit.
