@@ -76,6 +76,8 @@ class RunsDoc(Model):
     n_failed: int
     n_warmup: int = 0
     treatments: int
+    n_empty: int = Field(default=0, description="treatments that ran and never succeeded")
+    n_short: int = Field(default=0, description="treatments with fewer clean runs than asked")
     verdicts: dict[str, int] = {}
     failures: dict[str, int] = {}
     started: str | None = None

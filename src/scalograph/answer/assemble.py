@@ -12,8 +12,8 @@ from scalograph.answer.residue import residue
 from scalograph.answer.sentences import sentences
 from scalograph.answer.tables import declared_tables, title, treatment_tables
 from scalograph.answer.timelines import timelines
-from scalograph.answer.trust import trust
-from scalograph.findings import BaselineDoc, Degraded, FactorDoc, Findings, ResponseDoc, RunsDoc, StudyDoc, TableDoc
+from scalograph.answer.trust import n_short, trust
+from scalograph.findings import BaselineDoc, Curve, Degraded, FactorDoc, Findings, Level, ResponseDoc, RunsDoc, StudyDoc, TableDoc
 from scalograph.table import Row, Table
 
 
@@ -33,7 +33,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     return Findings(
         study=_study(table),
         machine=dict(table.machine),
-        runs=_runs(table),
+        runs=_runs(table, every),
         trust=trust(table, every, floor),
         answer=sentences(table, found, published),
         curves=found,
@@ -48,7 +48,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
 
 
 def _tables(
-    table: Table, taken: Mapping[tuple[bool | int | float | str, ...], Sample], found: list, published: TableDoc | None
+    table: Table, taken: Mapping[tuple[Level, ...], Sample], found: Sequence[Curve], published: TableDoc | None
 ) -> list[TableDoc]:
     across = baseline_table(table, taken)
     shown = [*declared_tables(table, taken, found), *treatment_tables(table, found)]
@@ -72,12 +72,13 @@ def _study(table: Table) -> StudyDoc:
     )  # fmt: skip
 
 
-def _runs(table: Table) -> RunsDoc:
+def _runs(table: Table, taken: Sequence[Sample]) -> RunsDoc:
     real = [row for row in table.rows if not row.warmup]
     failed = [row for row in real if row.status != "ok"]
     return RunsDoc(
         n_asked=sum(table.n_asked), n_done=len(real), n_failed=len(failed), n_warmup=len(table.rows) - len(real),
-        treatments=len(table.treatments), verdicts=dict(Counter(row.verdict for row in real)),
+        treatments=len(table.treatments), n_empty=sum(bool(s.n_failed) and not s.every for s in taken),
+        n_short=n_short(table, taken), verdicts=dict(Counter(row.verdict for row in real)),
         failures=dict(Counter(row.reason or row.status for row in failed).most_common(20)),
         started=table.started, ended=table.ended, end_reason=table.end_reason,
     )  # fmt: skip

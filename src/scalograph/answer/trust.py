@@ -63,10 +63,14 @@ def _causes(table: Table) -> Iterable[str]:
 def _gaps(table: Table, samples: Sequence[Sample], empty: int) -> Iterable[str]:
     if empty:
         yield f"{empty} of {len(samples)} treatments have no successful run"
-    asked = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
-    short = sum(_n_clean(sample) < asked.get(tuple(sample.treatment.values()), 0) for sample in samples)
-    if short:
+    if short := n_short(table, samples):
         yield f"{short} of {len(samples)} treatments have fewer clean runs than asked"
+
+
+def n_short(table: Table, samples: Sequence[Sample]) -> int:
+    """Treatments that have fewer clean runs than the design asked for."""
+    asked = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
+    return sum(_n_clean(sample) < asked.get(tuple(sample.treatment.values()), 0) for sample in samples)
 
 
 def _n_clean(sample: Sample) -> int:

@@ -1,0 +1,73 @@
+"""What `run` and `study` share: plan on this host, run with progress, tell what came of it."""
+
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from scalograph import conduct, results
+from scalograph.cli.console import say
+from scalograph.cli.progress import LiveProgress
+from scalograph.conduct import Conducted, Plan
+from scalograph.control.discover import discover
+from scalograph.control.store import restore_stale
+from scalograph.declare import Declared
+from scalograph.hosts.local import LocalHost
+from scalograph.hosts.probe import find_probe
+from scalograph.hosts.ready import build_program
+from scalograph.units import format_duration, parse_duration
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: ends as Ctrl-C does, with its own exit code."""
+
+
+def with_budget(declared: Declared, budget: str | None) -> Declared:
+    """The study with another time budget."""
+    if budget is None:
+        return declared
+    try:
+        seconds = parse_duration(budget)
+    except ValueError as error:
+        from scalograph.errors import StudyError
+
+        raise StudyError.one("--budget", str(error)) from error
+    protocol = declared.study.protocol.model_copy(update={"budget_s": seconds})
+    return replace(declared, study=declared.study.model_copy(update={"protocol": protocol}))
+
+
+def run_declared(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None) -> Conducted:
+    """Stops 2 and 3. What an earlier start left behind on this machine is put right first."""
+    signal.signal(signal.SIGTERM, _terminate)
+    for restored in restore_stale():
+        say(f"restored after an earlier crash: {restored}", "yellow")
+    planned = conduct.plan(declared, discover())
+    probe = find_probe()
+    if probe.warning:
+        say(probe.warning, "yellow")
+    made = results.latest(declared.study.name, folder) if resume else conduct.begin(planned, folder)
+    _announce(planned, made.folder)
+    ready = build_program(planned.program, planned.facts)
+    host = LocalHost(planned.design, planned.facts, ready, probe.argv)
+    made_by = Path(probe.argv[0]).name if len(probe.argv) == 1 else "degraded"
+    return conduct.conduct(planned, made, host, made_by, _progress(planned), (accepted or []) if resume else None)
+
+
+def _terminate(signum: int, frame: FrameType | None) -> NoReturn:
+    raise Terminated
+
+
+def _announce(planned: Plan, folder: Path) -> None:
+    design = planned.design
+    budget = design.study.protocol.budget_s
+    within = f", within {format_duration(budget)}" if budget is not None else ""
+    say(f"{design.study.name}: {len(design.treatments)} treatments, {design.n_runs} runs in {design.study.protocol.runs} blocks{within}")
+    for text in design.dropped:
+        say(f"  {text}")
+    say(f"  results: {folder}")
+
+
+def _progress(planned: Plan) -> Callable[[int], LiveProgress]:
+    return lambda n_done: LiveProgress(planned.design, n_done, planned.design.study.protocol.budget_s)

@@ -1,0 +1,28 @@
+"""How a command that ran a study ends: what came of it, where it lies, and the exit code."""
+
+from scalograph.cli.console import emit_json, out, say, tell
+from scalograph.conduct import Conducted
+from scalograph.errors import Exit
+
+
+def conclude(conducted: Conducted, as_json: bool, report: bool) -> int:
+    """Print the outcome; with `report`, all tables and the page too."""
+    if conducted.reason == "interrupted":
+        say(f"interrupted; nothing finished is lost. Go on with --resume -o {conducted.results.folder}", "yellow")
+        return Exit.INTERRUPTED
+    from scalograph.stops import analyze, exit_code
+    from scalograph.stops import report as make_report
+
+    found, file = (make_report if report else analyze)(conducted.results.folder)
+    if as_json:
+        emit_json(found.model_dump(mode="json"))
+    elif report:
+        from scalograph.report.terminal import render
+
+        render(found, out())
+        tell()
+        tell(f"Report: {file}")
+    else:
+        tell(found.trust.sentence)
+        tell(f"{found.runs.n_done} of {found.runs.n_asked} runs, {conducted.reason}. Next: scalograph report {conducted.results.folder}")
+    return exit_code(found)

@@ -1,0 +1,58 @@
+"""`scalograph study`."""
+
+from typing import Annotated
+
+import typer
+
+from scalograph.cli.console import emit_json, tell
+from scalograph.cli.options import Accept, Budget, Json, OutDir, Quick, Resume
+
+
+def command(
+    name: Annotated[str | None, typer.Argument(help="A study that ships.")] = None,
+    quick: Quick = False,
+    list_: Annotated[bool, typer.Option("--list", help="The studies that ship, and stop.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Print the study's declaration, and stop.")] = False,
+    output: OutDir = None,
+    resume: Resume = False,
+    accept_difference: Accept = None,
+    budget: Budget = None,
+    json: Json = False,
+) -> int:
+    """A study that ships, all five stops: declare, plan, run, analyze, report.
+
+    \b
+    scalograph study --list
+    scalograph study thread-scaling --quick
+    scalograph study thread-scaling --show > my-study.toml     a start for your own
+    """
+    from scalograph.declare import declare_shipped
+    from scalograph.errors import StudyError
+
+    if list_:
+        return _list(json)
+    if name is None:
+        raise StudyError.one("study", "no name", "a study that ships", "list them with: scalograph study --list")
+    declared = declare_shipped(name, quick)
+    if show:
+        tell(declared.file.read_text(encoding="utf-8").rstrip())
+        return 0
+    from scalograph.cli.five_stops import run_declared, with_budget
+    from scalograph.cli.outcome import conclude
+
+    conducted = run_declared(with_budget(declared, budget), output, resume, accept_difference)
+    return conclude(conducted, json, report=True)
+
+
+def _list(json: bool) -> int:
+    from scalograph.declare import declare_shipped
+    from scalograph.workload import shipped_studies
+
+    titles = {name: declare_shipped(name).study.title for name in shipped_studies()}
+    if json:
+        emit_json(titles)
+        return 0
+    width = max(map(len, titles), default=0)
+    for name, title in titles.items():
+        tell(f"{name:<{width}}  {title}")
+    return 0

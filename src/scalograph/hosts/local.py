@@ -1,0 +1,102 @@
+"""The host that we stand on: a treatment becomes a probe specification, a run becomes a record."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scalograph.control.apply import apply, hold
+from scalograph.control.base import Launch
+from scalograph.design.planner import Design, Run
+from scalograph.errors import HostError
+from scalograph.facts import HostFacts
+from scalograph.hosts.probe import measure
+from scalograph.program import Program
+from scalograph.workload import fill
+
+# Nothing else of the caller's environment reaches a run: MAKEFLAGS or JAVA_TOOL_OPTIONS would change it unseen.
+PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR")
+TIMELINE_BINS, TIMELINE_TASKS = 120, 8
+
+
+class LocalHost:
+    """Carries out runs here, one after the other, each in a scratch folder of its own."""
+
+    def __init__(self, design: Design, facts: HostFacts, program: Program, probe: Sequence[str]) -> None:
+        self._design, self._facts, self._program, self._probe = design, facts, program, tuple(probe)
+
+    def measure(self, run: Run) -> Mapping[str, Any]:
+        """One run. The record is as journal.md says.
+
+        Raises:
+            HostError: a setting is refused, or the probe does not start.
+        """
+        launch = self.launch(run.treatment)
+        with _scratch() as folder, ExitStack() as held:
+            for context in hold(self._design.study, run.treatment, self._facts):
+                held.enter_context(context)
+            return measure(self.specification(run, launch, folder), self._probe).model_dump(mode="json")
+
+    def launch(self, treatment: Mapping[str, Any]) -> Launch:
+        """How a treatment will be started, argv filled in."""
+        study = self._design.study
+        own = {
+            "iterations": study.protocol.iterations,
+            "warmup": study.protocol.warmup,
+            "think_ns": round(study.protocol.think_s * 1e9),
+        }
+        # A level goes before a parameter of the same name, that before the study's own numbers.
+        base = Launch(env=_environment(study.workload.env), values={**own, **self._program.values, **treatment})
+        launch = apply(study, treatment, base, self._facts)
+        copies = _copies(study.workload.copies, treatment)
+        return replace(launch, argv=tuple(fill(self._program.argv, launch.values)), copies=copies)
+
+    def specification(self, run: Run, launch: Launch, folder: Path) -> dict[str, Any]:
+        """The one line that the probe reads (protocol/probe.md)."""
+        protocol = self._design.study.protocol
+        command = {
+            "argv": list(launch.argv),
+            "copies": launch.copies,
+            "cwd": str(folder),
+            "env": dict(launch.env),
+            "cpus": list(launch.cpus) if launch.cpus else None,
+            "policy": launch.policy,
+            "priority": launch.priority,
+            "nice": launch.nice,
+        }
+        return {
+            "protocol": 1,
+            "run": run.run,
+            "commands": [command],
+            "events": self._program.events,
+            "timeout_ns": round(protocol.timeout_s * 1e9),
+            "timeline": True,
+            "timeline_bins": TIMELINE_BINS,
+            "timeline_tasks": TIMELINE_TASKS,
+        }
+
+
+def _copies(copies: int | str, treatment: Mapping[str, Any]) -> int:
+    return int(treatment[copies.strip("{}")]) if isinstance(copies, str) else copies
+
+
+def _environment(declared: Mapping[str, str]) -> dict[str, str]:
+    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", **passed, **declared}
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """A fresh folder, gone after the run."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="scalograph-run-"))
+    except OSError as error:
+        raise HostError("scratch folder", f"cannot be made: {error.strerror}", "room in TMPDIR", "free some") from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

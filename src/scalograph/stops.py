@@ -1,0 +1,51 @@
+"""Stops 4 and 5 as the commands call them: from files to files."""
+
+from pathlib import Path
+
+from scalograph import results, table
+from scalograph.answer import findings
+from scalograph.errors import Exit, ProtocolError
+from scalograph.findings import Findings
+from scalograph.report.html import write as write_html
+from scalograph.workload import shipped_studies
+
+
+def analyze(source: Path) -> tuple[Findings, Path]:
+    """Stop 4: read the journal, write findings.json beside it.
+
+    Raises:
+        ProtocolError: there is no readable journal.
+    """
+    folder = results.at(source)
+    journal = source if source.is_file() else folder.journal
+    if not journal.exists():
+        raise ProtocolError(str(journal), "no such file", "a results folder or a journal", "run the study first")
+    read = table.load(journal)
+    found = findings(read, folder.folder, _reproduce(read.study.name, folder.study.exists()))
+    results.write_text(folder.findings, found.model_dump_json(indent=1) + "\n")
+    return found, folder.findings
+
+
+def _reproduce(name: str, has_study: bool) -> list[str]:
+    """Command lines that would make these results again, and those that look at them."""
+    again = [f"scalograph study {name}"] if name in shipped_studies() else []
+    return [*again, *(["scalograph run study.toml"] if has_study and not again else []), "scalograph report ."]
+
+
+def report(source: Path) -> tuple[Findings, Path]:
+    """Stop 5: findings anew from the journal, then the page.
+
+    Raises:
+        ProtocolError: there is no readable journal.
+    """
+    found, file = analyze(source)
+    page = file.with_name("report.html")
+    write_html(found, page)
+    return found, page
+
+
+def exit_code(found: Findings) -> Exit:
+    """4 where a treatment ran and never succeeded, 5 where one has fewer clean runs than asked, else 0."""
+    if found.runs.n_empty:
+        return Exit.TREATMENT_FAILED
+    return Exit.SHORT_OF_RUNS if found.runs.n_short else Exit.DONE
