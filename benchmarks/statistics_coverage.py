@@ -152,18 +152,14 @@ def contrasts() -> Iterator[Case]:
             yield Case(f"{at}: t on logs (geometric mean)", None, of_one(noise, n, "geometric", summarize))
             yield Case(f"{at}: pooled iterations (median)", None, pooled_iterations(noise, n), share_of_n=0.2)
             yield Case(f"{at}: BCa bootstrap (median)", None, of_one(noise, n, "median", bca), share_of_n=0.1)
-            yield Case(
-                f"{at}: ratio, quotient of intervals", None, of_two(noise, n, quotient), share_of_n=0.2
-            )
+            yield Case(f"{at}: ratio, quotient of intervals", None, of_two(noise, n, quotient), share_of_n=0.2)
         yield Case(
             f"{name}, 5 runs: all 5 columns, single intervals",
             None,
             table(noise, 5, False, False),
             share_of_n=0.1,
         )
-        yield Case(
-            f"{name}, 20 runs: typical, t on logs (median)", None, of_one(noise, 20, "median", summarize)
-        )
+        yield Case(f"{name}, 20 runs: typical, t on logs (median)", None, of_one(noise, 20, "median", summarize))
         yield Case(f"{name}, 20 runs: ratio, Welch t on logs", None, of_two(noise, 20, ratio))
 
 

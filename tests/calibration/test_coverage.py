@@ -48,9 +48,7 @@ def of_one(noise: Noise, n: int, truth: Truth, interval: Callable[[FloatArray], 
 
 def of_two(noise: Noise, n: int, interval: Callable[[FloatArray, FloatArray], Estimate]) -> Coverage:
     rng = np.random.default_rng([12, n])
-    return coverage(
-        map(interval, 2 * run_scores(rng, (CASES, n), noise), run_scores(rng, (CASES, n), noise)), 2.0
-    )
+    return coverage(map(interval, 2 * run_scores(rng, (CASES, n), noise), run_scores(rng, (CASES, n), noise)), 2.0)
 
 
 @NOISES

@@ -49,9 +49,7 @@ def unpaired_columns(samples: Mapping[int, FloatArray], baseline: int, confidenc
     return Columns(found, level, confidence)
 
 
-def blocked_columns(
-    scores: Mapping[int, Scores], baseline: int, blocks: Blocks, confidence: float
-) -> Columns:
+def blocked_columns(scores: Mapping[int, Scores], baseline: int, blocks: Blocks, confidence: float) -> Columns:
     """Paired contrasts of block means, for levels that share a block with the baseline; scores above zero."""
     means = {n: block_logs(n, x, blocks) for n, x in scores.items()}
     shared = {n: _common(means, (baseline, n)) for n in means if n != baseline and baseline in means}
@@ -76,9 +74,7 @@ def block_logs(n: int, scores: Scores, blocks: Blocks) -> dict[Hashable, float]:
     """
     values, ids = as_array(scores), blocks.get(n, ())
     if len(ids) != values.size:
-        raise ValueError(
-            f"blocks: level {n}: found {len(ids)}, expected one for each of {values.size} scores"
-        )
+        raise ValueError(f"blocks: level {n}: found {len(ids)}, expected one for each of {values.size} scores")
     logs: dict[Hashable, list[float]] = {}
     for block, value in zip(ids, values, strict=True):
         if np.isfinite(value):

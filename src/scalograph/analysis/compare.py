@@ -99,9 +99,7 @@ def label(estimate: Estimate, margin: float = 0.01, better: Better = "lower") ->
     return "equivalent" if low >= 1 / (1 + margin) and high <= 1 + margin else "uncertain"
 
 
-def minimum_detectable_effect(
-    sd_log: float, n: int, power: float = 0.8, confidence: float = 0.95
-) -> float | None:
+def minimum_detectable_effect(sd_log: float, n: int, power: float = 0.8, confidence: float = 0.95) -> float | None:
     """Smallest difference of two treatments that n runs of each detect with this power.
 
     (t(1 - alpha/2) + t(power)) sd sqrt(2/n) with 2n - 2 degrees of freedom. The true power at this effect is

@@ -78,7 +78,7 @@ def finite(x: float) -> float | None:
 
 
 def exp(x: float) -> float | None:
-    """e to the power of `x`, or None where that exceeds what a float can hold."""
+    """Exponential of `x`, or None where that exceeds what a float can hold."""
     return math.exp(x) if x < 709.0 else None
 
 

@@ -12,9 +12,7 @@ from scalograph.analysis.serial_fraction import karp_flatt
 
 Work = Literal["total", "per-worker"]
 
-SHARED = (
-    "all levels share the baseline runs, so their errors are correlated: compare levels by `simultaneous`"
-)
+SHARED = "all levels share the baseline runs, so their errors are correlated: compare levels by `simultaneous`"
 NO_BAND = "no simultaneous interval where single intervals on logs are missing"
 
 

@@ -83,9 +83,7 @@ def test_meaningless_arguments_are_refused(wrong: dict[str, object]) -> None:
 def test_exchanged_sides_exchange_the_word(a: list[float], b: list[float]) -> None:
     other = {"faster": "slower", "slower": "faster", "equivalent": "equivalent", "uncertain": "uncertain"}
     one, two = compare(a, b), compare(b, a)
-    if all(
-        abs(x - 1.01) > 1e-9 and abs(x - 1 / 1.01) > 1e-9 for x in (one.ratio.low or 0, one.ratio.high or 0)
-    ):
+    if all(abs(x - 1.01) > 1e-9 and abs(x - 1 / 1.01) > 1e-9 for x in (one.ratio.low or 0, one.ratio.high or 0)):
         assert two.label == other[one.label]
     assert two.p_value == pytest.approx(one.p_value)
 

@@ -19,9 +19,7 @@ from scalograph.analysis.simultaneous import (
 
 TIMES = {1: [10.0, 10.3, 9.8], 2: [5.1, 5.0, 5.3], 4: [3.0, 3.1, 2.9]}
 BLOCKS = {1: [1, 2, 3], 2: [1, 2, 3], 4: [3, 2, 1]}
-times = st.dictionaries(
-    st.sampled_from([2, 3, 4, 8, 64]), st.lists(st.floats(0.01, 100.0), max_size=4), max_size=3
-)
+times = st.dictionaries(st.sampled_from([2, 3, 4, 8, 64]), st.lists(st.floats(0.01, 100.0), max_size=4), max_size=3)
 
 
 def at(points: list[SpeedupPoint], n: int) -> SpeedupPoint:
