@@ -56,7 +56,7 @@ def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
             return ProbeProgram((found,))
         raise HostError("SCALOGRAPH_PROBE", repr(named), "an executable file", "correct or unset it")
     beside = Path(sys.prefix) / "bin" / PROGRAM
-    if found := shutil.which(beside) or shutil.which(PROGRAM, path=environ.get("PATH")):
+    if found := shutil.which(str(beside)) or shutil.which(PROGRAM, path=environ.get("PATH")):
         return ProbeProgram((found,))
     warning = f"{PROGRAM} was not found: times are taken from outside by Python; install {PROGRAM}"
     return ProbeProgram(DEGRADED, warning)

@@ -47,11 +47,26 @@ def load(path: str) -> Model:
         raise _wrong(path, str(error), "one JSON object in a readable file") from None
     if not isinstance(model, dict) or type(model.get("seed")) is not int:
         raise _wrong("seed", model.get("seed") if isinstance(model, dict) else model, "an integer")
-    for name in ("t1_ns", "sigma", "kappa") if "law" in model else ():
-        value = model["law"].get(name)
-        if type(value) not in (int, float) or not 0 <= value < math.inf:
-            raise _wrong(f"law.{name}", value, "a number of at least 0")
+    _check(model)
     return model
+
+
+def _check(model: Model) -> None:
+    table, law = model.get("table", {}), model.get("law", {})
+    if not isinstance(table, dict) or not all(isinstance(row, dict) for row in table.values()):
+        raise _wrong("table", table, "an object from argv to an object")
+    if not isinstance(law, dict):
+        raise _wrong("law", law, "an object")
+    numbers = {"noise_percent": model.get("noise_percent", 0)}
+    numbers |= {f"table[{argv!r}].{n}": row.get(n, 0) for argv, row in table.items() for n in ("wall_ns", "cpu_ns")}
+    numbers |= {f"law.{name}": law.get(name) for name in ("t1_ns", "sigma", "kappa") if law}
+    for where, value in numbers.items():
+        if type(value) not in (int, float) or not 0 <= value < math.inf:
+            raise _wrong(where, value, "a number of at least 0")
+    for name, low in (("iterations", 1), ("work", 0)):
+        value = model.get(name, low)
+        if type(value) is not int or not low <= value <= 1_000_000_000:
+            raise _wrong(name, value, f"an integer of at least {low}")
 
 
 def events(model: Model, spec: Spec) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,0 +1,83 @@
+"""The golden lines of protocol/examples, both directions, as Python reads and writes them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scalograph.hosts.degraded import lines, spec
+from scalograph.hosts.records import EVENTS, Record, parse_event, parse_events, parse_record
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "protocol" / "examples"
+
+
+def rows(name: str) -> list[str]:
+    found = (EXAMPLES / name).read_text(encoding="utf-8").splitlines()
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("line", rows("probe_spec.jsonl"))
+def test_a_golden_specification_is_accepted_as_written(line: str) -> None:
+    given = json.loads(line)
+    found = spec.parse(given)
+    assert (found.run, found.timeout_ns) == (given["run"], given["timeout_ns"])
+    assert found.events == given.get("events", False)
+    assert found.capture == (given.get("stdout") == "capture")
+    for command, asked in zip(found.commands, given["commands"], strict=True):
+        assert list(command.argv) == asked["argv"]
+        assert command.copies == asked.get("copies", 1) == len(command.masks)
+        assert dict(command.env) == asked["env"]
+        assert command.nice == asked.get("nice")
+
+
+@pytest.mark.parametrize("line", rows("probe_spec_rejected.jsonl"))
+def test_a_golden_mistake_is_refused_where_it_is(line: str) -> None:
+    golden = json.loads(line)
+    with pytest.raises(spec.RefusalError) as caught:
+        spec.parse(golden["spec"])
+    assert caught.value.fields["where"] == golden["where"]
+    assert caught.value.code == 2
+    assert all(caught.value.fields.values())
+
+
+@pytest.mark.parametrize("line", rows("probe_events.jsonl"))
+def test_a_golden_event_survives_the_round_trip(line: str) -> None:
+    given = json.loads(line)
+    run, part = parse_event(line)
+    assert given.pop("run") == run
+    assert isinstance(part, EVENTS[given.pop("event")])
+    assert json.loads(part.model_dump_json(exclude_unset=True)) == given
+
+
+def golden_runs() -> dict[str, list[str]]:
+    runs: dict[str, list[str]] = {}
+    for line in rows("probe_events.jsonl"):
+        runs.setdefault(json.loads(line)["run"], []).append(line)
+    return {name: found for name, found in runs.items() if len(found) > 1}
+
+
+def test_golden_events_group_into_records_that_the_journal_can_keep() -> None:
+    records = {name: parse_events(found, name) for name, found in golden_runs().items()}
+    assert {name: record.run.status for name, record in records.items()} == {"r1": "ok", "r2": "timeout"}
+    assert records["r1"].iterations[0].index == [0, 1, 2]
+    assert records["r1"].timeline is not None
+    assert records["r2"].timeline is None
+    for record in records.values():
+        assert parse_record(record.model_dump_json()) == record
+        assert set(json.loads(record.model_dump_json())) == set(Record.model_fields)
+
+
+def test_golden_workload_lines_are_accepted() -> None:
+    speech = lines.Speech()
+    speech.feed("".join(line + "\n" for line in rows("workload_lines.txt")).encode(), lines.Budget())
+    speech.finish()
+    assert speech.ready
+    assert speech.iterations == [(0, 1000000, 2500000, 4096, None), (1, 2600000, 4100000, 4096, 1480000)]
+    assert speech.values == {"nice": [-5], "ops_per_second": [12345.5]}
+
+
+@pytest.mark.parametrize("line", rows("workload_lines_rejected.txt"))
+def test_a_golden_broken_line_ends_the_run(line: str) -> None:
+    with pytest.raises(lines.BrokenLineError):
+        lines.Speech().feed(line.encode() + b"\n", lines.Budget())
