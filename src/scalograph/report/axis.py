@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 from scalograph.findings import FactorDoc, Findings, Level
-from scalograph.report import format
 from scalograph.report.escape import prose, visible
+from scalograph.report.format import level_text
 
 WIDE = 8  # largest over smallest level from which a logarithmic axis pays
 CROWDED = 12  # widest over narrowest gap past which levels on a linear axis run into each other
@@ -45,12 +46,12 @@ class Levels:
         return place
 
     def texts(self) -> list[str]:
-        return [visible(format.level_text(level, self.unit)) for level in self.levels]
+        return [visible(level_text(level, self.unit)) for level in self.levels]
 
     def axis(self) -> dict[str, Any]:
         """Kind of scale, position and label of each level."""
         kind = scale(self.levels)
-        bare = [visible(format.level_text(level)) for level in self.levels]
+        bare = [visible(level_text(level)) for level in self.levels]
         return {"scale": kind, "at": [_place(kind, i, x) for i, x in enumerate(self.levels)], "labels": bare}
 
 
@@ -75,7 +76,7 @@ def _is_geometric(numbers: list[float]) -> bool:
 def _unevenness(numbers: list[float]) -> float:
     """Widest gap over narrowest gap: 1 where the numbers are evenly spaced."""
     ordered = sorted(set(numbers))
-    gaps = [b - a for a, b in zip(ordered, ordered[1:], strict=False)]
+    gaps = [b - a for a, b in pairwise(ordered)]
     return max(gaps) / min(gaps) if gaps else 1.0
 
 
@@ -97,8 +98,8 @@ class Factors:
 
     def treatment(self, levels: dict[str, Level]) -> str:
         """A treatment in words."""
-        parts = [f"{self[name].title} {visible(format.level_text(x, self[name].unit))}" for name, x in levels.items()]
-        return ", ".join(parts)
+        parts = [f"{self[name].title}: {visible(level_text(x, self[name].unit))}" for name, x in levels.items()]
+        return " \N{MIDDLE DOT} ".join(parts)
 
 
 def _levels(factor: FactorDoc) -> Levels:

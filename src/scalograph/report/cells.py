@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from scalograph.findings import Column, EstimateDoc, TableDoc
-from scalograph.report import format
 from scalograph.report.escape import prose, visible
-from scalograph.report.scale import PLAIN, Scale, scale_for
+from scalograph.report.format import DASH, estimate, level_text, number
+from scalograph.report.scale import Scale, scale_for_label, shared_scales
 
 MARKS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -98,16 +98,22 @@ def sheet(table: TableDoc) -> Sheet:
     footnotes = Footnotes()
     width = len(table.columns)
     rows = [(row + [None] * width)[:width] for row in table.rows]
-    columns = [_column(c, [row[i] for row in rows], footnotes) for i, c in enumerate(table.columns)]
+    raw = [[_parsed(row[i]) for row in rows] for i in range(width)]
+    scales = _scales(table.columns, raw)
+    drawn = zip(table.columns, raw, scales, strict=True)
+    columns = [_column(c, values, s, footnotes) for c, values, s in drawn if not _is_blank(c, values)]
     headings = [heading for heading, _ in columns]
     cells = [[column[i] for _, column in columns] for i in range(len(rows))]
     title, note = prose(table.title), prose(table.note)
     return Sheet(visible(table.id), title, note, headings, cells, footnotes.listed())
 
 
-def _column(column: Column, raw: list[Any], footnotes: Footnotes) -> tuple[Heading, list[Cell]]:
-    values = [_parsed(x) for x in raw]
-    scale = _scale(column, values)
+def _is_blank(column: Column, values: list[Any]) -> bool:
+    """A column for remarks in which nothing is remarked."""
+    return column.kind == "text" and bool(values) and all(x in (None, "", []) for x in values)
+
+
+def _column(column: Column, values: list[Any], scale: Scale, footnotes: Footnotes) -> tuple[Heading, list[Cell]]:
     shared = _shared([x for x in values if isinstance(x, EstimateDoc)])
     marks = footnotes.mark(shared)
     label = column.kind == "label"
@@ -123,11 +129,18 @@ def _shared(estimates: list[EstimateDoc]) -> list[str]:
     return [w for w in first.warnings if others and all(w in e.warnings for e in others)]
 
 
-def _scale(column: Column, values: list[Any]) -> Scale:
-    """Labels keep the unit in which they were declared."""
-    if column.kind in ("label", "text"):
-        return Scale(1.0, column.unit) if column.unit not in ("", "1") else PLAIN
-    return scale_for(column.unit, [_magnitude(x) for x in values])
+def _scales(columns: list[Column], raw: list[list[Any]]) -> list[Scale]:
+    """Units of the columns; labels keep the one in which they were declared."""
+    numbers = [
+        (c.unit, [_magnitude(x) for x in values]) if _is_scaled(c) else ("", [])
+        for c, values in zip(columns, raw, strict=True)
+    ]
+    scales = shared_scales(numbers)
+    return [s if _is_scaled(c) else scale_for_label(c.unit) for c, s in zip(columns, scales, strict=True)]
+
+
+def _is_scaled(column: Column) -> bool:
+    return column.kind in ("number", "estimate")
 
 
 def _parsed(x: Any) -> Any:
@@ -149,26 +162,26 @@ def _magnitude(x: Any) -> float | None:
 def _label(x: Any) -> Cell:
     """A level: printed as declared, without grouping or rounding."""
     if isinstance(x, int | float) and not isinstance(x, bool):
-        return Cell(format.level_text(x), sort=float(x) if math.isfinite(x) else None)
+        return Cell(level_text(x), sort=float(x) if math.isfinite(x) else None)
     return _plain(x)
 
 
 def _cell(x: Any, scale: Scale, footnotes: Footnotes, shared: list[str]) -> Cell:
     if isinstance(x, EstimateDoc):
-        shown = format.estimate(x, scale)
+        shown = estimate(x, scale)
         title = prose("; ".join(x.warnings)) or _origin(x)
         marks = footnotes.mark([w for w in x.warnings if w not in shared])
         return Cell(shown.value, shown.interval, marks, title, _magnitude(x))
     if isinstance(x, int | float) and not isinstance(x, bool):
-        return Cell(format.number(x, scale), sort=float(x) if math.isfinite(x) else None)
+        return Cell(number(x, scale), sort=float(x) if math.isfinite(x) else None)
     return _plain(x)
 
 
 def _plain(x: Any) -> Cell:
     if x is None:
-        return Cell(format.DASH, title="no value")
+        return Cell(DASH, title="no value")
     if isinstance(x, bool):
-        return Cell(format.level_text(x), sort=format.level_text(x))
+        return Cell(level_text(x), sort=level_text(x))
     text = prose(", ".join(str(part) for part in x)) if isinstance(x, list) else visible(str(x))
     return Cell(text, sort=text)
 
@@ -181,9 +194,7 @@ def _on_the_point(cells: list[Cell]) -> list[Cell]:
     """Pad numbers on the right, so that their decimal points stand in one line."""
     room = max((_fraction(c.text) for c in cells if isinstance(c.sort, float)), default=0)
     pad: Callable[[Cell], str] = lambda c: c.text + " " * (room - _fraction(c.text))  # noqa: E731
-    return [
-        Cell(pad(c), c.interval, c.marks, c.title, c.sort) if isinstance(c.sort, float) else c for c in cells
-    ]
+    return [Cell(pad(c), c.interval, c.marks, c.title, c.sort) if isinstance(c.sort, float) else c for c in cells]
 
 
 def _fraction(text: str) -> int:

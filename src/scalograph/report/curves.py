@@ -1,13 +1,14 @@
 """Curves as figures take them: families that share a horizontal axis, and the measures drawn over it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from scalograph.findings import Curve, EstimateDoc, Findings, Point
-from scalograph.report import format
 from scalograph.report.axis import Factors, key
 from scalograph.report.escape import prose, visible
+from scalograph.report.format import estimate
 from scalograph.report.samples import Samples
-from scalograph.report.scale import PLAIN, Scale, scale_for
+from scalograph.report.scale import PLAIN, Scale, shared_scales
 
 DERIVED = {
     "speedup": "Speedup",
@@ -51,25 +52,23 @@ def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
     points = [p for c in curves for p in c.points]
     named = {r.name: r for r in findings.study.responses}
     found = dict.fromkeys([*named, *(name for p in points for name in p.responses)])
+    estimates = {name: [p.responses[name].estimate for p in points if name in p.responses] for name in found}
+    units = {name: named[name].unit if name in named else "" for name in found}
+    scales = shared_scales([(units[name], [e.value for e in estimates[name]]) for name in found])
     measures = []
-    for name in found:
-        values = [_value(p.responses[name].estimate) for p in points if name in p.responses]
-        declared = named.get(name)
-        unit = scale_for(declared.unit if declared else "", values)
-        title = prose(declared.title if declared else name)
-        measures.append(_measure(f"response {name}", title, unit, values) | {"response": name})
+    for name, scale in zip(found, scales, strict=True):
+        title = prose(named[name].title if name in named else name)
+        measures.append(_measure(f"response {name}", title, scale, estimates[name]) | {"response": name})
     for name, title in DERIVED.items():
-        measures.append(_measure(name, title, PLAIN, [_value(getattr(p, name)) for p in points]))
+        measures.append(_measure(name, title, PLAIN, [getattr(p, name) for p in points]))
     return [m for m in measures if m.pop("any")]
 
 
-def _measure(name: str, title: str, scale: Scale, values: list[float | None]) -> dict[str, Any]:
-    known = any(x is not None for x in values)
-    return {"id": name, "title": title, "unit": visible(scale.unit), "scale": scale, "any": known}
-
-
-def _value(e: EstimateDoc | None) -> float | None:
-    return e.value if e else None
+def _measure(name: str, title: str, scale: Scale, estimates: Sequence[EstimateDoc | None]) -> dict[str, Any]:
+    known = [e for e in estimates if e is not None and e.value is not None]
+    confidence = f"{100 * known[0].confidence:.4g} %" if known else ""
+    unit = visible(scale.unit)
+    return {"id": name, "title": title, "unit": unit, "scale": scale, "confidence": confidence, "any": bool(known)}
 
 
 def _curve(
@@ -128,11 +127,11 @@ def _drawn(e: EstimateDoc | None, point: Point, measure: dict[str, Any]) -> list
         return None
     factor = measure["scale"].factor
     ends = [None if x is None else _short(x * factor) for x in (e.value, e.low, e.high)]
-    drawn = [*ends, str(format.estimate(e, measure["scale"]))]
+    drawn = [*ends, str(estimate(e, measure["scale"]))]
     band = point.simultaneous if measure["id"] == "speedup" else None
     if band is None or band.low is None or band.high is None:
         return drawn
-    return [*drawn, _short(band.low), _short(band.high), format.estimate(band).interval]
+    return [*drawn, _short(band.low), _short(band.high), estimate(band).interval]
 
 
 def _short(x: float) -> float:

@@ -36,10 +36,10 @@ def prose(text: str) -> str:
 
 
 def encodable(text: str, encoding: str) -> str:
-    """Text that a stream of this encoding can carry.
+    r"""Text that a stream of this encoding can carry.
 
-    >>> encodable("5 µs – fine", "ascii")
-    '5 us - fine'
+    >>> encodable("5 \N{MICRO SIGN}s, fine", "ascii")
+    '5 us, fine'
     """
     if encoding.lower().replace("-", "").startswith("utf"):
         return text

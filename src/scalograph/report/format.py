@@ -25,8 +25,8 @@ class Shown:
 def number(x: float | None, scale: Scale = PLAIN) -> str:
     """One number that has no interval: whole numbers in full, others to six digits.
 
-    >>> number(0), number(None), number(1234567), number(43.1763), number(0.25, Scale(1000.0, "ms"))
-    ('0', '–', '1,234,567', '43.1763', '250')
+    >>> number(0), number(1234567), number(43.1763), number(0.25, Scale(1000.0, "ms"))
+    ('0', '1,234,567', '43.1763', '250')
     """
     if x is None or not math.isfinite(x):
         return DASH

@@ -13,7 +13,7 @@ def pack(text: str) -> str:
 
 
 def json_text(value: Any) -> str:
-    """JSON that is safe inside a script element even where somebody embeds it unpacked.
+    r"""JSON that is safe inside a script element even where somebody embeds it unpacked.
 
     >>> json_text({"a": "</script>"})
     '{"a":"\\\\u003c/script>"}'

@@ -42,7 +42,7 @@ class Samples:
     def _score(self, name: str, response: PointResponse, i: int, treatment: dict[str, int]) -> int:
         """Scores of one run meet in its row; runs without a name meet by their order within the treatment."""
         run = response.runs[i] if i < len(response.runs) else ""
-        identity = (run,) if run else (i, *sorted(treatment.items()))
+        identity = (run or i, *sorted(treatment.items()))
         place = self.places.setdefault(identity, len(self.rows))
         if place == len(self.rows):
             self.rows.append(Row(visible(run), treatment))

@@ -1,7 +1,7 @@
 """In which unit does a column read best? One unit a column, so that its numbers can be compared by eye."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 MICRO = "\N{MICRO SIGN}s"
@@ -9,6 +9,7 @@ SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, MICRO: 1e-6, "ns": 1e-9}
 TIME_STEPS = ((1.0, "s"), (1e-3, "ms"), (1e-6, MICRO), (1e-9, "ns"))
 BYTE_STEPS = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 BYTES = {"bytes", "byte", "B"}
+NEAR = 30.0  # times further apart than this read better in units of their own
 SILENT = {"", "1", "ratio", "fraction"}
 
 
@@ -43,6 +44,29 @@ def scale_for(unit: str, values: Iterable[float | None]) -> Scale:
     return PLAIN if unit in SILENT else Scale(1.0, unit)
 
 
+def scale_for_label(unit: str) -> Scale:
+    """Labels are printed as they were declared: their unit, and no factor."""
+    return PLAIN if unit in SILENT else Scale(1.0, "%" if unit == "percent" else unit)
+
+
+def shared_scales(columns: Sequence[tuple[str, Sequence[float | None]]]) -> list[Scale]:
+    """One scale for each column of (unit, values); times of like size get the same, so that they compare.
+
+    >>> [s.unit for s in shared_scales([("s", [0.5]), ("s", [1.5]), ("s", [2e-5]), ("", [3.0])])]
+    ['ms', 'ms', 'µs', '']
+    """
+    scales: list[Scale] = []
+    for unit, values in columns:
+        alike = [v for u, v in columns if u == unit and _is_near(values, v)]
+        scales.append(scale_for(unit, [x for v in alike for x in v]))
+    return scales
+
+
+def _is_near(one: Sequence[float | None], other: Sequence[float | None]) -> bool:
+    a, b = _middle(one), _middle(other)
+    return a is not None and b is not None and max(a, b) < NEAR * min(a, b)
+
+
 def _stepped(steps: tuple[tuple[float, str], ...], base: float, values: Iterable[float | None]) -> Scale:
     """The largest step below the middle of the values; the step nearest to the base where there are none."""
     middle = _middle(values)
@@ -52,7 +76,7 @@ def _stepped(steps: tuple[tuple[float, str], ...], base: float, values: Iterable
 
 
 def _quotient(base: float, size: float) -> float:
-    """base / size, without the dust of binary fractions where the answer is a power of ten."""
+    """The base over the size, without the dust of binary fractions where the answer is a power of ten."""
     exact = base / size
     rounded = float(f"{exact:.12g}")
     return rounded if math.isclose(exact, rounded, rel_tol=1e-12) else exact

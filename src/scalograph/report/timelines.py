@@ -4,10 +4,10 @@ import math
 from typing import Any
 
 from scalograph.findings import Findings, TimelineDoc
-from scalograph.report import format
 from scalograph.report.axis import Factors
 from scalograph.report.escape import prose, visible
-from scalograph.report.scale import scale_for
+from scalograph.report.format import DASH, number, significant
+from scalograph.report.scale import Scale, scale_for
 
 MAX_CELLS = 300_000  # CPUs x bins over all timelines: about 0.4 MB in the page
 MAX_TASKS = 12
@@ -18,7 +18,9 @@ def timelines(findings: Findings, factors: Factors) -> list[dict[str, Any]]:
     whole = [t for t in findings.timelines if is_whole(t.timeline)]
     cells = sum(len(t.timeline["cpus"]) * len(t.timeline["busy_ns"][0]) for t in whole)
     merge = 1 if cells <= MAX_CELLS else 2 ** math.ceil(math.log2(cells / MAX_CELLS))
-    return [_timeline(t, merge, factors) for t in whole]
+    ends = [t.timeline["bin_ns"] * len(t.timeline["waiting_ns"]) for t in whole]
+    scale = scale_for("ns", ends)
+    return [_timeline(t, merge, scale, factors) for t in whole]
 
 
 def is_whole(timeline: dict[str, Any]) -> bool:
@@ -37,10 +39,9 @@ def _numeric(row: list[Any]) -> bool:
     return all(isinstance(x, int | float) and math.isfinite(x) for x in row)
 
 
-def _timeline(doc: TimelineDoc, merge: int, factors: Factors) -> dict[str, Any]:
+def _timeline(doc: TimelineDoc, merge: int, scale: Scale, factors: Factors) -> dict[str, Any]:
     timeline = doc.timeline
     bin_ns = timeline["bin_ns"] * merge
-    scale = scale_for("ns", [bin_ns * len(timeline["waiting_ns"]) / merge / 2])
     return {
         "title": factors.treatment(doc.treatment) or visible(doc.run),
         "run": visible(doc.run),
@@ -72,7 +73,7 @@ def _tasks(tasks: Any) -> list[list[str]]:
             prose(f"{t.get('name', '')} ({t.get('tid', '?')})"),
             _figure(t.get("cpu_ns"), cpu.factor, cpu.unit),
             _figure(t.get("wait_ns"), wait.factor, wait.unit),
-            format.number(_number(t.get("migrations"))),
+            number(_number(t.get("migrations"))),
         ]
         for t in listed[:MAX_TASKS]
     ]
@@ -84,4 +85,4 @@ def _number(x: Any) -> float | None:
 
 def _figure(x: Any, factor: float, unit: str) -> str:
     value = _number(x)
-    return format.DASH if value is None else f"{format.significant(value * factor)} {unit}"
+    return DASH if value is None else f"{significant(value * factor)} {unit}"

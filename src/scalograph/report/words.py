@@ -1,10 +1,11 @@
 """Facts of a study as sentences and short lines; the terminal and the page say the same."""
 
 import math
+from datetime import UTC, datetime
 from typing import Any
 
 from scalograph.findings import Degraded, Findings, Noise, RunsDoc
-from scalograph.report import format
+from scalograph.report.format import number, significant
 from scalograph.report.scale import scale_for
 
 DOT = " \N{MIDDLE DOT} "
@@ -23,6 +24,26 @@ def runs(doc: RunsDoc) -> str:
     return ", ".join(parts)
 
 
+def period(doc: RunsDoc) -> str:
+    """When the runs were done, to the minute.
+
+    >>> times = {"started": "2024-06-11T09:14:02Z", "ended": "2024-06-11T10:12:44Z"}
+    >>> period(RunsDoc(n_asked=1, n_done=1, n_failed=0, treatments=1, **times))
+    '2024-06-11 09:14 to 10:12 UTC'
+    """
+    start, end = (_minute(text) for text in (doc.started, doc.ended))
+    if start and end and start[:10] == end[:10]:
+        end = end[11:]
+    return " to ".join(text for text in (start, end) if text) + (" UTC" if start or end else "")
+
+
+def _minute(text: str | None) -> str:
+    try:
+        return f"{datetime.fromisoformat(text).astimezone(UTC):%Y-%m-%d %H:%M}" if text else ""
+    except ValueError:
+        return text or ""
+
+
 def failures(doc: RunsDoc) -> str:
     """Why runs failed; nothing where none did."""
     return ", ".join(f"{count:,} \N{MULTIPLICATION SIGN} {why}" for why, count in doc.failures.items() if count)
@@ -30,7 +51,7 @@ def failures(doc: RunsDoc) -> str:
 
 def noise(doc: Noise) -> str:
     """What the study could have seen, in one sentence."""
-    sd, least = (format.significant(x, 2) for x in (doc.sd_log_percent, doc.minimum_detectable_percent))
+    sd, least = (significant(x, 2) for x in (doc.sd_log_percent, doc.minimum_detectable_percent))
     return (
         f"Runs of one treatment differ by {sd} % (standard deviation); with {doc.n} runs each, the smallest"
         f" effect found at 80 % power is {least} %."
@@ -90,6 +111,6 @@ def _said(name: str, value: Any) -> str:
 def _figure(name: str, value: float) -> str:
     unit = next((u for u in ("bytes", "ns", "s") if name.endswith(f"_{u}")), "")
     if not unit or not math.isfinite(value):
-        return format.number(value)
+        return number(value)
     scale = scale_for(unit, [value])
-    return f"{format.significant(value * scale.factor)} {scale.unit}"
+    return f"{number(float(f'{value * scale.factor:.3g}'))} {scale.unit}"

@@ -237,9 +237,9 @@ def full(n: int = 10, levels: Sequence[int] = tuple(THREADS), n_timelines: int =
             causes=["56 runs: another program ran for more than 1 % of the window", "4 runs: the hypervisor took time"],
         ),
         answer=[
-            "On two CPUs, unlocked threads do 1.93 [1.91, 1.95] times the work of one; more than two threads add nothing.",
-            "A synchronized method around the whole quantum removes the gain, and 8 threads or more are slower than one.",
-            "The published collapse on one CPU does not reproduce here: all locks stay within 3 % of the unlocked time.",
+            "On two CPUs, unlocked threads do 1.93 [1.91, 1.95] times the work of one; more threads add nothing.",
+            "A synchronized method around the whole quantum removes the gain; 8 threads are slower than one.",
+            "The published collapse on one CPU does not reproduce: all locks stay within 3 % of the unlocked time.",
         ],
         curves=curves,
         tables=[table(curves), published()],

@@ -50,7 +50,7 @@ function lineTrace(family, measure, curve, points, x, values, style, color) {
 }
 
 function lineHover(family, measure, curve, point, value) {
-  const lines = [family.lineText(curve), `${family.title} ${family.axis.labels[point.level]}`, `${value[3]} ${measure.unit}`];
+  const lines = [family.lineText(curve), `${family.title}: ${family.axis.labels[point.level]}`, `${value[3]} ${measure.unit}`];
   if (value[6]) lines.push(`for all levels at once ${value[6]}`);
   lines.push(...point.flags);
   return lines.filter(Boolean).map((text) => plain(short(text, 90))).join("<br>");
@@ -119,7 +119,7 @@ function idealTrace(family, measure, curves, look) {
 }
 
 function caption(family, measure, quota, most) {
-  const parts = ["line: estimate; bars: its interval"];
+  const parts = [`Line: estimate; bars: its ${measure.confidence} interval`];
   if (measure.id === "speedup") parts.push("shaded: interval that holds for all levels at once");
   if (["speedup", "efficiency"].includes(measure.id)) parts.push("dashed gray: ideal");
   if (measure.response !== undefined) {
@@ -130,7 +130,7 @@ function caption(family, measure, quota, most) {
 }
 
 function measureFigure(family, measure, samples) {
-  const panels = family.panels();
+  const panels = family.panelsOf(measure);
   const points = panels.flatMap((panel) => panel.curves.flatMap((curve) => curve.points));
   const counts = points.map((point) => point.rows.reduce((sum, [, count]) => sum + count, 0));
   const total = counts.reduce((a, b) => a + b, 0);
@@ -149,7 +149,7 @@ function measureFigure(family, measure, samples) {
     });
   });
   const unit = measure.unit ? el("span", { class: "unit" }, ` (${measure.unit})`) : null;
-  const head = el("figcaption", {}, el("h3", {}, measure.title, unit), el("p", { class: "key" }, caption(family, measure, quota, Math.max(...counts))));
+  const head = el("figcaption", {}, el("h3", {}, measure.title, unit), el("p", { class: "key" }, caption(family, measure, quota, Math.max(...counts))), keyLines(family));
   return { node: el("figure", {}, head, grid, asTable(family, measure, panels)), draws };
 }
 

@@ -35,6 +35,14 @@ function legend(family, changed) {
   return el("div", { class: "lines" }, el("span", { class: "lines-title" }, family.factors[family.line].title), list);
 }
 
+// The same without buttons, for paper.
+function keyLines(family) {
+  if (family.line === null) return null;
+  const shown = family.used(family.line).filter((level) => !family.hidden.has(level));
+  const lines = shown.map((level) => el("li", {}, swatch(family.style(level)), family.titled(family.line, level)));
+  return el("ul", { class: "key-lines", "aria-hidden": "true" }, ...lines);
+}
+
 function controls(family, rebuild) {
   const row = el("div", { class: "controls", role: "group", "aria-label": "How the figures are arranged" });
   const titled = (name) => [name, family.factors[name].title];

@@ -53,7 +53,7 @@ class Family {
   }
 
   titled(name, level) {
-    return `${this.factors[name].title} ${this.text(name, level)}`;
+    return `${this.factors[name].title}: ${this.text(name, level)}`;
   }
 
   lineOf(curve) {
@@ -69,6 +69,12 @@ class Family {
     return this.line === null ? "" : this.titled(this.line, this.lineOf(curve));
   }
 
+  // Panels in which the measure has a value at all.
+  panelsOf(measure) {
+    const drawn = (curve) => curve.points.some((point) => point.values[measure.id]);
+    return this.panels().filter((panel) => panel.curves.some(drawn));
+  }
+
   panels() {
     const kept = this.curves.filter((c) => this.held().every((name) => this.level(c, name) === this.fixed_at[name]));
     const names = this.paneled();
@@ -77,7 +83,7 @@ class Family {
       const levels = names.map((name) => this.level(curve, name));
       const id = levels.join(" ");
       if (!panels.has(id)) {
-        const title = names.map((name, i) => this.titled(name, levels[i])).join(", ");
+        const title = names.map((name, i) => this.titled(name, levels[i])).join(" \u00b7 ");
         panels.set(id, { title, levels, curves: [] });
       }
       panels.get(id).curves.push(curve);
@@ -87,10 +93,6 @@ class Family {
 
   visible(panel) {
     return panel.curves.filter((curve) => !this.hidden.has(this.lineOf(curve)));
-  }
-
-  ideals(curve) {
-    return curve.points.map((point) => point.ideal);
   }
 }
 

@@ -8,7 +8,7 @@ function shareFigure(family) {
   const state = { line: family.lineOf(spread[0]) };
   const grid = el("div", { class: "panels" });
   const most = Math.max(...spread.flatMap((curve) => curve.points.map((point) => point.share.length)));
-  const explain = most > FEW_CPUS ? "rows: CPUs; darker: a larger share." : "each bar: one level, its CPU time split over the CPUs from the first at the bottom; dotted lines: even shares.";
+  const explain = most > FEW_CPUS ? "Rows: CPUs; the stronger the color, the larger the share." : "Each bar: one level, its CPU time split over the CPUs from the first at the bottom; dotted lines: even shares.";
   const head = el("figcaption", {}, el("h3", {}, "CPU time by CPU"), el("p", { class: "key" }, explain));
   const build = () => {
     grid.replaceChildren();
@@ -30,7 +30,7 @@ function shareFigure(family) {
 }
 
 function sharePanel(family, panel, curve, grid) {
-  const title = [family.lineText(curve), panel.title].filter(Boolean).join(", ");
+  const title = [family.lineText(curve), panel.title].filter(Boolean).join(" \u00b7 ");
   const place = el("div", { class: "plot", role: "img", "aria-label": `Share of CPU time on each CPU, ${title}` });
   grid.append(el("div", { class: "panel" }, title ? el("h4", {}, title) : null, place));
   const points = curve.points.filter((point) => point.share.length);

@@ -3,15 +3,24 @@
 function timelineSection(lines) {
   const grid = el("div", { class: "panels pair" });
   const second = lines.length > 1 ? [lines.length - 1] : [];
-  const draws = [0, ...second].map((chosen) => timelinePanel(lines, chosen, grid));
+  const shown = [];
+  const draws = [0, ...second].map((chosen, i) => timelinePanel(lines, chosen, grid, shown, i, () => draws.forEach((draw) => draw())));
   if (!second.length) grid.classList.add("single");
   const key = "Of each treatment, the run nearest the median. Below the line: tasks on a CPU, one band for each CPU. Above it: tasks that were ready and had to wait (vertical scales differ).";
   const head = el("figcaption", {}, el("h3", {}, "On the CPUs over time"), el("p", { class: "key" }, key));
   return { node: el("figure", { class: "timeline" }, head, grid), draws };
 }
 
-function timelinePanel(lines, first, grid) {
+// Two runs of similar length share one time scale, so that the shorter one looks shorter.
+function timeEnd(line, shown) {
+  const ends = shown.map((other) => other.waiting.length * other.bin);
+  const own = line.waiting.length * line.bin;
+  return Math.max(...ends) <= 8 * Math.min(...ends) ? Math.max(...ends) : own;
+}
+
+function timelinePanel(lines, first, grid, shown, slot, redrawAll) {
   const state = { line: lines[first] };
+  shown[slot] = state.line;
   const place = el("div", { class: "plot tall", role: "img" });
   const title = el("h4", {});
   const tasks = el("div", {});
@@ -20,19 +29,19 @@ function timelinePanel(lines, first, grid) {
     place.setAttribute("aria-label", `Tasks on CPUs over time, ${state.line.title}`);
     tasks.replaceChildren(taskTable(state.line));
   };
-  const draw = drawing(place, (look) => timelineDrawing(state.line, look, place));
+  const draw = drawing(place, (look) => timelineDrawing(state.line, look, place, timeEnd(state.line, shown)));
   const options = lines.map((line, i) => [i, line.title]);
   const pick = lines.length > 1 ? choice("Treatment", options, first, (value) => {
-    state.line = lines[Number(value)];
+    state.line = shown[slot] = lines[Number(value)];
     name();
-    draw();
+    redrawAll();
   }) : null;
   name();
   grid.append(el("div", { class: "panel" }, pick && el("div", { class: "controls" }, pick), title, place, tasks));
   return draw;
 }
 
-function timelineDrawing(line, look, place) {
+function timelineDrawing(line, look, place, reach) {
   const box = { width: place.clientWidth, height: place.clientHeight };
   const x = line.waiting.map((_, i) => i * line.bin);
   const end = line.waiting.length * line.bin;
@@ -40,17 +49,17 @@ function timelineDrawing(line, look, place) {
   const few = line.cpus.length <= FEW_CPUS;
   const waiting = { type: "scatter", mode: "lines", x: [...x, end], y: [...line.waiting, line.waiting[line.waiting.length - 1]], yaxis: "y2", fill: "tozeroy", line: { color: look.wait, width: 1, shape: "hv" }, fillcolor: faded(look.wait, 0.35), hoverinfo: "text", hovertext: line.waiting.map((n, i) => `${tidy(x[i])} ${line.unit}: ${tidy(n)} waiting`) };
   const running = few ? cpuBands(line, x, end, look) : [cpuMap(line, x, look)];
-  const split = { type: "line", xref: "paper", yref: "paper", x0: 0, x1: 1, y0: 0.6, y1: 0.6, line: { color: look.ink, width: 1 } };
+  const split = { type: "line", xref: "paper", yref: "paper", x0: 0, x1: 1, y0: 0.59, y1: 0.59, line: { color: look.ink, width: 1 } };
   const title = (text) => ({ text, standoff: 6, font: { size: 12 } });
-  const rows = few ? { range: [0, line.cpus.length], nticks: 4, tickformat: ",d" } : { range: [-0.5, line.cpus.length - 0.5], showgrid: false };
+  const rows = few ? { range: [0, line.cpus.length * 1.02], nticks: 4, tickformat: ",d" } : { range: [-0.5, line.cpus.length - 0.5], showgrid: false };
   return {
     traces: [...running, waiting],
     layout: layout(look, box, {
       margin: { l: 54, r: 10, t: 8, b: 42 },
       shapes: [split],
-      xaxis: quietAxis(look, { range: [0, end], showgrid: false, anchor: "y", ticks: "outside", ticklen: 4, tickcolor: look.muted, nticks: 6, title: title(`time since the start (${line.unit})`) }),
-      yaxis: quietAxis(look, { domain: [0, 0.59], title: title(few ? "on a CPU" : "CPU"), ...rows }),
-      yaxis2: quietAxis(look, { domain: [0.61, 1], range: [0, most * 1.05], title: title("waiting"), nticks: 4 }),
+      xaxis: quietAxis(look, { range: [0, reach], showgrid: false, anchor: "y", ticks: "outside", ticklen: 4, tickcolor: look.muted, nticks: 6, title: title(`time since the start (${line.unit})`) }),
+      yaxis: quietAxis(look, { domain: [0, 0.56], title: title(few ? "on a CPU" : "CPU"), ...rows }),
+      yaxis2: quietAxis(look, { domain: [0.63, 1], range: [0, most * 1.05], title: title("waiting"), nticks: 4 }),
     }),
   };
 }
