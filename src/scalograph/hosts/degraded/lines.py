@@ -8,7 +8,7 @@ MAX_LINE = 512
 MAX_ITERATIONS = 1_000_000
 MAX_NAMES = 256
 MAX_NUMBERS = 100_000
-_UINT64 = 2**64 - 1
+_INT64 = 2**63 - 1  # beyond it, no reader of a record has a place for a number
 
 _ITERATION = re.compile(rb"iteration ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20})(?: ([0-9]{1,20}))?")
 _VALUE = re.compile(rb"value ([a-z][a-z0-9_]{0,63}) ([-+]?[0-9][0-9.eE+-]*|[-+]?\.[0-9][0-9eE+-]*)")
@@ -24,15 +24,20 @@ class BrokenLineError(Exception):
 class Budget:
     """What is left of the limits, over all copies of a run."""
 
-    left: dict[str, int] = field(
-        default_factory=lambda: {"iterations": MAX_ITERATIONS, "names": MAX_NAMES, "numbers": MAX_NUMBERS}
-    )
+    left: dict[str, int] = field(default_factory=lambda: {"iterations": MAX_ITERATIONS, "numbers": MAX_NUMBERS})
+    names: set[str] = field(default_factory=set)
 
     def take(self, what: str) -> None:
         """One less is left."""
         self.left[what] -= 1
         if self.left[what] < 0:
             raise BrokenLineError(f"more {what} than protocol/workload.md allows")
+
+    def name(self, name: str) -> None:
+        """A name counts once, however many copies use it."""
+        self.names.add(name)
+        if len(self.names) > MAX_NAMES:
+            raise BrokenLineError("more names than protocol/workload.md allows")
 
 
 @dataclass
@@ -72,8 +77,7 @@ class Speech:
         elif value := _value(line):
             name, number = value
             budget.take("numbers")
-            if name not in self.values:
-                budget.take("names")
+            budget.name(name)
             self.values.setdefault(name, []).append(number)
         else:
             raise BrokenLineError(
@@ -87,7 +91,7 @@ def _iteration(line: bytes) -> Iteration | None:
         return None
     index, start, end, work = (int(group) for group in match.groups()[:4])
     cpu = None if match[5] is None else int(match[5])
-    right = start <= end and max(index, start, end, work, cpu or 0) <= _UINT64
+    right = start <= end and max(index, start, end, work, cpu or 0) <= _INT64
     return (index, start, end, work, cpu) if right else None
 
 
