@@ -1,0 +1,144 @@
+"""Which JVMs this machine has: PATH, JAVA_HOME, /usr/lib/jvm and paths that were given."""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from scalograph.facts import Jvm
+
+TIMEOUT_S = 20
+_PROPERTY = re.compile(r"^\s+(java\.[a-z.]+) = (.*)$", re.MULTILINE)
+# Words in the vendor's name -> the word that people use.
+_VENDORS = {
+    "debian": "debian", "ubuntu": "ubuntu", "adoptium": "temurin", "amazon": "corretto", "azul": "zulu",
+    "red hat": "redhat", "bellsoft": "liberica", "ibm": "semeru", "microsoft": "microsoft", "graalvm": "graalvm",
+    "sap": "sapmachine", "oracle": "oracle",
+}
+
+
+def find(
+    root: Path = Path("/"),
+    environ: Mapping[str, str] = os.environ,
+    given: Sequence[str] = (),
+    cache: Path | None = None,
+) -> tuple[Jvm, ...]:
+    """JVMs in order of preference: given, JAVA_HOME, PATH, /usr/lib/jvm. The first is the default of a study.
+
+    A launcher that does not answer is left out. Answers are kept in the folder `cache` until the launcher changes.
+    """
+    found: list[Jvm] = []
+    seen: set[Path] = set()
+    for candidate in _candidates(root, environ, given):
+        java = candidate.resolve()
+        if java in seen or not _is_program(java):
+            continue
+        seen.add(java)
+        if properties := _asked(java, cache):
+            found.append(_jvm(java, properties, {jvm.name for jvm in found}))
+    return tuple(found)
+
+
+def _candidates(root: Path, environ: Mapping[str, str], given: Sequence[str]) -> Iterable[Path]:
+    def under(path: str) -> Path:
+        return root / path.lstrip("/")
+
+    for path in given:
+        yield under(path) / "bin" / "java" if under(path).is_dir() else under(path)
+    if environ.get("JAVA_HOME", "").startswith("/"):
+        yield under(environ["JAVA_HOME"]) / "bin" / "java"
+    for folder in environ.get("PATH", "").split(":"):
+        if folder.startswith("/"):
+            yield under(folder) / "java"
+    yield from sorted((root / "usr/lib/jvm").glob("*/bin/java"))
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _jvm(java: Path, properties: Mapping[str, str], taken: set[str]) -> Jvm:
+    javac = java.parent / "javac"
+    build = properties.get("java.runtime.version") or properties["java.version"]
+    return Jvm(
+        name=_name(properties, taken),
+        java=str(java),
+        release=_release(properties["java.version"]),
+        build=build,
+        vendor=properties.get("java.vendor", ""),
+        javac=str(javac) if _is_program(javac) else None,
+    )
+
+
+def _release(version: str) -> int:
+    """The feature release: 8 of "1.8.0_292", 17 of "17.0.15", 25 of "25-ea"."""
+    numbers = [int(number) for number in re.findall(r"\d+", version)]
+    return numbers[1] if numbers[0] == 1 and len(numbers) > 1 else numbers[0]
+
+
+def _name(properties: Mapping[str, str], taken: set[str]) -> str:
+    """`17` for the first of its release, then `17-debian`, then `17-debian-2`."""
+    release = str(_release(properties["java.version"]))
+    vendor = properties.get("java.vendor", "").lower()
+    word = next((name for part, name in _VENDORS.items() if part in vendor), "other")
+    names = [release, f"{release}-{word}", *(f"{release}-{word}-{n}" for n in range(2, len(taken) + 3))]
+    return next(name for name in names if name not in taken)
+
+
+def _asked(java: Path, cache: Path | None) -> Mapping[str, str]:
+    """What the launcher says of itself; empty where it says nothing of use. A failure is never kept."""
+    kept = cache / f"{_identity(java)}.json" if cache else None
+    if properties := _kept(kept):
+        return properties
+    properties = _ask(java)
+    if kept and properties:
+        _keep(kept, properties)
+    return properties
+
+
+def _identity(java: Path) -> str:
+    status = java.stat()
+    return hashlib.sha256(f"{java}\0{status.st_mtime_ns}\0{status.st_size}\0{status.st_ino}".encode()).hexdigest()[:32]
+
+
+def _kept(file: Path | None) -> dict[str, str]:
+    if file is None:
+        return {}
+    try:
+        properties = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return {}
+    plain = isinstance(properties, dict) and all(isinstance(text, str) for text in properties.values())
+    return properties if plain and _is_java(properties) else {}
+
+
+def _keep(file: Path, properties: Mapping[str, str]) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        beside = file.with_name(f".{file.name}.{os.getpid()}")
+        beside.write_text(json.dumps(properties))
+        beside.replace(file)
+    except OSError:
+        pass  # asked again next time, which costs a tenth of a second
+
+
+def _ask(java: Path) -> dict[str, str]:
+    try:
+        done = subprocess.run(
+            [str(java), "-XshowSettings:properties", "-version"],
+            env={"LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+            timeout=TIMEOUT_S, check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    properties = dict(_PROPERTY.findall(done.stderr + done.stdout))
+    wanted = ("java.version", "java.runtime.version", "java.vendor")
+    properties = {name: properties[name] for name in wanted if name in properties}
+    return properties if done.returncode == 0 and _is_java(properties) else {}
+
+
+def _is_java(properties: Mapping[str, str]) -> bool:
+    return bool(re.search(r"\d", properties.get("java.version", "")))

@@ -1,0 +1,52 @@
+/** One thread's stretch of the sequence. Results are plain fields: they are read after the join. */
+final class Worker implements Runnable {
+    private final Total total;
+    private final Plan plan;
+    private final Crowd crowd;
+    private final boolean ownClock;
+    private final long first;
+    private final long last;
+    private final long start;
+    private long end;
+    private long units;
+    private long cpuNs;
+
+    Worker(Total total, Plan plan, int index, Crowd crowd, boolean ownClock) {
+        this.total = total;
+        this.plan = plan;
+        this.crowd = crowd;
+        this.ownClock = ownClock;
+        this.first = plan.first(index);
+        this.last = plan.first(index + 1);
+        this.start = plan.start(index);
+    }
+
+    @Override
+    public void run() {
+        crowd.enter();
+        boolean shorter = last == plan.quanta && last > first;
+        long whole = last - first - (shorter ? 1 : 0);
+        long x = total.work(start, whole, plan.quantum);
+        long done = whole * (plan.quantum + (long) plan.held);
+        if (shorter) {
+            x = total.work(x, 1, plan.lastQuantum);
+            done += plan.lastQuantum + plan.held;
+        }
+        end = x;
+        units = done;
+        crowd.leave();
+        cpuNs = ownClock ? Clock.thisThreadNs() : 0;
+    }
+
+    /** Units done; fails when the state is not the one that so many steps lead to. */
+    long checkedUnits(long expectedEnd) {
+        if (end != expectedEnd) {
+            throw new IllegalStateException("work was lost: a stretch ends in " + end + ", expected " + expectedEnd);
+        }
+        return units;
+    }
+
+    long cpuNs() {
+        return cpuNs;
+    }
+}
