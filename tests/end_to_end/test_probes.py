@@ -234,7 +234,7 @@ def test_spinning_threads_use_as_many_cpus(
     assert cpu is not None
     assert said["burnt_ns"] == [threads * 60_000_000]
     assert cpu >= NEARLY * said["burnt_ns"][0]
-    assert len(said["cpu"]) <= min(threads, len(CPUS))
+    assert set(said["cpu"]) <= set(CPUS)
     assert said["spun_ns"][0] * len(CPUS) >= NEARLY * said["burnt_ns"][0]
 
 
