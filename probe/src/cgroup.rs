@@ -1,0 +1,159 @@
+//! A cgroup v2 leaf for one run: born into, counted by and killed with, even without controllers.
+
+use crate::sys;
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+pub struct Leaf {
+    path: PathBuf,
+    folder: OwnedFd,
+    /// Set where clone3 cannot place a child: copies then write themselves in before the gate.
+    procs: Option<OwnedFd>,
+}
+
+/// Folder of our own cgroup v2, from the texts of /proc/self/mountinfo and /proc/self/cgroup.
+pub fn own_folder(mountinfo: &str, cgroup: &str) -> Option<PathBuf> {
+    let own = cgroup.lines().find_map(|l| l.strip_prefix("0::"))?;
+    mountinfo.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let fields: Vec<&str> = left.split(' ').collect();
+        let (root, point) = (fields.get(3)?, fields.get(4)?);
+        let below = own.strip_prefix(root.trim_end_matches('/'))?.trim_start_matches('/');
+        right.starts_with("cgroup2 ").then(|| Path::new(&unescape(point)).join(below))
+    })
+}
+
+/// mountinfo writes a space in a path as \040.
+fn unescape(text: &str) -> String {
+    text.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
+}
+
+impl Leaf {
+    /// Err is the kernel's answer in words.
+    pub fn create() -> Result<Leaf, String> {
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let own = own_folder(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
+        let own = own.ok_or("no cgroup v2 is mounted")?;
+        let path = own.join(format!("scalograph-{:x}{:x}", std::process::id(), sys::now_ns() & 0xffff_ffff));
+        fs::create_dir(&path).map_err(|e| format!("mkdir of a leaf: {}", sys::describe_error(&e)))?;
+        Leaf::enter(path.clone()).inspect_err(|_| drop(fs::remove_dir(&path)))
+    }
+
+    fn enter(path: PathBuf) -> Result<Leaf, String> {
+        let open = |path: &Path, write: bool, flags: i32| {
+            let file = fs::OpenOptions::new().read(!write).write(write).custom_flags(flags).open(path);
+            file.and_then(|f| sys::raised(f.into())).map_err(|e| sys::describe_error(&e))
+        };
+        let folder = open(&path, false, libc::O_DIRECTORY | libc::O_PATH)?;
+        let procs = open(&path.join("cgroup.procs"), true, 0)?;
+        let mut leaf = Leaf { path, folder, procs: None };
+        if leaf.try_clone().is_err() {
+            leaf.procs = Some(procs);
+            leaf.try_clone().map_err(|e| format!("a process in the leaf: {}", sys::describe_error(&e)))?;
+        }
+        Ok(leaf)
+    }
+
+    /// A child that only leaves tells now what would otherwise fail at the first copy.
+    fn try_clone(&self) -> io::Result<()> {
+        let pid = self.fork()?;
+        if pid == 0 {
+            let code = self.join().err().unwrap_or(0);
+            // SAFETY: leaves without running anything of the probe's.
+            unsafe { libc::_exit(code) };
+        }
+        let mut status = 0;
+        // SAFETY: waits for the child just made.
+        sys::check(unsafe { libc::waitpid(pid, &mut status, 0) }.into())?;
+        match libc::WEXITSTATUS(status) {
+            0 => Ok(()),
+            errno => Err(io::Error::from_raw_os_error(errno)),
+        }
+    }
+
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    pub fn born_inside(&self) -> bool {
+        self.procs.is_none()
+    }
+
+    pub fn fork(&self) -> io::Result<i32> {
+        if self.procs.is_some() {
+            // SAFETY: the probe has one thread, and the copy keeps to system calls.
+            return sys::check(unsafe { libc::fork() }.into()).map(|pid| pid as i32);
+        }
+        const INTO_CGROUP: u64 = 0x2_0000_0000;
+        let mut args = [0u64; 11]; // struct clone_args
+        (args[0], args[4], args[10]) = (INTO_CGROUP, libc::SIGCHLD as u64, self.folder.as_raw_fd() as u64);
+        // SAFETY: as fork: no new stack, no shared memory.
+        let pid = unsafe { libc::syscall(libc::SYS_clone3, args.as_ptr(), size_of_val(&args)) };
+        sys::check(pid).map(|pid| pid as i32)
+    }
+
+    pub fn join(&self) -> Result<(), i32> {
+        let Some(procs) = &self.procs else { return Ok(()) };
+        // SAFETY: one byte from a constant.
+        let n = unsafe { libc::write(procs.as_raw_fd(), b"0".as_ptr().cast(), 1) };
+        if n < 0 {
+            Err(sys::errno())
+        } else {
+            Ok(())
+        }
+    }
+
+    pub fn kill(&self) {
+        if fs::write(self.path.join("cgroup.kill"), "1").is_ok() {
+            return;
+        }
+        // Before Linux 5.14. Frozen processes cannot fork away from the list.
+        let freeze = |on: &str| drop(fs::write(self.path.join("cgroup.freeze"), on));
+        freeze("1");
+        for pid in self.processes() {
+            // SAFETY: a signal to a process of our own leaf.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+        }
+        freeze("0");
+    }
+
+    pub fn processes(&self) -> Vec<i32> {
+        let text = fs::read_to_string(self.path.join("cgroup.procs")).unwrap_or_default();
+        text.lines().filter_map(|l| l.parse().ok()).collect()
+    }
+
+    /// CPU time of everything that ever ran in the leaf.
+    pub fn usage_ns(&self) -> Option<u64> {
+        parse_usage(&fs::read_to_string(self.path.join("cpu.stat")).ok()?)
+    }
+}
+
+pub fn parse_usage(cpu_stat: &str) -> Option<u64> {
+    let usec = cpu_stat.lines().find_map(|l| l.strip_prefix("usage_usec "))?;
+    usec.trim().parse::<u64>().ok().map(|us| us * 1000)
+}
+
+impl Drop for Leaf {
+    fn drop(&mut self) {
+        self.kill();
+        for _ in 0..50 {
+            if remove(&self.path).is_ok() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    }
+}
+
+/// A workload with the right to may have made cgroups of its own below the leaf.
+fn remove(path: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(path)?.flatten() {
+        if entry.file_type().is_ok_and(|t| t.is_dir()) {
+            remove(&entry.path())?;
+        }
+    }
+    fs::remove_dir(path)
+}

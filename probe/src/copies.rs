@@ -1,0 +1,125 @@
+//! One copy of a command: its pipes, what it said, how it ended.
+
+use crate::capture::Kept;
+use crate::launch::Ends;
+use crate::spec::Spec;
+use crate::sys;
+use crate::workload::Speech;
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// Sums of rusage; the process figures are maxima where the page says so.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage {
+    pub user_ns: u64,
+    pub system_ns: u64,
+    pub minor_faults: u64,
+    pub major_faults: u64,
+    pub blocks_in: u64,
+    pub blocks_out: u64,
+    pub switches: u64,
+    pub preemptions: u64,
+    pub max_rss_bytes: u64,
+}
+
+impl Usage {
+    pub fn from_kernel(r: &libc::rusage) -> Usage {
+        let ns = |t: libc::timeval| t.tv_sec as u64 * sys::SECOND + t.tv_usec as u64 * 1000;
+        Usage {
+            user_ns: ns(r.ru_utime),
+            system_ns: ns(r.ru_stime),
+            minor_faults: r.ru_minflt as u64,
+            major_faults: r.ru_majflt as u64,
+            blocks_in: r.ru_inblock as u64,
+            blocks_out: r.ru_oublock as u64,
+            switches: (r.ru_nvcsw + r.ru_nivcsw) as u64,
+            preemptions: r.ru_nivcsw as u64,
+            max_rss_bytes: r.ru_maxrss as u64 * 1024,
+        }
+    }
+
+    pub fn add(&mut self, o: &Usage) {
+        self.user_ns += o.user_ns;
+        self.system_ns += o.system_ns;
+        self.minor_faults += o.minor_faults;
+        self.major_faults += o.major_faults;
+        self.blocks_in += o.blocks_in;
+        self.blocks_out += o.blocks_out;
+        self.switches += o.switches;
+        self.preemptions += o.preemptions;
+        self.max_rss_bytes = self.max_rss_bytes.max(o.max_rss_bytes);
+    }
+
+    /// Takes off what was used before the gate, in proportion: ticks cannot tell which it was.
+    pub fn without(mut self, before_ns: u64) -> Usage {
+        let total = self.user_ns + self.system_ns;
+        let left = total.saturating_sub(before_ns);
+        self.user_ns = (self.user_ns as u128 * left as u128 / total.max(1) as u128) as u64;
+        self.system_ns = left - self.user_ns;
+        self
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct End {
+    pub at_ns: u64,
+    pub status: i32,
+    pub usage: Usage,
+}
+
+pub struct Copy {
+    pub command: usize,
+    pub pid: i32,
+    pub stdout: Option<OwnedFd>,
+    pub stderr: Option<OwnedFd>,
+    pub events: Option<OwnedFd>,
+    pub go: Option<OwnedFd>,
+    pub kept_out: Kept,
+    pub kept_err: Kept,
+    pub speech: Speech,
+    pub end: Option<End>,
+}
+
+impl Copy {
+    /// The probe's half, and the ends that the copy will hold.
+    pub fn new(spec: &Spec, command: usize, null: &OwnedFd) -> io::Result<(Copy, Ends)> {
+        let mut fds = vec![null.try_clone()?];
+        let mut stdout = None;
+        if spec.capture {
+            stdout = Some(incoming(&mut fds)?);
+        } else {
+            fds.push(null.try_clone()?);
+        }
+        let stderr = Some(incoming(&mut fds)?);
+        let events = if spec.events { Some(incoming(&mut fds)?) } else { None };
+        let go = if spec.events { Some(outgoing(&mut fds)?) } else { None };
+        let (kept_out, kept_err) = (Kept::first(spec.stdout_limit), Kept::last(spec.stderr_limit));
+        let fds = fds.into_iter().map(sys::raised).collect::<io::Result<_>>()?;
+        let speech = Speech::default();
+        let copy = Copy { command, pid: 0, stdout, stderr, events, go, kept_out, kept_err, speech, end: None };
+        Ok((copy, Ends { fds }))
+    }
+
+    /// Standing at its `ready`, waiting for the byte.
+    pub fn waits(&self) -> bool {
+        self.speech.ready && self.go.is_some() && self.end.is_none()
+    }
+
+    /// It may still write `ready`.
+    pub fn may_wait(&self) -> bool {
+        self.end.is_none() && self.go.is_some() && !self.speech.spoke
+    }
+}
+
+fn incoming(theirs: &mut Vec<OwnedFd>) -> io::Result<OwnedFd> {
+    let (read, write) = sys::pipe()?;
+    sys::set_nonblocking(&read)?;
+    theirs.push(write);
+    Ok(read)
+}
+
+fn outgoing(theirs: &mut Vec<OwnedFd>) -> io::Result<OwnedFd> {
+    let (read, write) = sys::pipe()?;
+    theirs.push(read);
+    Ok(write)
+}

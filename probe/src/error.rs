@@ -1,0 +1,45 @@
+//! Why a run was not carried out: `where: found, expected; what to do`.
+
+use serde_json::Value;
+
+/// The number is the exit code of the probe.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Bug = 1,
+    Spec = 2,
+    Host = 3,
+}
+
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    pub kind: Kind,
+    pub place: String,
+    pub found: String,
+    pub expected: String,
+    pub fix: String,
+}
+
+impl Refusal {
+    pub fn new(kind: Kind, place: &str, found: &str, expected: &str, fix: &str) -> Refusal {
+        let [place, found, expected, fix] = [place, found, expected, fix].map(String::from);
+        Refusal { kind, place, found, expected, fix }
+    }
+
+    pub fn host(place: &str, found: &str, expected: &str, fix: &str) -> Refusal {
+        Refusal::new(Kind::Host, place, found, expected, fix)
+    }
+
+    pub fn spec(place: &str, found: Option<&Value>, expected: &str) -> Refusal {
+        let found = found.map_or("nothing".into(), |v| shorten(&v.to_string()));
+        Refusal::new(Kind::Spec, place, &found, expected, "correct the specification (protocol/probe.md)")
+    }
+}
+
+/// A refusal quotes what it found; a megabyte of it would hide the message.
+pub fn shorten(text: &str) -> String {
+    const LIMIT: usize = 80;
+    if text.chars().count() <= LIMIT {
+        return text.into();
+    }
+    text.chars().take(LIMIT).chain("...".chars()).collect()
+}

@@ -1,0 +1,211 @@
+//! What is written: the events of protocol/probe.md, field by field, in the order of that page.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum Event {
+    Header(Header),
+    Copy(Box<CopyEvent>),
+    Output(Output),
+    Iterations(Iterations),
+    Values(Values),
+    Timeline(Timeline),
+    Run(Box<RunEvent>),
+    Error(ErrorEvent),
+    Capabilities(Capabilities),
+}
+
+impl Event {
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        out.write_all(b"\n")
+    }
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Degraded {
+    pub what: String,
+    pub why: String,
+    pub fix: String,
+}
+
+impl Degraded {
+    pub fn new(what: &str, why: &str, fix: &str) -> Degraded {
+        Degraded { what: what.into(), why: why.into(), fix: fix.into() }
+    }
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Header {
+    pub run: String,
+    pub protocol: u32,
+    pub probe: String,
+    pub kind: String,
+    pub containment: String,
+    pub cgroup: Option<String>,
+    pub backend: String,
+    pub degraded: Vec<Degraded>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct InForce {
+    pub cpus: Vec<usize>,
+    pub policy: String,
+    pub priority: i32,
+    pub nice: i32,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct CopyEvent {
+    pub run: String,
+    pub copy: usize,
+    pub command: usize,
+    pub pid: i32,
+    pub exit_code: Option<i32>,
+    pub signal: Option<i32>,
+    pub start_ns: Option<u64>,
+    pub exec_ns: Option<u64>,
+    pub end_ns: Option<u64>,
+    pub reap_ns: Option<u64>,
+    pub user_ns: u64,
+    pub system_ns: u64,
+    pub in_force: InForce,
+    pub stdout: Option<String>,
+    pub stdout_truncated: bool,
+    pub stderr_tail: String,
+}
+
+/// Captured text that does not fit in the line of its `copy`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Output {
+    pub run: String,
+    pub copy: usize,
+    pub stdout: String,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Iterations {
+    pub run: String,
+    pub copy: usize,
+    pub index: Vec<u64>,
+    pub start_ns: Vec<i64>,
+    pub end_ns: Vec<i64>,
+    pub work: Vec<u64>,
+    pub cpu_ns: Vec<Option<u64>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Values {
+    pub run: String,
+    pub copy: usize,
+    pub values: BTreeMap<String, Vec<serde_json::Number>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct TaskRow {
+    pub tid: u32,
+    pub name: String,
+    pub cpu_ns: u64,
+    pub wait_ns: u64,
+    pub per_cpu_ns: Vec<u64>,
+    pub migrations: u64,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Timeline {
+    pub run: String,
+    #[cfg_attr(test, serde(default = "from_records"))]
+    pub source: String,
+    pub bin_ns: u64,
+    pub cpus: Vec<usize>,
+    pub busy_ns: Vec<Vec<u64>>,
+    pub waiting_ns: Option<Vec<u64>>,
+    pub tasks: Vec<TaskRow>,
+}
+
+#[cfg(test)]
+fn from_records() -> String {
+    "records".into()
+}
+
+/// An absent value is null, never 0: a zero was measured.
+#[derive(Default, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct RunEvent {
+    pub run: String,
+    pub status: String,
+    pub reason: Option<String>,
+    pub wall_ns: Option<u64>,
+    pub wall_source: Option<String>,
+    pub wall_outer_ns: Option<u64>,
+    pub tree_wall_ns: Option<u64>,
+    pub gate_ns: Option<u64>,
+    pub gate_skew_ns: Option<u64>,
+    pub queue_drain_ns: Option<u64>,
+    pub start_skew_ns: Option<u64>,
+    pub user_ns: Option<u64>,
+    pub system_ns: Option<u64>,
+    pub cpu_ns: Option<u64>,
+    pub cpu_source: Option<String>,
+    pub wait_ns: Option<u64>,
+    pub neighbor_ns: Option<u64>,
+    pub wait_scope: Option<String>,
+    pub n_switches: Option<u64>,
+    pub n_preemptions: Option<u64>,
+    pub n_migrations: Option<u64>,
+    pub n_minor_faults: Option<u64>,
+    pub n_major_faults: Option<u64>,
+    pub n_blocks_in: Option<u64>,
+    pub n_blocks_out: Option<u64>,
+    pub max_rss_bytes: Option<u64>,
+    pub n_tasks: Option<u64>,
+    pub n_processes: Option<u64>,
+    pub per_cpu_ns: Option<Vec<u64>>,
+    pub steal_ns: Option<u64>,
+    pub machine_busy_ns: Option<u64>,
+    pub n_survivors: Option<u64>,
+    pub observer_ns: Option<u64>,
+    pub n_lost_records: Option<u64>,
+    pub degraded: Vec<Degraded>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct ErrorEvent {
+    pub run: Option<String>,
+    #[serde(rename = "where")]
+    pub place: String,
+    pub found: String,
+    pub expected: String,
+    pub fix: String,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Capabilities {
+    pub protocol: u32,
+    pub probe: String,
+    pub capabilities: Vec<Capability>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Capability {
+    pub name: String,
+    pub granted: bool,
+    pub why: Option<String>,
+    pub fix: Option<String>,
+}

@@ -1,0 +1,243 @@
+//! One run from the checked specification to its last event.
+
+use crate::board::{Board, Stage};
+use crate::contain::Containment;
+use crate::copies::{Copy, Usage};
+use crate::error::{Kind, Refusal};
+use crate::events::{Degraded, Event, Header};
+use crate::host::{self, MachineTime};
+use crate::launch::{self, Ends, Image, Place};
+use crate::poller::{Poller, Source};
+use crate::records::Records;
+use crate::spec::{Command, Spec};
+use crate::sys::{self, SECOND};
+use crate::watch::Watch;
+use crate::workload::Budget;
+use crate::{gate, report};
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::Ordering::SeqCst;
+
+/// What the host was asked for and grants, before anything is started.
+struct Checked {
+    online: Vec<usize>,
+    own: Vec<usize>,
+    user: Option<(u32, u32)>,
+    descriptors: libc::rlimit,
+}
+
+/// The window's beginning, read just before the gate opens.
+pub struct Before {
+    pub machine: Option<MachineTime>,
+    pub observer_ns: u64,
+}
+
+pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
+    let checked = check(spec)?;
+    let poller = Poller::new().map_err(|e| os("signalfd", &e))?;
+    let mut degraded = Vec::new();
+    let contain = Containment::choose(&mut degraded);
+    let records = None::<Records>;
+    write(out, Event::Header(header(spec, &contain, records.is_some(), &degraded)))?;
+    let programs = match programs(spec) {
+        Ok(programs) => programs,
+        Err(reason) => return write(out, report::not_started(spec, reason, degraded)),
+    };
+    let images: Vec<Image> = spec.commands.iter().zip(&programs).map(|(c, p)| Image::new(c, p, spec.events)).collect();
+    let n = spec.commands.iter().map(|c| c.copies).sum();
+    let board = Board::new(n).map_err(|e| os("shared memory", &e))?;
+    let watched = launch_all(spec, &checked, &images, &board, &contain)?;
+    let cpus = watched.1;
+    let mut watch = Watch {
+        spec,
+        mains_left: n,
+        copies: watched.0,
+        board: &board,
+        contain: &contain,
+        poller: &poller,
+        records,
+        cpus: &cpus,
+        budget: Budget::new(),
+        early: None,
+        adopted: Usage::default(),
+        n_survivors: 0,
+        unkillable: false,
+        tree_end_ns: 0,
+        mains_end_ns: None,
+        machine_end: None,
+        observer_end_ns: 0,
+        gate_ns: 0,
+        killed_ns: None,
+        gone: false,
+    };
+    listen(&watch).map_err(|e| os("epoll", &e))?;
+    let before = open_gate(&mut watch);
+    watch.until_gone();
+    for event in report::events(&mut watch, &before, &checked.online, degraded) {
+        write(out, event)?;
+    }
+    Ok(())
+}
+
+fn write(out: &mut impl Write, event: Event) -> Result<(), Refusal> {
+    let written = event.write(out).and_then(|()| out.flush());
+    written.map_err(|e| Refusal::new(Kind::Bug, "standard output", &e.to_string(), "a reader", "keep the pipe open"))
+}
+
+pub fn os(what: &str, error: &io::Error) -> Refusal {
+    Refusal::host(
+        what,
+        &sys::describe_error(error),
+        "to be granted",
+        "ask the administrator, or lower the number of copies",
+    )
+}
+
+fn header(spec: &Spec, contain: &Containment, records: bool, degraded: &[Degraded]) -> Header {
+    Header {
+        run: spec.run.clone(),
+        protocol: 1,
+        probe: env!("CARGO_PKG_VERSION").into(),
+        kind: "native".into(),
+        containment: contain.name().into(),
+        cgroup: contain.leaf().map(|l| l.name()),
+        backend: if records { "kernel" } else { "plain" }.into(),
+        degraded: degraded.to_vec(),
+    }
+}
+
+fn check(spec: &Spec) -> Result<Checked, Refusal> {
+    let (online, own) = (host::online_cpus(), own_cpus());
+    for (i, command) in spec.commands.iter().enumerate() {
+        let wanted = (0..command.copies).filter_map(|c| command.cpus.of(c)).flatten();
+        if let Some(cpu) = wanted.copied().find(|cpu| !online.contains(cpu)) {
+            let expected = format!("a CPU of this host: {}", host::format_cpu_list(&online));
+            let place = format!("commands[{i}].cpus");
+            return Err(Refusal::host(
+                &place,
+                &format!("CPU {cpu}"),
+                &expected,
+                "lower the level or choose another host",
+            ));
+        }
+    }
+    let user = spec.user.as_deref().map(find_user).transpose()?;
+    Ok(Checked { online, own, user, descriptors: raise_descriptors() })
+}
+
+fn find_user(name: &str) -> Result<(u32, u32), Refusal> {
+    let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let unknown = || Refusal::host("user", name, "a user of this host's /etc/passwd", "name another user");
+    host::find_user(&passwd, name).ok_or_else(unknown)
+}
+
+fn own_cpus() -> Vec<usize> {
+    let mask = [0u64; crate::board::MASK_WORDS];
+    // SAFETY: the kernel writes at most the bytes it is told.
+    unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_ptr()) };
+    (0..crate::spec::MAX_CPUS).filter(|c| mask[c / 64] >> (c % 64) & 1 == 1).collect()
+}
+
+/// Four pipes for each of thousands of copies; the copies get the old limit back.
+fn raise_descriptors() -> libc::rlimit {
+    let mut old = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `old` is valid for both calls.
+    unsafe {
+        libc::getrlimit(libc::RLIMIT_NOFILE, &mut old);
+        libc::setrlimit(libc::RLIMIT_NOFILE, &libc::rlimit { rlim_cur: old.rlim_max, ..old });
+    }
+    old
+}
+
+fn programs(spec: &Spec) -> Result<Vec<std::path::PathBuf>, String> {
+    let find = |(i, c): (usize, &Command)| {
+        let path = c.env.get("PATH").map(String::as_str);
+        host::find_program(&c.argv[0], &c.cwd, path).map_err(|why| format!("commands[{i}].argv[0]: {why}"))
+    };
+    spec.commands.iter().enumerate().map(find).collect()
+}
+
+/// Starts all copies and waits until each stands at the gate; also the CPUs they may use.
+fn launch_all(
+    spec: &Spec,
+    checked: &Checked,
+    images: &[Image],
+    board: &Board,
+    contain: &Containment,
+) -> Result<(Vec<Copy>, Vec<usize>), Refusal> {
+    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null").map_err(|e| os("/dev/null", &e))?;
+    let null = sys::raised(OwnedFd::from(null)).map_err(|e| os("/dev/null", &e))?;
+    let members: Vec<(usize, usize)> =
+        spec.commands.iter().enumerate().flat_map(|(i, c)| (0..c.copies).map(move |k| (i, k))).collect();
+    let mask = |&(i, k): &(usize, usize)| spec.commands[i].cpus.of(k).map_or_else(|| checked.own.clone(), Vec::from);
+    let masks: Vec<Vec<usize>> = members.iter().map(mask).collect();
+    let spins = gate::spinners(&masks);
+    let mut copies = Vec::new();
+    for (index, &(i, k)) in members.iter().enumerate() {
+        let (mut copy, ends) = Copy::new(spec, i, &null).map_err(|e| os("pipes of a copy", &e))?;
+        let place = place(&spec.commands[i], k, &images[i], &ends, checked, spins[index]);
+        copy.pid = launch::start(&place, board, index, contain).map_err(|e| os("clone of a copy", &e))?;
+        copies.push(copy);
+    }
+    await_prepared(spec, board, &copies)?;
+    let mut cpus = masks.concat();
+    cpus.sort_unstable();
+    cpus.dedup();
+    Ok((copies, cpus))
+}
+
+fn place<'a>(c: &Command, copy: usize, image: &'a Image, ends: &'a Ends, checked: &Checked, spins: bool) -> Place<'a> {
+    Place {
+        image,
+        ends,
+        mask: c.cpus.of(copy).map(launch::mask_words),
+        policy: c.policy.as_deref().map(|name| (launch::policy_number(name), c.priority)),
+        nice: c.nice,
+        user: checked.user,
+        descriptors: checked.descriptors,
+        spins,
+    }
+}
+
+fn await_prepared(spec: &Spec, board: &Board, copies: &[Copy]) -> Result<(), Refusal> {
+    if !board.await_prepared(60 * SECOND) {
+        let found = "a copy that does not reach the gate within 60 s";
+        return Err(Refusal::host("commands", found, "copies at the gate", "lower the number of copies"));
+    }
+    let failed = board.slots().zip(copies).find_map(|(slot, copy)| Some((copy.command, slot.failure()?)));
+    failed.map_or(Ok(()), |(command, (stage, errno))| Err(refused(spec, command, stage, errno)))
+}
+
+fn refused(spec: &Spec, index: usize, stage: Stage, errno: i32) -> Refusal {
+    let c = &spec.commands[index];
+    let (field, asked, fix) = match stage {
+        Stage::Cpus => ("cpus", format!("{:?}", c.cpus), "choose CPUs that this process may use (cpuset)"),
+        Stage::Policy => ("policy", format!("{:?}", c.policy), "run with CAP_SYS_NICE, or choose other, batch or idle"),
+        Stage::Nice => ("nice", format!("{:?}", c.nice), "run with CAP_SYS_NICE, or ask for a value that is not lower"),
+        Stage::User => ("user", format!("{:?}", spec.user), "run as root to change the user"),
+        Stage::Cwd => ("cwd", c.cwd.clone(), "make the folder, or let the user enter it"),
+        _ => ("argv", format!("{stage:?}"), "see `scalograph-probe --capabilities`"),
+    };
+    let place = if stage == Stage::User { "user".into() } else { format!("commands[{index}].{field}") };
+    let found = format!("{asked}: {}", sys::describe(errno));
+    Refusal::host(&place, &found, "a setting that the kernel grants", fix)
+}
+
+fn listen(watch: &Watch) -> io::Result<()> {
+    for (i, copy) in watch.copies.iter().enumerate() {
+        let add =
+            |fd: &Option<OwnedFd>, source| fd.as_ref().map_or(Ok(()), |fd| watch.poller.add(fd.as_raw_fd(), source));
+        add(&copy.stdout, Source::Stdout(i))?;
+        add(&copy.stderr, Source::Stderr(i))?;
+        add(&copy.events, Source::Events(i))?;
+    }
+    Ok(())
+}
+
+fn open_gate(watch: &mut Watch) -> Before {
+    let machine = host::machine_time(watch.cpus);
+    let observer_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+    gate::open(watch.board, watch.copies.len());
+    watch.gate_ns = watch.board.head().deadline_ns.load(SeqCst);
+    Before { machine, observer_ns }
+}

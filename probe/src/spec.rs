@@ -1,0 +1,229 @@
+//! The specification line: read once, checked wholly, then trusted.
+
+use crate::error::{Kind, Refusal};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read};
+
+pub const MAX_CPUS: usize = 8192;
+const MAX_LINE: u64 = 1 << 20;
+const MAX_COPIES: usize = 4096;
+const MAX_COMMANDS: usize = 64;
+const MAX_STDOUT: u64 = 8 << 20;
+const MAX_STDERR: u64 = 64 << 10;
+
+#[derive(Debug)]
+pub struct Spec {
+    pub run: String,
+    pub commands: Vec<Command>,
+    pub events: bool,
+    pub capture: bool,
+    pub stdout_limit: usize,
+    pub stderr_limit: usize,
+    pub timeout_ns: u64,
+    pub ready_timeout_ns: u64,
+    pub user: Option<String>,
+    pub timeline: bool,
+    pub plain: bool,
+}
+
+#[derive(Debug)]
+pub struct Command {
+    pub argv: Vec<String>,
+    pub copies: usize,
+    pub cwd: String,
+    pub env: BTreeMap<String, String>,
+    pub cpus: Masks,
+    pub policy: Option<String>,
+    pub priority: i32,
+    pub nice: Option<i32>,
+}
+
+#[derive(Debug, PartialEq)]
+pub enum Masks {
+    Own,
+    Same(Vec<usize>),
+    Each(Vec<Vec<usize>>),
+}
+
+impl Masks {
+    pub fn of(&self, copy: usize) -> Option<&[usize]> {
+        match self {
+            Masks::Own => None,
+            Masks::Same(cpus) => Some(cpus),
+            Masks::Each(list) => Some(&list[copy]),
+        }
+    }
+}
+
+/// The first line of `input`; nothing after it is looked at.
+pub fn read_line(input: impl BufRead) -> Result<Value, Refusal> {
+    let mut line = Vec::new();
+    let read = input.take(MAX_LINE + 1).read_until(b'\n', &mut line);
+    let refuse = |found: &str, expected: &str| {
+        Refusal::new(Kind::Spec, "spec", found, expected, "send one specification line on standard input")
+    };
+    read.map_err(|e| refuse(&e.to_string(), "one line"))?;
+    if line.len() as u64 > MAX_LINE {
+        return Err(refuse("a longer line", "one line of at most 1048576 bytes"));
+    }
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return Err(refuse("nothing", "one JSON object"));
+    }
+    serde_json::from_slice(&line).map_err(|e| refuse(&e.to_string(), "one JSON object"))
+}
+
+pub fn parse(value: &Value) -> Result<Spec, Refusal> {
+    let top = value.as_object().ok_or_else(|| Refusal::spec("spec", Some(value), "one JSON object"))?;
+    let top = Fields { map: top, prefix: "" };
+    top.int("protocol", None, 1, 1)?;
+    let run = top.text("run", 128)?;
+    Ok(Spec {
+        run,
+        commands: commands(&top)?,
+        events: top.flag("events", false)?,
+        capture: top.choice("stdout", &["null", "capture"])?.as_deref() == Some("capture"),
+        stdout_limit: top.int("stdout_limit_bytes", Some(MAX_STDOUT as i64), 0, MAX_STDOUT as i64)? as usize,
+        stderr_limit: top.int("stderr_limit_bytes", Some(MAX_STDERR as i64), 0, MAX_STDERR as i64)? as usize,
+        timeout_ns: top.int("timeout_ns", None, 1, i64::MAX)? as u64,
+        ready_timeout_ns: top.int("ready_timeout_ns", Some(60_000_000_000), 1, i64::MAX)? as u64,
+        user: top.optional_text("user", 256)?,
+        timeline: top.flag("timeline", true)?,
+        plain: top.choice("backend", &["auto", "plain"])?.as_deref() == Some("plain"),
+    })
+}
+
+fn commands(top: &Fields) -> Result<Vec<Command>, Refusal> {
+    let wrong = || Refusal::spec("commands", top.map.get("commands"), "a list of 1 to 64 commands");
+    let list = top.map.get("commands").and_then(Value::as_array).ok_or_else(wrong)?;
+    if list.is_empty() || list.len() > MAX_COMMANDS {
+        return Err(wrong());
+    }
+    let mut left = MAX_COPIES;
+    list.iter().enumerate().map(|(i, v)| command(i, v, &mut left)).collect()
+}
+
+fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Refusal> {
+    let place = format!("commands[{index}]");
+    let map = value.as_object().ok_or_else(|| Refusal::spec(&place, Some(value), "an object"))?;
+    let of = Fields { map, prefix: &format!("{place}.") };
+    let argv = of.argv()?;
+    let copies = of.int("copies", Some(1), 1, *left as i64)? as usize;
+    *left -= copies;
+    let policy = of.choice("policy", &["other", "batch", "idle", "fifo", "rr"])?;
+    let real_time = matches!(policy.as_deref(), Some("fifo" | "rr"));
+    let (low, high) = if real_time { (1, 99) } else { (0, 0) };
+    Ok(Command {
+        argv,
+        copies,
+        cwd: of.folder()?,
+        env: of.env()?,
+        cpus: of.masks(copies)?,
+        policy,
+        priority: of.int("priority", Some(0), low, high)? as i32,
+        nice: of.optional_int("nice", -20, 19)?.map(|n| n as i32),
+    })
+}
+
+/// One object of the specification, and where it stands.
+struct Fields<'a> {
+    map: &'a Map<String, Value>,
+    prefix: &'a str,
+}
+
+impl Fields<'_> {
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.map.get(name).filter(|v| !v.is_null())
+    }
+
+    fn refuse(&self, name: &str, expected: &str) -> Refusal {
+        Refusal::spec(&format!("{}{name}", self.prefix), self.map.get(name), expected)
+    }
+
+    fn optional_int(&self, name: &str, low: i64, high: i64) -> Result<Option<i64>, Refusal> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let number = value.as_i64().filter(|n| (low..=high).contains(n));
+        number.map(Some).ok_or_else(|| self.refuse(name, &range(low, high)))
+    }
+
+    fn int(&self, name: &str, default: Option<i64>, low: i64, high: i64) -> Result<i64, Refusal> {
+        let found = self.optional_int(name, low, high)?.or(default);
+        found.filter(|n| (low..=high).contains(n)).ok_or_else(|| self.refuse(name, &range(low, high)))
+    }
+
+    fn optional_text(&self, name: &str, limit: usize) -> Result<Option<String>, Refusal> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let text = value.as_str().filter(|s| !s.is_empty() && s.len() <= limit && !s.contains('\0'));
+        let wrong = || self.refuse(name, &format!("a text of 1 to {limit} bytes without NUL"));
+        text.map(|s| Some(s.into())).ok_or_else(wrong)
+    }
+
+    fn text(&self, name: &str, limit: usize) -> Result<String, Refusal> {
+        let wrong = || self.refuse(name, &format!("a text of 1 to {limit} bytes"));
+        self.optional_text(name, limit)?.ok_or_else(wrong)
+    }
+
+    fn flag(&self, name: &str, default: bool) -> Result<bool, Refusal> {
+        let Some(value) = self.get(name) else { return Ok(default) };
+        value.as_bool().ok_or_else(|| self.refuse(name, "true or false"))
+    }
+
+    fn choice(&self, name: &str, choices: &[&str]) -> Result<Option<String>, Refusal> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let found = value.as_str().filter(|s| choices.contains(s));
+        let wrong = || self.refuse(name, &format!("one of {}", choices.join(", ")));
+        found.map(|s| Some(s.into())).ok_or_else(wrong)
+    }
+
+    fn folder(&self) -> Result<String, Refusal> {
+        let text = self.text("cwd", 4096)?;
+        let absolute = text.starts_with('/');
+        absolute.then_some(text).ok_or_else(|| self.refuse("cwd", "an absolute path"))
+    }
+
+    fn argv(&self) -> Result<Vec<String>, Refusal> {
+        let wrong = || self.refuse("argv", "a list of texts without NUL: program and arguments");
+        let list = self.get("argv").and_then(Value::as_array).ok_or_else(wrong)?;
+        let texts: Option<Vec<String>> = list.iter().map(plain_text).collect();
+        texts.filter(|t| t.first().is_some_and(|program| !program.is_empty())).ok_or_else(wrong)
+    }
+
+    fn env(&self) -> Result<BTreeMap<String, String>, Refusal> {
+        let wrong = || self.refuse("env", "an object from name to text: the whole environment");
+        let map = self.get("env").and_then(Value::as_object).ok_or_else(wrong)?;
+        let legal = |k: &str| !k.is_empty() && !k.contains(['=', '\0']);
+        let pairs = map.iter().map(|(k, v)| Some((legal(k).then(|| k.clone())?, plain_text(v)?)));
+        pairs.collect::<Option<_>>().ok_or_else(wrong)
+    }
+
+    fn masks(&self, copies: usize) -> Result<Masks, Refusal> {
+        let Some(value) = self.get("cpus") else { return Ok(Masks::Own) };
+        if let Some(mask) = mask(value) {
+            return Ok(Masks::Same(mask));
+        }
+        let list: Option<Vec<_>> = value.as_array().and_then(|l| l.iter().map(mask).collect());
+        let expected = format!("a list of CPU numbers, or {copies} such lists, one for each copy");
+        let right = list.filter(|l| l.len() == copies);
+        right.map(Masks::Each).ok_or_else(|| self.refuse("cpus", &expected))
+    }
+}
+
+fn range(low: i64, high: i64) -> String {
+    match (low, high) {
+        _ if low == high => format!("{low}"),
+        (_, i64::MAX) => format!("an integer of at least {low}"),
+        _ => format!("an integer, {low} to {high}"),
+    }
+}
+
+fn plain_text(value: &Value) -> Option<String> {
+    value.as_str().filter(|s| !s.contains('\0')).map(String::from)
+}
+
+fn mask(value: &Value) -> Option<Vec<usize>> {
+    let number = |v: &Value| v.as_u64().map(|n| n as usize).filter(|n| *n < MAX_CPUS);
+    let mut cpus: Vec<usize> = value.as_array()?.iter().map(number).collect::<Option<_>>()?;
+    cpus.sort_unstable();
+    cpus.dedup();
+    (!cpus.is_empty()).then_some(cpus)
+}

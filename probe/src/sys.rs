@@ -1,0 +1,118 @@
+//! The few system calls that libc or std do not offer in the shape needed here.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::AtomicU32;
+
+pub const SECOND: u64 = 1_000_000_000;
+
+pub fn clock_ns(clock: libc::clockid_t) -> u64 {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `t` is a valid timespec for the whole call.
+    unsafe { libc::clock_gettime(clock, &mut t) };
+    t.tv_sec as u64 * SECOND + t.tv_nsec as u64
+}
+
+pub fn now_ns() -> u64 {
+    clock_ns(libc::CLOCK_MONOTONIC)
+}
+
+pub fn errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// -1 becomes the error the kernel left.
+pub fn check(result: i64) -> io::Result<i64> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// `EACCES: Permission denied`; the number where the name is not in the short table.
+pub fn describe(errno: i32) -> String {
+    let text = io::Error::from_raw_os_error(errno).to_string();
+    let text = text.split(" (os error").next().unwrap_or("").to_string();
+    match NAMES.iter().find(|(number, _)| *number == errno) {
+        Some((_, name)) => format!("{name}: {text}"),
+        None => format!("errno {errno}: {text}"),
+    }
+}
+
+pub fn describe_error(error: &io::Error) -> String {
+    error.raw_os_error().map_or_else(|| error.to_string(), describe)
+}
+
+const NAMES: [(i32, &str); 19] = [
+    (libc::EPERM, "EPERM"),
+    (libc::ENOENT, "ENOENT"),
+    (libc::ESRCH, "ESRCH"),
+    (libc::E2BIG, "E2BIG"),
+    (libc::ENOEXEC, "ENOEXEC"),
+    (libc::EAGAIN, "EAGAIN"),
+    (libc::ENOMEM, "ENOMEM"),
+    (libc::EACCES, "EACCES"),
+    (libc::EBUSY, "EBUSY"),
+    (libc::ENODEV, "ENODEV"),
+    (libc::ENOTDIR, "ENOTDIR"),
+    (libc::EISDIR, "EISDIR"),
+    (libc::EINVAL, "EINVAL"),
+    (libc::EMFILE, "EMFILE"),
+    (libc::ETXTBSY, "ETXTBSY"),
+    (libc::ENOSPC, "ENOSPC"),
+    (libc::EROFS, "EROFS"),
+    (libc::ENOSYS, "ENOSYS"),
+    (libc::EOPNOTSUPP, "EOPNOTSUPP"),
+];
+
+pub fn futex_wait(word: &AtomicU32, value: u32, timeout_ns: Option<u64>) {
+    let limit = timeout_ns.map(timespec);
+    let limit = limit.as_ref().map_or(std::ptr::null(), |t| t as *const libc::timespec);
+    // SAFETY: the word lives as long as the borrow; the timespec as long as this frame.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, limit) };
+}
+
+pub fn futex_wake_all(word: &AtomicU32) {
+    // SAFETY: as above; a wake reads nothing but the address.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+}
+
+pub fn timespec(ns: u64) -> libc::timespec {
+    libc::timespec { tv_sec: (ns / SECOND) as libc::time_t, tv_nsec: (ns % SECOND) as _ }
+}
+
+/// A pipe (read end, write end), both closed by exec and above the descriptors a copy is given:
+/// a `dup2` onto its own number would keep close-on-exec.
+pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: `ends` has room for two descriptors, both owned by nobody else.
+    let (r, w) = unsafe {
+        check(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC).into())?;
+        (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))
+    };
+    Ok((raised(r)?, raised(w)?))
+}
+
+pub fn raised(fd: OwnedFd) -> io::Result<OwnedFd> {
+    const ABOVE: i32 = 10;
+    if fd.as_raw_fd() >= ABOVE {
+        return Ok(fd);
+    }
+    // SAFETY: fcntl returns a new descriptor that we own.
+    unsafe {
+        let new = check(libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, ABOVE).into())?;
+        Ok(OwnedFd::from_raw_fd(new as i32))
+    }
+}
+
+pub fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
+    // SAFETY: plain fcntl on a descriptor that we own.
+    unsafe { check(libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK).into()) }.map(drop)
+}
+
+pub fn read(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the buffer is ours and its length is given.
+    let n = unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
+    check(n as i64).map(|n| n as usize)
+}

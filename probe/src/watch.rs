@@ -1,0 +1,280 @@
+//! The time between the gate and the end of the tree: wait, reap, read, and kill when due.
+
+use crate::board::{Board, Stage};
+use crate::capture::pump;
+use crate::contain::Containment;
+use crate::copies::{Copy, End, Usage};
+use crate::host::{self, MachineTime};
+use crate::poller::{Poller, Source};
+use crate::records::Records;
+use crate::spec::Spec;
+use crate::sys::{self, SECOND};
+use crate::workload::Budget;
+use std::os::fd::AsRawFd;
+
+/// How long the rest of a tree may outlive its last main.
+const LINGER_NS: u64 = SECOND;
+/// A tree in uninterruptible sleep may take this long to die; then we say so and leave.
+const GIVE_UP_NS: u64 = 10 * SECOND;
+const KILL_AGAIN_NS: u64 = 50_000_000;
+
+/// Why a run ended before its copies did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Early {
+    pub status: &'static str,
+    pub reason: String,
+}
+
+pub struct Watch<'a> {
+    pub spec: &'a Spec,
+    pub copies: Vec<Copy>,
+    pub board: &'a Board,
+    pub contain: &'a Containment,
+    pub poller: &'a Poller,
+    pub records: Option<Records>,
+    /// CPUs whose /proc/stat rows belong to the run.
+    pub cpus: &'a [usize],
+    pub budget: Budget,
+    pub early: Option<Early>,
+    pub adopted: Usage,
+    pub n_survivors: u64,
+    pub unkillable: bool,
+    pub mains_left: usize,
+    pub tree_end_ns: u64,
+    pub mains_end_ns: Option<u64>,
+    pub machine_end: Option<MachineTime>,
+    pub observer_end_ns: u64,
+    pub gate_ns: u64,
+    pub killed_ns: Option<u64>,
+    pub gone: bool,
+}
+
+impl Watch<'_> {
+    pub fn until_gone(&mut self) {
+        while !self.gone && !self.unkillable {
+            let now = sys::now_ns();
+            let sources = self.poller.wait(self.next_ns(now).saturating_sub(now));
+            sources.into_iter().for_each(|source| self.on(source));
+            self.on_time(sys::now_ns());
+        }
+        (0..self.copies.len()).for_each(|i| self.read_rest(i));
+        self.check_last_lines();
+    }
+
+    fn on(&mut self, source: Source) {
+        match source {
+            Source::Signal => self.on_signals(),
+            Source::Stdout(i) => self.read_stdout(i),
+            Source::Stderr(i) => self.read_stderr(i),
+            Source::Events(i) => self.read_events(i),
+            Source::Ring => self.drain(),
+        }
+    }
+
+    fn next_ns(&self, now: u64) -> u64 {
+        if self.killed_ns.is_some() {
+            return now + KILL_AGAIN_NS;
+        }
+        if let Some(end) = self.mains_end_ns {
+            return end + LINGER_NS;
+        }
+        let timeout = self.gate_ns.saturating_add(self.spec.timeout_ns);
+        let ready = if self.holds() { self.ready_limit() } else { u64::MAX };
+        let records = self.records.as_ref().map_or(u64::MAX, |r| r.next_ns(now));
+        timeout.min(ready).min(records)
+    }
+
+    fn on_time(&mut self, now: u64) {
+        if let Some(killed) = self.killed_ns {
+            self.unkillable = now > killed + GIVE_UP_NS;
+            self.contain.kill();
+        } else if let Some(end) = self.mains_end_ns {
+            if now >= end + LINGER_NS && !self.gone {
+                self.n_survivors = self.contain.n_alive();
+                self.kill();
+            }
+        } else if now >= self.gate_ns.saturating_add(self.spec.timeout_ns) {
+            let reason = format!("still running after {} s; killed", seconds(self.spec.timeout_ns));
+            self.stop("timeout", reason);
+        } else if self.holds() && now >= self.ready_limit() {
+            self.stop("timeout", self.not_ready());
+        }
+        if let Some(records) = &mut self.records {
+            records.on_time(now, self.contain.leaf());
+        }
+    }
+
+    fn drain(&mut self) {
+        if let Some(records) = &mut self.records {
+            records.on_ring(sys::now_ns());
+        }
+    }
+
+    /// The first cause stands: what follows a kill is its effect.
+    pub fn stop(&mut self, status: &'static str, reason: String) {
+        if self.early.is_none() && self.mains_left > 0 {
+            self.early = Some(Early { status, reason });
+            self.kill();
+        }
+    }
+
+    fn kill(&mut self) {
+        self.killed_ns.get_or_insert(sys::now_ns());
+        self.contain.kill();
+    }
+
+    fn on_signals(&mut self) {
+        for signal in self.poller.signals() {
+            match signal {
+                libc::SIGCHLD => self.reap(),
+                libc::SIGINT => self.stop("interrupted", "SIGINT received; killed".into()),
+                _ => self.stop("interrupted", "SIGTERM received; killed".into()),
+            }
+        }
+    }
+
+    /// One SIGCHLD may stand for several ends.
+    pub fn reap(&mut self) {
+        loop {
+            let mut status = 0;
+            // SAFETY: rusage is plain numbers, filled by the kernel.
+            let (pid, usage) = unsafe {
+                let mut usage: libc::rusage = std::mem::zeroed();
+                (libc::wait4(-1, &mut status, libc::WNOHANG, &mut usage), usage)
+            };
+            let at_ns = sys::now_ns();
+            match pid {
+                0 => return,
+                1.. => self.on_end(pid, End { at_ns, status, usage: Usage::from_kernel(&usage) }),
+                _ if sys::errno() == libc::EINTR => continue,
+                _ => {
+                    self.gone = self.mains_left == 0;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn on_end(&mut self, pid: i32, end: End) {
+        self.tree_end_ns = end.at_ns;
+        let Some(index) = self.copies.iter().position(|c| c.pid == pid && c.end.is_none()) else {
+            return self.adopted.add(&end.usage);
+        };
+        self.copies[index].end = Some(end);
+        self.mains_left -= 1;
+        if let Some((Stage::Exec, errno)) = self.board.slot(index).failure() {
+            let command = self.copies[index].command;
+            let program = &self.spec.commands[command].argv[0];
+            let reason = format!("commands[{command}].argv[0]: {program}: {}", sys::describe(errno));
+            self.early.get_or_insert(Early { status: "not started", reason });
+            self.kill();
+        }
+        if self.mains_left == 0 {
+            self.mains_end_ns = Some(end.at_ns);
+            self.observer_end_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+            self.machine_end = host::machine_time(self.cpus);
+            self.contain.close(self.board);
+        }
+        self.release();
+    }
+
+    fn read_stdout(&mut self, i: usize) {
+        let copy = &mut self.copies[i];
+        let Some(fd) = &copy.stdout else { return };
+        if pump(fd, |bytes| copy.kept_out.push(bytes)) {
+            copy.stdout = None;
+        }
+    }
+
+    fn read_stderr(&mut self, i: usize) {
+        let copy = &mut self.copies[i];
+        let Some(fd) = &copy.stderr else { return };
+        if pump(fd, |bytes| copy.kept_err.push(bytes)) {
+            copy.stderr = None;
+        }
+    }
+
+    fn read_events(&mut self, i: usize) {
+        let (copy, budget) = (&mut self.copies[i], &mut self.budget);
+        let Some(fd) = &copy.events else { return };
+        let mut broken = None;
+        let speech = &mut copy.speech;
+        let ended = pump(fd, |bytes| {
+            if broken.is_none() {
+                broken = speech.feed(bytes, budget).err();
+            }
+        });
+        if ended || broken.is_some() {
+            copy.events = None;
+        }
+        if let Some(why) = broken {
+            self.break_protocol(i, &why);
+        }
+        self.release();
+    }
+
+    fn break_protocol(&mut self, copy: usize, why: &str) {
+        let reason = format!("copy {copy} wrote {why}");
+        if self.mains_left > 0 {
+            self.stop("protocol", reason);
+        } else {
+            self.early.get_or_insert(Early { status: "protocol", reason });
+        }
+    }
+
+    /// What the pipes still hold after the last process; a survivor that could not be killed may
+    /// still write, so this reads what is there and waits for nothing.
+    fn read_rest(&mut self, i: usize) {
+        self.read_stdout(i);
+        self.read_stderr(i);
+        self.read_events(i);
+    }
+
+    fn check_last_lines(&mut self) {
+        if self.early.is_some() {
+            return;
+        }
+        let torn = self.copies.iter().enumerate().find_map(|(i, c)| Some((i, c.speech.finish().err()?)));
+        if let Some((copy, why)) = torn {
+            self.break_protocol(copy, &why);
+        }
+    }
+
+    /// At least one copy waits for its byte, and not all have said whether they will.
+    fn holds(&self) -> bool {
+        self.spec.events && self.copies.iter().any(Copy::waits)
+    }
+
+    fn ready_limit(&self) -> u64 {
+        self.gate_ns.saturating_add(self.spec.ready_timeout_ns)
+    }
+
+    fn not_ready(&self) -> String {
+        let late = self.copies.iter().position(Copy::may_wait).unwrap_or(0);
+        let limit = seconds(self.spec.ready_timeout_ns);
+        format!("copy {late} had not written ready after {limit} s, while another waited; killed")
+    }
+
+    /// All have said so, or have ended, or will not: every waiting copy gets its byte, the
+    /// writes back to back, so that nothing of ours stands between the first and the last.
+    fn release(&mut self) {
+        if !self.holds() || self.copies.iter().any(Copy::may_wait) {
+            return;
+        }
+        for copy in self.copies.iter_mut().filter(|c| c.waits()) {
+            if let Some(go) = copy.go.take() {
+                // SAFETY: one byte from a constant into a pipe of ours.
+                unsafe { libc::write(go.as_raw_fd(), b"g".as_ptr().cast(), 1) };
+            }
+        }
+    }
+}
+
+pub fn seconds(ns: u64) -> String {
+    let tenths = ns / (SECOND / 10);
+    if ns % (SECOND / 10) == 0 {
+        format!("{}.{}", tenths / 10, tenths % 10)
+    } else {
+        format!("{}", ns as f64 / SECOND as f64)
+    }
+}

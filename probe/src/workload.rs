@@ -1,0 +1,149 @@
+//! The lines of protocol/workload.md: parsed strictly, kept within limits.
+
+use serde_json::Number;
+use std::collections::BTreeMap;
+
+const MAX_LINE: usize = 512;
+const MAX_ITERATIONS: usize = 1_000_000;
+const MAX_NAMES: usize = 256;
+const MAX_NUMBERS: usize = 100_000;
+
+#[derive(Debug, PartialEq)]
+pub enum Line {
+    Ready,
+    Iteration(Iteration),
+    Value(String, Number),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Iteration {
+    pub index: u64,
+    pub start: u64,
+    pub end: u64,
+    pub work: u64,
+    pub cpu: Option<u64>,
+}
+
+/// None where the line follows no form of the page.
+pub fn parse(line: &str) -> Option<Line> {
+    let words: Vec<&str> = line.split(' ').collect();
+    match words[..] {
+        ["ready"] => Some(Line::Ready),
+        ["iteration", i, start, end, work] => iteration([i, start, end, work], None),
+        ["iteration", i, start, end, work, cpu] => iteration([i, start, end, work], Some(integer(cpu)?)),
+        ["value", name, number] if is_name(name) => Some(Line::Value(name.into(), figure(number)?)),
+        _ => None,
+    }
+}
+
+fn iteration(words: [&str; 4], cpu: Option<u64>) -> Option<Line> {
+    let [index, start, end, work] = words.map(integer);
+    let found = Iteration { index: index?, start: start?, end: end?, work: work?, cpu };
+    (found.start <= found.end).then_some(Line::Iteration(found))
+}
+
+fn integer(word: &str) -> Option<u64> {
+    // Rust would accept a leading plus sign, the page does not.
+    word.bytes().all(|b| b.is_ascii_digit()).then(|| word.parse().ok())?
+}
+
+fn figure(word: &str) -> Option<Number> {
+    if let Ok(whole) = word.parse::<i64>() {
+        return Some(whole.into());
+    }
+    // Keeps `inf`, `NaN` and their like out before Rust's parser accepts them.
+    let plain = word.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
+    plain.then(|| word.parse::<f64>().ok().and_then(Number::from_f64))?
+}
+
+fn is_name(word: &str) -> bool {
+    let body = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    word.len() <= 64 && word.starts_with(|c: char| c.is_ascii_lowercase()) && word.bytes().all(body)
+}
+
+/// What is left of the limits, over all copies of a run.
+pub struct Budget {
+    iterations: usize,
+    names: usize,
+    numbers: usize,
+}
+
+impl Budget {
+    pub fn new() -> Budget {
+        Budget { iterations: MAX_ITERATIONS, names: MAX_NAMES, numbers: MAX_NUMBERS }
+    }
+}
+
+fn take(left: &mut usize, what: &str) -> Result<(), String> {
+    *left = left.checked_sub(1).ok_or_else(|| format!("more {what} than protocol/workload.md allows"))?;
+    Ok(())
+}
+
+/// What one copy said so far.
+#[derive(Default)]
+pub struct Speech {
+    partial: Vec<u8>,
+    pub ready: bool,
+    pub spoke: bool,
+    pub iterations: Vec<Iteration>,
+    pub values: BTreeMap<String, Vec<Number>>,
+}
+
+impl Speech {
+    /// Err is the reason for status `protocol`.
+    pub fn feed(&mut self, bytes: &[u8], budget: &mut Budget) -> Result<(), String> {
+        for &byte in bytes {
+            if byte == b'\n' {
+                let line = std::mem::take(&mut self.partial);
+                self.line(&line, budget)?;
+            } else if self.partial.len() + 1 >= MAX_LINE {
+                return Err(format!("a line longer than {MAX_LINE} bytes: {}", quote(&self.partial)));
+            } else {
+                self.partial.push(byte);
+            }
+        }
+        Ok(())
+    }
+
+    /// At the end of a copy that was not killed, nothing may be left without its newline.
+    pub fn finish(&self) -> Result<(), String> {
+        if self.partial.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("a line without its newline: {}", quote(&self.partial)))
+        }
+    }
+
+    fn line(&mut self, line: &[u8], budget: &mut Budget) -> Result<(), String> {
+        self.spoke = true;
+        let found = std::str::from_utf8(line).ok().and_then(parse);
+        match found.ok_or_else(|| format!("a line that follows no form: {}", quote(line)))? {
+            Line::Ready if self.ready => Err("ready written twice".into()),
+            Line::Ready => {
+                self.ready = true;
+                Ok(())
+            }
+            Line::Iteration(iteration) => {
+                take(&mut budget.iterations, "iterations")?;
+                self.iterations.push(iteration);
+                Ok(())
+            }
+            Line::Value(name, number) => self.value(name, number, budget),
+        }
+    }
+
+    fn value(&mut self, name: String, number: Number, budget: &mut Budget) -> Result<(), String> {
+        take(&mut budget.numbers, "numbers")?;
+        if !self.values.contains_key(&name) {
+            take(&mut budget.names, "names")?;
+        }
+        self.values.entry(name).or_default().push(number);
+        Ok(())
+    }
+}
+
+/// Control characters must not reach a terminal through a reason.
+pub fn quote(bytes: &[u8]) -> String {
+    let text: String = String::from_utf8_lossy(bytes).chars().take(120).collect();
+    format!("\"{}\"", text.escape_debug())
+}
