@@ -431,10 +431,22 @@ def test_broken_lines_end_the_run(kind: str, probe: Sequence[str], command: Call
 def test_one_that_never_gets_ready_is_ended(
     token: str, probe: Sequence[str], command: Callable[..., dict[str, Any]]
 ) -> None:
-    record = measure(spec(command("never-ready", token=token), events=True, ready_timeout_ns=SECOND // 5), probe)
+    asked = [command("gating"), command("never-ready", token=token)]
+    record = measure(spec(*asked, events=True, ready_timeout_ns=SECOND // 2), probe)
     assert record.run.status == "timeout"
+    assert "copy 1" in (record.run.reason or "")
     assert "ready" in (record.run.reason or "")
     assert marked(token) == []
+
+
+def test_one_that_never_gets_ready_is_not_held(
+    token: str, probe: Sequence[str], command: Callable[..., dict[str, Any]]
+) -> None:
+    asked = spec(command("never-ready", token=token), events=True, ready_timeout_ns=1, timeout_s=0.4)
+    run = measure(asked, probe).run
+    assert run.status == "timeout"
+    assert "ready" not in (run.reason or "")
+    assert (run.wall_outer_ns or 0) >= 400_000_000
 
 
 def test_a_missing_interpreter_is_not_started(

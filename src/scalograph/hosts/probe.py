@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-from scalograph.errors import HostError, ProtocolError
+from scalograph.errors import HostError, ProtocolError, ScalographError
 from scalograph.hosts.parts import MAX_LINE_BYTES
 from scalograph.hosts.records import (
     Capabilities,
@@ -66,7 +66,7 @@ def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[
     """Carries out one run.
 
     SIGINT and SIGTERM that arrive meanwhile go to the probe, whose record then has the status
-    `interrupted`; a second one kills the probe and raises KeyboardInterrupt.
+    `interrupted`; one that comes too late or too early for that, or a second one, raises KeyboardInterrupt.
 
     Args:
         spec: the specification of protocol/probe.md.
@@ -80,9 +80,15 @@ def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[
     process = ProbeProcess(probe)
     with process.running(), _forwarding(process, on_signal) as received:
         answer = process.exchange(json.dumps(spec).encode() + b"\n", _deadline_s(spec))
-    if len(received) > 1:
-        raise KeyboardInterrupt
-    return _record(answer, str(spec.get("run")))
+    try:
+        record = _record(answer, str(spec.get("run")))
+    except ScalographError:
+        if received:  # it came while the probe was starting or being killed: no fault of either
+            raise KeyboardInterrupt from None
+        raise
+    if len(received) > 1 or (received and record.run.status != "interrupted"):
+        raise KeyboardInterrupt  # the run was over, but whoever sent the signal did not mean the run only
+    return record
 
 
 def capabilities(probe: Sequence[str]) -> dict[str, Any]:

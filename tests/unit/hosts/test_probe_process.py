@@ -123,6 +123,22 @@ time.sleep(60)"""
     assert signal.getsignal(number) is before
 
 
+@pytest.mark.parametrize("late", ["print(answer, end='')", "sys.exit(1)"])
+def test_a_signal_at_the_wrong_time_is_not_lost(late: str, tmp_path: Path) -> None:
+    began = tmp_path / "began"
+    code = f"""
+import signal
+def ignore(number, frame):
+    {late}
+    sys.stdout.flush()
+    os._exit(0)
+signal.signal(signal.SIGINT, ignore)
+open({str(began)!r}, 'w').close()
+time.sleep(60)"""
+    with sending(signal.SIGINT, began.exists), pytest.raises(KeyboardInterrupt):
+        probe.measure(SPEC, fake(code))
+
+
 def test_a_second_ctrl_c_kills_the_probe(tmp_path: Path) -> None:
     began, first = tmp_path / "began", tmp_path / "first"
     code = f"""

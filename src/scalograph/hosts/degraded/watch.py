@@ -47,12 +47,11 @@ class Watch:
     alarm: Alarm
     gate_ns: int
     forced: tuple[str, str] | None = None
-    n_survivors: int | None = None
+    n_survivors: int = 0
     last_reap_ns: int = 0
     _budget: Budget = field(default_factory=Budget)
     _by_fd: dict[int, tuple[Copy, str]] = field(default_factory=dict)
     _by_pid: dict[int, Copy] = field(default_factory=dict)
-    _go: bool = False
 
     def follow(self) -> None:
         """Returns when the tree is empty (or could not be killed) and all that was written is read."""
@@ -76,14 +75,17 @@ class Watch:
     def _mains_alive(self) -> bool:
         return any(copy.wait_status is None for copy in self.copies)
 
-    def _unsettled(self) -> list[Copy]:
-        """Copies that may still write `ready`: those that have said nothing and not ended."""
-        if self._go or not self.spec.events:
-            return []
-        return [c for c in self.copies if c.wait_status is None and not c.speech.spoke]
+    def _waiting(self) -> list[Copy]:
+        """Copies that stand at their `ready`."""
+        return [c for c in self.copies if c.wait_status is None and c.speech.ready and "go" in c.pipes]
+
+    def _late(self) -> list[Copy]:
+        """Copies for which another one waits: they have said nothing yet, and may still write `ready`."""
+        silent = [c for c in self.copies if c.wait_status is None and not c.speech.spoke]
+        return silent if self._waiting() else []
 
     def _next_deadline(self) -> int:
-        limits = [self.spec.timeout_ns] + [self.spec.ready_timeout_ns] * bool(self._unsettled())
+        limits = [self.spec.timeout_ns] + [self.spec.ready_timeout_ns] * bool(self._late())
         return self.gate_ns + min(limits)
 
     def _check_clock(self) -> None:
@@ -92,24 +94,23 @@ class Watch:
             self._force("interrupted", f"{signal.Signals(self.alarm.received).name} received; killed")
         elif passed >= self.spec.timeout_ns and self._mains_alive():
             self._force("timeout", f"still running after {self.spec.timeout_ns / 1e9:g} s; killed")
-        elif (late := self._unsettled()) and passed >= self.spec.ready_timeout_ns:
+        elif (late := self._late()) and passed >= self.spec.ready_timeout_ns:
             limit = f"{self.spec.ready_timeout_ns / 1e9:g} s"
-            self._force("timeout", f"copy {late[0].index} did not write ready within {limit}; killed")
+            self._force(
+                "timeout", f"copy {late[0].index} had not written ready after {limit}, while another waited; killed"
+            )
 
     def _force(self, status: str, reason: str) -> None:
         self.forced = self.forced or (status, reason)
 
     def _let_go(self) -> None:
         """One byte for each copy that waits, once none can be waited for any more."""
-        if not self.spec.events or self._unsettled() or self.forced:
+        if self._late() or self.forced:
             return
-        self._go = True
-        for copy in self.copies:
-            if copy.speech.ready and "go" in copy.pipes:
-                fd = copy.pipes.pop("go")
-                with suppress(BrokenPipeError):  # it wrote ready and did not wait
-                    os.write(fd, b"g")
-                os.close(fd)
+        for fd in [copy.pipes.pop("go") for copy in self._waiting()]:
+            with suppress(BrokenPipeError):  # it wrote ready and did not wait
+                os.write(fd, b"g")
+            os.close(fd)
 
     def _wait(self, deadline_ns: int) -> None:
         """Sleeps until something happens, and takes it."""
