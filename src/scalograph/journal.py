@@ -109,7 +109,7 @@ def _event(line: bytes, where: str, first: bool) -> dict[str, Any]:
 
 def _drop_torn_line(file: Path) -> None:
     """Cut an unfinished last line, left by a crash, so that appending does not glue two events together."""
-    if not file.exists():
+    if not file.is_file():
         return
     with file.open("r+b") as stream:
         size = stream.seek(0, os.SEEK_END)

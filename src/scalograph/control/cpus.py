@@ -1,0 +1,39 @@
+"""How many CPUs a run may use: an affinity mask."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+from scalograph.control.base import Launch, Level, LevelError
+from scalograph.facts import HostFacts
+
+
+class CpusControl:
+    """Levels are counts from 1 to the CPUs of the host."""
+
+    name = "cpus"
+    kind = "placement"
+
+    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
+        """The counts. Raises LevelError for what is no count, or beyond the host."""
+        for level in levels:
+            if isinstance(level, bool) or not isinstance(level, int) or level < 1:
+                raise LevelError(f"level {level!r}", "a count of CPUs from 1", "correct it")
+            if level > facts.n_cpus:
+                found = f"level {level} exceeds the {facts.n_cpus} CPUs of this host"
+                raise LevelError(found, f"at most {facts.n_cpus}", "lower it or choose another host")
+        return list(levels)
+
+    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
+        """A wish that `apply` turns into a mask, once the placement is known."""
+        return replace(launch, n_cpus=int(level))
+
+    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
+        """Nothing on the machine changes."""
+        return nullcontext()
+
+    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+        """Whether each copy got that many."""
+        counts = {len(copy["in_force"]["cpus"]) for copy in record["copies"] if copy["in_force"]}
+        return [f"cpus: asked for {level}, in force were {count}" for count in sorted(counts - {level})]
