@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from statistics import median
 from typing import NamedTuple
 
-from scalograph.hosts.records import Record
+from scalograph.hosts.records import Record, RunFigures
 
 
 class Window(NamedTuple):
@@ -57,13 +57,9 @@ def observe(source: str, record: Record, iterations: list[Window], warmup: int) 
 
 def known_figures() -> list[str]:
     """Names that may follow `run.`."""
-    fields = Record.model_fields["run"].annotation.model_fields  # type: ignore[union-attr]
-    plain = (name.removesuffix("_ns").removesuffix("_bytes") for name, f in fields.items() if _is_number(f.annotation))
+    not_numbers = {"status", "reason", "wall_source", "cpu_source", "wait_scope", "per_cpu_ns", "degraded"}
+    plain = (n.removesuffix("_ns").removesuffix("_bytes") for n in RunFigures.model_fields if n not in not_numbers)
     return sorted({*plain, *_DERIVED})
-
-
-def _is_number(annotation: object) -> bool:
-    return "int" in str(annotation) and "list" not in str(annotation).lower()
 
 
 def _figure(record: Record, name: str) -> float | None:

@@ -89,9 +89,11 @@ def test_a_missing_and_a_broken_archive(tmp_path: Path) -> None:
         list(read(packed))
 
 
-def test_a_number_that_is_none_is_refused() -> None:
+def test_a_number_that_is_none_is_refused(tmp_path: Path) -> None:
+    book = Journal(tmp_path / "journal.jsonl")
     with pytest.raises(ValueError, match="JSON"):
-        Journal(Path("/dev/null")).append("note", text=float("nan"))
+        book.append("note", text=float("nan"))
+    book.close()
 
 
 def test_a_full_disk_is_a_host_error_and_the_events_before_are_safe() -> None:

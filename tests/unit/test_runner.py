@@ -105,6 +105,7 @@ def test_a_budget_stops_before_a_block_and_never_inside(tmp_path: Path, monkeypa
     monkeypatch.setattr(runner.time, "monotonic", lambda: next(clock))
     book, host = started(tmp_path / "journal.jsonl"), FakeHost()
     assert run_study(GridPlanner(small()), host, book, Budget(25.0), Told()) == "budget"
+    book.close()
     assert len(host.measured) == 14  # two whole blocks of seven
 
 

@@ -49,7 +49,7 @@ def _part(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequenc
     shown = [name for name in varied(table) if name != factor and name not in fixed]
     has_speedup = any(point.speedup for curve in curves for point in curve.points)
     columns = [Column(name=title(table, name), unit=table.study.factors[name].unit, kind="label") for name in [*shown, factor]]
-    columns += [Column(name=title(table, name), unit=r.unit, kind="estimate") for name, r in table.study.responses.items()]
+    columns += [Column(name=title(table, n), unit=table.study.responses[n].unit, kind="estimate") for n in judged(table)]
     if has_speedup:
         columns += [Column(name="scaling factor", kind="estimate"), Column(name="efficiency", kind="estimate")]
     columns += [Column(name="runs"), Column(name="flags", kind="text")]
@@ -58,6 +58,12 @@ def _part(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequenc
     key = "-".join(str(level) for level in fixed.values())
     heading = f"Treatments with {where}" if where else "Treatments"
     return TableDoc(id=f"treatments-{key}" if key else "treatments", title=heading, note=_note(table), columns=columns, rows=rows)
+
+
+def judged(table: Table) -> list[str]:
+    """Responses with a direction; the others are diagnostics, kept in the findings and the export."""
+    names = [name for name, response in table.study.responses.items() if response.better != "none"]
+    return names or list(table.study.responses)
 
 
 def _note(table: Table) -> str:
@@ -70,7 +76,7 @@ def _note(table: Table) -> str:
 
 def _row(table: Table, curve: Curve, point: Point, shown: Sequence[str], has_speedup: bool) -> list[Cell]:
     cells: list[Cell] = [curve.group[name] for name in shown] + [point.level]
-    cells += [_cell(point.responses[name].estimate) for name in table.study.responses]
+    cells += [_cell(point.responses[name].estimate) for name in judged(table)]
     if has_speedup:
         cells += [_cell(point.speedup), _cell(point.efficiency)]
     n_runs = max((len(r.scores) for r in point.responses.values()), default=0)

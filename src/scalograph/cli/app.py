@@ -3,7 +3,6 @@
 from importlib import import_module
 from typing import Any
 
-import click
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -25,11 +24,11 @@ COMMANDS = {
 class Commands(TyperGroup):
     """Commands by name, each from a module of its own."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """In the order of the five stops."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import one command; the list above needs none."""
         if cmd_name not in COMMANDS:
             return None
@@ -38,7 +37,7 @@ class Commands(TyperGroup):
         single.command(name=cmd_name, help=module.command.__doc__)(module.command)
         return get_command(single)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The table above, without importing anything."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))

@@ -1,6 +1,9 @@
 """Where `scalograph` begins: one command, one exit code."""
 
+import os
 import sys
+
+import typer
 
 from scalograph.cli.app import app
 from scalograph.errors import Exit, ScalographError
@@ -11,23 +14,26 @@ def main() -> None:
     sys.exit(_code(sys.argv[1:]))
 
 
-def _code(arguments: list[str]) -> int:
-    import click
+# The class of all usage errors, wherever this release of typer keeps it.
+_UsageError = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
+
+def _code(arguments: list[str]) -> int:
     try:
-        code = app.main(arguments, prog_name="scalograph", standalone_mode=False)
-        return int(code or 0)
+        return int(app.main(arguments, prog_name="scalograph", standalone_mode=False) or 0)
     except ScalographError as error:
         from scalograph.cli.console import complain
 
         complain(error)
         return int(error.exit_code)
-    except click.ClickException as error:
-        error.show()
-        return int(Exit.STUDY)
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         return int(Exit.INTERRUPTED)
     except BrokenPipeError:
-        # The reader of our output has left (`| head`): not an error of ours.
-        sys.stderr.close()
+        # The reader of our output has left (`| head`): not an error of ours, and nothing more can be said to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(Exit.DONE)
+    except Exception as error:
+        if not isinstance(error, _UsageError):
+            raise
+        error.show()  # type: ignore[attr-defined]
+        return int(Exit.STUDY)
