@@ -75,7 +75,7 @@ def _compiler(tool: str, jvms: Sequence[Jvm]) -> _Compiler:
         raise HostError(tool, f"{found} on PATH", "a compiler for the workload's sources", _INSTALL[tool])
     asked = _run([program, "-version" if tool == "javac" else "--version"], "version")
     if asked.returncode:
-        raise HostError(program, f"exit code {asked.returncode} when asked for its version", "a compiler", _INSTALL[tool])
+        raise HostError(program, f"exit code {asked.returncode} when asked for its version", "0", _INSTALL[tool])
     return _Compiler(program, (asked.stdout or asked.stderr).splitlines()[0])
 
 
@@ -91,11 +91,12 @@ def _key(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Compiler
 
 def _make(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Compiler, target: Path) -> None:
     """Compile beside the target and rename: nobody ever sees half a build, and of two at once the later gives way."""
+    fix = "set XDG_CACHE_HOME to a folder that can be written"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     except OSError as error:
-        raise HostError(str(target.parent), f"cannot be written: {error.strerror}", "a cache", "set XDG_CACHE_HOME") from error
+        raise HostError(str(target.parent), f"cannot be written: {error.strerror}", "room for builds", fix) from error
     try:
         _compile(folder, sources, plan, compiler, made)
         made.chmod(0o755)
@@ -109,7 +110,7 @@ def _settle(made: Path, target: Path) -> None:
         made.rename(target)
     except OSError as error:
         if not target.is_dir():
-            raise HostError(str(target), f"cannot be made: {error.strerror}", "a cache", "set XDG_CACHE_HOME") from error
+            raise HostError(str(target), f"cannot be made: {error.strerror}", "a folder", "remove what is there") from error
 
 
 def _compile(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Compiler, made: Path) -> None:
@@ -126,13 +127,14 @@ def _compile(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Comp
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).replace(f"{folder.resolve()}/", "").splitlines()
         text = "\n".join(said[:SHOWN_LINES])
-        fix = f"{compiler.version} says:\n{text}"
-        raise HostError(f"workload {folder.name}", f"{plan.tool} exit code {done.returncode}", "sources that compile", fix)
+        found = f"{plan.tool} exit code {done.returncode}"
+        raise HostError(f"workload {folder.name}", found, "sources that compile", f"{compiler.version} says:\n{text}")
 
 
 def _run(argv: Sequence[str], what: str) -> subprocess.CompletedProcess[str]:
     # Without the caller's JAVA_TOOL_OPTIONS and the like: a build depends on nothing that its key does not hold.
-    environ = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ} | {"LC_ALL": "C.UTF-8"}
+    environ = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    environ["LC_ALL"] = "C.UTF-8"
     try:
         return subprocess.run(
             argv, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
