@@ -120,6 +120,17 @@ impl Leaf {
         freeze("0");
     }
 
+    /// Kills what is left, and removes the leaf once the kernel has let go of the last process.
+    pub fn clear(&self) {
+        for _ in 0..100 {
+            if !self.path.exists() || remove(&self.path).is_ok() {
+                return;
+            }
+            self.kill();
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    }
+
     pub fn processes(&self) -> Vec<i32> {
         let text = fs::read_to_string(self.path.join("cgroup.procs")).unwrap_or_default();
         text.lines().filter_map(|l| l.parse().ok()).collect()
@@ -138,13 +149,7 @@ pub fn parse_usage(cpu_stat: &str) -> Option<u64> {
 
 impl Drop for Leaf {
     fn drop(&mut self) {
-        self.kill();
-        for _ in 0..50 {
-            if remove(&self.path).is_ok() {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
+        self.clear();
     }
 }
 

@@ -2,11 +2,12 @@
 
 use crate::cgroup::Leaf;
 use crate::events::Degraded;
+use crate::guard::Guard;
 use crate::sys;
 use std::io;
 
 pub enum Containment {
-    Cgroup(Leaf),
+    Cgroup(Leaf, Guard),
     BestEffort,
 }
 
@@ -15,8 +16,8 @@ impl Containment {
     pub fn choose(degraded: &mut Vec<Degraded>) -> Containment {
         // SAFETY: sets a flag of this process: orphans of the tree come to us, not to init.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-        match Leaf::create() {
-            Ok(leaf) => Containment::Cgroup(leaf),
+        match Leaf::create().and_then(|leaf| Guard::start(&leaf).map(|guard| (leaf, guard))) {
+            Ok((leaf, guard)) => Containment::Cgroup(leaf, guard),
             Err(why) => {
                 degraded.push(Degraded::new(
                     "cgroup leaf",
@@ -30,14 +31,14 @@ impl Containment {
 
     pub fn name(&self) -> &'static str {
         match self {
-            Containment::Cgroup(_) => "cgroup",
+            Containment::Cgroup(..) => "cgroup",
             Containment::BestEffort => "best effort",
         }
     }
 
     pub fn leaf(&self) -> Option<&Leaf> {
         match self {
-            Containment::Cgroup(leaf) => Some(leaf),
+            Containment::Cgroup(leaf, _) => Some(leaf),
             _ => None,
         }
     }
@@ -45,7 +46,7 @@ impl Containment {
     /// Zero in the new process.
     pub fn fork(&self) -> io::Result<i32> {
         match self {
-            Containment::Cgroup(leaf) => leaf.fork(),
+            Containment::Cgroup(leaf, _) => leaf.fork(),
             // SAFETY: the probe has one thread, and the copy keeps to system calls.
             _ => sys::check(unsafe { libc::fork() }.into()).map(|pid| pid as i32),
         }
@@ -58,7 +59,7 @@ impl Containment {
 
     pub fn kill(&self) {
         match self {
-            Containment::Cgroup(leaf) => leaf.kill(),
+            Containment::Cgroup(leaf, _) => leaf.kill(),
             Containment::BestEffort => crate::descendants::kill_all(),
         }
     }
@@ -69,7 +70,7 @@ impl Containment {
     /// Processes alive now, the probe apart.
     pub fn n_alive(&self) -> u64 {
         match self {
-            Containment::Cgroup(leaf) => leaf.processes().len() as u64,
+            Containment::Cgroup(leaf, _) => leaf.processes().len() as u64,
             Containment::BestEffort => crate::descendants::list().len() as u64,
         }
     }

@@ -6,7 +6,7 @@ use crate::spec::Spec;
 use crate::sys;
 use crate::workload::Speech;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Sums of rusage; the process figures are maxima where the page says so.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,19 +82,21 @@ pub struct Copy {
 
 impl Copy {
     /// The probe's half, and the ends that the copy will hold.
-    pub fn new(spec: &Spec, command: usize, null: &OwnedFd) -> io::Result<(Copy, Ends)> {
-        let mut fds = vec![null.try_clone()?];
+    pub fn new(spec: &Spec, command: usize, null: &OwnedFd, user: Option<(u32, u32)>) -> io::Result<(Copy, Ends)> {
+        let mut fds = vec![sys::raised(null.try_clone()?)?];
         let mut stdout = None;
         if spec.capture {
             stdout = Some(incoming(&mut fds)?);
         } else {
-            fds.push(null.try_clone()?);
+            fds.push(sys::raised(null.try_clone()?)?);
         }
         let stderr = Some(incoming(&mut fds)?);
         let events = if spec.events { Some(incoming(&mut fds)?) } else { None };
         let go = if spec.events { Some(outgoing(&mut fds)?) } else { None };
         let (kept_out, kept_err) = (Kept::first(spec.stdout_limit), Kept::last(spec.stderr_limit));
-        let fds = fds.into_iter().map(sys::raised).collect::<io::Result<_>>()?;
+        for fd in &fds[1..] {
+            give(fd, user)?;
+        }
         let speech = Speech::default();
         let copy = Copy { command, pid: 0, stdout, stderr, events, go, kept_out, kept_err, speech, end: None };
         Ok((copy, Ends { fds }))
@@ -109,6 +111,20 @@ impl Copy {
     pub fn may_wait(&self) -> bool {
         self.end.is_none() && self.go.is_some() && !self.speech.spoke
     }
+}
+
+/// Opening /dev/fd/3 anew asks for permission, unlike writing to descriptor 3.
+fn give(pipe: &OwnedFd, user: Option<(u32, u32)>) -> io::Result<()> {
+    let Some((uid, gid)) = user else { return Ok(()) };
+    let mut kind: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: `kind` is plain numbers, filled by the kernel; the descriptor is ours.
+    unsafe {
+        sys::check(libc::fstat(pipe.as_raw_fd(), &mut kind).into())?;
+        if kind.st_mode & libc::S_IFMT == libc::S_IFIFO {
+            sys::check(libc::fchown(pipe.as_raw_fd(), uid, gid).into())?;
+        }
+    }
+    Ok(())
 }
 
 fn incoming(theirs: &mut Vec<OwnedFd>) -> io::Result<OwnedFd> {

@@ -10,6 +10,7 @@ mod descendants;
 mod error;
 mod events;
 mod gate;
+mod guard;
 mod host;
 mod launch;
 mod poller;

@@ -11,6 +11,8 @@ pub enum Source {
     Stderr(usize),
     Events(usize),
     Ring,
+    /// Whoever reads our standard output.
+    Reader,
 }
 
 impl Source {
@@ -21,6 +23,7 @@ impl Source {
             Source::Stderr(i) => (2, i),
             Source::Events(i) => (3, i),
             Source::Ring => (4, 0),
+            Source::Reader => (5, 0),
         };
         (index as u64) << 3 | kind
     }
@@ -32,6 +35,7 @@ impl Source {
             2 => Source::Stderr(index),
             3 => Source::Events(index),
             4 => Source::Ring,
+            5 => Source::Reader,
             _ => Source::Signal,
         }
     }
@@ -63,7 +67,9 @@ impl Poller {
     }
 
     pub fn add(&self, fd: i32, source: Source) -> io::Result<()> {
-        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: source.token() };
+        // Of the reader only the end is of interest, and that is always reported.
+        let events = if source == Source::Reader { 0 } else { libc::EPOLLIN as u32 };
+        let mut event = libc::epoll_event { events, u64: source.token() };
         // SAFETY: `event` is read during the call only.
         let added = unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &mut event) };
         sys::check(added.into()).map(drop)

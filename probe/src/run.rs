@@ -3,7 +3,7 @@
 use crate::board::{Board, Stage};
 use crate::contain::Containment;
 use crate::copies::{Copy, Usage};
-use crate::error::{Kind, Refusal};
+use crate::error::{shorten, Kind, Refusal};
 use crate::events::{Degraded, Event, Header};
 use crate::host::{self, MachineTime};
 use crate::launch::{self, Ends, Image, Place};
@@ -16,6 +16,7 @@ use crate::workload::Budget;
 use crate::{gate, report};
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// What the host was asked for and grants, before anything is started.
@@ -23,6 +24,7 @@ struct Checked {
     online: Vec<usize>,
     own: Vec<usize>,
     user: Option<(u32, u32)>,
+    programs: Vec<PathBuf>,
     descriptors: libc::rlimit,
 }
 
@@ -39,11 +41,8 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     let contain = Containment::choose(&mut degraded);
     let records = None::<Records>;
     write(out, Event::Header(header(spec, &contain, records.is_some(), &degraded)))?;
-    let programs = match programs(spec) {
-        Ok(programs) => programs,
-        Err(reason) => return write(out, report::not_started(spec, reason, degraded)),
-    };
-    let images: Vec<Image> = spec.commands.iter().zip(&programs).map(|(c, p)| Image::new(c, p, spec.events)).collect();
+    let images: Vec<Image> =
+        spec.commands.iter().zip(&checked.programs).map(|(c, p)| Image::new(c, p, spec.events)).collect();
     let n = spec.commands.iter().map(|c| c.copies).sum();
     let board = Board::new(n).map_err(|e| os("shared memory", &e))?;
     let watched = launch_all(spec, &checked, &images, &board, &contain)?;
@@ -122,7 +121,7 @@ fn check(spec: &Spec) -> Result<Checked, Refusal> {
         }
     }
     let user = spec.user.as_deref().map(find_user).transpose()?;
-    Ok(Checked { online, own, user, descriptors: raise_descriptors() })
+    Ok(Checked { online, own, user, programs: programs(spec)?, descriptors: raise_descriptors() })
 }
 
 fn find_user(name: &str) -> Result<(u32, u32), Refusal> {
@@ -149,12 +148,17 @@ fn raise_descriptors() -> libc::rlimit {
     old
 }
 
-fn programs(spec: &Spec) -> Result<Vec<std::path::PathBuf>, String> {
+fn programs(spec: &Spec) -> Result<Vec<PathBuf>, Refusal> {
     let find = |(i, c): (usize, &Command)| {
         let path = c.env.get("PATH").map(String::as_str);
-        host::find_program(&c.argv[0], &c.cwd, path).map_err(|why| format!("commands[{i}].argv[0]: {why}"))
+        host::find_program(&c.argv[0], &c.cwd, path).map_err(|why| missing(i, &why))
     };
     spec.commands.iter().enumerate().map(find).collect()
+}
+
+fn missing(command: usize, why: &str) -> Refusal {
+    let place = format!("commands[{command}].argv");
+    Refusal::host(&place, &shorten(why), "a program that can be started", "install it, or correct argv or env.PATH")
 }
 
 /// Starts all copies and waits until each stands at the gate; also the CPUs they may use.
@@ -174,7 +178,7 @@ fn launch_all(
     let spins = gate::spinners(&masks);
     let mut copies = Vec::new();
     for (index, &(i, k)) in members.iter().enumerate() {
-        let (mut copy, ends) = Copy::new(spec, i, &null).map_err(|e| os("pipes of a copy", &e))?;
+        let (mut copy, ends) = Copy::new(spec, i, &null, checked.user).map_err(|e| os("pipes of a copy", &e))?;
         let place = place(&spec.commands[i], k, &images[i], &ends, checked, spins[index]);
         copy.pid = launch::start(&place, board, index, contain).map_err(|e| os("clone of a copy", &e))?;
         copies.push(copy);
@@ -231,6 +235,8 @@ fn listen(watch: &Watch) -> io::Result<()> {
         add(&copy.stderr, Source::Stderr(i))?;
         add(&copy.events, Source::Events(i))?;
     }
+    // A plain file cannot be watched, and cannot lose its reader.
+    let _ = watch.poller.add(libc::STDOUT_FILENO, Source::Reader);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use crate::error::{Kind, Refusal};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 pub const MAX_CPUS: usize = 8192;
 const MAX_LINE: u64 = 1 << 20;
@@ -24,6 +24,8 @@ pub struct Spec {
     pub ready_timeout_ns: u64,
     pub user: Option<String>,
     pub timeline: bool,
+    pub timeline_bins: usize,
+    pub timeline_tasks: usize,
     pub plain: bool,
 }
 
@@ -89,6 +91,8 @@ pub fn parse(value: &Value) -> Result<Spec, Refusal> {
         ready_timeout_ns: top.int("ready_timeout_ns", Some(60_000_000_000), 1, i64::MAX)? as u64,
         user: top.optional_text("user", 256)?,
         timeline: top.flag("timeline", true)?,
+        timeline_bins: top.int("timeline_bins", Some(512), 8, 512)? as usize,
+        timeline_tasks: top.int("timeline_tasks", Some(64), 0, 64)? as usize,
         plain: top.choice("backend", &["auto", "plain"])?.as_deref() == Some("plain"),
     })
 }

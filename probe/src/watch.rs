@@ -68,6 +68,7 @@ impl Watch<'_> {
             Source::Stderr(i) => self.read_stderr(i),
             Source::Events(i) => self.read_events(i),
             Source::Ring => self.drain(),
+            Source::Reader => self.stop("interrupted", "the reader of standard output has gone; killed".into()),
         }
     }
 

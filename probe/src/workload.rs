@@ -1,7 +1,7 @@
 //! The lines of protocol/workload.md: parsed strictly, kept within limits.
 
 use serde_json::Number;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const MAX_LINE: usize = 512;
 const MAX_ITERATIONS: usize = 1_000_000;
@@ -44,7 +44,9 @@ fn iteration(words: [&str; 4], cpu: Option<u64>) -> Option<Line> {
 
 fn integer(word: &str) -> Option<u64> {
     // Rust would accept a leading plus sign, the page does not.
-    word.bytes().all(|b| b.is_ascii_digit()).then(|| word.parse().ok())?
+    let digits = word.bytes().all(|b| b.is_ascii_digit());
+    // Beyond 2^63 no reader of a record has a place for a number.
+    word.parse().ok().filter(|n| digits && *n <= i64::MAX as u64)
 }
 
 fn figure(word: &str) -> Option<Number> {
@@ -64,18 +66,36 @@ fn is_name(word: &str) -> bool {
 /// What is left of the limits, over all copies of a run.
 pub struct Budget {
     iterations: usize,
-    names: usize,
     numbers: usize,
+    /// A name counts once, however many copies use it.
+    names: BTreeSet<String>,
 }
 
 impl Budget {
     pub fn new() -> Budget {
-        Budget { iterations: MAX_ITERATIONS, names: MAX_NAMES, numbers: MAX_NUMBERS }
+        Budget { iterations: MAX_ITERATIONS, numbers: MAX_NUMBERS, names: BTreeSet::new() }
     }
 }
 
+impl Budget {
+    fn name(&mut self, name: &str) -> Result<(), String> {
+        if !self.names.contains(name) {
+            self.names.insert(name.into());
+        }
+        if self.names.len() > MAX_NAMES {
+            Err(beyond("names"))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn beyond(what: &str) -> String {
+    format!("more {what} than protocol/workload.md allows")
+}
+
 fn take(left: &mut usize, what: &str) -> Result<(), String> {
-    *left = left.checked_sub(1).ok_or_else(|| format!("more {what} than protocol/workload.md allows"))?;
+    *left = left.checked_sub(1).ok_or_else(|| beyond(what))?;
     Ok(())
 }
 
@@ -134,9 +154,7 @@ impl Speech {
 
     fn value(&mut self, name: String, number: Number, budget: &mut Budget) -> Result<(), String> {
         take(&mut budget.numbers, "numbers")?;
-        if !self.values.contains_key(&name) {
-            take(&mut budget.names, "names")?;
-        }
+        budget.name(&name)?;
         self.values.entry(name).or_default().push(number);
         Ok(())
     }
