@@ -352,6 +352,7 @@ def test_a_probe_that_is_killed_leaves_nothing(
         process.stdin.write(line.encode())
         process.stdin.close()
         assert eventually(lambda: len(marked(token)) >= 2)
+        time.sleep(0.5)  # orphans are the harder case: let the ancestors end
         process.kill()
     assert eventually(lambda: not marked(token))
 
@@ -377,7 +378,8 @@ def test_a_caller_that_is_killed_leaves_nothing(
 ) -> None:
     asked = spec(command("containment", token=token), command("hang", token=token))
     code = f"from scalograph.hosts.probe import measure; measure({asked!r}, {list(probe)!r})"
-    with subprocess.Popen([DEGRADED[0], "-c", code], start_new_session=True) as caller:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    with subprocess.Popen([DEGRADED[0], "-c", code], start_new_session=True, env=environment) as caller:
         # The command line of the caller carries the token too.
         assert eventually(lambda: len(marked(token)) >= 3)
         caller.kill()
