@@ -23,6 +23,8 @@ def visible(text: str) -> str:
     >>> print(visible("a\x1b[31mred\nb"))
     a\x1b[31mred\nb
     """
+    if text.isprintable():
+        return text
     return "".join(_escaped(c) if unicodedata.category(c) in UNSEEN else c for c in text)
 
 

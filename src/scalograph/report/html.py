@@ -19,6 +19,12 @@ ROOM = Path(__file__).parent
 STYLES = ("base", "verdict", "controls", "figures", "tables", "evidence", "print")
 SCRIPTS = ("dom", "sort", "theme", "model", "legend", "axes", "curves", "share", "timeline", "samples", "main")
 LIBRARY = "plotly-cartesian.min.js"
+# The library's maps set two style attributes, always the same: an empty one and "draw pixels as they are".
+# Both are let in by their digest; any other style attribute stays forbidden.
+STYLE_HASHES = (
+    "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+    "sha256-AR/cKIZjWPcPmBUPDA6oti9XBiTbJvz0Cro2J1VzzS8=",
+)
 
 
 def write(findings: Findings, path: Path) -> None:
@@ -37,6 +43,7 @@ def page(findings: Findings) -> str:
         "words": words,
         "version": __version__,
         "nonce": nonce(__version__, script, style, data, findings.model_dump_json()),
+        "style_hashes": STYLE_HASHES,
         "style": Markup(style),  # noqa: S704  ours, from this package
         "script": Markup(script),  # noqa: S704
         "data": pack(data),

@@ -16,7 +16,7 @@ def json_text(value: Any) -> str:
     r"""JSON that is safe inside a script element even where somebody embeds it unpacked.
 
     >>> json_text({"a": "</script>"})
-    '{"a":"\\\\u003c/script>"}'
+    '{"a":"\\u003c/script>"}'
     """
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")

@@ -64,16 +64,18 @@ def _cell(text: str, is_estimate: bool, console: Console) -> Text:
 
 
 def _stacked(sheet: Sheet, console: Console) -> None:
-    """Each row as a block: its labels as a headline, then one line a column."""
+    """Each row as a block: its labels as a headline, then a line for each column, or two where that is tight."""
     labels = [i for i, h in enumerate(sheet.headings) if h.label]
     others = [i for i, h in enumerate(sheet.headings) if not h.label]
-    widest = max((cell_len(str(sheet.headings[i])) for i in others), default=0)
+    names = max((cell_len(str(sheet.headings[i])) for i in others), default=0)
     for row, cells in enumerate(sheet.rows):
         say(console, _headline(sheet, row, labels) or f"row {row + 1}", "bold")
-        grid = Table.grid(padding=(0, GAP, 0, 0))
-        grid.add_column(width=min(widest + GAP, console.width // 2), overflow="fold")
-        grid.add_column(overflow="fold")
-        for i in others:
-            heading = words(console, f"  {sheet.headings[i]}")
-            grid.add_row(heading, words(console, " ".join(str(cells[i]).split())))
-        emit(console, grid)
+        values = {i: " ".join(str(cells[i]).split()) for i in others}
+        beside = all(names + 2 * GAP + cell_len(text) <= console.width for text in values.values())
+        for i, text in values.items():
+            name = str(sheet.headings[i])
+            if beside:
+                emit(console, words(console, f"{'':{GAP}}{name}{'':{names - cell_len(name) + GAP}}{text}"))
+            else:
+                say(console, name, indent=GAP)
+                say(console, text, indent=2 * GAP)

@@ -136,11 +136,17 @@ function measureFigure(family, measure, samples) {
   const total = counts.reduce((a, b) => a + b, 0);
   const quota = total <= MANY_DOTS ? Infinity : Math.max(4, Math.floor(MANY_DOTS / points.length));
   const grid = el("div", { class: panels.length > 1 ? "panels" : "panels single" });
+  const ranges = new Map(); // by the lines that are hidden: every panel asks, one answer serves all
+  const rangeOf = () => {
+    const hidden = [...family.hidden].sort().join(" ");
+    if (!ranges.has(hidden)) ranges.set(hidden, extent(family, measure, panels, samples));
+    return ranges.get(hidden);
+  };
   const draws = panels.map((panel) => {
     const place = el("div", { class: "plot", role: "img", "aria-label": `${measure.title} over ${family.title}${panel.title ? `, ${panel.title}` : ""}: ${family.visible(panel).length} lines; numbers in the table below the figure` });
     grid.append(el("div", { class: "panel" }, panel.title ? el("h4", {}, panel.title) : null, place));
     return drawing(place, (look) => {
-      const range = extent(family, measure, panels, samples);
+      const range = rangeOf();
       const box = { width: place.clientWidth, height: place.clientHeight };
       return {
         traces: curveTraces(family, measure, panel, look, samples, quota),

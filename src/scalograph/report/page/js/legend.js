@@ -59,8 +59,8 @@ function controls(family, rebuild) {
   }
   for (const name of family.held()) {
     const options = family.used(name).map((level) => [level, family.text(name, level)]);
-    row.append(choice(family.factors[name].title, options, family.fixed_at[name], (value) => {
-      family.fixed_at[name] = Number(value);
+    row.append(choice(family.factors[name].title, options, family.heldAt[name], (value) => {
+      family.heldAt[name] = Number(value);
       rebuild();
     }));
   }

@@ -10,8 +10,8 @@ class Family {
     this.vertical = "auto";
     this.line = this.groups.length ? this.defaultLine() : null;
     this.panel = this.combinations(this.others()) <= MANY_PANELS ? "all" : this.others()[0];
-    this.fixed_at = {};
-    for (const name of this.groups) this.fixed_at[name] = this.used(name)[0];
+    this.heldAt = {};
+    for (const name of this.groups) this.heldAt[name] = this.used(name)[0];
   }
 
   // The factor with the most levels that still get a color each.
@@ -76,7 +76,7 @@ class Family {
   }
 
   panels() {
-    const kept = this.curves.filter((c) => this.held().every((name) => this.level(c, name) === this.fixed_at[name]));
+    const kept = this.curves.filter((c) => this.held().every((name) => this.level(c, name) === this.heldAt[name]));
     const names = this.paneled();
     const panels = new Map();
     for (const curve of kept) {

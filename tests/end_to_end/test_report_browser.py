@@ -1,0 +1,305 @@
+"""The report in a real browser: drawn, quiet, readable at any width, in both schemes and on paper."""
+
+import importlib.util
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from scalograph.findings import Findings
+from scalograph.report.html import write
+
+INSTALL = "apt-get install chromium"
+SAMPLES = Path(__file__).parents[1] / "unit" / "report" / "sample.py"
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+CONTRAST = """
+() => {
+  const parse = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((x) => x / 255)
+    .map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (node) => {
+    for (; node; node = node.parentElement) {
+      const color = parse(getComputedStyle(node).backgroundColor);
+      if (color.length === 3 || color[3] > 0.99) return color;
+    }
+    return [255, 255, 255];
+  };
+  const texts = [...document.querySelectorAll("h1,h2,h3,h4,p,li,td,th,dt,dd,caption,summary,button,label,a,svg text")];
+  const low = [];
+  for (const node of texts) {
+    const style = getComputedStyle(node);
+    if (!node.textContent.trim() || !node.getClientRects().length) continue;
+    const ink = parse(node.namespaceURI.endsWith("svg") ? style.fill : style.color);
+    const [a, b] = [light(ink), light(ground(node))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) low.push(`${node.tagName} ${node.textContent.trim().slice(0, 30)} ${ratio.toFixed(2)}`);
+  }
+  return low;
+}
+"""
+
+
+def missing(what: str) -> None:
+    """Skip by name at home; where tests must not be skipped, fail."""
+    message = f"{what} is missing; install it: {INSTALL}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+@pytest.fixture(scope="module")
+def sample() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("report_sample", SAMPLES)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = shutil.which("chromium")
+    if path is None:
+        missing("chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ModuleNotFoundError:
+        missing("the python package playwright")
+    with sync_playwright() as playwright:
+        root = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=path, args=[*root, "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """One report, opened; whatever the page complained about or asked for is kept."""
+
+    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
+        options.setdefault("viewport", {"width": 1600, "height": 900})
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda m: self.complaints.append(m.text) if m.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda e: self.complaints.append(str(e)))
+        self.page.on("dialog", lambda d: (self.complaints.append(f"dialog {d.message}"), d.dismiss()))
+        self.page.on("request", lambda r: self.requests.append(r.url))
+        self.page.goto(path.as_uri())
+        if options.get("java_script_enabled", True):
+            self.page.wait_for_selector("html[data-drawn]", timeout=120_000)
+
+    def __enter__(self) -> "Visit":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+    def is_quiet(self) -> bool:
+        outside = [url for url in self.requests if not url.startswith(("file:", "data:", "blob:"))]
+        assert self.complaints == []
+        assert outside == []
+        return True
+
+    def overflow(self) -> int:
+        return int(self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def chooser(page: Any, label: str) -> Any:
+    """The first select with this label."""
+    return page.locator(f"label.choice:has(> span:text-is('{label}')) > select").first
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Any:
+    def made(findings: Findings) -> Path:
+        path = tmp_path / "report.html"
+        write(findings, path)
+        return path
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def full_report(sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write(sample.full(), path)
+    return path
+
+
+@pytest.mark.parametrize("width", [400, 1600])
+def test_a_whole_study_is_drawn_at_any_width(browser: Any, full_report: Path, width: int) -> None:
+    with Visit(browser, full_report, viewport={"width": width, "height": 900}) as visit:
+        page = visit.page
+        assert page.locator(".plot svg.main-svg").count() >= 20
+        plots = page.locator(".plot").count()
+        assert page.locator(".plot:has(.plot-container path)").count() == plots
+        assert page.locator(".scatterlayer .trace path.js-line").count() >= 100
+        assert page.locator(".scatterlayer path.point").count() >= 2240
+        assert page.locator("#figures h3").all_text_contents()[1:4] == ["Wall time (ms)", "CPU time (ms)", "Speedup"]
+        assert visit.overflow() <= 0
+        assert visit.is_quiet()
+
+
+def test_tables_are_readable_and_sort_by_keyboard(browser: Any, full_report: Path) -> None:
+    with Visit(browser, full_report) as visit:
+        page = visit.page
+        table = page.locator("table.sortable").first
+        assert table.locator("tbody tr").count() == 224
+        size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('td')).fontSize)")
+        assert size >= 12
+        before = table.locator("tbody tr:first-child td:nth-child(4)").inner_text()
+        button = table.locator("th button").nth(3)
+        button.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        assert table.locator("th").nth(3).get_attribute("aria-sort") == "descending"
+        assert table.locator("tbody tr:first-child td:nth-child(4)").inner_text() == "512"
+        page.keyboard.press("Enter")
+        assert table.locator("tbody tr:first-child td:nth-child(4)").inner_text() == before
+        assert visit.is_quiet()
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_text_has_contrast(browser: Any, sample: ModuleType, report: Any, scheme: str) -> None:
+    with Visit(browser, report(sample.small()), color_scheme=scheme) as visit:
+        assert visit.page.evaluate(CONTRAST) == []
+        paper = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        red = int(re.findall(r"\d+", paper)[0])
+        assert (red < 60) == (scheme == "dark")
+
+
+def test_a_change_of_scheme_draws_the_figures_again(browser: Any, sample: ModuleType, report: Any) -> None:
+    stroke = "getComputedStyle(document.querySelector('path.js-line')).stroke"
+    with Visit(browser, report(sample.small()), color_scheme="light") as visit:
+        light = visit.page.evaluate(stroke)
+        visit.page.emulate_media(color_scheme="dark")
+        assert any(visit.page.evaluate(stroke) != light or visit.page.wait_for_timeout(100) for _ in range(50))
+        assert visit.page.evaluate(CONTRAST) == []
+
+
+def test_paper_shows_figures_and_no_controls(browser: Any, full_report: Path, tmp_path: Path) -> None:
+    with Visit(browser, full_report, color_scheme="dark") as visit:
+        page = visit.page
+        page.emulate_media(media="print", color_scheme="dark")
+        page.wait_for_selector("html.printing", state="attached")
+        for chrome in ("nav", ".controls", ".family-head", "details.as-table", ".chrome"):
+            assert not page.locator(chrome).first.is_visible()
+        assert page.locator(".plot svg.main-svg").first.is_visible()
+        assert page.locator(".key-lines").first.is_visible()
+        assert page.evaluate("Math.max(...[...document.querySelectorAll('.main-svg')].map(s => s.clientWidth))") <= 700
+        assert page.evaluate(CONTRAST) == []
+        page.emulate_media(media="screen")
+        page.wait_for_selector("html:not(.printing)", state="attached")
+        page.pdf(path=tmp_path / "report.pdf", prefer_css_page_size=True)
+        assert (tmp_path / "report.pdf").stat().st_size > 100_000
+        assert page.locator("html.printing").count() == 0
+        assert visit.is_quiet()
+
+
+@pytest.mark.parametrize("width", [400, 1600])
+def test_hostile_names_show_literally_and_do_nothing(browser: Any, sample: ModuleType, report: Any, width: int) -> None:
+    with Visit(browser, report(sample.hostile()), viewport={"width": width, "height": 900}) as visit:
+        page = visit.page
+        for summary in page.locator("summary").all():
+            summary.click()
+        assert page.locator("img").count() == 0
+        assert HOSTILE in page.locator("h1").inner_text()
+        assert HOSTILE in page.locator(".legend").inner_text()
+        assert page.locator(".xtitle").first.text_content().startswith("</script><img src=x onerror=alert(1)>")
+        page.evaluate(
+            "Plotly.Fx.hover(document.querySelector('.plot'), [{curveNumber: document.querySelector('.plot').data"
+            ".findIndex(t => t.mode === 'lines+markers'), pointNumber: 1}])"
+        )
+        assert HOSTILE in page.locator(".hoverlayer").first.text_content()
+        assert page.locator("#sample-list td").first.inner_text().startswith("=cmd")
+        assert visit.overflow() <= 0
+        assert visit.is_quiet()
+
+
+def test_csv_holds_every_run_and_no_formula(browser: Any, sample: ModuleType, report: Any) -> None:
+    with Visit(browser, report(sample.hostile())) as visit:
+        with visit.page.expect_download() as download:
+            visit.page.locator("button.action").click()
+        text = Path(download.value.path()).read_bytes().decode()
+        assert "\n\"'=cmd" in text
+        assert not re.search(r"(^|,)\"?=", text, re.MULTILINE)
+    with Visit(browser, report(sample.small())) as visit:
+        with visit.page.expect_download() as download:
+            visit.page.locator("button.action").click()
+        lines = Path(download.value.path()).read_text().split("\n")
+        assert lines[0] == "run,verdict,cpus,lock,quantum,threads,wall_s,cpu_s"
+        assert len(lines) == 18 + 2
+        first = sample.small().curves[0].points[0].responses["wall"]
+        assert lines[1].split(",")[0] == first.runs[0]
+        assert float(lines[1].split(",")[6]) == first.scores[0]
+
+
+def test_factors_can_trade_places(browser: Any, full_report: Path) -> None:
+    with Visit(browser, full_report) as visit:
+        page = visit.page
+        assert page.locator("#families figure").first.locator(".panel").count() == 4
+        chooser(page, "Lines").select_option("cpus")
+        assert page.locator("#families figure").first.locator(".panel").count() == 7
+        assert page.locator(".legend button").count() == 2
+        chooser(page, "Panels").select_option("lock")
+        assert page.locator("#families figure").first.locator(".panel").count() == 7
+        chooser(page, "Work between locks").select_option(label="large")
+        page.locator(".legend button").first.press("Enter")
+        assert page.locator(".legend button").first.get_attribute("aria-pressed") == "false"
+        assert page.locator("#families figure").first.locator("path.js-line").count() == 7
+        chooser(page, "Vertical scale").select_option("log")
+        page.locator("summary").first.click()
+        assert page.locator("#families figure").first.locator("table").count() == 7
+        assert visit.is_quiet()
+
+
+def test_timelines_can_be_chosen_and_list_their_tasks(browser: Any, full_report: Path) -> None:
+    with Visit(browser, full_report) as visit:
+        treatments = chooser(visit.page, "Treatment")
+        treatments.select_option(index=30)
+        title = visit.page.locator(".timeline h4").first.inner_text()
+        assert title == treatments.locator("option").nth(30).text_content()
+        visit.page.locator(".timeline summary").first.click()
+        assert "worker-0" in visit.page.locator(".timeline table").first.inner_text()
+        assert visit.is_quiet()
+
+
+@pytest.mark.parametrize("name", ["bare", "one_point", "all_failed", "many_points", "wide_machine"])
+@pytest.mark.parametrize("width", [400, 1600])
+def test_the_edges_are_drawn_quietly(browser: Any, sample: ModuleType, report: Any, name: str, width: int) -> None:
+    with Visit(browser, report(getattr(sample, name)()), viewport={"width": width, "height": 900}) as visit:
+        assert visit.is_quiet()
+        assert visit.overflow() <= 0
+        assert visit.page.locator("h1").is_visible()
+        if name == "all_failed":
+            assert "nothing to draw" in visit.page.locator("#drawing").inner_text()
+
+
+def test_100_000_runs_are_drawn_in_time(browser: Any, sample: ModuleType, report: Any) -> None:
+    with Visit(browser, report(sample.many_runs(100_000))) as visit:
+        assert "dots: 26 of up to 446 runs a point" in visit.page.locator(".key").first.inner_text()
+        assert visit.is_quiet()
+
+
+def test_without_script_the_tables_and_a_sentence_remain(browser: Any, full_report: Path) -> None:
+    with Visit(browser, full_report, java_script_enabled=False) as visit:
+        assert "switched off here" in visit.page.locator("noscript").first.inner_text()
+        assert visit.page.locator("tbody tr").count() > 224
+        assert visit.overflow() <= 0
+
+
+def test_motion_is_reduced_where_asked(browser: Any, sample: ModuleType, report: Any) -> None:
+    behavior = "getComputedStyle(document.documentElement).scrollBehavior"
+    path = report(sample.bare())
+    for asked, expected in (("reduce", "auto"), ("no-preference", "smooth")):
+        with Visit(browser, path, reduced_motion=asked) as visit:
+            assert visit.page.evaluate(behavior) == expected

@@ -1,0 +1,123 @@
+"""Tables laid out: footnotes, falsy values, ragged rows, cells of the wrong kind."""
+
+import random
+import string
+from types import ModuleType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scalograph.findings import Column, EstimateDoc, Findings, TableDoc
+from scalograph.report.axis import key, scale
+from scalograph.report.cells import Sheet, sheet
+from scalograph.report.escape import encodable, prose, visible
+
+
+def laid(columns: list[Column], rows: list[list[object]]) -> Sheet:
+    return sheet(TableDoc(id="t", title="T", columns=columns, rows=rows))
+
+
+def texts(columns: list[Column], rows: list[list[object]]) -> list[list[str]]:
+    return [[str(c).strip() for c in row] for row in laid(columns, rows).rows]
+
+
+def test_zero_false_and_null_are_three_things() -> None:
+    columns = [Column(name="x"), Column(name="y", kind="label")]
+    assert texts(columns, [[0, False], [None, ""], [0.0, None]]) == [["0", "false"], ["–", ""], ["0", "–"]]
+
+
+def test_rows_of_any_length_fill_the_table() -> None:
+    found = laid([Column(name="a"), Column(name="b")], [[1], [1, 2, 3], []])
+    assert all(len(row) == 2 for row in found.rows)
+
+
+def test_estimates_come_as_models_or_as_json() -> None:
+    doc = EstimateDoc(value=1.92, low=1.88, high=1.96)
+    rows: list[list[object]] = [[doc], [doc.model_dump()], [{"value": "no number"}]]
+    first, second, third = texts([Column(name="x", kind="estimate")], rows)
+    assert first == second == ["1.92 [1.88, 1.96]"]
+    assert "no number" in third[0]
+
+
+def test_a_warning_is_said_once_and_marked() -> None:
+    lonely = EstimateDoc(value=2.0, warnings=["need >= 2 runs for an interval, have 1"])
+    fine = EstimateDoc(value=1.0, low=0.9, high=1.1)
+    found = laid([Column(name="x", kind="estimate")], [[lonely], [fine], [lonely]])
+    assert [row[0].marks for row in found.rows] == ["a", "", "a"]
+    assert found.footnotes == [("a", "need >= 2 runs for an interval, have 1")]
+    assert found.rows[0][0].title.startswith("need >= 2 runs")
+
+
+def test_a_warning_of_every_cell_marks_the_heading() -> None:
+    lonely = EstimateDoc(value=2.0, warnings=["w"])
+    found = laid([Column(name="x", kind="estimate")], [[lonely], [lonely]])
+    assert found.headings[0].marks == "a"
+    assert [row[0].marks for row in found.rows] == ["", ""]
+
+
+def test_more_warnings_than_letters_share_a_star() -> None:
+    rows: list[list[object]] = [[EstimateDoc(value=1.0, warnings=[f"w{i}"])] for i in range(30)]
+    found = laid([Column(name="x", kind="estimate")], rows)
+    assert len(found.footnotes) == 27
+    assert found.footnotes[-1] == ("*", "4 further warnings, in findings.json")
+
+
+def test_a_column_of_remarks_without_remarks_is_left_out() -> None:
+    found = laid([Column(name="x"), Column(name="flags", kind="text")], [[1, ""], [2, None]])
+    assert [h.name for h in found.headings] == ["x"]
+
+
+def test_times_that_compare_share_a_unit_and_others_do_not() -> None:
+    columns = [Column(name="wall", unit="s"), Column(name="cpu", unit="s"), Column(name="skew", unit="s")]
+    assert [h.unit for h in laid(columns, [[0.5, 0.9, 2e-5]]).headings] == ["ms", "ms", "µs"]
+
+
+def test_labels_keep_their_unit() -> None:
+    found = laid([Column(name="quantum", unit="s", kind="label")], [[0.001], [0.002]])
+    assert found.headings[0].unit == "s"
+    assert found.rows[0][0].text.strip() == "0.001"
+
+
+@given(st.text(max_size=60))
+def test_visible_text_holds_no_control_and_stays_itself_otherwise(text: str) -> None:
+    assert not any(c in visible(text) for c in ("\x1b", "\n", "\u2028", "\u202e", "\x7f", "\x9b"))
+    letters = "".join(random.Random(len(text)).choices(string.printable[:95], k=8))
+    assert visible(letters) == letters
+    assert prose(prose(text)) == prose(text)
+
+
+@given(st.text(max_size=60))
+def test_any_text_fits_an_ascii_stream(text: str) -> None:
+    encodable(visible(text), "ascii").encode("ascii")
+
+
+def test_levels_that_differ_are_kept_apart() -> None:
+    assert len({key(x) for x in (1, True, "1", 0, False, "", "true")}) == 7
+    assert key(1) == key(1.0)
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        ([1, 2, 8, 32, 128, 220, 250, 512], "log"),
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "linear"),
+        ([0.1, 1, 10], "log"),
+        ([0, 1, 2], "linear"),
+        ([-1, 0, 1], "linear"),
+        ([0, 1, 1000], "category"),
+        ([1], "linear"),
+        ([True, False], "category"),
+        ([1, "all"], "category"),
+        ([], "category"),
+    ],
+)
+def test_axis_follows_the_levels(levels: list[bool | int | float | str], expected: str) -> None:
+    assert scale(levels) == expected
+
+
+@pytest.mark.parametrize("name", ["small", "one_point", "all_failed", "hostile"])
+def test_findings_lay_out_the_same_after_their_own_json(sample: ModuleType, name: str) -> None:
+    findings = getattr(sample, name)()
+    again = Findings.model_validate_json(findings.model_dump_json())
+    assert [sheet(t) for t in again.tables] == [sheet(t) for t in findings.tables]

@@ -1,0 +1,208 @@
+"""The page as a file: size, sameness, escaping, and what it must say without a script."""
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import time
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import scalograph.report
+from scalograph.findings import EstimateDoc, Findings
+from scalograph.report.html import page, write
+from scalograph.report.payload import payload
+
+MB = 1_000_000
+ROOM = Path(scalograph.report.__file__).parent
+SAMPLES = ["small", "bare", "one_point", "all_failed", "many_points", "wide_machine", "hostile"]
+
+
+class Elements(HTMLParser):
+    """Every element, attribute and visible text of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.inside = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.inside = tag
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.inside not in ("script", "style"):
+            self.texts.append(data)
+
+
+def unpacked(html: str) -> dict[str, Any]:
+    found = re.search(r'id="data">([^<]*)<', html)
+    assert found is not None
+    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
+    return data
+
+
+def test_a_whole_study_is_under_3_mb(sample: ModuleType, tmp_path: Path) -> None:
+    write(sample.full(), tmp_path / "report.html")
+    assert (tmp_path / "report.html").stat().st_size < 3 * MB
+
+
+def test_100_000_runs_stay_under_3_mb_and_say_that_they_are_rounded(sample: ModuleType) -> None:
+    findings = sample.many_runs(100_000)
+    start = time.monotonic()
+    html = page(findings)
+    assert len(html) < 3 * MB
+    assert time.monotonic() - start < 60
+    assert unpacked(html)["samples"]["digits"] == 5
+
+
+def test_64_timelines_of_64_cpus_stay_under_3_mb(sample: ModuleType) -> None:
+    assert len(page(sample.wide_machine())) < 3 * MB
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_same_findings_same_bytes(sample: ModuleType, name: str) -> None:
+    assert page(getattr(sample, name)()) == page(getattr(sample, name)())
+
+
+def test_other_findings_other_nonce(sample: ModuleType) -> None:
+    nonces = [re.search(r"'nonce-([^']+)'", page(f))[1] for f in (sample.small(), sample.bare())]  # type: ignore[index]
+    assert nonces[0] != nonces[1]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_policy_lets_in_nothing_from_outside(sample: ModuleType, name: str) -> None:
+    found = Elements(page(getattr(sample, name)()))
+    policy = next(a["content"] for tag, a in found.tags if a.get("http-equiv") == "Content-Security-Policy") or ""
+    assert policy.startswith("default-src 'none'; script-src 'nonce-")
+    assert "unsafe-eval" not in policy
+    assert "unsafe-inline" not in policy
+    assert "http" not in policy
+    for tag, attributes in found.tags:
+        assert tag not in ("link", "img", "iframe", "object", "base", "form")
+        assert not {"src", "style"} & attributes.keys()
+        assert not any(name.startswith("on") for name in attributes)
+        assert (attributes.get("href") or "#").startswith("#")
+
+
+def test_hostile_text_shows_literally(sample: ModuleType) -> None:
+    html = page(sample.hostile())
+    found = Elements(html)
+    assert "<img src=x" not in html
+    assert "\u2028" not in html
+    assert "\x1b" not in html
+    assert sum("<img src=x onerror=alert(1)>" in text for text in found.texts) >= 4
+    assert not any("49" in text for text in found.texts if "{{" not in text and "7*7" in text)
+
+
+def test_verdict_and_answer_come_before_everything(sample: ModuleType) -> None:
+    words = " ".join(Elements(page(sample.full())).texts)
+    order = ["Doubt", "60 of 2,240 runs", "56 runs: another program", "On two CPUs", "Figures", "Tables", "Machine"]
+    places = [words.index(text, words.index("Doubt")) for text in order]
+    assert places == sorted(places)
+
+
+def test_a_page_without_script_still_tells_all(sample: ModuleType) -> None:
+    found = Elements(page(sample.small()))
+    words = " ".join(" ".join(found.texts).split())
+    assert "switched off here" in words
+    for text in ("1.93", "[1.88, 1.97]", "43.1763", "performance", "perf_event_paranoid", "scalograph study thread"):
+        assert text in words
+    assert sum(tag == "caption" for tag, _ in found.tags) == 3
+
+
+def test_null_is_a_dash_with_the_reason(sample: ModuleType) -> None:
+    html = page(sample.all_failed())
+    assert 'title="need &gt;= 1 run for a value, have 0"' in html
+    assert "–" in html
+
+
+def test_headings_step_down_one_at_a_time(sample: ModuleType) -> None:
+    levels = [int(tag[1]) for tag, _ in Elements(page(sample.full())).tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+
+
+def test_samples_keep_every_score_of_every_run(sample: ModuleType) -> None:
+    findings: Findings = sample.full()
+    samples = payload(findings)["samples"]
+    expected = {(r, s) for c in findings.curves for p in c.points for r, s in _pairs(p.responses["wall"])}
+    assert set(zip(samples["run"], samples["scores"]["wall"], strict=True)) == expected
+    assert samples["digits"] is None
+
+
+def _pairs(response: Any) -> list[tuple[str, float]]:
+    return list(zip(response.runs, response.scores, strict=True))
+
+
+def test_a_run_in_two_curves_is_one_row(sample: ModuleType) -> None:
+    findings: Findings = sample.one_point()
+    again = findings.curves[0].model_copy(deep=True)
+    again.factor, again.group = "cpus", {"threads": 1, "lock": "none", "quantum": "small"}
+    again.points[0].level = 2
+    findings.curves.append(again)
+    data = payload(findings)
+    assert len(data["samples"]["run"]) == 1
+    assert len(data["families"]) == 2
+
+
+def test_zero_is_drawn_and_null_is_not(sample: ModuleType) -> None:
+    findings: Findings = sample.small()
+    points = findings.curves[0].points
+    points[1].speedup = EstimateDoc(value=0.0, low=0.0, high=0.0)
+    points[2].speedup = EstimateDoc(warnings=["need runs of the baseline"])
+    drawn = payload(findings)["families"][0]["curves"][0]["points"]
+    assert drawn[1]["values"]["speedup"][0] == 0.0
+    assert "speedup" not in drawn[2]["values"]
+
+
+def test_broken_timelines_are_passed_over(sample: ModuleType) -> None:
+    findings: Findings = sample.small()
+    good = findings.timelines[0]
+    breaks: list[dict[str, Any]] = [{}, {**good.timeline, "busy_ns": [[1]]}, {**good.timeline, "bin_ns": 0}]
+    breaks += [{**good.timeline, "waiting_ns": ["x"]}, {**good.timeline, "cpus": None}]
+    findings.timelines += [good.model_copy(update={"timeline": broken}) for broken in breaks]
+    assert len(payload(findings)["timelines"]) == 1
+
+
+def test_a_timeline_without_task_list_is_drawn(sample: ModuleType) -> None:
+    findings: Findings = sample.small()
+    findings.timelines[0].timeline["tasks"] = None
+    assert payload(findings)["timelines"][0]["tasks"] == []
+
+
+def test_the_vendored_library_is_the_one_that_its_readme_names() -> None:
+    readme = (ROOM / "vendor" / "README.md").read_text(encoding="utf-8")
+    library = (ROOM / "vendor" / "plotly-cartesian.min.js").read_bytes()
+    assert hashlib.sha256(library).hexdigest() in readme
+    assert (ROOM / "vendor" / "LICENSE.plotly").read_text(encoding="utf-8").startswith("MIT License")
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_lines_stand_out_from_the_paper_in_both_schemes(scheme: int) -> None:
+    css = (ROOM / "page" / "css" / "base.css").read_text(encoding="utf-8")
+    colors = dict(re.findall(r"--([\w-]+): (#\w{6});", css.split("@media screen")[scheme]))
+    for name, color in colors.items():
+        needed = 3.0 if name.startswith("line") or name == "wait" else 4.5
+        if name not in ("paper", "raised", "rule"):
+            assert contrast(color, colors["paper"]) >= needed, name
+
+
+def contrast(a: str, b: str) -> float:
+    """Contrast of two colors as the accessibility guidelines define it."""
+    light, dark = sorted((luminance(a), luminance(b)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

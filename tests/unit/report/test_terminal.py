@@ -1,0 +1,107 @@
+"""The terminal: golden text, widths, and nothing that a name could smuggle in."""
+
+import io
+import os
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from scalograph.findings import Column, EstimateDoc, Findings, TableDoc
+from scalograph.report.terminal import render
+
+GOLDEN = Path(__file__).with_name("golden")
+ESC = "\x1b"
+
+
+def printed(findings: Findings, width: int, **options: object) -> str:
+    """What lands in a file."""
+    stream = io.StringIO()
+    settings: dict[str, object] = {"file": stream, "width": width, "force_terminal": False, **options}
+    render(findings, Console(**settings))  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def with_table(sample: ModuleType, table: TableDoc) -> Findings:
+    findings: Findings = sample.bare()
+    findings.tables = [table]
+    return findings
+
+
+@pytest.mark.parametrize("case", ["small 80", "small 160", "hostile 80", "all_failed 80", "bare 80"])
+def test_golden_text(sample: ModuleType, case: str) -> None:
+    name, width = case.split()[0], int(case.split()[1])
+    text = printed(getattr(sample, name)(), width)
+    path = GOLDEN / f"{name}_{width}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_no_line_is_wider_than_the_terminal_or_ends_in_blanks(sample: ModuleType, width: int) -> None:
+    for line in printed(sample.full(n=2), width).splitlines():
+        assert cell_len(line) <= width
+        assert line == line.rstrip()
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_every_number_of_a_table_survives_every_layout(sample: ModuleType, width: int) -> None:
+    findings = sample.small()
+    wide = {word for word in printed(findings, 400).split() if word[0] in "0123456789[-"}
+    assert wide <= set(printed(findings, width).replace(",\n", " ").split())
+
+
+def test_a_narrow_terminal_stacks_rows(sample: ModuleType) -> None:
+    columns = [Column(name="lock", kind="label"), Column(name="a very descriptive column", kind="estimate")]
+    estimate = EstimateDoc(value=12345.678, low=12345.6, high=12345.7)
+    table = TableDoc(id="t", title="T", columns=columns, rows=[["x" * 40, estimate]])
+    assert f"lock: {'x' * 40}\n  a very descriptive column  12,345.68 [12,345.60, 12,345.70]\n" in printed(
+        with_table(sample, table), 64
+    )
+    assert "\n    12,345.68 [12,345.60,\n    12,345.70]\n" in printed(with_table(sample, table), 26)
+
+
+def test_piped_text_has_no_escape_sequences(sample: ModuleType) -> None:
+    assert ESC not in printed(sample.full(n=2), 100)
+
+
+def test_a_terminal_gets_colors_and_no_color_is_respected(sample: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    options = {"force_terminal": True, "color_system": "standard"}
+    assert f"{ESC}[1;32m" in printed(sample.small(), 80, **options)
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = printed(sample.small(), 80, **options)
+    assert not any(f"{ESC}[1;3{i}m" in text or f"{ESC}[3{i}m" in text for i in range(8))
+
+
+def test_hostile_names_print_literally(sample: ModuleType) -> None:
+    text = printed(sample.hostile(), 200, force_terminal=True, color_system="standard")
+    assert "[red]x[/]" in text
+    assert r"\x1b[31mred" in text
+    assert f"{ESC}[31m" not in text
+
+
+def test_an_ascii_stream_is_served(sample: ModuleType) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii", errors="strict")
+    render(sample.small(), Console(file=stream, width=80, force_terminal=False))
+    stream.flush()
+    assert b"1.93 [1.88, 1.97]" in raw.getvalue()
+
+
+def test_commands_to_copy_are_never_wrapped(sample: ModuleType) -> None:
+    findings = sample.bare()
+    findings.reproduce = ["scalograph " + "x" * 200]
+    assert "scalograph " + "x" * 200 in printed(findings, 80)
+
+
+def test_values_stand_under_values(sample: ModuleType) -> None:
+    rows = [["a", EstimateDoc(value=1.0, low=0.9, high=1.1)], ["b", EstimateDoc(value=123.4, low=120.0, high=126.0)]]
+    columns = [Column(name="k", kind="label"), Column(name="v", kind="estimate")]
+    text = printed(with_table(sample, TableDoc(id="t", title="T", columns=columns, rows=rows)), 80)
+    lines = [line for line in text.splitlines() if "[" in line]
+    assert len({line.index("[") for line in lines}) == 1
