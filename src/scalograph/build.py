@@ -110,7 +110,9 @@ def _settle(made: Path, target: Path) -> None:
         made.rename(target)
     except OSError as error:
         if not target.is_dir():
-            raise HostError(str(target), f"cannot be made: {error.strerror}", "a folder", "remove what is there") from error
+            raise HostError(
+                str(target), f"cannot be made: {error.strerror}", "a folder", "remove what is there"
+            ) from error
 
 
 def _compile(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Compiler, made: Path) -> None:
@@ -137,8 +139,14 @@ def _run(argv: Sequence[str], what: str) -> subprocess.CompletedProcess[str]:
     environ["LC_ALL"] = "C.UTF-8"
     try:
         return subprocess.run(
-            argv, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-            timeout=TIMEOUT_S, check=False,
+            argv,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise HostError(argv[0], f"did not {what} within {TIMEOUT_S} s", "an answer", "try it by hand") from error

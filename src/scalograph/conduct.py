@@ -15,7 +15,7 @@ from scalograph.errors import HostError
 from scalograph.facts import HostFacts
 from scalograph.program import Program, program
 from scalograph.results import Results
-from scalograph.runner import Budget, Host, Progress, replay, run_study
+from scalograph.runner import Budget, Host, replay, run_study
 from scalograph.workload import refusals
 
 
@@ -61,7 +61,11 @@ def write_design(planned: Plan, file: Path) -> None:
     planner = GridPlanner(planned.design)
     lines = [json.dumps(head)]
     while run := planner.ask():
-        lines.append(json.dumps({"run": run.run, "block": run.block, "treatment": dict(run.treatment), "replicate": run.replicate}))
+        lines.append(
+            json.dumps(
+                {"run": run.run, "block": run.block, "treatment": dict(run.treatment), "replicate": run.replicate}
+            )
+        )
         planner.tell(run, {}, "")
     results.write_text(file, "\n".join(lines) + "\n")
 
@@ -81,7 +85,9 @@ def _copy(source: Path, target: Path) -> None:
     try:
         shutil.copyfile(source, target)
     except OSError as error:
-        raise HostError(str(target), f"cannot be written: {error.strerror}", "a readable study and a writable folder") from error
+        raise HostError(
+            str(target), f"cannot be written: {error.strerror}", "a readable study and a writable folder"
+        ) from error
 
 
 @dataclass

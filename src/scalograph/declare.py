@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scalograph.errors import StudyError
 from scalograph.study import Study, load, quickened
-from scalograph.workload import shipped_study, shipped_studies
+from scalograph.workload import shipped_studies, shipped_study
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,7 @@ def observations(table: Table) -> pl.DataFrame:
     rows = [line for row in table.rows for line in _lines(row, names, units)]
     schema = {**{k: v for k, v in _OWN.items() if k not in _TAIL}, **dict.fromkeys(names.values()), **_TAIL}
     columns = {column: [line.get(column) for line in rows] for column in schema}
-    return pl.DataFrame(
-        [_series(column, values, schema[column]) for column, values in columns.items()]
-    )
+    return pl.DataFrame([_series(column, values, schema[column]) for column, values in columns.items()])
 
 
 _OWN: dict[str, Any] = {
@@ -61,12 +59,14 @@ def write(frame: pl.DataFrame, file: Path) -> None:
         StudyError: another ending.
         HostError: the disk refuses.
     """
-    writers = {".csv": _write_csv, ".parquet": lambda frame, file: frame.write_parquet(file)}
-    if file.suffix not in writers:
+    if file.suffix not in (".csv", ".parquet"):
         raise StudyError.one(str(file), f'ending "{file.suffix}"', "one of .csv, .parquet")
     part = file.with_name(file.name + ".part")
     try:
-        writers[file.suffix](frame, part)
+        if file.suffix == ".csv":
+            _write_csv(frame, part)
+        else:
+            frame.write_parquet(part)
         part.replace(file)
     except OSError as error:
         part.unlink(missing_ok=True)
@@ -77,7 +77,10 @@ def _write_csv(frame: pl.DataFrame, file: Path) -> None:
     """Text that a spreadsheet would run as a formula gets a leading quote."""
     texts = [pl.col(name) for name, dtype in frame.schema.items() if dtype == pl.String]
     guarded = [
-        pl.when(text.str.slice(0, 1).is_in(_DANGEROUS)).then(pl.concat_str(pl.lit("'"), text)).otherwise(text).alias(text.meta.output_name())
+        pl.when(text.str.slice(0, 1).is_in(_DANGEROUS))
+        .then(pl.concat_str(pl.lit("'"), text))
+        .otherwise(text)
+        .alias(text.meta.output_name())
         for text in texts
     ]
     frame.with_columns(guarded).write_csv(file)

@@ -121,7 +121,9 @@ def _drop_torn_line(file: Path) -> None:
 
 
 def _refused(file: Path, error: OSError) -> HostError:
-    return HostError(str(file), f"cannot be written: {error.strerror}", "a writable disk with room", "free some and resume")
+    return HostError(
+        str(file), f"cannot be written: {error.strerror}", "a writable disk with room", "free some and resume"
+    )
 
 
 def first_event(file: Path) -> Mapping[str, Any]:

@@ -51,7 +51,12 @@ def _workload_folder(name: str, folder: Path) -> Path:
         return beside
     if name in shipped_workloads():
         return shipped(name)
-    raise StudyError.one("workload.use", f'no workload "{name}"', "one of " + ", ".join(shipped_workloads()), "or a folder beside the study")
+    raise StudyError.one(
+        "workload.use",
+        f'no workload "{name}"',
+        "one of " + ", ".join(shipped_workloads()),
+        "or a folder beside the study",
+    )
 
 
 def _inside(name: str, folder: Path) -> str:
@@ -60,5 +65,9 @@ def _inside(name: str, folder: Path) -> str:
         return name
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
-        raise StudyError.one("workload.command", f'"{name}" leads outside the study\'s folder', "a program inside it, an absolute path, or a name on PATH")
+        raise StudyError.one(
+            "workload.command",
+            f'"{name}" leads outside the study\'s folder',
+            "a program inside it, an absolute path, or a name on PATH",
+        )
     return str(path)

@@ -1,6 +1,5 @@
 """The folder of one study's results: five files, each what a stop left."""
 
-import os
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -53,13 +52,17 @@ def create(name: str, folder: Path | None = None) -> Results:
     """
     results = Results(folder or ROOT / name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}")
     if results.journal.exists():
-        raise StudyError.one(str(results.journal), "exists", "a folder without a journal", "add --resume, or choose another -o")
+        raise StudyError.one(
+            str(results.journal), "exists", "a folder without a journal", "add --resume, or choose another -o"
+        )
     try:
         results.folder.mkdir(parents=True, exist_ok=True)
         if folder is None:
             _link_latest(results.folder)
     except OSError as error:
-        raise HostError(str(results.folder), f"cannot be made: {error.strerror}", "a writable folder", "choose another -o") from error
+        raise HostError(
+            str(results.folder), f"cannot be made: {error.strerror}", "a writable folder", "choose another -o"
+        ) from error
     return results
 
 
@@ -71,7 +74,12 @@ def latest(name: str, folder: Path | None = None) -> Results:
     """
     results = Results(folder or ROOT / name / "latest")
     if not results.journal.exists():
-        raise StudyError.one(str(results.folder), "no journal", "results of an earlier run", "start it without --resume, or name its folder with -o")
+        raise StudyError.one(
+            str(results.folder),
+            "no journal",
+            "results of an earlier run",
+            "start it without --resume, or name its folder with -o",
+        )
     return results
 
 
@@ -89,14 +97,16 @@ def write_text(file: Path, text: str) -> None:
     part = file.with_name(file.name + ".part")
     try:
         part.write_text(text, encoding="utf-8")
-        os.replace(part, file)
+        part.replace(file)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise HostError(str(file), f"cannot be written: {error.strerror}", "a writable disk with room", "free some and repeat") from error
+        raise HostError(
+            str(file), f"cannot be written: {error.strerror}", "a writable disk with room", "free some and repeat"
+        ) from error
 
 
 def _link_latest(folder: Path) -> None:
     link = folder.parent / "latest"
     part = folder.parent / f".latest-{folder.name}"
     part.symlink_to(folder.name)
-    os.replace(part, link)
+    part.replace(link)

@@ -78,8 +78,11 @@ def run_study(planner: Planner, host: Host, journal: Journal, budget: Budget, pr
 def _one(run: Run, planner: Planner, host: Host, journal: Journal, progress: Progress) -> bool:
     """One run; False when it was interrupted, and then it has not happened: resume asks for it again."""
     identity = {
-        "run": run.run, "block": run.block, "treatment": dict(run.treatment),
-        "replicate": run.replicate, "warmup": run.warmup,
+        "run": run.run,
+        "block": run.block,
+        "treatment": dict(run.treatment),
+        "replicate": run.replicate,
+        "warmup": run.warmup,
     }
     journal.append("ask", **identity)
     progress.asked(run)

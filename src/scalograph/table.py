@@ -90,14 +90,16 @@ def _begin(event: Mapping[str, Any], name: str) -> Table:
     try:
         study = Study.model_validate(event["study"], context={"journal": True})
         design = event["design"]
-        treatments = [dict(treatment) for treatment in design["treatments"]]
+        treatments: list[Mapping[str, Level]] = [dict(treatment) for treatment in design["treatments"]]
         counts = [int(count) for count in design["runs"]]
         return Table(
             study, str(event["study_hash"]), dict(event["machine"]), treatments, counts,
             dropped=[str(text) for text in design.get("dropped", [])], started=str(event["at"]),
         )  # fmt: skip
     except (ValidationError, KeyError, TypeError, ValueError) as error:
-        raise ProtocolError(f"{name}:1", f"a broken `study` event: {_first_line(error)}", "protocol/journal.md") from error
+        raise ProtocolError(
+            f"{name}:1", f"a broken `study` event: {_first_line(error)}", "protocol/journal.md"
+        ) from error
 
 
 def _take(table: Table, verdicts: dict[str, str], event: Mapping[str, Any], where: str, keep: bool) -> None:

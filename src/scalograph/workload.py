@@ -13,8 +13,17 @@ from scalograph.shipped import shipped, shipped_studies, shipped_study, shipped_
 from scalograph.template import fill
 
 __all__ = [
-    "Build", "Parameter", "Requirement", "Workload",
-    "fill", "load", "refusals", "shipped", "shipped_studies", "shipped_study", "shipped_workloads",
+    "Build",
+    "Parameter",
+    "Requirement",
+    "Workload",
+    "fill",
+    "load",
+    "refusals",
+    "shipped",
+    "shipped_studies",
+    "shipped_study",
+    "shipped_workloads",
 ]
 
 MAX_BYTES = 1 << 20

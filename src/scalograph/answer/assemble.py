@@ -13,7 +13,18 @@ from scalograph.answer.sentences import sentences
 from scalograph.answer.tables import declared_tables, title, treatment_tables
 from scalograph.answer.timelines import timelines
 from scalograph.answer.trust import n_short, trust
-from scalograph.findings import BaselineDoc, Curve, Degraded, FactorDoc, Findings, Level, ResponseDoc, RunsDoc, StudyDoc, TableDoc
+from scalograph.findings import (
+    BaselineDoc,
+    Curve,
+    Degraded,
+    FactorDoc,
+    Findings,
+    Level,
+    ResponseDoc,
+    RunsDoc,
+    StudyDoc,
+    TableDoc,
+)
 from scalograph.table import Row, Table
 
 
@@ -62,7 +73,9 @@ def _study(table: Table) -> StudyDoc:
         name=study.name, title=study.title, question=study.question, work=study.work, hash=table.study_hash,
         seed=study.seed, baseline=baseline,
         factors=[
-            FactorDoc(name=name, title=title(table, name), unit=f.unit, kind=f.kind, control=f.control, levels=list(f.levels))
+            FactorDoc(
+                name=name, title=title(table, name), unit=f.unit, kind=f.kind, control=f.control, levels=list(f.levels)
+            )
             for name, f in study.factors.items()
         ],
         responses=[

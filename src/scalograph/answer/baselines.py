@@ -22,7 +22,7 @@ def baseline_table(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> T
     factor = next((name for name, f in table.study.factors.items() if f.control == "cpus"), None)
     if factor is None or not table.study.baseline or factor in table.study.baseline or factor not in varied(table):
         return None
-    pairs = [pair for group in _groups(table, taken, factor) for pair in _pairs(group, factor)]
+    pairs = [pair for group in _groups(table, taken, factor) for pair in _pairs(group)]
     shown = [name for name in varied(table) if name != factor and name not in table.study.baseline]
     rows = [_row(table, factor, shown, one, other) for one, other in pairs]
     columns = [Column(name=title(table, name), kind="label") for name in shown]
@@ -45,7 +45,7 @@ def _groups(table: Table, taken: Mapping[tuple[Level, ...], Sample], factor: str
     return [sorted(group, key=lambda s: str(s.treatment[factor]).zfill(8)) for group in groups.values()]
 
 
-def _pairs(group: Sequence[Sample], factor: str) -> list[tuple[Sample, Sample]]:
+def _pairs(group: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
     return [(group[0], other) for other in group[1:]]
 
 
@@ -57,7 +57,9 @@ def compared(table: Table, one: Sample, other: Sample) -> Comparison:
     paired = len(shared) >= 2
     confidence = table.study.protocol.confidence
     if paired:
-        return compare([a[k] for k in shared], [b[k] for k in shared], paired=True, margin=MARGIN, confidence=confidence)
+        return compare(
+            [a[k] for k in shared], [b[k] for k in shared], paired=True, margin=MARGIN, confidence=confidence
+        )
     return compare(other.scores(response), one.scores(response), margin=MARGIN, confidence=confidence)
 
 

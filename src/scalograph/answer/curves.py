@@ -70,7 +70,7 @@ def curves(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Curv
 
 
 def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sample]) -> Curve:
-    gains = _gains(table, factor, group, members)
+    gains = _gains(table, factor, members)
     points = [_point(table, factor, sample, gains.get(sample.treatment[factor])) for sample in members]
     return Curve(group=group, factor=factor, points=points)
 
@@ -81,7 +81,7 @@ def primary(table: Table) -> str:
     return next((name for name, r in responses.items() if r.source == "window.wall"), next(iter(responses)))
 
 
-def _gains(table: Table, factor: str, group: Mapping[str, Level], members: list[Sample]) -> dict[Level, SpeedupPoint]:
+def _gains(table: Table, factor: str, members: list[Sample]) -> dict[Level, SpeedupPoint]:
     """Speedup of each level; none without a baseline, or where levels are no counts."""
     baseline = table.study.baseline.get(factor)
     levels = [sample.treatment[factor] for sample in members]
@@ -92,7 +92,7 @@ def _gains(table: Table, factor: str, group: Mapping[str, Level], members: list[
         {_int(s.treatment[factor]): s.scores(response) for s in members},
         baseline=_int(baseline),
         work=table.study.work,
-        cpus=_cpus(table, factor, group, members),
+        cpus=_cpus(table, factor, members),
         blocks={_int(s.treatment[factor]): s.blocks(response) for s in members},
         confidence=table.study.protocol.confidence,
     )
@@ -107,7 +107,7 @@ def _int(level: Any) -> int:
     return int(level)
 
 
-def _cpus(table: Table, factor: str, group: Mapping[str, Level], members: list[Sample]) -> int | None:
+def _cpus(table: Table, factor: str, members: list[Sample]) -> int | None:
     """CPUs that the runs of a curve could use, as the kernel gave them back; None where the curve itself is of CPUs."""
     if table.study.factors[factor].control == "cpus":
         return None

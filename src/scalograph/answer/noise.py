@@ -17,7 +17,9 @@ def noise(samples: Iterable[Sample], response: str) -> Noise | None:
     The median, because a few contended treatments may vary a hundred times as much as the others. A sample variance
     of n runs has its median below its mean, by that of chi-square over its n - 1 degrees of freedom: corrected.
     """
-    groups = [np.log(s) for s in (np.asarray(sample.scores(response)) for sample in samples) if len(s) > 1 and s.min() > 0]
+    groups = [
+        np.log(s) for s in (np.asarray(sample.scores(response)) for sample in samples) if len(s) > 1 and s.min() > 0
+    ]
     if not groups:
         return None
     sd = float(np.median([_sd(group.std(ddof=1), len(group) - 1) for group in groups]))

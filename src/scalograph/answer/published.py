@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scalograph.answer.curves import Sample
 from scalograph.answer.tables import title
 from scalograph.errors import StudyError
 from scalograph.findings import Column, Curve, EstimateDoc, Level, TableDoc
@@ -33,7 +32,9 @@ def read_rows(published: Published, folder: Path) -> list[dict[str, str]]:
         raise StudyError.one("published.file", f"{published.file} cannot be read: {error}", "a CSV file") from error
     missing = [c for c in [*published.match, *published.values] if rows and c not in rows[0]]
     if missing:
-        raise StudyError.one("published", f"no column {', '.join(missing)} in {published.file}", f"one of {', '.join(rows[0])}")
+        raise StudyError.one(
+            "published", f"no column {', '.join(missing)} in {published.file}", f"one of {', '.join(rows[0])}"
+        )
     return rows
 
 
@@ -45,21 +46,27 @@ def published_table(table: Table, curves: Sequence[Curve], folder: Path) -> Tabl
     rows = read_rows(published, folder)
     others = [name for name in (rows[0] if rows else {}) if name not in published.values]
     columns = [Column(name=name.replace("_", " "), kind="label") for name in others]
-    for name, response in published.values.items():
+    for response in published.values.values():
         unit = table.study.responses[response].unit if response in table.study.responses else ""
         columns.append(Column(name=f"{_shown(table, response)} published", unit=unit))
         columns.append(Column(name=f"{_shown(table, response)} here", unit=unit, kind="estimate"))
     columns.append(Column(name="scaling factor reproduces", kind="text"))
-    measured = _measured(table, curves)
-    cells = [_row(published, row, others, _found(table, published, row, measured)) for row in rows]
-    return TableDoc(id="published", title="Published figures beside the measured ones", note=published.note, columns=columns, rows=cells)
+    measured = _measured(curves)
+    cells = [_row(published, row, others, _found(published, row, measured)) for row in rows]
+    return TableDoc(
+        id="published",
+        title="Published figures beside the measured ones",
+        note=published.note,
+        columns=columns,
+        rows=cells,
+    )
 
 
 def _shown(table: Table, response: str) -> str:
     return "scaling factor" if response == "speedup" else title(table, response)
 
 
-def _measured(table: Table, curves: Sequence[Curve]) -> list[tuple[dict[str, Level], dict[str, EstimateDoc]]]:
+def _measured(curves: Sequence[Curve]) -> list[tuple[dict[str, Level], dict[str, EstimateDoc]]]:
     found = []
     for curve in curves:
         for point in curve.points:
@@ -71,7 +78,6 @@ def _measured(table: Table, curves: Sequence[Curve]) -> list[tuple[dict[str, Lev
 
 
 def _found(
-    table: Table,
     published: Published,
     row: Mapping[str, str],
     measured: Sequence[tuple[dict[str, Level], dict[str, EstimateDoc]]],
@@ -94,13 +100,15 @@ def level(published: Published, column: str, text: str) -> Level:
         return text
 
 
-def _row(published: Published, row: Mapping[str, str], others: Sequence[str], figures: Mapping[str, EstimateDoc]) -> list[Any]:
+def _row(
+    published: Published, row: Mapping[str, str], others: Sequence[str], figures: Mapping[str, EstimateDoc]
+) -> list[Any]:
     cells: list[Any] = [row[name] for name in others]
     for column, response in published.values.items():
         missing = EstimateDoc(warnings=["this treatment was not run here"])
         cells += [_number(row[column]), figures.get(response, missing).model_dump()]
-    column = next((c for c, response in published.values.items() if response == "speedup"), None)
-    cells.append(reproduces(_number(row[column]) if column else None, figures.get("speedup")))
+    factors = [_number(row[column]) for column, response in published.values.items() if response == "speedup"]
+    cells.append(reproduces(next(iter(factors), None), figures.get("speedup")))
     return cells
 
 

@@ -21,7 +21,8 @@ def _setups(rows: list[Row]) -> Iterable[str]:
 def _work(table: Table, rows: list[Row]) -> Iterable[str]:
     works = {row.work for row in rows if row.work is not None}
     if table.study.work == "total" and len(works) > 1:
-        yield f"work: {min(works)} to {max(works)} units counted, though the study declares it the same in all treatments"
+        counted = f"{min(works)} to {max(works)} units counted"
+        yield f"work: {counted}, though the study declares it the same in all treatments"
 
 
 def _policies(table: Table, rows: list[Row]) -> Iterable[str]:

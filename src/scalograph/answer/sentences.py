@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from scalograph.answer.curves import primary
 from scalograph.answer.tables import title, varied
 from scalograph.findings import Curve, EstimateDoc, Point, TableDoc
 from scalograph.table import Table
@@ -30,15 +29,19 @@ def _summary(table: Table, curves: Sequence[Curve]) -> str:
     factor = title(table, curves[0].factor)
     parts = []
     if on_many:
-        parts.append(f"{scaling} of {len(on_many)} curves on more than one CPU reach {100 * SCALES:.0f} % of what it can give")
-    parts.append(f"{falling} of {len(curves)} curves end slower than {100 * COLLAPSES:.0f} % of their baseline somewhere")
+        parts.append(
+            f"{scaling} of {len(on_many)} curves on more than one CPU reach {100 * SCALES:.0f} % of what it can give"
+        )
+    parts.append(
+        f"{falling} of {len(curves)} curves end slower than {100 * COLLAPSES:.0f} % of their baseline somewhere"
+    )
     return f"Along {factor}: " + "; ".join(parts) + "."
 
 
 def _curve(table: Table, curve: Curve) -> str:
     fixed = [f"{title(table, name)} {curve.group[name]}" for name in varied(table) if name in curve.group]
     where = ", ".join(fixed) or "Overall"
-    point, best = _best(curve)
+    point, _ = _best(curve)
     low_point, low = _worst(curve)
     factor = title(table, curve.factor)
     text = f"{where}: at most {_times(point.speedup)} ({factor} {point.level})"

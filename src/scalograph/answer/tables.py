@@ -48,8 +48,12 @@ def title(table: Table, name: str) -> str:
 def _part(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequence[Curve]) -> TableDoc:
     shown = [name for name in varied(table) if name != factor and name not in fixed]
     has_speedup = any(point.speedup for curve in curves for point in curve.points)
-    columns = [Column(name=title(table, name), unit=table.study.factors[name].unit, kind="label") for name in [*shown, factor]]
-    columns += [Column(name=title(table, n), unit=table.study.responses[n].unit, kind="estimate") for n in judged(table)]
+    columns = [
+        Column(name=title(table, name), unit=table.study.factors[name].unit, kind="label") for name in [*shown, factor]
+    ]
+    columns += [
+        Column(name=title(table, n), unit=table.study.responses[n].unit, kind="estimate") for n in judged(table)
+    ]
     if has_speedup:
         columns += [Column(name="scaling factor", kind="estimate"), Column(name="efficiency", kind="estimate")]
     columns += [Column(name="runs"), Column(name="flags", kind="text")]
@@ -57,7 +61,9 @@ def _part(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequenc
     where = ", ".join(f"{title(table, name)} = {level}" for name, level in fixed.items())
     key = "-".join(str(level) for level in fixed.values())
     heading = f"Treatments with {where}" if where else "Treatments"
-    return TableDoc(id=f"treatments-{key}" if key else "treatments", title=heading, note=_note(table), columns=columns, rows=rows)
+    return TableDoc(
+        id=f"treatments-{key}" if key else "treatments", title=heading, note=_note(table), columns=columns, rows=rows
+    )
 
 
 def judged(table: Table) -> list[str]:
@@ -71,7 +77,9 @@ def _note(table: Table) -> str:
         return ""
     ((factor, level),) = table.study.baseline.items()
     response = title(table, primary(table))
-    return f"scaling factor = {response} at {title(table, factor)} {level} over that of the row, the other factors equal"
+    return (
+        f"scaling factor = {response} at {title(table, factor)} {level} over that of the row, the other factors equal"
+    )
 
 
 def _row(table: Table, curve: Curve, point: Point, shown: Sequence[str], has_speedup: bool) -> list[Cell]:
@@ -109,7 +117,11 @@ def _pivot(
     unit = table.study.responses[wish.response].unit if wish.response in table.study.responses else ""
     heads = [Column(name=title(table, wish.rows), unit=table.study.factors[wish.rows].unit, kind="label")]
     heads += [
-        Column(name=f"{title(table, wish.columns)} {level}" if wish.columns else title(table, wish.response), unit=unit, kind="estimate")
+        Column(
+            name=f"{title(table, wish.columns)} {level}" if wish.columns else title(table, wish.response),
+            unit=unit,
+            kind="estimate",
+        )
         for level in columns
     ]
     cells = [[row, *(_pivot_cell(table, chosen, gains, wish, row, column) for column in columns)] for row in rows]

@@ -56,8 +56,8 @@ def _causes(table: Table) -> Iterable[str]:
         for cause in row.causes if row.verdict not in COUNTED else ():
             n, amount = worst.get(cause["cause"], (0, 0.0))
             worst[cause["cause"]] = (n + 1, max(amount, cause["amount"] or 0.0))
-    for cause, (n, amount) in sorted(worst.items()):
-        yield f"{cause}: {n} runs, at most {100 * amount:.2g} % of the CPU time that a run could have had"
+    for name, (n, amount) in sorted(worst.items()):
+        yield f"{name}: {n} runs, at most {100 * amount:.2g} % of the CPU time that a run could have had"
 
 
 def _gaps(table: Table, samples: Sequence[Sample], empty: int) -> Iterable[str]:

@@ -63,7 +63,8 @@ def _announce(planned: Plan, folder: Path) -> None:
     design = planned.design
     budget = design.study.protocol.budget_s
     within = f", within {format_duration(budget)}" if budget is not None else ""
-    say(f"{design.study.name}: {len(design.treatments)} treatments, {design.n_runs} runs in {design.study.protocol.runs} blocks{within}")
+    runs = f"{len(design.treatments)} treatments, {design.n_runs} runs in {design.study.protocol.runs} blocks"
+    say(f"{design.study.name}: {runs}{within}")
     for text in design.dropped:
         say(f"  {text}")
     say(f"  results: {folder}")

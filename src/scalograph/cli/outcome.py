@@ -24,5 +24,6 @@ def conclude(conducted: Conducted, as_json: bool, report: bool) -> int:
         tell(f"Report: {file}")
     else:
         tell(found.trust.sentence)
-        tell(f"{found.runs.n_done} of {found.runs.n_asked} runs, {conducted.reason}. Next: scalograph report {conducted.results.folder}")
+        tell(f"{found.runs.n_done} of {found.runs.n_asked} runs, {conducted.reason}")
+        tell(f"Next: scalograph report {conducted.results.folder}")
     return exit_code(found)

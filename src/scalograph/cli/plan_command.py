@@ -1,12 +1,15 @@
 """`scalograph plan`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scalograph.cli.console import emit_json, tell
 from scalograph.cli.options import Json, Quick, StudyFile
+
+if TYPE_CHECKING:
+    from scalograph.conduct import Plan
 
 # Where no earlier journal tells the noise, it is assumed and said so.
 ASSUMED_SD = 0.03
@@ -15,7 +18,9 @@ ASSUMED_SD = 0.03
 def command(
     file: StudyFile,
     quick: Quick = False,
-    earlier: Annotated[Path | None, typer.Option("--earlier", help="Results of an earlier run, for time and noise.")] = None,
+    earlier: Annotated[
+        Path | None, typer.Option("--earlier", help="Results of an earlier run, for time and noise.")
+    ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write design.jsonl into this folder.")] = None,
     json: Json = False,
 ) -> None:
@@ -42,7 +47,7 @@ def command(
     _print(document)
 
 
-def _document(planned: "conduct.Plan", seconds: float | None, journal: Path | None) -> dict[str, object]:  # type: ignore[name-defined]  # noqa: F821
+def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> dict[str, object]:
     from math import expm1
 
     from scalograph.analysis import minimum_detectable_effect
@@ -80,11 +85,13 @@ def _print(document: dict[str, object]) -> None:
     from scalograph.units import format_duration
 
     seconds, effect = document["expected_s"], document["detectable_percent"]
-    tell(f"{document['study']}: {document['treatments']} treatments, {document['runs']} runs in {document['blocks']} blocks")
-    tell("  time: " + (format_duration(float(seconds)) if isinstance(seconds, float) else "unknown; give results of an earlier run with --earlier"))
+    runs = f"{document['runs']} runs in {document['blocks']} blocks"
+    tell(f"{document['study']}: {document['treatments']} treatments, {runs}")
+    known = format_duration(seconds) if isinstance(seconds, float) else None
+    tell(f"  time: {known or 'unknown; give results of an earlier run with --earlier'}")
     if isinstance(effect, float):
-        sd = float(str(document["sd_log"]))
-        tell(f"  detectable: differences from {effect:.2g} % at 80 % power, if runs vary by {100 * sd:.2g} % ({document['sd_from']})")
+        noise = f"if runs vary by {100 * float(str(document['sd_log'])):.2g} % ({document['sd_from']})"
+        tell(f"  detectable: differences from {effect:.2g} % at 80 % power, {noise}")
     else:
         tell("  detectable: nothing; one run a treatment carries no interval, ask for at least 2 runs")
     dropped = document["dropped"]

@@ -11,9 +11,11 @@ from scalograph.facts import HostFacts, Jvm
 
 # Words of the kernel command line that change what is measured; nothing else of it is kept.
 _ALLOWED = frozenset(
-    "isolcpus nohz_full rcu_nocbs mitigations maxcpus nosmt nosmp mem intel_pstate amd_pstate idle processor.max_cstate "
-    "intel_idle.max_cstate transparent_hugepage preempt threadirqs clocksource tsc cgroup_no_v1 "
-    "systemd.unified_cgroup_hierarchy psi".split()
+    """
+    isolcpus nohz_full rcu_nocbs mitigations maxcpus nosmt nosmp mem intel_pstate amd_pstate idle processor.max_cstate
+    intel_idle.max_cstate transparent_hugepage preempt threadirqs clocksource tsc cgroup_no_v1
+    systemd.unified_cgroup_hierarchy psi
+    """.split()  # noqa: SIM905
 )
 
 

@@ -47,11 +47,11 @@ class JvmControl:
         """The level's launcher as `{java}`."""
         return launch.with_values(java=_launcher(level, facts))
 
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:  # noqa: ARG002
+    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
         """Nothing on the machine changes."""
         return nullcontext()
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:  # noqa: ARG002
+    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
         """Nothing: the launcher that was started is the one that was named."""
         return []
 
@@ -62,7 +62,7 @@ class JvmOptionsControl:
     name = "jvm-options"
     kind = "tunable"
 
-    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:  # noqa: ARG002
+    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """The levels as written.
 
         Raises:
@@ -72,15 +72,15 @@ class JvmOptionsControl:
             _options(level)
         return list(levels)
 
-    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:  # noqa: ARG002
+    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """The options behind those that another factor has set already."""
         return launch.with_values(jvm_options=[*launch.values.get("jvm_options", []), *_options(level)])
 
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:  # noqa: ARG002
+    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
         """Nothing on the machine changes."""
         return nullcontext()
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:  # noqa: ARG002
+    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
         """Nothing: a JVM that does not know an option refuses to start."""
         return []
 

@@ -1,11 +1,9 @@
 """Which n of the CPUs: close together, far apart, or one for each core."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
-
-from collections.abc import Mapping
 
 from scalograph.control.base import Launch, Level, LevelError
 from scalograph.facts import CpuFact, HostFacts
@@ -34,7 +32,9 @@ def place(n_cpus: int, placement: str, cpus: Sequence[CpuFact]) -> tuple[int, ..
     ordered = _ORDERS[placement](cpus)
     if n_cpus > len(ordered):
         raise LevelError(
-            f"{n_cpus} CPUs placed {placement}", f"at most {len(ordered)} on this host", "use fewer or another placement"
+            f"{n_cpus} CPUs placed {placement}",
+            f"at most {len(ordered)} on this host",
+            "use fewer or another placement",
         )
     return tuple(sorted(cpu.cpu for cpu in ordered[:n_cpus]))
 

@@ -6,6 +6,19 @@ from scalograph.study.model import Factor, Protocol, Published, Quick, Response,
 from scalograph.study.quick import quickened
 
 __all__ = [
-    "Factor", "Level", "LevelsError", "Protocol", "Published", "Quick", "Response", "Study", "Table", "WorkloadUse",
-    "load", "needs_host", "parse", "parse_levels", "quickened",
+    "Factor",
+    "Level",
+    "LevelsError",
+    "Protocol",
+    "Published",
+    "Quick",
+    "Response",
+    "Study",
+    "Table",
+    "WorkloadUse",
+    "load",
+    "needs_host",
+    "parse",
+    "parse_levels",
+    "quickened",
 ]

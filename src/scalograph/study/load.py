@@ -106,8 +106,10 @@ def _known_keys(path: KeyPath) -> tuple[str, str]:
 
 
 def _step(node: Any, part: str | int, definitions: Any) -> Any:
-    node = node.get("items") if isinstance(part, int) else node.get("properties", {}).get(
-        part, node.get("additionalProperties")
+    node = (
+        node.get("items")
+        if isinstance(part, int)
+        else node.get("properties", {}).get(part, node.get("additionalProperties"))
     )
     for option in [node, *(node or {}).get("anyOf", [])]:
         if isinstance(option, dict) and "$ref" in option:

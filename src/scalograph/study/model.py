@@ -2,8 +2,16 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
-from pydantic import model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from scalograph.study.levels import Level, LevelsError, check_levels, needs_host, parse_levels
 from scalograph.units import parse_duration, parse_percent
@@ -163,4 +171,4 @@ class Study(Part):
     quick: Quick = Quick()
 
 
-__all__ = ["LevelsError", "Study", "Factor", "Response", "Protocol", "Table", "Published", "Quick", "CONTROLS"]
+__all__ = ["CONTROLS", "Factor", "LevelsError", "Protocol", "Published", "Quick", "Response", "Study", "Table"]

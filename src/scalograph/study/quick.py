@@ -17,7 +17,10 @@ def quickened(study: Study) -> Study:
     changed: dict[str, Any] = {
         "protocol": {**_as_written(study.protocol), **study.quick.protocol},
         "factors": {
-            name: {**_as_written(factor), **({"levels": study.quick.factors[name]} if name in study.quick.factors else {})}
+            name: {
+                **_as_written(factor),
+                **({"levels": study.quick.factors[name]} if name in study.quick.factors else {}),
+            }
             for name, factor in study.factors.items()
         },
         "exclude": [*study.exclude, *study.quick.exclude],
