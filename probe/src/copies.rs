@@ -102,6 +102,14 @@ impl Copy {
         Ok((copy, Ends { fds }))
     }
 
+    pub fn exit_code(&self) -> Option<i32> {
+        self.end.filter(|e| libc::WIFEXITED(e.status)).map(|e| libc::WEXITSTATUS(e.status))
+    }
+
+    pub fn signal(&self) -> Option<i32> {
+        self.end.filter(|e| libc::WIFSIGNALED(e.status)).map(|e| libc::WTERMSIG(e.status))
+    }
+
     /// Standing at its `ready`, waiting for the byte.
     pub fn waits(&self) -> bool {
         self.speech.ready && self.go.is_some() && self.end.is_none()

@@ -133,6 +133,8 @@ pub struct Timeline {
     pub cpus: Vec<usize>,
     pub busy_ns: Vec<Vec<u64>>,
     pub waiting_ns: Option<Vec<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree_busy_ns: Option<Vec<u64>>,
     pub tasks: Vec<TaskRow>,
 }
 

@@ -13,12 +13,17 @@ mod gate;
 mod guard;
 mod host;
 mod launch;
+mod perf;
 mod poller;
+mod record;
 mod records;
 mod report;
 mod run;
 mod spec;
+mod summary;
 mod sys;
+mod timeline;
+mod tree;
 mod watch;
 mod workload;
 

@@ -1,13 +1,215 @@
-//! Kernel records of the tree.
+//! Kernel records of one run: opened, emptied seldom, and given up where they would cost too much.
 
 use crate::cgroup::Leaf;
+use crate::events::Degraded;
+use crate::perf::{Event, Ring, LIFE, SWITCHES};
+use crate::record::{Stamped, What};
+use crate::sys::{self, SECOND};
+use crate::timeline::Bins;
+use crate::tree::Tree;
+use std::io;
 
-pub struct Records {}
+/// Emptied no more often, or the probe would become the neighbor that it looks for.
+const REST_NS: u64 = 10_000_000;
+/// About a microsecond for each switch off and on: beyond this rate more than 0.1 % of a CPU.
+const MAX_SWITCHES_PER_S: u64 = 1000;
+/// A burst of fewer records says nothing about a rate.
+const MIN_RECORDS: u64 = 4000;
+/// A record is written with its time first, and becomes visible a little later.
+const SETTLE_NS: u64 = 1_000_000;
+const COARSE_NS: u64 = SECOND / 10;
+
+struct Channel {
+    cpu: usize,
+    life: Event,
+    switches: Option<Event>,
+    ring: Ring,
+    n_switch_records: u64,
+}
+
+impl Channel {
+    fn open(cpu: usize, pages: usize, with_switches: bool) -> io::Result<Channel> {
+        let life = Event::open(LIFE, cpu)?;
+        let ring = Ring::map(&life, pages)?;
+        let switches = with_switches.then(|| Event::open(SWITCHES, cpu)).transpose()?;
+        switches.iter().try_for_each(|event| event.write_into(&life))?;
+        Ok(Channel { cpu, life, switches, ring, n_switch_records: 0 })
+    }
+}
+
+/// The tree's CPU time at 10 Hz, where switches are too many to record each.
+struct Coarse {
+    bins: Bins,
+    last_ns: u64,
+    usage_ns: u64,
+}
+
+pub struct Records {
+    channels: Vec<Channel>,
+    pub tree: Tree,
+    pub degraded: Vec<Degraded>,
+    pending: Vec<Stamped>,
+    last_ns: u64,
+    due_ns: Option<u64>,
+    max_bins: usize,
+    coarse: Option<Coarse>,
+    pub with_switches: bool,
+}
 
 impl Records {
-    pub fn next_ns(&self, _now: u64) -> u64 {
-        u64::MAX
+    pub fn open(cpus: &[usize], with_switches: bool, max_bins: usize) -> io::Result<Records> {
+        // Offlined CPUs between reading the list and here are simply not opened.
+        let channels = open_channels(cpus, with_switches)?;
+        let cpus: Vec<usize> = channels.iter().map(|c| c.cpu).collect();
+        let tree = Tree::new(&cpus, max_bins, vec![std::process::id()]);
+        let (degraded, pending) = (Vec::new(), Vec::new());
+        Ok(Records {
+            channels,
+            tree,
+            degraded,
+            pending,
+            last_ns: 0,
+            due_ns: None,
+            max_bins,
+            coarse: None,
+            with_switches,
+        })
     }
-    pub fn on_time(&mut self, _now: u64, _leaf: Option<&Leaf>) {}
-    pub fn on_ring(&mut self, _now: u64) {}
+
+    /// With all copies at the gate, asleep: their first record is then their waking.
+    pub fn enable(&mut self, mains: &[i32]) -> io::Result<()> {
+        mains.iter().for_each(|pid| self.tree.add_main(*pid as u32));
+        self.last_ns = sys::now_ns();
+        let events = self.channels.iter().flat_map(|c| c.switches.iter().chain([&c.life]));
+        events.into_iter().try_for_each(Event::enable)
+    }
+
+    pub fn fds(&self) -> Vec<i32> {
+        self.channels.iter().map(|c| c.life.fd()).collect()
+    }
+
+    pub fn next_ns(&self) -> u64 {
+        let coarse = self.coarse.as_ref().map(|c| c.last_ns + COARSE_NS);
+        self.due_ns.into_iter().chain(coarse).min().unwrap_or(u64::MAX)
+    }
+
+    pub fn on_ring(&mut self, now: u64, gate: u64, leaf: Option<&Leaf>) {
+        if now < self.last_ns + REST_NS {
+            self.due_ns = Some(self.last_ns + REST_NS);
+        } else {
+            self.drain(now, gate, leaf);
+        }
+    }
+
+    pub fn on_time(&mut self, now: u64, gate: u64, leaf: Option<&Leaf>) {
+        if self.due_ns.is_some_and(|due| now >= due) {
+            self.drain(now, gate, leaf);
+        }
+        if self.coarse.as_ref().is_some_and(|c| now >= c.last_ns + COARSE_NS) {
+            self.sample(now, leaf);
+        }
+    }
+
+    fn drain(&mut self, now: u64, gate: u64, leaf: Option<&Leaf>) {
+        self.due_ns = None;
+        self.tree.gate = gate;
+        self.collect();
+        self.feed(now.saturating_sub(SETTLE_NS));
+        if self.with_switches && self.coarse.is_none() {
+            self.check_rate(now - self.last_ns, leaf);
+        }
+        self.channels.iter_mut().for_each(|c| c.n_switch_records = 0);
+        self.last_ns = now;
+    }
+
+    fn collect(&mut self) {
+        for channel in &mut self.channels {
+            let from = self.pending.len();
+            channel.ring.drain(&mut self.pending);
+            let switch = |r: &&Stamped| matches!(r.what, What::In | What::Out { .. });
+            channel.n_switch_records += self.pending[from..].iter().filter(switch).count() as u64;
+        }
+        // Each ring is in order, and the sort keeps that order among equal times.
+        self.pending.sort_by_key(|r| r.time);
+    }
+
+    fn feed(&mut self, until: u64) {
+        let n = self.pending.partition_point(|r| r.time <= until);
+        for record in self.pending.drain(..n) {
+            self.tree.feed(&record);
+        }
+    }
+
+    fn check_rate(&mut self, over_ns: u64, leaf: Option<&Leaf>) {
+        let per_s = |n: u64| (n as u128 * SECOND as u128 / 2 / over_ns.max(1) as u128) as u64;
+        let busy = |c: &&Channel| c.n_switch_records >= MIN_RECORDS && per_s(c.n_switch_records) > MAX_SWITCHES_PER_S;
+        let Some(channel) = self.channels.iter().find(busy) else { return };
+        let why = format!(
+            "{} switches/s on CPU {}, above {MAX_SWITCHES_PER_S}",
+            per_s(channel.n_switch_records),
+            channel.cpu
+        );
+        self.degraded.push(Degraded::new("switch records", &why, "none: recording each would disturb the run"));
+        self.channels.iter().flat_map(|c| &c.switches).for_each(|event| drop(event.disable()));
+        let (bins, last_ns) = (Bins::new(1, self.max_bins), self.tree.gate);
+        self.coarse = Some(Coarse { bins, last_ns, usage_ns: 0 });
+        self.sample(sys::now_ns(), leaf);
+    }
+
+    fn sample(&mut self, now: u64, leaf: Option<&Leaf>) {
+        let gate = self.tree.gate;
+        let Some(coarse) = &mut self.coarse else { return };
+        if let Some(usage_ns) = leaf.and_then(Leaf::usage_ns) {
+            let over = now.saturating_sub(coarse.last_ns).max(1);
+            let weight = usage_ns.saturating_sub(coarse.usage_ns) as f64 / over as f64;
+            coarse.bins.add_weighted(0, coarse.last_ns - gate, now - gate, weight);
+            coarse.usage_ns = usage_ns;
+        }
+        coarse.last_ns = now;
+    }
+
+    /// Everything there is, up to the end of the tree.
+    pub fn finish(&mut self, end: u64, gate: u64, leaf: Option<&Leaf>) {
+        self.tree.gate = gate;
+        self.sample(end, leaf);
+        self.collect();
+        self.feed(u64::MAX);
+        self.tree.finish(end);
+        let lost = self.tree.sums.lost;
+        if lost > 0 {
+            let why = format!("the kernel dropped {lost} records");
+            self.degraded.push(Degraded::new("kernel records", &why, "raise kernel.perf_event_mlock_kb"));
+        }
+    }
+
+    /// Whether the switches of the whole run are known.
+    pub fn complete(&self) -> bool {
+        self.with_switches && self.coarse.is_none()
+    }
+
+    /// In place of per-CPU rows: width of a bin, and the tree's time in each.
+    pub fn coarse(&self) -> Option<(u64, &[u64])> {
+        self.coarse.as_ref().map(|c| (c.bins.bin_ns, c.bins.rows[0].as_slice()))
+    }
+}
+
+/// The memory that a user may lock for rings is limited: smaller ones are better than none.
+fn open_channels(cpus: &[usize], with_switches: bool) -> io::Result<Vec<Channel>> {
+    let largest = if cpus.len() > 16 { 32 } else { 128 };
+    let mut pages = largest;
+    loop {
+        let opened: io::Result<Vec<Channel>> =
+            cpus.iter().map(|cpu| Channel::open(*cpu, pages, with_switches)).collect();
+        match opened {
+            Err(e) if matches!(e.raw_os_error(), Some(libc::EPERM | libc::ENOMEM)) && pages > 4 => pages /= 2,
+            other => return other,
+        }
+    }
+}
+
+/// What would help against a refusal of perf_event_open.
+pub fn refusal(error: &io::Error) -> (String, &'static str) {
+    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    let why = format!("perf_event_open: {} (kernel.perf_event_paranoid={})", sys::describe_error(error), level.trim());
+    (why, "run as root, or set kernel.perf_event_paranoid to 2, and allow the call where seccomp filters it")
 }

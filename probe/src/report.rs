@@ -2,10 +2,12 @@
 
 use crate::capture::pieces;
 use crate::copies::{Copy, Usage};
-use crate::events::{CopyEvent, Degraded, Event, InForce, Iterations, Output, RunEvent, Values};
+use crate::events::{CopyEvent, Degraded, Event, InForce, Iterations, Output, RunEvent, TaskRow, Timeline, Values};
 use crate::launch::policy_name;
+use crate::records::Records;
 use crate::run::Before;
-use crate::spec::Spec;
+use crate::summary;
+use crate::tree::Main;
 use crate::watch::Watch;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -13,44 +15,68 @@ use std::sync::atomic::Ordering::SeqCst;
 const STDOUT_PIECE: usize = 512 << 10;
 /// At most 105 bytes for each.
 const ITERATIONS_PIECE: usize = 32768;
-const CANNOT: i32 = 69;
+/// Cells of a timeline, at most 20 bytes for each.
+const MAX_CELLS: usize = 150_000;
 
-pub fn not_started(spec: &Spec, reason: String, degraded: Vec<Degraded>) -> Event {
-    let (run, status) = (spec.run.clone(), "not started".into());
-    Event::Run(Box::new(RunEvent { run, status, reason: Some(reason), degraded, ..RunEvent::default() }))
-}
-
-/// All times are taken relative to the first copy's leaving: the gate as it was, not as planned.
-struct Frame {
-    gate: u64,
-    left: Vec<u64>,
-    before: Vec<u64>,
-}
-
-impl Frame {
-    fn of(watch: &Watch) -> Frame {
-        let left: Vec<u64> = watch.board.slots().map(|s| s.left_ns.load(SeqCst)).collect();
-        let gate = left.iter().copied().filter(|t| *t > 0).min().unwrap_or(watch.gate_ns);
-        Frame { gate, left, before: watch.board.slots().map(|s| s.before_ns.load(SeqCst)).collect() }
-    }
-
-    fn since(&self, time: u64) -> u64 {
-        time.saturating_sub(self.gate)
-    }
-}
-
-pub fn events(watch: &mut Watch, before: &Before, _online: &[usize], degraded: Vec<Degraded>) -> Vec<Event> {
-    let not_started = watch.early.as_ref().filter(|e| e.status == "not started");
-    if let Some(early) = not_started {
-        return vec![self::not_started(watch.spec, early.reason.clone(), degraded)];
+pub fn events(watch: &mut Watch, before: &Before, online: &[usize], mut degraded: Vec<Degraded>) -> Vec<Event> {
+    degraded.extend(watch.records.iter_mut().flat_map(|r| r.degraded.drain(..)));
+    if let Some(early) = watch.early.as_ref().filter(|e| e.status == "not started") {
+        let (run, reason) = (watch.spec.run.clone(), Some(early.reason.clone()));
+        let status = early.status.into();
+        return vec![Event::Run(Box::new(RunEvent { run, status, reason, degraded, ..RunEvent::default() }))];
     }
     let frame = Frame::of(watch);
     let mut list = Vec::new();
     for index in 0..watch.copies.len() {
         copy_events(watch, &frame, index, &mut list);
     }
-    list.push(Event::Run(Box::new(run_event(watch, &frame, before, degraded))));
+    list.push(Event::Run(Box::new(summary::run_event(watch, &frame, before, online, degraded))));
+    let (run, n_tasks) = (watch.spec.run.clone(), watch.spec.timeline_tasks);
+    if let Some(timeline) = watch.records.as_mut().and_then(|r| timeline(run, r, n_tasks)) {
+        list.insert(list.len() - 1, Event::Timeline(timeline));
+    }
     list
+}
+
+/// When one copy left the gate, started, ended and was reaped; all on CLOCK_MONOTONIC.
+pub struct Times {
+    pub left: Option<u64>,
+    pub before_ns: u64,
+    pub main: Main,
+    pub reaped: Option<u64>,
+}
+
+impl Times {
+    /// As near to the program as is known: the kernel's record, else the clock of the gate.
+    pub fn start(&self) -> Option<u64> {
+        self.main.image_ns.or(self.left)
+    }
+
+    pub fn end(&self) -> Option<u64> {
+        self.main.exit_ns.or(self.reaped)
+    }
+}
+
+pub struct Frame {
+    pub gate: u64,
+    pub copies: Vec<Times>,
+}
+
+impl Frame {
+    fn of(watch: &Watch) -> Frame {
+        let times = |(index, copy): (usize, &Copy)| {
+            let slot = watch.board.slot(index);
+            let main = watch.records.as_ref().and_then(|r| r.tree.mains.get(&(copy.pid as u32)).copied());
+            let left = Some(slot.left_ns.load(SeqCst)).filter(|t| *t > 0);
+            let before_ns = slot.before_ns.load(SeqCst);
+            Times { left, before_ns, main: main.unwrap_or_default(), reaped: copy.end.map(|e| e.at_ns) }
+        };
+        Frame { gate: watch.gate_ns, copies: watch.copies.iter().enumerate().map(times).collect() }
+    }
+
+    pub fn since(&self, time: u64) -> u64 {
+        time.saturating_sub(self.gate)
+    }
 }
 
 fn copy_events(watch: &Watch, frame: &Frame, index: usize, list: &mut Vec<Event>) {
@@ -62,37 +88,40 @@ fn copy_events(watch: &Watch, frame: &Frame, index: usize, list: &mut Vec<Event>
         list.push(Event::Output(Output { run: run.clone(), copy: index, stdout: part.to_string() }));
     }
     for part in copy.speech.iterations.chunks(ITERATIONS_PIECE) {
-        let since = |t: u64| t as i64 - frame.gate as i64;
-        list.push(Event::Iterations(Iterations {
-            run: run.clone(),
-            copy: index,
-            index: part.iter().map(|i| i.index).collect(),
-            start_ns: part.iter().map(|i| since(i.start)).collect(),
-            end_ns: part.iter().map(|i| since(i.end)).collect(),
-            work: part.iter().map(|i| i.work).collect(),
-            cpu_ns: part.iter().map(|i| i.cpu).collect(),
-        }));
+        list.push(Event::Iterations(iterations(run.clone(), index, frame.gate, part)));
     }
     if !copy.speech.values.is_empty() {
         list.push(Event::Values(Values { run, copy: index, values: copy.speech.values.clone() }));
     }
 }
 
+fn iterations(run: String, copy: usize, gate: u64, part: &[crate::workload::Iteration]) -> Iterations {
+    let since = |time: u64| time as i64 - gate as i64;
+    Iterations {
+        run,
+        copy,
+        index: part.iter().map(|i| i.index).collect(),
+        start_ns: part.iter().map(|i| since(i.start)).collect(),
+        end_ns: part.iter().map(|i| since(i.end)).collect(),
+        work: part.iter().map(|i| i.work).collect(),
+        cpu_ns: part.iter().map(|i| i.cpu).collect(),
+    }
+}
+
 fn copy_event(watch: &Watch, frame: &Frame, index: usize, stdout: Option<&str>) -> CopyEvent {
-    let (copy, slot) = (&watch.copies[index], watch.board.slot(index));
-    let end = copy.end.as_ref();
-    let usage = end.map_or(Usage::default(), |e| e.usage).without(frame.before[index]);
+    let (copy, slot, times) = (&watch.copies[index], watch.board.slot(index), &frame.copies[index]);
+    let usage = copy.end.map_or(Usage::default(), |e| e.usage).without(times.before_ns);
     CopyEvent {
         run: watch.spec.run.clone(),
         copy: index,
         command: copy.command,
         pid: copy.pid,
-        exit_code: exit_code(copy),
-        signal: signal(copy),
-        start_ns: (frame.left[index] > 0).then(|| frame.since(frame.left[index])),
-        exec_ns: None,
-        end_ns: end.map(|e| frame.since(e.at_ns)),
-        reap_ns: None,
+        exit_code: copy.exit_code(),
+        signal: copy.signal(),
+        start_ns: times.start().map(|t| frame.since(t)),
+        exec_ns: times.main.exec_ns.map(|t| frame.since(t)),
+        end_ns: times.end().map(|t| frame.since(t)),
+        reap_ns: times.reaped.zip(times.main.exit_ns).map(|(reaped, exit)| reaped.saturating_sub(exit)),
         user_ns: usage.user_ns,
         system_ns: usage.system_ns,
         in_force: InForce {
@@ -107,68 +136,45 @@ fn copy_event(watch: &Watch, frame: &Frame, index: usize, stdout: Option<&str>) 
     }
 }
 
-fn exit_code(copy: &Copy) -> Option<i32> {
-    copy.end.filter(|e| libc::WIFEXITED(e.status)).map(|e| libc::WEXITSTATUS(e.status))
+/// Rows for the CPUs that were used; in place of them one for the tree, where only that is known.
+fn timeline(run: String, records: &mut Records, n_tasks: usize) -> Option<Timeline> {
+    if let Some((bin_ns, total)) = records.coarse() {
+        let (source, tree_busy_ns) = ("cpu.stat".into(), Some(total.to_vec()));
+        let (cpus, busy_ns, tasks) = (Vec::new(), Vec::new(), Vec::new());
+        return Some(Timeline { run, source, bin_ns, cpus, busy_ns, waiting_ns: None, tree_busy_ns, tasks });
+    }
+    let tree = records.complete().then_some(&mut records.tree)?;
+    let used: Vec<usize> = (0..tree.cpus.len()).filter(|row| tree.busy.rows[*row].iter().any(|ns| *ns > 0)).collect();
+    let bin_ns = same_width(&mut tree.busy, &mut tree.waiting, MAX_CELLS / used.len().max(1));
+    let busy_ns = used.iter().map(|row| tree.busy.rows[*row].clone()).collect();
+    let waiting_ns = Some(tree.waiting.rows[0].clone());
+    let cpus = used.iter().map(|row| tree.cpus[*row]).collect();
+    let n_tasks = n_tasks.min(MAX_CELLS / used.len().max(1));
+    let tasks = tree.tasks(n_tasks).iter().map(|task| task_row(task, &used)).collect();
+    Some(Timeline { run, source: "records".into(), bin_ns, cpus, busy_ns, waiting_ns, tree_busy_ns: None, tasks })
 }
 
-fn signal(copy: &Copy) -> Option<i32> {
-    copy.end.filter(|e| libc::WIFSIGNALED(e.status)).map(|e| libc::WTERMSIG(e.status))
+fn same_width(busy: &mut crate::timeline::Bins, waiting: &mut crate::timeline::Bins, max_bins: usize) -> u64 {
+    while busy.bin_ns < waiting.bin_ns || busy.n_bins() > max_bins.max(1) {
+        busy.double();
+    }
+    while waiting.bin_ns < busy.bin_ns {
+        waiting.double();
+    }
+    let n = busy.n_bins().max(waiting.n_bins());
+    busy.pad(n);
+    waiting.pad(n);
+    busy.bin_ns
 }
 
-fn run_event(watch: &Watch, frame: &Frame, before: &Before, degraded: Vec<Degraded>) -> RunEvent {
-    let (status, reason) = verdict(watch);
-    let last_end = watch.copies.iter().filter_map(|c| c.end).map(|e| e.at_ns).max().unwrap_or(frame.gate);
-    let before_gate = frame.before.iter().sum();
-    let mut usage = watch.adopted;
-    watch.copies.iter().filter_map(|c| c.end).for_each(|e| usage.add(&e.usage));
-    let usage = usage.without(before_gate);
-    let from_cgroup = watch.contain.leaf().and_then(|l| l.usage_ns()).map(|ns| ns.saturating_sub(before_gate));
-    let cpu_ns = from_cgroup.unwrap_or(usage.user_ns + usage.system_ns);
-    let spread = |times: Vec<u64>| Some(times.iter().max()? - times.iter().min()?);
-    let machine = watch.machine_end.zip(before.machine);
-    RunEvent {
-        run: watch.spec.run.clone(),
-        status: status.into(),
-        reason,
-        wall_ns: Some(frame.since(last_end)),
-        wall_source: Some("gate".into()),
-        wall_outer_ns: Some(frame.since(last_end)),
-        tree_wall_ns: Some(frame.since(watch.tree_end_ns)),
-        gate_ns: Some(frame.gate),
-        gate_skew_ns: spread(frame.left.clone()),
-        queue_drain_ns: spread(frame.left.clone()),
-        user_ns: Some(usage.user_ns),
-        system_ns: Some(usage.system_ns),
-        cpu_ns: Some(cpu_ns),
-        cpu_source: Some(if from_cgroup.is_some() { "cgroup" } else { "rusage" }.into()),
-        n_switches: Some(usage.switches),
-        n_preemptions: Some(usage.preemptions),
-        n_minor_faults: Some(usage.minor_faults),
-        n_major_faults: Some(usage.major_faults),
-        n_blocks_in: Some(usage.blocks_in),
-        n_blocks_out: Some(usage.blocks_out),
-        max_rss_bytes: Some(usage.max_rss_bytes),
-        steal_ns: machine.map(|(end, start)| end.steal_ns.saturating_sub(start.steal_ns)),
-        machine_busy_ns: machine.map(|(end, start)| end.busy_ns.saturating_sub(start.busy_ns)),
-        n_survivors: Some(watch.n_survivors),
-        observer_ns: Some(watch.observer_end_ns.saturating_sub(before.observer_ns)),
-        degraded,
-        ..RunEvent::default()
+fn task_row(task: &crate::tree::Task, used: &[usize]) -> TaskRow {
+    let name: Vec<u8> = task.name.iter().copied().take_while(|b| *b != 0).collect();
+    TaskRow {
+        tid: task.tid,
+        name: String::from_utf8_lossy(&name).into_owned(),
+        cpu_ns: task.cpu_ns,
+        wait_ns: task.wait_ns,
+        per_cpu_ns: used.iter().map(|row| task.per_cpu.get(*row).copied().unwrap_or(0)).collect(),
+        migrations: task.migrations,
     }
-}
-
-fn verdict(watch: &Watch) -> (&'static str, Option<String>) {
-    if let Some(early) = &watch.early {
-        return (early.status, Some(early.reason.clone()));
-    }
-    let signaled = watch.copies.iter().enumerate().find_map(|(i, c)| Some((i, signal(c)?)));
-    if let Some((copy, number)) = signaled {
-        return ("signal", Some(format!("copy {copy} was ended by signal {number}")));
-    }
-    let failed = watch.copies.iter().enumerate().find(|(_, c)| exit_code(c).is_some_and(|code| code != 0));
-    let Some((index, copy)) = failed else { return ("ok", None) };
-    let code = exit_code(copy).unwrap_or_default();
-    let said = copy.kept_err.text();
-    let last = said.lines().rev().find(|l| !l.trim().is_empty()).filter(|_| code == CANNOT);
-    ("failed", Some(last.map_or_else(|| format!("copy {index} exited with {code}"), |l| l.trim().into())))
 }

@@ -8,7 +8,7 @@ use crate::events::{Degraded, Event, Header};
 use crate::host::{self, MachineTime};
 use crate::launch::{self, Ends, Image, Place};
 use crate::poller::{Poller, Source};
-use crate::records::Records;
+use crate::records::{self, Records};
 use crate::spec::{Command, Spec};
 use crate::sys::{self, SECOND};
 use crate::watch::Watch;
@@ -28,6 +28,13 @@ struct Checked {
     descriptors: libc::rlimit,
 }
 
+struct Launched {
+    copies: Vec<Copy>,
+    /// What the copies together may use.
+    cpus: Vec<usize>,
+    spins: Vec<bool>,
+}
+
 /// The window's beginning, read just before the gate opens.
 pub struct Before {
     pub machine: Option<MachineTime>,
@@ -39,23 +46,23 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     let poller = Poller::new().map_err(|e| os("signalfd", &e))?;
     let mut degraded = Vec::new();
     let contain = Containment::choose(&mut degraded);
-    let records = None::<Records>;
+    let records = open_records(spec, &checked.online, &mut degraded);
     write(out, Event::Header(header(spec, &contain, records.is_some(), &degraded)))?;
     let images: Vec<Image> =
         spec.commands.iter().zip(&checked.programs).map(|(c, p)| Image::new(c, p, spec.events)).collect();
     let n = spec.commands.iter().map(|c| c.copies).sum();
     let board = Board::new(n).map_err(|e| os("shared memory", &e))?;
-    let watched = launch_all(spec, &checked, &images, &board, &contain)?;
-    let cpus = watched.1;
+    let launched = launch_all(spec, &checked, &images, &board, &contain)?;
     let mut watch = Watch {
         spec,
         mains_left: n,
-        copies: watched.0,
+        copies: launched.copies,
         board: &board,
         contain: &contain,
         poller: &poller,
         records,
-        cpus: &cpus,
+        cpus: &launched.cpus,
+        spins: &launched.spins,
         budget: Budget::new(),
         early: None,
         adopted: Usage::default(),
@@ -70,7 +77,7 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
         gone: false,
     };
     listen(&watch).map_err(|e| os("epoll", &e))?;
-    let before = open_gate(&mut watch);
+    let before = open_gate(&mut watch)?;
     watch.until_gone();
     for event in report::events(&mut watch, &before, &checked.online, degraded) {
         write(out, event)?;
@@ -90,6 +97,24 @@ pub fn os(what: &str, error: &io::Error) -> Refusal {
         "to be granted",
         "ask the administrator, or lower the number of copies",
     )
+}
+
+/// First with switches; then without, if only they are refused; else what was refused is said.
+fn open_records(spec: &Spec, cpus: &[usize], degraded: &mut Vec<Degraded>) -> Option<Records> {
+    if spec.plain {
+        return None;
+    }
+    let open = |switches| Records::open(cpus, switches, spec.timeline_bins);
+    let say = |what: &str, e: &io::Error| {
+        let (why, fix) = records::refusal(e);
+        Degraded::new(what, &why, fix)
+    };
+    let wanted = spec.timeline;
+    let (first, what) = (open(wanted), if wanted { "switch records" } else { "kernel records" });
+    first.inspect_err(|e| degraded.push(say(what, e))).ok().or_else(|| {
+        let second = if wanted { open(false) } else { return None };
+        second.inspect_err(|e| degraded.push(say("kernel records", e))).ok()
+    })
 }
 
 fn header(spec: &Spec, contain: &Containment, records: bool, degraded: &[Degraded]) -> Header {
@@ -168,7 +193,7 @@ fn launch_all(
     images: &[Image],
     board: &Board,
     contain: &Containment,
-) -> Result<(Vec<Copy>, Vec<usize>), Refusal> {
+) -> Result<Launched, Refusal> {
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null").map_err(|e| os("/dev/null", &e))?;
     let null = sys::raised(OwnedFd::from(null)).map_err(|e| os("/dev/null", &e))?;
     let members: Vec<(usize, usize)> =
@@ -187,7 +212,7 @@ fn launch_all(
     let mut cpus = masks.concat();
     cpus.sort_unstable();
     cpus.dedup();
-    Ok((copies, cpus))
+    Ok(Launched { copies, cpus, spins })
 }
 
 fn place<'a>(c: &Command, copy: usize, image: &'a Image, ends: &'a Ends, checked: &Checked, spins: bool) -> Place<'a> {
@@ -235,15 +260,21 @@ fn listen(watch: &Watch) -> io::Result<()> {
         add(&copy.stderr, Source::Stderr(i))?;
         add(&copy.events, Source::Events(i))?;
     }
+    for fd in watch.records.iter().flat_map(Records::fds) {
+        watch.poller.add(fd, Source::Ring)?;
+    }
     // A plain file cannot be watched, and cannot lose its reader.
     let _ = watch.poller.add(libc::STDOUT_FILENO, Source::Reader);
     Ok(())
 }
 
-fn open_gate(watch: &mut Watch) -> Before {
+fn open_gate(watch: &mut Watch) -> Result<Before, Refusal> {
+    let mains: Vec<i32> = watch.copies.iter().map(|c| c.pid).collect();
+    let enabled = watch.records.as_mut().map_or(Ok(()), |r| r.enable(&mains));
+    enabled.map_err(|e| os("perf events", &e))?;
     let machine = host::machine_time(watch.cpus);
     let observer_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
     gate::open(watch.board, watch.copies.len());
     watch.gate_ns = watch.board.head().deadline_ns.load(SeqCst);
-    Before { machine, observer_ns }
+    Ok(Before { machine, observer_ns })
 }

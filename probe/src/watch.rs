@@ -11,6 +11,7 @@ use crate::spec::Spec;
 use crate::sys::{self, SECOND};
 use crate::workload::Budget;
 use std::os::fd::AsRawFd;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// How long the rest of a tree may outlive its last main.
 const LINGER_NS: u64 = SECOND;
@@ -34,6 +35,8 @@ pub struct Watch<'a> {
     pub records: Option<Records>,
     /// CPUs whose /proc/stat rows belong to the run.
     pub cpus: &'a [usize],
+    /// For each copy, whether it is the first on its CPU.
+    pub spins: &'a [bool],
     pub budget: Budget,
     pub early: Option<Early>,
     pub adopted: Usage,
@@ -59,6 +62,9 @@ impl Watch<'_> {
         }
         (0..self.copies.len()).for_each(|i| self.read_rest(i));
         self.check_last_lines();
+        self.settle_gate();
+        let (end, gate, leaf) = (self.tree_end_ns, self.gate_ns, self.contain.leaf());
+        self.records.iter_mut().for_each(|r| r.finish(end, gate, leaf));
     }
 
     fn on(&mut self, source: Source) {
@@ -81,7 +87,7 @@ impl Watch<'_> {
         }
         let timeout = self.gate_ns.saturating_add(self.spec.timeout_ns);
         let ready = if self.holds() { self.ready_limit() } else { u64::MAX };
-        let records = self.records.as_ref().map_or(u64::MAX, |r| r.next_ns(now));
+        let records = self.records.as_ref().map_or(u64::MAX, |r| r.next_ns());
         timeout.min(ready).min(records)
     }
 
@@ -100,15 +106,23 @@ impl Watch<'_> {
         } else if self.holds() && now >= self.ready_limit() {
             self.stop("timeout", self.not_ready());
         }
-        if let Some(records) = &mut self.records {
-            records.on_time(now, self.contain.leaf());
+        if self.records.as_ref().is_some_and(|r| now >= r.next_ns()) {
+            self.settle_gate();
+            let (gate, leaf) = (self.gate_ns, self.contain.leaf());
+            self.records.iter_mut().for_each(|r| r.on_time(now, gate, leaf));
         }
     }
 
     fn drain(&mut self) {
-        if let Some(records) = &mut self.records {
-            records.on_ring(sys::now_ns());
-        }
+        self.settle_gate();
+        let (gate, leaf) = (self.gate_ns, self.contain.leaf());
+        self.records.iter_mut().for_each(|r| r.on_ring(sys::now_ns(), gate, leaf));
+    }
+
+    /// The gate as it was, not as planned: the first copy's leaving.
+    fn settle_gate(&mut self) {
+        let left = self.board.slots().map(|s| s.left_ns.load(SeqCst)).filter(|t| *t > 0);
+        self.gate_ns = left.min().unwrap_or(self.gate_ns);
     }
 
     /// The first cause stands: what follows a kill is its effect.

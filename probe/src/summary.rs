@@ -1,0 +1,128 @@
+//! The `run` event: one number for the whole run where there is one, null where there is none.
+
+use crate::copies::{Copy, Usage};
+use crate::events::{Degraded, RunEvent};
+use crate::report::{Frame, Times};
+use crate::run::Before;
+use crate::watch::Watch;
+
+/// The exit code of a workload that cannot do what its arguments ask.
+const CANNOT: i32 = 69;
+
+pub fn run_event(watch: &Watch, frame: &Frame, before: &Before, online: &[usize], degraded: Vec<Degraded>) -> RunEvent {
+    let (status, reason) = outcome(watch);
+    let mut event =
+        RunEvent { run: watch.spec.run.clone(), status: status.into(), reason, degraded, ..Default::default() };
+    walls(&mut event, watch, frame);
+    usage(&mut event, watch, frame);
+    switches(&mut event, watch, online);
+    let machine = watch.machine_end.zip(before.machine);
+    event.steal_ns = machine.map(|(end, start)| end.steal_ns.saturating_sub(start.steal_ns));
+    event.machine_busy_ns = machine.map(|(end, start)| end.busy_ns.saturating_sub(start.busy_ns));
+    event.n_survivors = Some(watch.n_survivors);
+    event.observer_ns = Some(watch.observer_end_ns.saturating_sub(before.observer_ns));
+    if watch.unkillable {
+        let why = "processes of the tree were still alive 10 s after they were killed";
+        event.degraded.push(Degraded::new("containment", why, "look for processes in uninterruptible sleep"));
+    }
+    event
+}
+
+fn walls(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
+    let all = |pick: fn(&Times) -> Option<u64>| frame.copies.iter().filter_map(pick).collect::<Vec<u64>>();
+    let last = |times: Vec<u64>| times.into_iter().max();
+    let (starts, left, reaped) = (all(Times::start), all(|t| t.left), all(|t| t.reaped));
+    let from_kernel = frame.copies.iter().all(|t| t.main.image_ns.is_some() && t.main.exit_ns.is_some());
+    let first = if from_kernel { starts.iter().min() } else { left.iter().min() }.copied();
+    let end = if from_kernel { last(all(Times::end)) } else { last(reaped.clone()) };
+    let tree_end = match &watch.records {
+        Some(records) if from_kernel => Some(records.tree.sums.last_exit_ns),
+        _ => Some(watch.tree_end_ns),
+    };
+    let between = |end: Option<u64>| Some(end?.saturating_sub(first?));
+    event.wall_ns = between(end);
+    event.wall_source = Some(if from_kernel { "kernel" } else { "gate" }.into());
+    event.wall_outer_ns = last(reaped).map(|t| frame.since(t));
+    event.tree_wall_ns = between(tree_end.max(end));
+    event.gate_ns = Some(frame.gate);
+    event.start_skew_ns = spread(&starts).filter(|_| frame.copies.len() > 1);
+    event.queue_drain_ns = spread(&left);
+    let firsts: Vec<u64> =
+        frame.copies.iter().zip(watch.spins).filter(|(_, s)| **s).filter_map(|(t, _)| t.left).collect();
+    event.gate_skew_ns = spread(&firsts);
+}
+
+fn spread(times: &[u64]) -> Option<u64> {
+    Some(times.iter().max()? - times.iter().min()?)
+}
+
+fn usage(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
+    let before_gate = frame.copies.iter().map(|t| t.before_ns).sum();
+    let mut sum = watch.adopted;
+    watch.copies.iter().filter_map(|c| c.end).for_each(|e| sum.add(&e.usage));
+    let sum = sum.without(before_gate);
+    let leaf = watch.contain.leaf().and_then(|l| l.usage_ns()).map(|ns| ns.saturating_sub(before_gate));
+    let complete = watch.records.as_ref().filter(|r| r.complete() && r.tree.sums.lost == 0);
+    let records = complete.map(|r| r.tree.per_cpu_ns().iter().sum::<u64>());
+    let (cpu_ns, source) = match (leaf, records) {
+        (Some(ns), _) => (ns, "cgroup"),
+        (None, Some(ns)) => (ns, "records"),
+        (None, None) => (sum.user_ns + sum.system_ns, "rusage"),
+    };
+    event.cpu_ns = Some(cpu_ns);
+    event.cpu_source = Some(source.into());
+    plain_usage(event, &sum);
+}
+
+fn plain_usage(event: &mut RunEvent, sum: &Usage) {
+    event.user_ns = Some(sum.user_ns);
+    event.system_ns = Some(sum.system_ns);
+    event.n_switches = Some(sum.switches);
+    event.n_preemptions = Some(sum.preemptions);
+    event.n_minor_faults = Some(sum.minor_faults);
+    event.n_major_faults = Some(sum.major_faults);
+    event.n_blocks_in = Some(sum.blocks_in);
+    event.n_blocks_out = Some(sum.blocks_out);
+    event.max_rss_bytes = Some(sum.max_rss_bytes);
+}
+
+/// What only records tell; the switches of a part of a run would be taken for those of the whole.
+fn switches(event: &mut RunEvent, watch: &Watch, online: &[usize]) {
+    let Some(records) = &watch.records else { return };
+    let sums = &records.tree.sums;
+    event.n_lost_records = Some(sums.lost);
+    event.n_tasks = Some(sums.tasks);
+    event.n_processes = Some(sums.processes);
+    if !records.complete() {
+        return;
+    }
+    event.wait_ns = Some(sums.wait_ns);
+    event.neighbor_ns = Some(sums.neighbor_ns);
+    event.wait_scope = Some("preemption".into());
+    event.n_switches = Some(sums.switches);
+    event.n_preemptions = Some(sums.preemptions);
+    event.n_migrations = Some(sums.migrations);
+    let known = records.tree.per_cpu_ns();
+    let row = |cpu: &usize| records.tree.cpus.iter().position(|c| c == cpu).map_or(0, |row| known[row]);
+    event.per_cpu_ns = Some(online.iter().map(row).collect());
+}
+
+fn outcome(watch: &Watch) -> (&'static str, Option<String>) {
+    if let Some(early) = &watch.early {
+        return (early.status, Some(early.reason.clone()));
+    }
+    let signaled = watch.copies.iter().enumerate().find_map(|(i, c)| Some((i, c.signal()?)));
+    if let Some((copy, number)) = signaled {
+        return ("signal", Some(format!("copy {copy} was ended by signal {number}")));
+    }
+    let failed =
+        watch.copies.iter().enumerate().find_map(|(i, c)| Some((i, c, c.exit_code().filter(|code| *code != 0)?)));
+    failed.map_or(("ok", None), |(index, copy, code)| ("failed", Some(failure(index, copy, code))))
+}
+
+fn failure(index: usize, copy: &Copy, code: i32) -> String {
+    let said = copy.kept_err.text();
+    let last = said.lines().rev().map(str::trim).find(|l| !l.is_empty()).filter(|_| code == CANNOT);
+    let limited: Option<String> = last.map(|l| l.chars().filter(|c| !c.is_control()).take(1024).collect());
+    limited.unwrap_or_else(|| format!("copy {index} exited with {code}"))
+}

@@ -1,0 +1,247 @@
+//! What the tree did, from its records: on which CPU, for how long, and how long it was kept off.
+//!
+//! Records may be lost. A switch without its counterpart is dropped rather than guessed: sums can
+//! then be too small, never too large, and `lost` says so.
+
+use crate::record::{Stamped, What};
+use crate::timeline::Bins;
+use std::collections::HashMap;
+
+/// Row, time, and the tree's time on that CPU up to then.
+type Preempted = (usize, u64, u64);
+
+#[derive(Clone, Debug, Default)]
+pub struct Task {
+    pub tid: u32,
+    pub pid: u32,
+    pub name: [u8; 16],
+    pub cpu_ns: u64,
+    pub wait_ns: u64,
+    /// By row; short where the task never ran on the later CPUs.
+    pub per_cpu: Vec<u64>,
+    pub migrations: u64,
+    last_row: Option<usize>,
+    running: Option<(usize, u64)>,
+    preempted: Option<Preempted>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Cpu {
+    /// The tree's time on this CPU, closed intervals only.
+    busy_ns: u64,
+    running: Option<(u32, u64)>,
+}
+
+impl Cpu {
+    fn busy_until(&self, time: u64) -> u64 {
+        self.busy_ns + self.running.map_or(0, |(_, since)| time.saturating_sub(since))
+    }
+}
+
+/// First image, first exec and last end of a process that the probe itself started.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Main {
+    pub image_ns: Option<u64>,
+    pub exec_ns: Option<u64>,
+    pub exit_ns: Option<u64>,
+}
+
+#[derive(Default)]
+pub struct Sums {
+    pub wait_ns: u64,
+    pub neighbor_ns: u64,
+    pub switches: u64,
+    pub preemptions: u64,
+    pub migrations: u64,
+    pub tasks: u64,
+    pub processes: u64,
+    pub lost: u64,
+    pub last_exit_ns: u64,
+}
+
+pub struct Tree {
+    /// Nothing before it counts.
+    pub gate: u64,
+    pub sums: Sums,
+    pub mains: HashMap<u32, Main>,
+    pub busy: Bins,
+    pub waiting: Bins,
+    pub cpus: Vec<usize>,
+    rows: HashMap<usize, usize>,
+    state: Vec<Cpu>,
+    live: HashMap<u32, Task>,
+    ended: Vec<Task>,
+    others: Vec<u32>,
+}
+
+/// More than any timeline lists: enough to find the largest, cut back when twice as many.
+const KEPT_TASKS: usize = 1024;
+
+impl Tree {
+    /// `others` are processes of the probe's own, whose records are not the tree's.
+    pub fn new(cpus: &[usize], max_bins: usize, others: Vec<u32>) -> Tree {
+        Tree {
+            gate: 0,
+            sums: Sums::default(),
+            mains: HashMap::new(),
+            busy: Bins::new(cpus.len(), max_bins),
+            waiting: Bins::new(1, max_bins),
+            cpus: cpus.to_vec(),
+            rows: cpus.iter().enumerate().map(|(row, cpu)| (*cpu, row)).collect(),
+            state: vec![Cpu::default(); cpus.len()],
+            live: HashMap::new(),
+            ended: Vec::new(),
+            others,
+        }
+    }
+
+    pub fn add_main(&mut self, pid: u32) {
+        self.mains.insert(pid, Main::default());
+        self.live.insert(pid, Task { tid: pid, pid, ..Task::default() });
+        self.sums.tasks += 1;
+        self.sums.processes += 1;
+    }
+
+    pub fn feed(&mut self, record: &Stamped) {
+        if let What::Lost(n) = record.what {
+            self.sums.lost += n;
+            return;
+        }
+        if self.others.contains(&record.pid) {
+            return;
+        }
+        match record.what {
+            What::In => self.switch_in(record),
+            What::Out { preempted } => self.switch_out(record, preempted),
+            What::Fork { pid, tid, parent_pid, parent_tid } => self.born(pid, tid, parent_pid, parent_tid),
+            What::Exit { pid, tid } => self.exit(record, pid, tid),
+            What::Name { exec, name } => self.named(record, exec, name),
+            What::Image => self.on_main(record.pid, |main| drop(main.image_ns.get_or_insert(record.time))),
+            What::Lost(_) => {}
+        }
+    }
+
+    fn on_main(&mut self, pid: u32, change: impl FnOnce(&mut Main)) {
+        self.mains.get_mut(&pid).map(change);
+    }
+
+    fn task(&mut self, pid: u32, tid: u32) -> &mut Task {
+        let sums = &mut self.sums;
+        self.live.entry(tid).or_insert_with(|| {
+            // Its birth was lost, or it is older than the records.
+            sums.tasks += 1;
+            Task { tid, pid, ..Task::default() }
+        })
+    }
+
+    fn switch_in(&mut self, r: &Stamped) {
+        let Some(&row) = self.rows.get(&r.cpu) else { return };
+        let time = r.time.max(self.gate);
+        // Whoever was thought to run here left unseen: that interval is dropped.
+        self.state[row].running = Some((r.tid, time));
+        let task = self.task(r.pid, r.tid);
+        let preempted = task.preempted.take();
+        let migrated = task.last_row.is_some_and(|last| last != row) && time == r.time;
+        task.migrations += migrated as u64;
+        task.last_row = Some(row);
+        task.running = Some((row, time));
+        self.sums.migrations += migrated as u64;
+        if let Some(preempted) = preempted {
+            self.waited(r.tid, preempted, time);
+        }
+    }
+
+    fn waited(&mut self, tid: u32, (row, since, busy_then): Preempted, until: u64) {
+        let wait = until.saturating_sub(since);
+        let tree_ran = self.state[row].busy_until(until).saturating_sub(busy_then);
+        self.sums.wait_ns += wait;
+        self.sums.neighbor_ns += wait.saturating_sub(tree_ran);
+        self.waiting.add(0, since - self.gate, until.saturating_sub(self.gate));
+        if let Some(task) = self.live.get_mut(&tid) {
+            task.wait_ns += wait;
+        }
+    }
+
+    fn switch_out(&mut self, r: &Stamped, preempted: bool) {
+        let Some(&row) = self.rows.get(&r.cpu) else { return };
+        if r.time >= self.gate {
+            self.sums.switches += 1;
+            self.sums.preemptions += preempted as u64;
+        }
+        let time = r.time.max(self.gate);
+        self.leave_cpu(r.pid, r.tid, time);
+        let busy = self.state[row].busy_until(time);
+        self.task(r.pid, r.tid).preempted = preempted.then_some((row, time, busy));
+    }
+
+    /// Closes the interval that a task has open, if any.
+    fn leave_cpu(&mut self, pid: u32, tid: u32, time: u64) {
+        let Some((row, since)) = self.task(pid, tid).running.take() else { return };
+        if self.state[row].running.is_none_or(|(on, _)| on != tid) {
+            return; // somebody else was seen there since: the end of this interval was lost
+        }
+        let ran = time.saturating_sub(since);
+        self.state[row].running = None;
+        self.state[row].busy_ns += ran;
+        self.busy.add(row, since - self.gate, time.saturating_sub(self.gate));
+        let task = self.task(pid, tid);
+        task.cpu_ns += ran;
+        if task.per_cpu.len() <= row {
+            task.per_cpu.resize(row + 1, 0);
+        }
+        task.per_cpu[row] += ran;
+    }
+
+    fn born(&mut self, pid: u32, tid: u32, parent_pid: u32, parent_tid: u32) {
+        let name = self.live.get(&parent_tid).map_or([0; 16], |parent| parent.name);
+        self.live.insert(tid, Task { tid, pid, name, ..Task::default() });
+        self.sums.tasks += 1;
+        self.sums.processes += (pid != parent_pid) as u64;
+    }
+
+    fn exit(&mut self, r: &Stamped, pid: u32, tid: u32) {
+        self.leave_cpu(pid, tid, r.time.max(self.gate));
+        self.sums.last_exit_ns = self.sums.last_exit_ns.max(r.time);
+        self.on_main(pid, |main| main.exit_ns = main.exit_ns.max(Some(r.time)));
+        if let Some(task) = self.live.remove(&tid) {
+            self.ended.push(task);
+        }
+        if self.ended.len() >= 2 * KEPT_TASKS {
+            largest(&mut self.ended, KEPT_TASKS);
+        }
+    }
+
+    fn named(&mut self, r: &Stamped, exec: bool, name: [u8; 16]) {
+        self.task(r.pid, r.tid).name = name;
+        if exec {
+            self.on_main(r.pid, |main| drop(main.exec_ns.get_or_insert(r.time)));
+        }
+    }
+
+    /// Tasks that still run or wait get their open interval closed, and all go to `tasks`.
+    pub fn finish(&mut self, time: u64) {
+        let open: Vec<(u32, u32)> = self.live.values().map(|t| (t.pid, t.tid)).collect();
+        for (pid, tid) in open {
+            self.leave_cpu(pid, tid, time);
+            let preempted = self.live.get_mut(&tid).and_then(|t| t.preempted.take());
+            if let Some(preempted) = preempted {
+                self.waited(tid, preempted, time);
+            }
+        }
+        self.ended.extend(self.live.drain().map(|(_, task)| task));
+    }
+
+    pub fn per_cpu_ns(&self) -> Vec<u64> {
+        self.state.iter().map(|cpu| cpu.busy_ns).collect()
+    }
+
+    pub fn tasks(&mut self, n: usize) -> &[Task] {
+        largest(&mut self.ended, n);
+        &self.ended
+    }
+}
+
+fn largest(tasks: &mut Vec<Task>, n: usize) {
+    tasks.sort_by(|a, b| b.cpu_ns.cmp(&a.cpu_ns).then(a.tid.cmp(&b.tid)));
+    tasks.truncate(n);
+}
