@@ -65,13 +65,7 @@ impl Leaf {
             // SAFETY: leaves without running anything of the probe's.
             unsafe { libc::_exit(code) };
         }
-        let mut status = 0;
-        // SAFETY: waits for the child just made.
-        sys::check(unsafe { libc::waitpid(pid, &mut status, 0) }.into())?;
-        match libc::WEXITSTATUS(status) {
-            0 => Ok(()),
-            errno => Err(io::Error::from_raw_os_error(errno)),
-        }
+        sys::exit_code(pid)
     }
 
     pub fn name(&self) -> String {

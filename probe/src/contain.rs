@@ -3,52 +3,53 @@
 use crate::cgroup::Leaf;
 use crate::events::Degraded;
 use crate::guard::Guard;
-use crate::sys;
+use crate::namespace::Namespace;
+use crate::{descendants, sys};
 use std::io;
 
 pub enum Containment {
-    Cgroup(Leaf, Guard),
+    Cgroup { leaf: Leaf, _guard: Guard },
+    Namespace(Namespace),
     BestEffort,
 }
 
 impl Containment {
     /// The strongest that is granted; what was refused goes into the list.
-    pub fn choose(degraded: &mut Vec<Degraded>) -> Containment {
+    pub fn choose(changes_user: bool, degraded: &mut Vec<Degraded>) -> Containment {
         // SAFETY: sets a flag of this process: orphans of the tree come to us, not to init.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-        match Leaf::create().and_then(|leaf| Guard::start(&leaf).map(|guard| (leaf, guard))) {
-            Ok((leaf, guard)) => Containment::Cgroup(leaf, guard),
-            Err(why) => {
-                degraded.push(Degraded::new(
-                    "cgroup leaf",
-                    &why,
-                    "run as root, or delegate a cgroup v2 subtree to this user",
-                ));
+        let guarded = |leaf: Leaf| Ok(Containment::Cgroup { _guard: Guard::start(&leaf)?, leaf });
+        let mut say = |what: &str, why: String, fix: &str| degraded.push(Degraded::new(what, &why, fix));
+        Leaf::create().and_then(guarded).unwrap_or_else(|why| {
+            say("cgroup leaf", why, "run as root, or delegate a cgroup v2 subtree to this user");
+            Namespace::enter(changes_user).map(Containment::Namespace).unwrap_or_else(|why| {
+                say("namespace", why, "allow user namespaces, or run as root");
                 Containment::BestEffort
-            }
-        }
+            })
+        })
     }
 
     pub fn name(&self) -> &'static str {
         match self {
-            Containment::Cgroup(..) => "cgroup",
+            Containment::Cgroup { .. } => "cgroup",
+            Containment::Namespace(_) => "namespace",
             Containment::BestEffort => "best effort",
         }
     }
 
     pub fn leaf(&self) -> Option<&Leaf> {
         match self {
-            Containment::Cgroup(leaf, _) => Some(leaf),
+            Containment::Cgroup { leaf, .. } => Some(leaf),
             _ => None,
         }
     }
 
     /// Zero in the new process.
     pub fn fork(&self) -> io::Result<i32> {
-        match self {
-            Containment::Cgroup(leaf, _) => leaf.fork(),
+        match self.leaf() {
+            Some(leaf) => leaf.fork(),
             // SAFETY: the probe has one thread, and the copy keeps to system calls.
-            _ => sys::check(unsafe { libc::fork() }.into()).map(|pid| pid as i32),
+            None => sys::check(unsafe { libc::fork() }.into()).map(|pid| pid as i32),
         }
     }
 
@@ -59,19 +60,35 @@ impl Containment {
 
     pub fn kill(&self) {
         match self {
-            Containment::Cgroup(leaf, _) => leaf.kill(),
-            Containment::BestEffort => crate::descendants::kill_all(),
+            Containment::Cgroup { leaf, .. } => leaf.kill(),
+            Containment::Namespace(space) => space.kill(),
+            Containment::BestEffort => descendants::kill_all(),
         }
     }
 
     /// The mains have ended: whatever holds the tree together may end with its last process.
-    pub fn close(&self, _board: &crate::board::Board) {}
+    pub fn close(&self) {
+        if let Containment::Namespace(space) = self {
+            space.close();
+        }
+    }
 
-    /// Processes alive now, the probe apart.
+    /// Processes of the tree that are alive now.
     pub fn n_alive(&self) -> u64 {
-        match self {
-            Containment::Cgroup(leaf, _) => leaf.processes().len() as u64,
-            Containment::BestEffort => crate::descendants::list().len() as u64,
+        let own = match self {
+            Containment::Cgroup { leaf, .. } => return leaf.processes().len() as u64,
+            Containment::Namespace(_) => 1,
+            Containment::BestEffort => 0,
+        };
+        (descendants::list().len() as u64).saturating_sub(own)
+    }
+}
+
+impl Drop for Containment {
+    /// A run that was given up before its gate leaves nobody behind.
+    fn drop(&mut self) {
+        if matches!(self, Containment::BestEffort) {
+            descendants::kill_all();
         }
     }
 }

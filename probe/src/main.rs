@@ -2,6 +2,7 @@
 //! protocol/probe.md.
 
 mod board;
+mod capabilities;
 mod capture;
 mod cgroup;
 mod contain;
@@ -13,6 +14,7 @@ mod gate;
 mod guard;
 mod host;
 mod launch;
+mod namespace;
 mod perf;
 mod poller;
 mod record;
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         [] => one_run(),
         ["--help" | "-h"] => print(HELP),
         ["--version" | "-V"] => print(concat!("scalograph-probe ", env!("CARGO_PKG_VERSION"))),
+        ["--capabilities"] => capabilities::print(),
         _ => {
             eprintln!("scalograph-probe: found {}, expected no argument; see --help", arguments.join(" "));
             ExitCode::from(Kind::Spec as u8)

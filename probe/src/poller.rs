@@ -55,7 +55,9 @@ impl Poller {
         let poller = unsafe {
             let mut set: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&mut set);
-            WATCHED.iter().for_each(|s| drop(libc::sigaddset(&mut set, *s)));
+            for signal in WATCHED {
+                libc::sigaddset(&mut set, signal);
+            }
             libc::sigprocmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
             let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
             let signals = sys::check(libc::signalfd(-1, &set, flags).into())? as i32;

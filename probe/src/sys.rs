@@ -116,3 +116,27 @@ pub fn read(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     let n = unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
     check(n as i64).map(|n| n as usize)
 }
+
+/// Tries something in a child, so that nothing of it stays.
+pub fn in_child(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    // SAFETY: the probe has one thread, and the child leaves without running anything else of it.
+    let pid = check(unsafe { libc::fork() }.into())? as i32;
+    if pid == 0 {
+        let code = attempt().err().map_or(0, |e| e.raw_os_error().unwrap_or(libc::EIO));
+        // SAFETY: as above.
+        unsafe { libc::_exit(code) };
+    }
+    exit_code(pid)
+}
+
+/// Waits for a child that gives its errno as exit code.
+pub fn exit_code(pid: i32) -> io::Result<()> {
+    let mut status = 0;
+    // SAFETY: `pid` is a child of ours that nobody else waits for.
+    check(unsafe { libc::waitpid(pid, &mut status, 0) }.into())?;
+    match status {
+        0 => Ok(()),
+        _ if libc::WIFEXITED(status) => Err(io::Error::from_raw_os_error(libc::WEXITSTATUS(status))),
+        _ => Err(io::Error::from_raw_os_error(libc::EPERM)),
+    }
+}

@@ -116,7 +116,7 @@ impl Tree {
             What::Fork { pid, tid, parent_pid, parent_tid } => self.born(pid, tid, parent_pid, parent_tid),
             What::Exit { pid, tid } => self.exit(record, pid, tid),
             What::Name { exec, name } => self.named(record, exec, name),
-            What::Image => self.on_main(record.pid, |main| drop(main.image_ns.get_or_insert(record.time))),
+            What::Image => self.on_main(record.pid, |main| main.image_ns = main.image_ns.or(Some(record.time))),
             What::Lost(_) => {}
         }
     }
@@ -214,7 +214,7 @@ impl Tree {
     fn named(&mut self, r: &Stamped, exec: bool, name: [u8; 16]) {
         self.task(r.pid, r.tid).name = name;
         if exec {
-            self.on_main(r.pid, |main| drop(main.exec_ns.get_or_insert(r.time)));
+            self.on_main(r.pid, |main| main.exec_ns = main.exec_ns.or(Some(r.time)));
         }
     }
 

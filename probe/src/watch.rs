@@ -188,7 +188,7 @@ impl Watch<'_> {
             self.mains_end_ns = Some(end.at_ns);
             self.observer_end_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
             self.machine_end = host::machine_time(self.cpus);
-            self.contain.close(self.board);
+            self.contain.close();
         }
         self.release();
     }
