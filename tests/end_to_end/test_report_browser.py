@@ -91,11 +91,15 @@ class Visit:
         self.requests: list[str] = []
         self.page.on("console", lambda m: self.complaints.append(m.text) if m.type in ("error", "warning") else None)
         self.page.on("pageerror", lambda e: self.complaints.append(str(e)))
-        self.page.on("dialog", lambda d: (self.complaints.append(f"dialog {d.message}"), d.dismiss()))
+        self.page.on("dialog", self._refuse)
         self.page.on("request", lambda r: self.requests.append(r.url))
         self.page.goto(path.as_uri())
         if options.get("java_script_enabled", True):
             self.page.wait_for_selector("html[data-drawn]", timeout=120_000)
+
+    def _refuse(self, dialog: Any) -> None:
+        self.complaints.append(f"dialog {dialog.message}")
+        dialog.dismiss()
 
     def __enter__(self) -> "Visit":
         return self

@@ -19,7 +19,7 @@ const short = (text, letters) => (text.length > letters ? `${text.slice(0, lette
 function fitting(at, labels, range, width) {
   const places = at.map((x) => ((x - range[0]) / (range[1] - range[0])) * (width - 56));
   const texts = labels.map((text) => short(text, 14));
-  const room = (i, j) => Math.abs(places[i] - places[j]) >= 3.6 * (texts[i].length + texts[j].length) + 6;
+  const room = (i, j) => Math.abs(places[i] - places[j]) >= 3.7 * (texts[i].length + texts[j].length) + 8;
   const order = at.map((_, i) => i).sort((a, b) => at[a] - at[b]);
   const last = order[order.length - 1];
   const kept = [];

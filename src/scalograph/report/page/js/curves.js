@@ -74,7 +74,7 @@ function bandTrace(x, values, color) {
 
 function dotTrace(family, measure, curve, points, x, color, samples, quota) {
   const dots = points.flatMap((point, i) => spread(rowsOf(point), quota).map((row) => [x[i], row]));
-  const disturbed = (row) => !["clean", ""].includes(samples.verdicts[samples.verdict[row]]);
+  const disturbed = (row) => isDisturbed(samples.verdicts[samples.verdict[row]]);
   return {
     type: "scatter",
     mode: "markers",
@@ -90,6 +90,9 @@ function dotTrace(family, measure, curve, points, x, color, samples, quota) {
     hovertext: dots.map(([, row]) => dotHover(family, measure, curve, samples, row)),
   };
 }
+
+const isDisturbed = (verdict) => !["clean", ""].includes(verdict);
+const isAnyDisturbed = (samples) => samples.verdicts.some(isDisturbed);
 
 function dotHover(family, measure, curve, samples, row) {
   const score = scored(samples, measure, row);
@@ -118,13 +121,13 @@ function idealTrace(family, measure, curves, look) {
   return { type: "scatter", mode: "lines", x, y, line: { color: look.muted, width: 1.2, dash: "3px,3px" }, hoverinfo: "skip", connectgaps: false };
 }
 
-function caption(family, measure, quota, most) {
+function caption(measure, quota, most, disturbed) {
   const parts = [`Line: estimate; bars: its ${measure.confidence} interval`];
   if (measure.id === "speedup") parts.push("shaded: interval that holds for all levels at once");
   if (["speedup", "efficiency"].includes(measure.id)) parts.push("dashed gray: ideal");
   if (measure.response !== undefined) {
     parts.push(most > quota ? `dots: ${quota} of up to ${most} runs a point` : "dots: every run");
-    parts.push("crosses: runs that were disturbed");
+    if (disturbed) parts.push("crosses: runs that were disturbed");
   }
   return `${parts.join("; ")}.`;
 }
@@ -155,7 +158,7 @@ function measureFigure(family, measure, samples) {
     });
   });
   const unit = measure.unit ? el("span", { class: "unit" }, ` (${measure.unit})`) : null;
-  const head = el("figcaption", {}, el("h3", {}, measure.title, unit), el("p", { class: "key" }, caption(family, measure, quota, Math.max(...counts))), keyLines(family));
+  const head = el("figcaption", {}, el("h3", {}, measure.title, unit), el("p", { class: "key" }, caption(measure, quota, Math.max(...counts), isAnyDisturbed(samples))), keyLines(family));
   return { node: el("figure", {}, head, grid, asTable(family, measure, panels)), draws };
 }
 

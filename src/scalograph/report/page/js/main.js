@@ -15,7 +15,9 @@ function familySection(data, factors, samples) {
     const fixed = family.fixed ? el("p", { class: "note" }, `All with ${family.fixed}.`) : null;
     const redrawn = () => figures.flatMap((figure) => figure.draws).forEach((draw) => draw());
     const head = el("div", { class: "family-head" }, controls(family, rebuild), legend(family, redrawn));
-    node.replaceChildren(...[el("h3", { class: "quiet" }, `Along ${family.title}`), head, fixed, ...figures.map((figure) => figure.node)].filter(Boolean));
+    const few = family.panels().length === 1;
+    const measures = el("div", { class: few ? "measures few" : "measures" }, ...figures.map((figure) => figure.node));
+    node.replaceChildren(...[el("h3", { class: "quiet" }, `Along ${family.title}`), head, fixed, measures].filter(Boolean));
     return figures.flatMap((figure) => figure.draws);
   };
   const rebuild = () => {

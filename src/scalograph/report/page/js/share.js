@@ -50,12 +50,12 @@ function shareBars(points, at, cpus, look, labels) {
     type: "bar",
     x: at,
     y: points.map((point) => 100 * (point.share[cpu] ?? 0)),
-    marker: { color: faded(look.lines[0], 0.85 - (0.6 * cpu) / cpus), line: { color: look.paper, width: 1 } },
+    marker: { color: faded(look.lines[0], 0.85 - (0.6 * cpu) / cpus), line: { color: look.paper, width: at.length > 40 ? 0 : 1 } },
     hoverinfo: "text",
     hovertext: points.map((point, i) => plain(`${labels[i]}: ${(100 * (point.share[cpu] ?? 0)).toFixed(1)} % on CPU no. ${cpu + 1} of ${cpus}`)),
   }));
   const shapes = Array.from({ length: cpus - 1 }, (_, i) => evenLine((100 * (i + 1)) / cpus, look));
-  return { traces, over: { barmode: "stack", bargap: 0.25, shapes, yaxis: quietAxis(look, { range: [0, 100], ticksuffix: " %", nticks: 5 }) } };
+  return { traces, over: { barmode: "stack", bargap: at.length > 40 ? 0 : 0.25, shapes, yaxis: quietAxis(look, { range: [0, 100], ticksuffix: " %", nticks: 5 }) } };
 }
 
 function evenLine(y, look) {
