@@ -57,7 +57,8 @@ def _candidates(root: Path, environ: Mapping[str, str], given: Sequence[str]) ->
 
 
 def _is_program(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
+    # os.path: a folder that we may not read holds no program for us, and is no error
+    return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113
 
 
 def _jvm(java: Path, properties: Mapping[str, str], taken: set[str]) -> Jvm:

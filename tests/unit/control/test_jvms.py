@@ -1,0 +1,129 @@
+"""JVMs are found where people put them, each once, and asked once. The launchers here are scripts."""
+
+from pathlib import Path
+
+import pytest
+
+from scalograph.control.jvms import find
+
+SAID = """echo asked >> "$0.asked"
+cat >&2 <<END
+Property settings:
+    java.home = /somewhere
+    java.library.path = /a
+        /b
+    java.runtime.version = {version}+9
+    java.specification.version = 1
+    java.vendor = {vendor}
+    java.vendor.url = https://example.org/
+    java.version = {version}
+
+openjdk version "{version}"
+END
+exit {code}
+"""
+
+
+def launcher(root: Path, home: str, version: str, vendor: str = "Debian", javac: bool = False, code: int = 0) -> Path:
+    java = root / home / "bin/java"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\n" + SAID.format(version=version, vendor=vendor, code=code))
+    java.chmod(0o755)
+    if javac:
+        (java.parent / "javac").write_text("#!/bin/sh\n")
+        (java.parent / "javac").chmod(0o755)
+    return java
+
+
+def asked(java: Path) -> int:
+    file = Path(f"{java}.asked")
+    return len(file.read_text().splitlines()) if file.exists() else 0
+
+
+def test_what_a_launcher_says(tmp_path: Path) -> None:
+    java = launcher(tmp_path, "usr/lib/jvm/x", "17.0.15", javac=True)
+    (jvm,) = find(tmp_path, {})
+    assert (jvm.name, jvm.release, jvm.build, jvm.vendor) == ("17", 17, "17.0.15+9", "Debian")
+    assert (jvm.java, jvm.javac) == (str(java), str(java.parent / "javac"))
+
+
+def test_a_runtime_has_no_compiler(tmp_path: Path) -> None:
+    launcher(tmp_path, "usr/lib/jvm/x", "17.0.15")
+    assert find(tmp_path, {})[0].javac is None
+
+
+@pytest.mark.parametrize(("version", "release"), [("1.8.0_292", 8), ("11.0.2", 11), ("25-ea", 25), ("21", 21)])
+def test_releases(tmp_path: Path, version: str, release: int) -> None:
+    launcher(tmp_path, "usr/lib/jvm/x", version)
+    assert find(tmp_path, {})[0].release == release
+
+
+def test_given_before_java_home_before_path_before_usr_lib_jvm(tmp_path: Path) -> None:
+    for home, version in (("opt/given", "25"), ("opt/home", "21"), ("opt/path", "17"), ("usr/lib/jvm/a", "11")):
+        launcher(tmp_path, home, version)
+    environ = {"JAVA_HOME": "/opt/home", "PATH": "relative::/nowhere:/opt/path/bin"}
+    assert [jvm.release for jvm in find(tmp_path, environ, ["/opt/given"])] == [25, 21, 17, 11]
+    assert [jvm.release for jvm in find(tmp_path, environ, ["/opt/given/bin/java"])] == [25, 21, 17, 11]
+
+
+def test_one_launcher_is_one_jvm_however_it_is_reached(tmp_path: Path) -> None:
+    java = launcher(tmp_path, "usr/lib/jvm/java-17", "17.0.15")
+    (tmp_path / "usr/lib/jvm/default").symlink_to("java-17")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/java").symlink_to(java)
+    found = find(tmp_path, {"JAVA_HOME": "/usr/lib/jvm/default", "PATH": "/bin"})
+    assert [jvm.java for jvm in found] == [str(java)]
+    assert asked(java) == 1
+
+
+def test_names_are_unique(tmp_path: Path) -> None:
+    for folder, vendor in (("a", "Debian"), ("b", "Eclipse Adoptium"), ("c", "Debian"), ("d", "Debian"), ("e", "Me")):
+        launcher(tmp_path, f"usr/lib/jvm/{folder}", "17.0.1", vendor)
+    names = [jvm.name for jvm in find(tmp_path, {})]
+    assert names == ["17", "17-temurin", "17-debian", "17-debian-2", "17-other"]
+
+
+def test_what_does_not_answer_is_left_out(tmp_path: Path) -> None:
+    launcher(tmp_path, "usr/lib/jvm/broken", "17.0.1", code=1)
+    launcher(tmp_path, "usr/lib/jvm/mute", "nonsense")
+    (tmp_path / "usr/lib/jvm/plain/bin").mkdir(parents=True)
+    (tmp_path / "usr/lib/jvm/plain/bin/java").write_text("not a program")
+    (tmp_path / "usr/lib/jvm/text/bin").mkdir(parents=True)
+    (tmp_path / "usr/lib/jvm/text/bin/java").write_bytes(b"\x00\x01")
+    (tmp_path / "usr/lib/jvm/text/bin/java").chmod(0o755)
+    assert find(tmp_path, {}) == ()
+
+
+def test_an_answer_is_kept_until_the_launcher_changes(tmp_path: Path) -> None:
+    java = launcher(tmp_path, "usr/lib/jvm/x", "17.0.1")
+    first = find(tmp_path, {}, cache=tmp_path / "cache")
+    assert find(tmp_path, {}, cache=tmp_path / "cache") == first
+    assert asked(java) == 1
+    java.write_text(java.read_text().replace("17.0.1", "17.0.22"))
+    assert find(tmp_path, {}, cache=tmp_path / "cache")[0].build == "17.0.22+9"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"java.version": 17}', "{"])
+def test_a_broken_cache_is_asked_again(tmp_path: Path, text: str) -> None:
+    launcher(tmp_path, "usr/lib/jvm/x", "17.0.1")
+    first = find(tmp_path, {}, cache=tmp_path / "cache")
+    (file,) = (tmp_path / "cache").iterdir()
+    file.write_text(text)
+    assert find(tmp_path, {}, cache=tmp_path / "cache") == first
+
+
+def test_a_failure_is_not_kept(tmp_path: Path) -> None:
+    java = launcher(tmp_path, "usr/lib/jvm/x", "17.0.1", code=1)
+    find(tmp_path, {}, cache=tmp_path / "cache")
+    find(tmp_path, {}, cache=tmp_path / "cache")
+    assert asked(java) == 2
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    launcher(tmp_path, "usr/lib/jvm/x", "17.0.1")
+    (tmp_path / "file").write_text("")
+    assert find(tmp_path, {}, cache=tmp_path / "file/cache")[0].release == 17
+
+
+def test_a_bare_machine(tmp_path: Path) -> None:
+    assert find(tmp_path, {"PATH": "/usr/bin", "JAVA_HOME": ""}) == ()
