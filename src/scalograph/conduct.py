@@ -90,13 +90,14 @@ def _copy(source: Path, target: Path) -> None:
         ) from error
 
 
-@dataclass
+@dataclass(frozen=True)
 class Conducted:
-    """What a run of a study came to."""
+    """What a run of a study came to; `signal` ended it, if one did."""
 
     results: Results
     reason: str
     n_before: int
+    signal: int | None = None
 
 
 def conduct(

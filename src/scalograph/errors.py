@@ -72,3 +72,7 @@ class ProtocolError(ScalographError):
 
     def __init__(self, where: str, found: str, expected: str = "", fix: str = "") -> None:
         super().__init__([Problem(where, found, expected, fix)])
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: everything ends as after Ctrl-C, with an exit code of its own."""

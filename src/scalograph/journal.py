@@ -14,6 +14,10 @@ MAX_LINE_BYTES = 4 << 20
 MAX_UNPACKED_BYTES = 4 << 30
 
 
+class EventTooLarge(ValueError):
+    """An event that no line of the journal can hold."""
+
+
 class Journal:
     """A journal that is open for appending. Each event is on the disk before `append` returns."""
 
@@ -30,11 +34,12 @@ class Journal:
 
         Raises:
             HostError: the disk is full or refuses; the events before are safe.
+            EventTooLarge: nothing was written.
         """
         line = json.dumps({"event": event, "at": now(), **fields}, separators=(",", ":"), allow_nan=False) + "\n"
         data = line.encode()
         if len(data) > MAX_LINE_BYTES:
-            raise ProtocolError(self.file.name, f"an event of {len(data)} bytes", f"at most {MAX_LINE_BYTES}")
+            raise EventTooLarge(f"{len(data)} bytes, at most {MAX_LINE_BYTES}")
         try:
             self._stream.write(data)
             self._stream.flush()
@@ -86,6 +91,8 @@ def _events(stream: BinaryIO, name: str, torn: list[str] | None) -> Iterator[dic
         if not line.endswith(b"\n"):
             if len(line) > MAX_LINE_BYTES:
                 raise ProtocolError(f"{name}:{number}", "a line over 4 MiB", "lines of at most 4 MiB")
+            if number == 1:
+                raise ProtocolError(name, "no whole line", "a journal whose first line is a `study` event")
             if torn is not None:
                 torn.append(f"{name}:{number}: a torn last line of {len(line)} bytes was dropped")
             return

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from scalograph.analysis.verdict import Judgment, judge
 from scalograph.design.planner import Planner, Run
-from scalograph.journal import Journal
+from scalograph.journal import EventTooLarge, Journal
 
 
 class Host(Protocol):
@@ -93,11 +93,21 @@ def _one(run: Run, planner: Planner, host: Host, journal: Journal, progress: Pro
     if record["run"]["status"] == "interrupted":
         return False
     judgment = judge(record)
-    journal.append("run", **identity, record=record)
+    _append_run(journal, identity, record)
     journal.append("verdict", run=run.run, verdict=judgment.verdict, causes=judgment.causes)
     planner.tell(run, record, judgment.verdict)
     progress.told(run, record, judgment)
     return True
+
+
+def _append_run(journal: Journal, identity: Mapping[str, Any], record: Mapping[str, Any]) -> None:
+    """A run line; what cannot fit in one (a million iterations) is left out by name, and the run counts as failed."""
+    try:
+        journal.append("run", **identity, record=record)
+    except EventTooLarge as error:
+        reason = f"its record is too large for the journal ({error}): ask for fewer iterations or copies"
+        run = {**record["run"], "status": "failed", "reason": reason}
+        journal.append("run", **identity, record={"header": record["header"], "copies": [], "run": run})
 
 
 def replay(planner: Planner, events: Iterable[Mapping[str, Any]]) -> int:

@@ -14,14 +14,11 @@ from scalograph.conduct import Conducted, Plan
 from scalograph.control.discover import discover
 from scalograph.control.store import restore_stale
 from scalograph.declare import Declared
+from scalograph.errors import Terminated
 from scalograph.hosts.local import LocalHost
 from scalograph.hosts.probe import find_probe
 from scalograph.hosts.ready import build_program
 from scalograph.units import format_duration, parse_duration
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM: ends as Ctrl-C does, with its own exit code."""
 
 
 def with_budget(declared: Declared, budget: str | None) -> Declared:
@@ -51,8 +48,10 @@ def run_declared(declared: Declared, folder: Path | None, resume: bool, accepted
     _announce(planned, made.folder)
     ready = build_program(planned.program, planned.facts)
     host = LocalHost(planned.design, planned.facts, ready, probe.argv)
+    host.check()
     made_by = Path(probe.argv[0]).name if len(probe.argv) == 1 else "degraded"
-    return conduct.conduct(planned, made, host, made_by, _progress(planned), (accepted or []) if resume else None)
+    done = conduct.conduct(planned, made, host, made_by, _progress(planned), (accepted or []) if resume else None)
+    return replace(done, signal=host.signal)
 
 
 def _terminate(signum: int, frame: FrameType | None) -> NoReturn:

@@ -1,5 +1,7 @@
 """How a command that ran a study ends: what came of it, where it lies, and the exit code."""
 
+import signal
+
 from scalograph.cli.console import emit_json, out, say, tell
 from scalograph.conduct import Conducted
 from scalograph.errors import Exit
@@ -9,7 +11,7 @@ def conclude(conducted: Conducted, as_json: bool, report: bool) -> int:
     """Print the outcome; with `report`, all tables and the page too."""
     if conducted.reason == "interrupted":
         say(f"interrupted; nothing finished is lost. Go on with --resume -o {conducted.results.folder}", "yellow")
-        return Exit.INTERRUPTED
+        return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
     from scalograph.stops import analyze, exit_code
     from scalograph.stops import report as make_report
 

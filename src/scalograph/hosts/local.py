@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scalograph.control.apply import apply, hold
+from scalograph.control.apply import apply, hold, read_back
 from scalograph.control.base import Launch
 from scalograph.design.planner import Design, Run
 from scalograph.errors import HostError
@@ -28,6 +28,19 @@ class LocalHost:
 
     def __init__(self, design: Design, facts: HostFacts, program: Program, probe: Sequence[str]) -> None:
         self._design, self._facts, self._program, self._probe = design, facts, program, tuple(probe)
+        self.signal: int | None = None
+
+    def check(self) -> None:
+        """Look for every program that the study starts, before the first run.
+
+        Raises:
+            HostError: one is missing.
+        """
+        launches = (self.launch(treatment) for treatment in self._design.treatments)
+        for name, path in dict.fromkeys((launch.argv[0], launch.env.get("PATH")) for launch in launches):
+            if shutil.which(name, path=path) is None:
+                where = "on PATH" if "/" not in name else "an executable file"
+                raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
 
     def measure(self, run: Run) -> Mapping[str, Any]:
         """One run. The record is as journal.md says.
@@ -39,7 +52,18 @@ class LocalHost:
         with _scratch() as folder, ExitStack() as held:
             for context in hold(self._design.study, run.treatment, self._facts):
                 held.enter_context(context)
-            return measure(self.specification(run, launch, folder), self._probe).model_dump(mode="json")
+            record = measure(self.specification(run, launch, folder), self._probe, self._signaled)
+        return self._obeyed(run.treatment, record.model_dump(mode="json"))
+
+    def _signaled(self, number: int) -> None:
+        self.signal = number
+
+    def _obeyed(self, treatment: Mapping[str, Any], record: dict[str, Any]) -> dict[str, Any]:
+        """A run under levels that were not in force is no run of its treatment."""
+        wrong = read_back(self._design.study, treatment, self._facts, record)
+        if wrong and record["run"]["status"] == "ok":
+            record["run"] |= {"status": "failed", "reason": "; ".join(wrong)}
+        return record
 
     def launch(self, treatment: Mapping[str, Any]) -> Launch:
         """How a treatment will be started, argv filled in."""

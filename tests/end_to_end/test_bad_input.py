@@ -1,0 +1,201 @@
+"""Whatever is wrong: one message that says what to do, the documented exit code, and nothing measured is lost."""
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .shell import environment, scalograph, study
+
+
+def journal(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
+
+
+def test_every_mistake_of_a_study_at_once(tmp_path: Path) -> None:
+    file = study(tmp_path, '["true"]', more='colour = "red"\n[[exclude]]\nm = [1]\n')
+    file.write_text(file.read_text().replace("runs = 2", 'runs = "2"').replace("seed = 1", ""))
+    done = scalograph("check", file, cwd=tmp_path)
+    assert done.returncode == 2
+    lines = done.stderr.splitlines()
+    assert [line.split(": ")[1] for line in lines] == ["seed", "protocol.runs", "protocol.colour", "exclude[0].m"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chek"], "No such command"),
+        (["check"], "no study file"),
+        (["check", "none.toml"], "cannot be read: No such file"),
+        (["study"], "no name"),
+        (["study", "thread-scalling"], 'no study "thread-scalling" ships, expected one of'),
+        (["run", "study.toml", "--budget", "10"], 'found "10", expected a number with a unit'),
+        (["run", "study.toml", "--resume"], "no journal"),
+        (["export", "none", "--to", "x.csv"], "cannot be read"),
+    ],
+)
+def test_a_wrong_command_line(tmp_path: Path, arguments: list[str], message: str) -> None:
+    study(tmp_path, '["true"]')
+    done = scalograph(*arguments, cwd=tmp_path)
+    assert done.returncode in (2, 6)
+    assert message in done.stderr.replace("\n", " ")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_level_beyond_the_machine(tmp_path: Path) -> None:
+    file = study(tmp_path, '["true"]', more='[factors.cpus]\ncontrol = "cpus"\nlevels = [1, 4096]\n')
+    done = scalograph("plan", file, cwd=tmp_path)
+    assert done.returncode == 2
+    assert 'factor "cpus": level 4096 exceeds the' in done.stderr and "choose another host" in done.stderr
+
+
+def test_a_missing_program(tmp_path: Path) -> None:
+    done = scalograph("run", study(tmp_path, '["no-such-program-here"]'), cwd=tmp_path)
+    assert done.returncode == 3
+    assert 'no program "no-such-program-here", expected on PATH; install it' in done.stderr.replace("\n", " ")
+
+
+def test_a_program_outside_the_study(tmp_path: Path) -> None:
+    done = scalograph("plan", study(tmp_path, '["../../bin/true"]'), cwd=tmp_path)
+    assert done.returncode == 2 and "leads outside the study's folder" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "reason"),
+    [
+        ("exit 3", "failed", "3"),
+        ("kill -SEGV $$", "signal", ""),
+        ("sleep 60", "timeout", ""),
+        ("echo lost >&2; exit 69", "failed", "lost"),
+    ],
+)
+def test_a_workload_that_fails_is_a_record(tmp_path: Path, script: str, status: str, reason: str) -> None:
+    file = study(tmp_path, f"['sh', '-c', '[ {{n}} = 1 ] || {{{{ {script}; }}}}']", timeout="1s")
+    done = scalograph("run", file, "-o", "results", cwd=tmp_path)
+    assert done.returncode == 4, done.stderr
+    runs = [event for event in journal(tmp_path / "results") if event["event"] == "run"]
+    assert len(runs) == 4
+    bad = [event["record"]["run"] for event in runs if event["treatment"] == {"n": 2}]  # type: ignore[index]
+    assert [run["status"] for run in bad] == [status, status]
+    assert all(reason in run["reason"] for run in bad)
+    found = json.loads((tmp_path / "results" / "findings.json").read_text())
+    assert found["runs"]["n_failed"] == 2 and found["runs"]["n_empty"] == 1
+    assert found["trust"]["level"] != "believe"
+
+
+def test_garbage_on_the_event_descriptor(tmp_path: Path) -> None:
+    command = "['sh', '-c', 'echo ready to go >&3; echo {n}']"
+    file = study(tmp_path, command + "\nevents = true", runs=1)
+    done = scalograph("run", file, "-o", "results", cwd=tmp_path)
+    assert done.returncode == 4
+    (run, _) = [event["record"]["run"] for event in journal(tmp_path / "results") if event["event"] == "run"]  # type: ignore[index]
+    assert run["status"] == "protocol" and "ready to go" in run["reason"]
+
+
+def test_what_forks_and_leaves_is_gone(tmp_path: Path) -> None:
+    mark = f"{os.getpid()}.75"
+    file = study(tmp_path, f"['sh', '-c', 'setsid sleep {mark} & exit 0', '{{n}}']", runs=1)
+    done = scalograph("run", file, "-o", "results", cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr
+    alive = subprocess.run(["pgrep", "-f", f"^sleep {mark}"], capture_output=True, check=False)
+    assert alive.returncode == 1, alive.stdout
+    survivors = [e["record"]["run"]["n_survivors"] for e in journal(tmp_path / "results") if e["event"] == "run"]  # type: ignore[index]
+    assert survivors == [1, 1]
+
+
+def test_a_full_disk_loses_nothing_that_was_measured(tmp_path: Path) -> None:
+    file = study(tmp_path, '["true", "{n}"]', runs=50)
+    limited = f'ulimit -f 24; exec scalograph run "{file}" -o results'
+    done = subprocess.run(
+        ["bash", "-c", limited], cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 3, done.stderr
+    assert "cannot be written: File too large" in done.stderr.replace("\n", " ")
+    before = (tmp_path / "results" / "journal.jsonl").read_bytes().count(b'"event":"run"')
+    assert 0 < before < 100
+    again = scalograph("run", file, "-o", "results", "--resume", cwd=tmp_path)
+    assert again.returncode in (0, 5), again.stderr
+    runs = [event["run"] for event in journal(tmp_path / "results") if event["event"] == "run"]
+    assert len(runs) == len(set(runs)) == 100
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv (util-linux)")
+def test_no_permission_to_write(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    file = study(tmp_path, '["true", "{n}"]')
+    unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "scalograph", "run", str(file)]
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.owner() == "root" and folder.name.startswith("pytest-"):
+            folder.chmod(0o755)
+    done = subprocess.run(
+        [*unprivileged, "-o", str(tmp_path / "results")], cwd="/", env=environment(HOME="/"), capture_output=True,
+        text=True, timeout=60, check=False,
+    )  # fmt: skip
+    if "Permission denied" in done.stderr and "scalograph" not in done.stderr:
+        pytest.skip("the unprivileged user cannot reach the program")
+    assert done.returncode == 3, done.stderr
+    assert "cannot be made: Permission denied" in done.stderr
+
+
+def finished(tmp_path: Path) -> Path:
+    done = scalograph("run", study(tmp_path, '["true", "{n}"]'), "-o", "results", cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr
+    return tmp_path / "results"
+
+
+def test_a_truncated_journal_is_read_and_said_so(tmp_path: Path) -> None:
+    file = finished(tmp_path) / "journal.jsonl"
+    file.write_bytes(file.read_bytes()[:-10])
+    done = scalograph("analyze", "results", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert any("a torn last line" in text for text in json.loads(done.stdout)["warnings"])
+
+
+@pytest.mark.parametrize("content", [b"", b"hello\n", b'{"event":"study","protocol":9}\n', b"\x00" * 100])
+def test_an_unreadable_journal(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "journal.jsonl").write_bytes(content)
+    for command in (["analyze", "."], ["report", "."], ["export", ".", "--to", "x.csv"]):
+        done = scalograph(*command, cwd=tmp_path)
+        assert done.returncode == 6, done.stderr
+        assert "journal.jsonl" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_packed_journal_bomb_is_bounded(tmp_path: Path) -> None:
+    head = json.dumps({"event": "study", "protocol": 1}).encode() + b"\n"
+    (tmp_path / "journal.jsonl.gz").write_bytes(gzip.compress(head + b"x" * (64 << 20)))
+    done = scalograph("analyze", ".", cwd=tmp_path)
+    assert done.returncode == 6
+
+
+def test_results_are_never_overwritten(tmp_path: Path) -> None:
+    finished(tmp_path)
+    done = scalograph("run", "study.toml", "-o", "results", cwd=tmp_path)
+    assert done.returncode == 2 and "add --resume" in done.stderr
+
+
+def test_a_changed_study_does_not_resume_and_the_difference_is_shown(tmp_path: Path) -> None:
+    finished(tmp_path)
+    file = tmp_path / "study.toml"
+    file.write_text(file.read_text().replace("runs = 2", "runs = 3"))
+    done = scalograph("run", file, "-o", "results", "--resume", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "study.protocol.runs: now 3, expected 2 as in the journal" in done.stderr.replace("\n", " ")
+    again = scalograph("run", file, "-o", "results", "--resume", "--accept-difference", "study_hash", cwd=tmp_path)
+    assert again.returncode in (0, 5), again.stderr
+    resumed = next(event for event in journal(tmp_path / "results") if event["event"] == "resume")
+    assert resumed["accepted"] == ["study_hash"]
+
+
+def test_another_machine_does_not_resume(tmp_path: Path) -> None:
+    file = finished(tmp_path) / "journal.jsonl"
+    lines = file.read_text().splitlines()
+    head = json.loads(lines[0])
+    head["machine"]["cpu_model"] = "Another CPU"
+    file.write_text("\n".join([json.dumps(head), *lines[1:]]) + "\n")
+    done = scalograph("run", "study.toml", "-o", "results", "--resume", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "resume: cpu_model" in done.stderr and "--accept-difference cpu_model" in done.stderr.replace("\n", " ")
