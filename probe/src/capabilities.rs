@@ -31,9 +31,18 @@ fn attempts() -> Vec<(&'static str, Answer)> {
         ("switch records", records(true)),
         ("cgroup leaf", leaf),
         ("clone into cgroup", born_inside),
-        ("namespace", namespace::allowed(false).map(drop).map_err(|why| (why, "allow user namespaces, or run as root"))),
-        ("batch and idle policies", in_child(|| policy(libc::SCHED_BATCH, 0).and_then(|()| policy(libc::SCHED_IDLE, 0)), NICE_FIX)),
-        ("real-time policies", in_child(|| policy(libc::SCHED_FIFO, 1).and_then(|()| policy(libc::SCHED_RR, 1)), NICE_FIX)),
+        (
+            "namespace",
+            namespace::allowed(false).map(drop).map_err(|why| (why, "allow user namespaces, or run as root")),
+        ),
+        (
+            "batch and idle policies",
+            in_child(|| policy(libc::SCHED_BATCH, 0).and_then(|()| policy(libc::SCHED_IDLE, 0)), NICE_FIX),
+        ),
+        (
+            "real-time policies",
+            in_child(|| policy(libc::SCHED_FIFO, 1).and_then(|()| policy(libc::SCHED_RR, 1)), NICE_FIX),
+        ),
         ("negative nice", in_child(negative_nice, NICE_FIX)),
         ("other users", in_child(other_user, "run as root")),
     ]

@@ -24,6 +24,8 @@ mod run;
 mod spec;
 mod summary;
 mod sys;
+#[cfg(test)]
+mod tests;
 mod timeline;
 mod tree;
 mod watch;

@@ -1,0 +1,8 @@
+//! What a part does on its own; the built program is tested in `tests/`.
+
+mod golden;
+mod host;
+mod record;
+mod speech;
+mod timeline;
+mod tree;

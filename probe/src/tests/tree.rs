@@ -1,0 +1,166 @@
+//! Wait, neighbors and on-CPU time from switch records whose right answer is known.
+
+use crate::record::{Stamped, What};
+use crate::tree::Tree;
+
+const IN: What = What::In;
+const OUT: What = What::Out { preempted: false };
+const PREEMPTED: What = What::Out { preempted: true };
+
+/// A tree of main 10 on CPUs 0 and 4; the gate is at 1000.
+fn fed(records: &[(u64, u32, usize, What)]) -> Tree {
+    let mut tree = Tree::new(&[0, 4], 512, vec![1]);
+    tree.gate = 1000;
+    tree.add_main(10);
+    for &(time, tid, cpu, what) in records {
+        tree.feed(&Stamped { time, pid: if tid == 1 { 1 } else { 10 }, tid, cpu, what });
+    }
+    tree
+}
+
+fn thread(tid: u32) -> What {
+    What::Fork { pid: 10, tid, parent_pid: 10, parent_tid: 10 }
+}
+
+#[test]
+fn a_neighbor_is_who_ran_while_nobody_of_the_tree_did() {
+    let mut tree = fed(&[(1100, 10, 0, IN), (1200, 10, 0, PREEMPTED), (1500, 10, 0, IN), (1600, 10, 0, OUT)]);
+    tree.finish(2000);
+    assert_eq!((tree.sums.wait_ns, tree.sums.neighbor_ns), (300, 300));
+    assert_eq!((tree.sums.switches, tree.sums.preemptions), (2, 1));
+    assert_eq!(tree.per_cpu_ns(), [200, 0]);
+    assert_eq!(tree.waiting.rows[0], [300]);
+}
+
+#[test]
+fn a_wait_for_a_task_of_the_same_tree_has_no_neighbor() {
+    let mut tree = fed(&[
+        (1000, 10, 0, thread(11)),
+        (1100, 10, 0, IN),
+        (1200, 10, 0, PREEMPTED),
+        (1200, 11, 0, IN),
+        (1400, 11, 0, OUT),
+        (1450, 10, 0, IN),
+        (1500, 10, 0, OUT),
+    ]);
+    tree.finish(2000);
+    assert_eq!((tree.sums.wait_ns, tree.sums.neighbor_ns), (250, 50));
+    assert_eq!((tree.sums.tasks, tree.sums.processes), (2, 1));
+}
+
+#[test]
+fn the_tree_may_still_run_when_the_wait_ends_elsewhere() {
+    let mut tree = fed(&[
+        (1100, 10, 0, IN),
+        (1200, 10, 0, PREEMPTED),
+        (1200, 11, 0, IN),
+        (1300, 10, 4, IN),
+        (1400, 10, 4, OUT),
+        (1500, 11, 0, OUT),
+    ]);
+    tree.finish(2000);
+    assert_eq!((tree.sums.wait_ns, tree.sums.neighbor_ns, tree.sums.migrations), (100, 0, 1));
+    assert_eq!(tree.per_cpu_ns(), [400, 100]);
+}
+
+#[test]
+fn nothing_before_the_gate_counts() {
+    let mut tree = fed(&[(500, 10, 0, IN), (600, 10, 0, PREEMPTED), (700, 10, 4, IN), (1300, 10, 4, OUT)]);
+    tree.finish(2000);
+    assert_eq!((tree.sums.wait_ns, tree.sums.switches, tree.sums.migrations), (0, 1, 0));
+    assert_eq!(tree.per_cpu_ns(), [0, 300]);
+}
+
+#[test]
+fn a_wait_over_the_gate_counts_from_the_gate() {
+    let mut tree = fed(&[(500, 10, 0, IN), (600, 10, 0, PREEMPTED), (1200, 10, 0, IN)]);
+    tree.finish(1300);
+    assert_eq!((tree.sums.wait_ns, tree.sums.neighbor_ns), (200, 200));
+    assert_eq!(tree.per_cpu_ns(), [100, 0]);
+}
+
+#[test]
+fn a_sleep_is_no_wait() {
+    let mut tree = fed(&[(1100, 10, 0, IN), (1200, 10, 0, OUT), (1900, 10, 0, IN), (1950, 10, 0, OUT)]);
+    tree.finish(2000);
+    assert_eq!((tree.sums.wait_ns, tree.per_cpu_ns()[0]), (0, 150));
+}
+
+#[test]
+fn what_was_lost_is_dropped_and_said() {
+    // The switch off CPU 0 at some time before 1500 is missing.
+    let mut tree = fed(&[
+        (1100, 10, 0, IN),
+        (1400, 10, 0, What::Lost(3)),
+        (1500, 11, 0, IN),
+        (1600, 11, 0, OUT),
+        (1700, 10, 4, IN),
+        (1800, 10, 4, OUT),
+        (1900, 12, 0, OUT),
+    ]);
+    tree.finish(2000);
+    assert_eq!(tree.sums.lost, 3);
+    assert_eq!(tree.per_cpu_ns(), [100, 100]);
+    assert_eq!(tree.sums.wait_ns, 0);
+}
+
+#[test]
+fn the_last_end_of_a_main_is_that_of_its_last_thread() {
+    let exit = |tid| What::Exit { pid: 10, tid };
+    let name = What::Name { exec: true, name: *b"prog\0\0\0\0\0\0\0\0\0\0\0\0" };
+    let mut tree = fed(&[
+        (1100, 10, 0, name),
+        (1150, 10, 0, What::Image),
+        (1200, 10, 0, thread(11)),
+        (1300, 10, 0, exit(10)),
+        (1400, 11, 0, exit(11)),
+        (1450, 10, 0, What::Image),
+    ]);
+    let main = tree.mains[&10];
+    assert_eq!((main.exec_ns, main.image_ns, main.exit_ns), (Some(1100), Some(1150), Some(1400)));
+    assert_eq!(tree.sums.last_exit_ns, 1400);
+    tree.finish(1500);
+    assert!(tree.tasks(9).iter().all(|t| t.name.starts_with(b"prog")));
+}
+
+#[test]
+fn the_probe_itself_is_not_of_the_tree() {
+    let mut tree = fed(&[(1100, 1, 0, IN), (1200, 1, 0, PREEMPTED), (1300, 1, 0, IN)]);
+    tree.finish(2000);
+    assert_eq!((tree.sums.switches, tree.per_cpu_ns()), (0, vec![0, 0]));
+}
+
+#[test]
+fn many_threads_take_turns_and_the_sums_agree() {
+    let n = 600;
+    let mut records = Vec::new();
+    for i in 0..n {
+        let (tid, start) = (100 + i as u32, 2000 + i as u64 * 10);
+        records.push((start, 10, 4, thread(tid)));
+        records.push((start, tid, 0, IN));
+        records.push((start + 10, tid, 0, if i % 2 == 0 { OUT } else { PREEMPTED }));
+        records.push((start + 10, tid, 0, What::Exit { pid: 10, tid }));
+    }
+    let mut tree = fed(&records);
+    tree.finish(9000);
+    assert_eq!(tree.sums.tasks, n + 1);
+    assert_eq!(tree.per_cpu_ns(), [10 * n, 0]);
+    assert_eq!(tree.busy.rows[0].iter().sum::<u64>(), 10 * n);
+    let tasks = tree.tasks(64);
+    assert_eq!((tasks.len(), tasks[0].cpu_ns), (64, 10));
+}
+
+#[test]
+fn the_busiest_tasks_survive_the_cut() {
+    let mut records = Vec::new();
+    for i in 0..5000u64 {
+        let (tid, start) = (100 + i as u32, 2000 + i * 100);
+        let ran = if i == 7 { 90 } else { 10 };
+        records.push((start, tid, 0, IN));
+        records.push((start + ran, tid, 0, OUT));
+        records.push((start + ran, tid, 0, What::Exit { pid: 10, tid }));
+    }
+    let mut tree = fed(&records);
+    tree.finish(1_000_000);
+    assert_eq!((tree.tasks(1)[0].tid, tree.sums.tasks), (107, 5001));
+}
