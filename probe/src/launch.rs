@@ -140,11 +140,18 @@ fn step(stage: Stage, result: i64) -> Step {
     }
 }
 
+/// Ignored signals and the mask survive exec: Rust ignores SIGPIPE, a caller may ignore more.
 fn start_session() -> Step {
-    // SAFETY: signal dispositions and mask of this process only. Ignored signals and the mask
-    // survive exec, and Rust ignores SIGPIPE.
+    const LAST_SIGNAL: i32 = 64;
+    // As the kernel has it: handler, flags, restorer, mask; all zero is the default action.
+    let default = [0u64; 4];
+    for signal in 1..=LAST_SIGNAL {
+        // Raw, because libc keeps two signals to itself and would refuse.
+        // SAFETY: the structure is no larger than what is given.
+        unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, &default, 0, size_of::<u64>()) };
+    }
+    // SAFETY: an initialized set; the session of this process only.
     unsafe {
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());

@@ -32,10 +32,11 @@ impl Bins {
         if cells.len() <= last {
             cells.resize(last + 1, 0);
         }
-        for bin in (from / self.bin_ns) as usize..=last {
-            let start = bin as u64 * self.bin_ns;
+        let first = (from / self.bin_ns) as usize;
+        for (bin, cell) in cells[first..=last].iter_mut().enumerate() {
+            let start = (first + bin) as u64 * self.bin_ns;
             let part = to.min(start + self.bin_ns) - from.max(start);
-            cells[bin] += (part as f64 * weight) as u64;
+            *cell += (part as f64 * weight) as u64;
         }
     }
 

@@ -135,7 +135,7 @@ fn many_threads_take_turns_and_the_sums_agree() {
     let n = 600;
     let mut records = Vec::new();
     for i in 0..n {
-        let (tid, start) = (100 + i as u32, 2000 + i as u64 * 10);
+        let (tid, start) = (100 + i as u32, 2000 + i * 10);
         records.push((start, 10, 4, thread(tid)));
         records.push((start, tid, 0, IN));
         records.push((start + 10, tid, 0, if i % 2 == 0 { OUT } else { PREEMPTED }));

@@ -1,0 +1,111 @@
+//! How a run ends, and what the probe's own exit code says.
+
+mod common;
+use common::*;
+use serde_json::json;
+
+#[test]
+fn a_run_that_succeeds() {
+    let answer = probe(&spec(&[command(&["sleep", "0.1"], json!({}))], json!({})));
+    let run = answer.run();
+    assert_eq!((&run["status"], &run["reason"]), (&json!("ok"), &json!(null)));
+    assert!(ns(run, "wall_ns") >= 100_000_000);
+    assert!(ns(run, "wall_outer_ns") >= ns(run, "wall_ns"));
+    assert!(ns(run, "tree_wall_ns") >= ns(run, "wall_ns"));
+    let copy = answer.one("copy");
+    assert_eq!((&copy["exit_code"], &copy["signal"]), (&json!(0), &json!(null)));
+    assert!(ns(copy, "end_ns") - ns(copy, "start_ns") >= 100_000_000);
+}
+
+#[test]
+fn a_workload_that_fails_is_a_run_all_the_same() {
+    let answer = probe(&spec(&[shell("exit 3")], json!({})));
+    assert_eq!(answer.run()["status"], "failed");
+    assert_eq!(answer.one("copy")["exit_code"], 3);
+    let answer = probe(&spec(&[shell("kill -TERM $$")], json!({})));
+    assert_eq!(answer.run()["status"], "signal");
+    assert_eq!(answer.one("copy")["signal"], 15);
+}
+
+#[test]
+fn the_sentence_of_exit_code_69_is_the_reason() {
+    let answer = probe(&spec(&[shell("echo first >&2; echo no such thread here >&2; exit 69")], json!({})));
+    assert_eq!((&answer.run()["status"], &answer.run()["reason"]), (&json!("failed"), &json!("no such thread here")));
+}
+
+#[test]
+fn what_does_not_end_is_killed() {
+    let commands = [command(&["sleep", "1000"], json!({"copies": 2}))];
+    let answer = probe(&spec(&commands, json!({"timeout_ns": SECOND / 5})));
+    assert_eq!(answer.run()["status"], "timeout");
+    assert!(ns(answer.run(), "wall_outer_ns") >= SECOND / 5);
+    assert!(answer.all("copy").iter().all(|c| c["signal"] == 9));
+}
+
+#[test]
+fn a_signal_to_the_probe_ends_the_run() {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        let token = format!("10{:06}.{signal}", std::process::id());
+        let child = start(&[PROBE], &spec(&[command(&["sleep", &token], json!({}))], json!({})));
+        assert!(eventually(|| marked(&token).len() == 1));
+        // SAFETY: a signal to the child just started.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        assert_eq!(finish(child).run()["status"], "interrupted");
+        assert!(marked(&token).is_empty());
+    }
+}
+
+#[test]
+fn a_missing_program_is_refused_before_anything_starts() {
+    let answer = probe(&spec(&[command(&["no-such-program"], json!({}))], json!({})));
+    let error = answer.error(3);
+    assert_eq!(error["where"], "commands[0].argv");
+    assert!(error["found"].as_str().unwrap().contains("ENOENT"), "{error}");
+}
+
+#[test]
+fn a_program_that_cannot_be_executed_is_not_started() {
+    let script = std::env::temp_dir().join(format!("scalograph-script-{}", std::process::id()));
+    std::fs::write(&script, "#!/no/such/interpreter\n").unwrap();
+    std::process::Command::new("chmod").arg("755").arg(&script).status().unwrap();
+    let commands = [command(&[script.to_str().unwrap()], json!({})), command(&["sleep", "1000"], json!({}))];
+    let answer = probe(&spec(&commands, json!({})));
+    std::fs::remove_file(&script).unwrap();
+    assert_eq!(answer.run()["status"], "not started");
+    let reason = answer.run()["reason"].as_str().unwrap();
+    assert!(reason.contains("ENOENT") && reason.contains("commands[0].argv"), "{reason}");
+    assert_eq!(answer.run()["wall_ns"], json!(null));
+}
+
+#[test]
+fn what_the_host_does_not_have_is_refused() {
+    for (more, place) in [
+        (json!({"cpus": [8191]}), "commands[0].cpus"),
+        (json!({"cwd": "/no/such/folder"}), "commands[0].cwd"),
+        (json!({"env": {}}), "commands[0].argv"),
+    ] {
+        assert_eq!(probe(&spec(&[command(&["true"], more)], json!({}))).error(3)["where"], place);
+    }
+    let answer = probe(&spec(&[command(&["true"], json!({}))], json!({"user": "no-such-user"})));
+    assert_eq!(answer.error(3)["where"], "user");
+}
+
+#[test]
+fn a_wrong_specification_is_refused() {
+    let answer = probe(&json!({"protocol": 1, "run": "r9", "commands": [], "timeout_ns": 1}));
+    let error = answer.error(2);
+    assert_eq!((&error["where"], &error["run"]), (&json!("commands"), &json!("r9")));
+    assert_eq!(probe(&json!([])).error(2)["where"], "spec");
+}
+
+#[test]
+fn it_says_who_it_is_and_what_is_granted() {
+    let said = |flag: &str| std::process::Command::new(PROBE).arg(flag).output().unwrap();
+    assert_eq!(said("--version").stdout, b"scalograph-probe 0.1.0\n");
+    assert!(String::from_utf8(said("--help").stdout).unwrap().contains("--capabilities"));
+    assert_eq!(said("--nonsense").status.code(), Some(2));
+    let line: serde_json::Value = serde_json::from_slice(&said("--capabilities").stdout).unwrap();
+    let entries = line["capabilities"].as_array().unwrap();
+    assert!(entries.iter().any(|e| e["name"] == "cgroup leaf"));
+    assert!(entries.iter().all(|e| e["granted"] == true || (e["why"].is_string() && e["fix"].is_string())));
+}

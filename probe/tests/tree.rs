@@ -1,0 +1,124 @@
+//! Placement, accounting and containment of a tree.
+
+mod common;
+use common::*;
+use serde_json::json;
+
+/// Leaves a daemon behind that works for a while, and then waits.
+const DAEMON: &str =
+    "(setsid sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; times >&2; exec sleep TOKEN' &) ; sleep 0.1";
+
+#[test]
+fn two_copies_on_two_cpus() {
+    let cpus = allowed_cpus();
+    let [first, second] = cpus[..] else { return two_copies_on(&[cpus[0]; 2]) };
+    two_copies_on(&[second, first]);
+}
+
+fn two_copies_on(cpus: &[usize]) {
+    let masks: Vec<[usize; 1]> = cpus.iter().map(|c| [*c]).collect();
+    let says = "grep Cpus_allowed_list /proc/self/status";
+    let mut command = shell(says);
+    command["copies"] = json!(2);
+    command["cpus"] = json!(masks);
+    let answer = probe(&spec(&[command], json!({"stdout": "capture"})));
+    assert_eq!(answer.run()["status"], "ok");
+    for (copy, cpu) in answer.all("copy").iter().zip(cpus) {
+        assert_eq!(copy["in_force"]["cpus"], json!([cpu]));
+        assert_eq!(copy["stdout"], format!("Cpus_allowed_list:\t{cpu}\n"));
+    }
+    assert!(ns(answer.run(), "gate_skew_ns") <= ns(answer.run(), "queue_drain_ns"));
+    assert!(answer.run()["start_skew_ns"].is_u64());
+}
+
+#[test]
+fn scheduling_is_read_back_from_the_kernel() {
+    let asked = command(&["true"], json!({"policy": "batch", "nice": 7}));
+    let answer = probe(&spec(&[asked], json!({})));
+    let in_force = &answer.one("copy")["in_force"];
+    assert_eq!((&in_force["policy"], &in_force["nice"]), (&json!("batch"), &json!(7)));
+}
+
+#[test]
+fn a_daemon_is_accounted_and_killed() {
+    let token = format!("20{:06}", std::process::id());
+    let answer = probe(&spec(&[shell(&DAEMON.replace("TOKEN", &token))], json!({})));
+    let run = answer.run();
+    assert!(marked(&token).is_empty());
+    assert_eq!(run["n_survivors"], 1);
+    assert!(ns(run, "tree_wall_ns") > ns(run, "wall_ns"));
+    // What the daemon said of itself: the kernel's own count of its user time.
+    let burnt = seconds_of(answer.one("copy")["stderr_tail"].as_str().unwrap());
+    if run["cpu_source"] != "rusage" {
+        assert!(ns(run, "cpu_ns") as f64 / 1e9 >= 0.9 * burnt, "{burnt} in {run:#}");
+    }
+}
+
+/// The first word of `times`: `0m0.080s`.
+fn seconds_of(times: &str) -> f64 {
+    let word = times.split_whitespace().next().expect("the output of times");
+    let (minutes, seconds) = word.trim_end_matches('s').split_once('m').unwrap();
+    minutes.parse::<f64>().unwrap() * 60.0 + seconds.parse::<f64>().unwrap()
+}
+
+#[test]
+fn the_tree_of_a_killed_probe_dies_with_it() {
+    let token = format!("30{:06}", std::process::id());
+    let mut child = start(&[PROBE], &spec(&[shell(&format!("setsid sleep {token}"))], json!({})));
+    assert!(eventually(|| marked(&token).len() == 2));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(eventually(|| marked(&token).is_empty()));
+}
+
+#[test]
+fn without_kernel_records_the_gate_is_the_start() {
+    let answer = probe(&spec(&[command(&["sleep", "0.1"], json!({}))], json!({"backend": "plain"})));
+    let run = answer.run();
+    assert_eq!(answer.events[0]["backend"], "plain");
+    assert_eq!((&run["wall_source"], &run["wait_ns"], &run["n_tasks"]), (&json!("gate"), &json!(null), &json!(null)));
+    assert!(ns(run, "wall_ns") >= 100_000_000);
+    assert!(answer.all("timeline").is_empty());
+}
+
+#[test]
+fn the_timeline_agrees_with_the_sums() {
+    let answer =
+        probe(&spec(&[shell("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")], json!({"timeline_bins": 16})));
+    let run = answer.run();
+    if run["wait_ns"].is_null() {
+        return; // switch records are not granted here; the page says null, and null it is
+    }
+    let timeline = answer.one("timeline");
+    let rows = timeline["busy_ns"].as_array().unwrap();
+    let total = |v: &serde_json::Value| v.as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum::<u64>();
+    let busy: u64 = rows.iter().map(total).sum();
+    assert!(rows.iter().all(|row| row.as_array().unwrap().len() <= 16));
+    assert_eq!(busy, total(&run["per_cpu_ns"]));
+    assert_eq!(total(&timeline["waiting_ns"]), ns(run, "wait_ns"));
+    assert!(busy >= ns(&timeline["tasks"][0], "cpu_ns") && busy > 0);
+}
+
+#[test]
+fn threads_and_processes_are_told_apart() {
+    let answer = probe(&spec(&[shell("sleep 0.01; sleep 0.01")], json!({"timeline": false})));
+    if !answer.run()["n_tasks"].is_null() {
+        assert_eq!((&answer.run()["n_tasks"], &answer.run()["n_processes"]), (&json!(3), &json!(3)));
+    }
+    assert_eq!(answer.run()["wait_ns"], json!(null));
+}
+
+#[test]
+fn without_rights_a_run_is_measured_and_says_what_is_missing() {
+    let Some(program) = unprivileged() else { return };
+    let program: Vec<&str> = program.iter().map(String::as_str).collect();
+    let token = format!("40{:06}", std::process::id());
+    let answer = finish(start(&program, &spec(&[shell(&DAEMON.replace("TOKEN", &token))], json!({}))));
+    assert_eq!(answer.run()["status"], "ok");
+    assert_ne!(answer.events[0]["containment"], "cgroup");
+    assert!(!answer.run()["degraded"].as_array().unwrap().is_empty());
+    assert!(marked(&token).is_empty());
+    let refused = finish(start(&program, &spec(&[command(&["true"], json!({"nice": -5}))], json!({}))));
+    std::fs::remove_file(program.last().unwrap()).unwrap();
+    assert_eq!(refused.error(3)["where"], "commands[0].nice");
+}
