@@ -1,24 +1,40 @@
-#!/usr/bin/env bash
-# Builds the probe's wheel into a folder: static musl where that target is installed, else static glibc, else dynamic.
+#!/bin/sh
+# Builds the wheel into OUTDIR (default: dist) and says which kind of binary it holds.
+# A static one runs on any Linux, in a guest without libraries too; so that is tried first.
 set -eu
-out=$(realpath -m "${1:-target/wheels}")
+
+outdir=${1:-dist}
+case $outdir in /*) ;; *) outdir=$PWD/$outdir ;; esac
 cd "$(dirname "$0")"
 
-host=$(rustc -vV | sed -n 's/^host: //p')
-machine=${host%%-*}
-libraries=$(rustc --print sysroot)/lib/rustlib
+machine=$(uname -m)
+musl=$machine-unknown-linux-musl
+libdir=$(rustc --print target-libdir --target "$musl" 2>/dev/null || true)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 
-build() { # what it is, arguments of maturin
-    echo "scalograph-probe: $1"
-    shift
-    maturin build --quiet --release --locked --auditwheel skip --out "$out" "$@"
+# Whether this host can link a static program at all: glibc's static half is a package of its own.
+links_static() {
+    printf 'fn main() {}\n' >"$scratch/try.rs"
+    rustc -C target-feature=+crt-static -o "$scratch/try" "$scratch/try.rs" >/dev/null 2>&1
 }
 
-if [ -d "$libraries/$machine-unknown-linux-musl" ]; then
-    build "static, musl" --target "$machine-unknown-linux-musl"
-elif cc -print-file-name=libc.a | grep -q /; then
-    # The target is named although it is the host: build-time macros must stay dynamic.
-    RUSTFLAGS="-C target-feature=+crt-static" build "static, glibc (the musl target is not installed)" --target "$host"
+if [ -n "$libdir" ] && [ -d "$libdir" ]; then
+    kind="static (musl)"
+    set -- --target "$musl"
+elif links_static; then
+    kind="static (glibc)"
+    export RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static"
+    # With an explicit target the flags leave build scripts and macros alone.
+    set -- --target "$machine-unknown-linux-gnu"
 else
-    build "dynamic (no static C library found)"
+    kind="dynamic (glibc)"
+    set --
 fi
+
+# The plain tag: it is installed where it was built, and a static binary asks for no particular libc.
+maturin build --release --locked --compatibility linux --out "$outdir" "$@" >"$scratch/log" 2>&1 || {
+    cat "$scratch/log" >&2
+    exit 1
+}
+echo "scalograph-probe: $kind wheel in $outdir"
