@@ -14,7 +14,7 @@ MAX_LINE_BYTES = 4 << 20
 MAX_UNPACKED_BYTES = 4 << 30
 
 
-class EventTooLarge(ValueError):
+class EventTooLargeError(ValueError):
     """An event that no line of the journal can hold."""
 
 
@@ -34,12 +34,12 @@ class Journal:
 
         Raises:
             HostError: the disk is full or refuses; the events before are safe.
-            EventTooLarge: nothing was written.
+            EventTooLargeError: nothing was written.
         """
         line = json.dumps({"event": event, "at": now(), **fields}, separators=(",", ":"), allow_nan=False) + "\n"
         data = line.encode()
         if len(data) > MAX_LINE_BYTES:
-            raise EventTooLarge(f"{len(data)} bytes, at most {MAX_LINE_BYTES}")
+            raise EventTooLargeError(f"{len(data)} bytes, at most {MAX_LINE_BYTES}")
         try:
             self._stream.write(data)
             self._stream.flush()

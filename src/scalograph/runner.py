@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from scalograph.analysis.verdict import Judgment, judge
 from scalograph.design.planner import Planner, Run
-from scalograph.journal import EventTooLarge, Journal
+from scalograph.journal import EventTooLargeError, Journal
 
 
 class Host(Protocol):
@@ -104,7 +104,7 @@ def _append_run(journal: Journal, identity: Mapping[str, Any], record: Mapping[s
     """A run line; what cannot fit in one (a million iterations) is left out by name, and the run counts as failed."""
     try:
         journal.append("run", **identity, record=record)
-    except EventTooLarge as error:
+    except EventTooLargeError as error:
         reason = f"its record is too large for the journal ({error}): ask for fewer iterations or copies"
         run = {**record["run"], "status": "failed", "reason": reason}
         journal.append("run", **identity, record={"header": record["header"], "copies": [], "run": run})

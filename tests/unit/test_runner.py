@@ -19,7 +19,9 @@ from .study.example import VALID
 
 
 def small() -> Design:
-    return Design(parse(VALID), tuple({"threads": n, "lock": k} for n in (1, 2, 4) for k in ("none", "cas")), (), {0: 2})
+    return Design(
+        parse(VALID), tuple({"threads": n, "lock": k} for n in (1, 2, 4) for k in ("none", "cas")), (), {0: 2}
+    )
 
 
 class Told:

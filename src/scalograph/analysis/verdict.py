@@ -35,10 +35,15 @@ def judge(record: Mapping[str, Any]) -> Judgment:
     if causes:
         return Judgment("contaminated", causes)
     if run["neighbor_ns"] is None:
-        return Judgment(
-            "undecided", [_cause("no switch records", None, "", "waiting for a CPU was not measured")]
-        )
+        return Judgment("undecided", [_cause("no switch records", None, "", _why_not(record))])
     return Judgment("clean")
+
+
+def _why_not(record: Mapping[str, Any]) -> str:
+    """Why waiting for a CPU was not measured, in the probe's words."""
+    told = (*(record["run"].get("degraded") or ()), *record["header"]["degraded"])
+    reasons = [part["why"] for part in told if "records" in part["what"]]
+    return reasons[0] if reasons else "waiting for a CPU was not measured"
 
 
 def n_cpus(record: Mapping[str, Any]) -> int:
@@ -51,11 +56,7 @@ def _neighbor(run: Mapping[str, Any], capacity: float) -> list[dict[str, Any]]:
     share = (run["neighbor_ns"] or 0) / capacity if capacity else 0.0
     if share < SHARE:
         return []
-    return [
-        _cause(
-            "neighbor", share, "of capacity", f"someone else had its CPU for {100 * share:.1f} % of the time"
-        )
-    ]
+    return [_cause("neighbor", share, "of capacity", f"someone else had its CPU for {100 * share:.1f} % of the time")]
 
 
 def _steal(run: Mapping[str, Any], capacity: float) -> list[dict[str, Any]]:
@@ -64,11 +65,7 @@ def _steal(run: Mapping[str, Any], capacity: float) -> list[dict[str, Any]]:
     # Steal is counted in ticks: a single one says nothing about a short run.
     if share < SHARE or stolen < 3 * _TICK_NS:
         return []
-    return [
-        _cause(
-            "steal", share, "of capacity", f"the hypervisor took the CPU for {100 * share:.1f} % of the time"
-        )
-    ]
+    return [_cause("steal", share, "of capacity", f"the hypervisor took the CPU for {100 * share:.1f} % of the time")]
 
 
 def _cause(cause: str, amount: float | None, unit: str, text: str) -> dict[str, Any]:

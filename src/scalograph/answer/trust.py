@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from scalograph.answer.curves import COUNTED, Sample
 from scalograph.findings import Noise, Trust
-from scalograph.table import Table
+from scalograph.table import Row, Table
 
 # Past these shares of contaminated runs a study is doubted, or cannot be believed at all.
 DOUBT, REJECT = 0.10, 0.50
@@ -18,7 +18,7 @@ def trust(table: Table, samples: Sequence[Sample], noise: Noise | None) -> Trust
     n_ok = sum(row.status == "ok" for row in runs)
     disturbed = counts["contaminated"] + counts["impossible"]
     empty = sum(not sample.every for sample in samples)
-    causes = [*_causes(table), *_gaps(table, samples, empty), *_undecided(counts, n_ok)]
+    causes = [*_causes(table), *_gaps(table, samples, empty), *_undecided(table, n_ok)]
     if not n_ok:
         return Trust(level="reject", sentence="Do not believe it: no run succeeded.", causes=causes)
     share = disturbed / n_ok
@@ -77,6 +77,16 @@ def _n_clean(sample: Sample) -> int:
     return sum(row.verdict in COUNTED for row in sample.every)
 
 
-def _undecided(counts: Counter[str], n_ok: int) -> Iterable[str]:
-    if counts["undecided"]:
-        yield f"{counts['undecided']} of {n_ok} runs are undecided: the kernel granted no switch records"
+def _undecided(table: Table, n_ok: int) -> Iterable[str]:
+    """Why nothing could tell, by cause; rates differ from run to run and are not worth a line each."""
+    undecided = [row for row in table.counted() if row.verdict == "undecided"]
+    if undecided:
+        reasons = Counter(
+            "too many switches to record" if "switches" in _reason(row) else _reason(row) for row in undecided
+        )
+        told = "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3))
+        yield f"{len(undecided)} of {n_ok} runs are undecided: {told}"
+
+
+def _reason(row: Row) -> str:
+    return str(row.causes[0]["text"]) if row.causes else "unknown"

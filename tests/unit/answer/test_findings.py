@@ -20,7 +20,9 @@ JITTER = (0.99, 1.0, 1.01)
 
 def runs(**changes: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     return [
-        (t, record(j * TRUTH[t["threads"], t["lock"]], cpus=(0, 1, 2, 3), **changes)) for j in JITTER for t in TREATMENTS
+        (t, record(j * TRUTH[t["threads"], t["lock"]], cpus=(0, 1, 2, 3), **changes))
+        for j in JITTER
+        for t in TREATMENTS
     ]
 
 
@@ -103,13 +105,16 @@ def test_two_instruments_are_residue(tmp_path: Path) -> None:
     assert text.startswith("probe: degraded 0.1.0, native 0.1.0 in one study")
 
 
-PUBLISHED = VALID + """
+PUBLISHED = (
+    VALID
+    + """
 [published]
 file = "published.csv"
 match = { threads = "threads", sync = "lock" }
 levels = { sync = { atomic = "cas" } }
 values = { wall_s = "wall", factor = "speedup" }
 """
+)
 
 
 def test_published_figures_stand_beside_the_measured_ones(tmp_path: Path) -> None:
@@ -120,10 +125,15 @@ def test_published_figures_stand_beside_the_measured_ones(tmp_path: Path) -> Non
     assert [c.name for c in shown.columns][:3] == ["os", "threads", "sync"]
     assert [row[-1] for row in shown.rows] == ["yes", "no: higher", "not measured"]
     assert shown.rows[1][3] == 40.0 and shown.rows[1][4]["value"] == pytest.approx(4.0, rel=1e-3)
-    assert found.answer[-1] == "Of 2 published scaling factors that have a treatment here, 1 reproduce; 1 are higher than here."
+    assert (
+        found.answer[-1]
+        == "Of 2 published scaling factors that have a treatment here, 1 reproduce; 1 are higher than here."
+    )
 
 
-@pytest.mark.parametrize(("file", "message"), [("../published.csv", "inside the study's folder"), ("none.csv", "cannot be read")])
+@pytest.mark.parametrize(
+    ("file", "message"), [("../published.csv", "inside the study's folder"), ("none.csv", "cannot be read")]
+)
 def test_a_published_file_stays_in_the_folder(tmp_path: Path, file: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):
         of(tmp_path, runs(), PUBLISHED.replace("published.csv", file))
@@ -138,9 +148,13 @@ def test_reproduction_is_by_interval_and_never_without_one() -> None:
 
 
 def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:
-    text = VALID.replace('[factors.lock]\nlevels = ["none", "cas"]', '[factors.cpus]\ncontrol = "cpus"\nlevels = [1, 2]')
+    text = VALID.replace(
+        '[factors.lock]\nlevels = ["none", "cas"]', '[factors.cpus]\ncontrol = "cpus"\nlevels = [1, 2]'
+    )
     grid = [{"threads": n, "cpus": m} for n in (1, 2, 4) for m in (1, 2)]
-    made = [(t, record(j * (1.5 if t["cpus"] == 2 else 1.0), cpus=tuple(range(t["cpus"])))) for j in JITTER for t in grid]
+    made = [
+        (t, record(j * (1.5 if t["cpus"] == 2 else 1.0), cpus=tuple(range(t["cpus"])))) for j in JITTER for t in grid
+    ]
     file = write(tmp_path / "journal.jsonl", made, text, design={"treatments": grid, "runs": [3] * 6})
     (shown,) = [t for t in findings(table.load(file)).tables if t.id == "baseline-across-cpus"]
     assert shown.rows[0][:2] == [2, 1]

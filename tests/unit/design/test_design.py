@@ -1,0 +1,103 @@
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scalograph.design import Design, GridPlanner, Run, design
+from scalograph.design.estimate import expected_seconds, seconds_per_treatment
+from scalograph.errors import StudyError
+from scalograph.facts import CpuFact, HostFacts
+from scalograph.study import parse
+
+from ..study.example import VALID
+
+HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+
+
+def runs_of(made: Design) -> list[Run]:
+    planner, runs = GridPlanner(made), []
+    while run := planner.ask():
+        runs.append(run)
+        planner.tell(run, {}, "clean")
+    return runs
+
+
+def test_each_block_holds_every_treatment_once_and_baselines_more_often() -> None:
+    made = design(parse(VALID.replace('"1,2,4"', '"1,2,4,8,16"')), HOST)
+    for block in range(3):
+        counts = Counter(tuple(run.treatment.values()) for run in runs_of(made) if run.block == block)
+        assert len(counts) == 10
+        assert {key: n for key, n in counts.items() if n > 1} == {(1, "none"): 2, (1, "cas"): 2}
+    assert len(runs_of(made)) == made.n_runs == 36
+
+
+def test_the_order_is_the_seeds_and_differs_between_blocks() -> None:
+    first, again = runs_of(design(parse(VALID), HOST)), runs_of(design(parse(VALID), HOST))
+    other = runs_of(design(parse(VALID.replace("seed = 0", "seed = 1")), HOST))
+    assert first == again
+    assert first != other
+    orders = [tuple(str(r.treatment) for r in first if r.block == block) for block in range(3)]
+    assert len(set(orders)) > 1
+
+
+def test_declared_order_is_as_written() -> None:
+    made = design(
+        parse(VALID.replace("runs = 3", 'runs = 3\norder = "declared"').replace("[baseline]\nthreads = 1", "")), HOST
+    )
+    assert [run.treatment["threads"] for run in runs_of(made)][:6] == [1, 1, 2, 2, 4, 4]
+
+
+def test_names_of_runs_are_unique_and_replicates_count_up() -> None:
+    runs = runs_of(design(parse(VALID), HOST))
+    assert len({run.run for run in runs}) == len(runs)
+    replicates = [run.replicate for run in runs if run.treatment == {"threads": 2, "lock": "cas"}]
+    assert replicates == [0, 1, 2]
+
+
+def test_exclusions_need_every_entry_to_match() -> None:
+    made = design(parse(VALID + '[[exclude]]\nthreads = [2, 4]\nlock = ["cas"]\n'), HOST)
+    assert [tuple(t.values()) for t in made.treatments] == [(1, "none"), (1, "cas"), (2, "none"), (4, "none")]
+
+
+def test_a_refused_treatment_is_dropped_by_name() -> None:
+    made = design(parse(VALID), HOST, lambda t: "cas needs more" if t["lock"] == "cas" else None)
+    assert len(made.treatments) == 3
+    assert made.dropped == ("3 treatments not planned: cas needs more",)
+    with pytest.raises(StudyError, match="no treatment is left"):
+        design(parse(VALID), HOST, lambda t: "nothing works")
+
+
+def test_all_is_spelled_out_for_the_host_and_what_is_beyond_is_refused() -> None:
+    text = VALID.replace('levels = "1,2,4"', 'levels = "1,2,4"\n[factors.cpus]\ncontrol = "cpus"\nlevels = "LEVELS"')
+    assert design(parse(text.replace("LEVELS", "1:all")), HOST).study.factors["cpus"].levels == [1, 2, 3, 4]
+    with pytest.raises(StudyError, match='factor "cpus": level 5 exceeds the 4 CPUs of this host'):
+        design(parse(text.replace("LEVELS", "1,5")), HOST)
+
+
+def test_warmup_runs_go_first_and_do_not_count() -> None:
+    made = design(parse(VALID.replace("runs = 3", "runs = 3\nwarmup_runs = 2")), HOST)
+    runs = runs_of(made)
+    assert [run.warmup for run in runs[:3]] == [True, True, False]
+    assert len(runs) == made.n_runs + 2
+
+
+@given(st.lists(st.integers(0, 20), max_size=21, unique=True))
+def test_told_in_any_order_it_asks_for_what_is_left_in_order(done: list[int]) -> None:
+    made = Design(
+        parse(VALID), tuple({"threads": n, "lock": k} for n in (1, 2, 4) for k in ("none", "cas")), (), {0: 2}
+    )
+    runs = runs_of(made)
+    planner = GridPlanner(made)
+    for index in done:
+        planner.tell(runs[index], {}, "clean")
+    left = [run for index, run in enumerate(runs) if index not in done]
+    assert planner.n_left == len(left)
+    assert planner.ask() == (left[0] if left else None)
+
+
+def test_time_is_unknown_until_something_was_timed() -> None:
+    made = design(parse(VALID), HOST)
+    assert expected_seconds(made, {}) is None
+    known = seconds_per_treatment([({"threads": 1, "lock": "none"}, 2.0), ({"lock": "none", "threads": 1}, 4.0)])
+    assert expected_seconds(made, known) == pytest.approx(3.0 * made.n_runs)
