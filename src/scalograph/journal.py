@@ -3,10 +3,12 @@
 import gzip
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from pydantic_core import from_json
 
 from scalograph.errors import HostError, ProtocolError
 
@@ -77,6 +79,13 @@ def read(file: Path, torn: list[str] | None = None) -> Iterator[dict[str, Any]]:
         raise ProtocolError(str(file), f"cannot be read: {error}", "a journal") from error
 
 
+def pick(file: Path, numbers: Container[int]) -> dict[int, dict[str, Any]]:
+    """The events of these lines (the first is 1) of a journal that was read before; the others are not parsed."""
+    with _open(file) as stream:
+        lines = enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b""), 1)
+        return {n: _event(line, f"{file.name}:{n}", first=n == 1) for n, line in lines if n in numbers}
+
+
 def _open(file: Path) -> BinaryIO:
     return gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb")  # type: ignore[return-value]
 
@@ -103,8 +112,8 @@ def _events(stream: BinaryIO, name: str, torn: list[str] | None) -> Iterator[dic
 
 def _event(line: bytes, where: str, first: bool) -> dict[str, Any]:
     try:
-        event = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        event = from_json(line, allow_inf_nan=False)  # twice as fast as json, and shares equal texts
+    except ValueError as error:
         raise ProtocolError(where, f"not JSON: {error}", "one event", "restore the file from a copy") from error
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         raise ProtocolError(where, "no event", 'an object with "event"')

@@ -19,14 +19,16 @@ def windows(record: Record) -> list[Window]:
     """The iterations of a run in order, each over all of its copies; empty where the workload reported none."""
     found: dict[int, list[tuple[int, int, int, int | None]]] = {}
     for part in record.iterations:
-        for index, start, end, work, cpu in zip(
-            part.index, part.start_ns, part.end_ns, part.work, part.cpu_ns, strict=True
-        ):
-            found.setdefault(index, []).append((start, end, work, cpu))
+        figures = zip(part.start_ns, part.end_ns, part.work, part.cpu_ns, strict=True)
+        for index, copy in zip(part.index, figures, strict=True):
+            found.setdefault(index, []).append(copy)
     return [_window(found[index]) for index in sorted(found)]
 
 
 def _window(copies: list[tuple[int, int, int, int | None]]) -> Window:
+    if len(copies) == 1:  # most runs have one copy: no need to look for the first and the last
+        ((start, end, work, cpu),) = copies
+        return Window((end - start) / 1e9, None if cpu is None else cpu / 1e9, work)
     wall_ns = max(end for _, end, _, _ in copies) - min(start for start, _, _, _ in copies)
     cpus = [cpu for _, _, _, cpu in copies if cpu is not None]
     return Window(wall_ns / 1e9, sum(cpus) / 1e9 if len(cpus) == len(copies) else None, sum(c[2] for c in copies))

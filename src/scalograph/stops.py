@@ -20,7 +20,7 @@ def analyze(source: Path) -> tuple[Findings, Path]:
     journal = source if source.is_file() else folder.journal
     if not journal.exists():
         raise ProtocolError(str(journal), "no such file", "a results folder or a journal", "run the study first")
-    read = table.load(journal)
+    read = table.load(journal, keep_observations=False)
     found = findings(read, folder.folder, _reproduce(read.study.name, folder.study.exists()))
     results.write_text(folder.findings, found.model_dump_json(indent=1) + "\n")
     return found, folder.findings

@@ -16,9 +16,12 @@ from scalograph.responses import Window, observe, windows
 from scalograph.study import Level, Study
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
-    """One run. `scores` has one number for each response that the run yielded; times are seconds."""
+    """One run. `scores` has one number for each response that the run yielded; times are seconds.
+
+    A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where.
+    """
 
     run: str
     block: int
@@ -36,7 +39,7 @@ class Row:
     per_cpu_ns: tuple[int, ...] = ()
     degraded: tuple[tuple[str, str, str], ...] = ()
     setup: tuple[str, ...] = ()
-    record: Record | None = None
+    timeline_line: int | None = None
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -59,6 +62,7 @@ class Table:
     dropped: list[str] = field(default_factory=list)
     started: str | None = None
     ended: str | None = None
+    file: Path | None = None
     end_reason: str | None = None
 
     def counted(self) -> list[Row]:
@@ -66,27 +70,27 @@ class Table:
         return [row for row in self.rows if row.status == "ok" and not row.warmup]
 
 
-def load(file: Path, keep_records: bool = True) -> Table:
+def load(file: Path, keep_observations: bool = True) -> Table:
     """Read a journal into a table.
 
     Args:
         file: the journal.
-        keep_records: keep each run's whole record (timelines); without, memory is a few hundred bytes a run.
+        keep_observations: keep each iteration's figures; without, memory is about 1 KB a run, however long it was.
 
     Raises:
         ProtocolError: the journal does not follow protocol/journal.md.
     """
     torn: list[str] = []
     events = journal.read(file, torn)
-    table = _begin(next(events), file.name)
+    table = _begin(next(events), file)
     verdicts: dict[str, str] = {}
     for number, event in enumerate(events, start=2):
-        _take(table, verdicts, event, f"{file.name}:{number}", keep_records)
+        _take(table, verdicts, event, number, keep_observations)
     table.warnings += torn + _changed_verdicts(table.rows, verdicts)
     return table
 
 
-def _begin(event: Mapping[str, Any], name: str) -> Table:
+def _begin(event: Mapping[str, Any], file: Path) -> Table:
     try:
         study = Study.model_validate(event["study"], context={"journal": True})
         design = event["design"]
@@ -94,19 +98,19 @@ def _begin(event: Mapping[str, Any], name: str) -> Table:
         counts = [int(count) for count in design["runs"]]
         return Table(
             study, str(event["study_hash"]), dict(event["machine"]), treatments, counts,
-            dropped=[str(text) for text in design.get("dropped", [])], started=str(event["at"]),
+            dropped=[str(text) for text in design.get("dropped", [])], started=str(event["at"]), file=file,
         )  # fmt: skip
     except (ValidationError, KeyError, TypeError, ValueError) as error:
         raise ProtocolError(
-            f"{name}:1", f"a broken `study` event: {_first_line(error)}", "protocol/journal.md"
+            f"{file.name}:1", f"a broken `study` event: {_first_line(error)}", "protocol/journal.md"
         ) from error
 
 
-def _take(table: Table, verdicts: dict[str, str], event: Mapping[str, Any], where: str, keep: bool) -> None:
+def _take(table: Table, verdicts: dict[str, str], event: Mapping[str, Any], line: int, keep: bool) -> None:
     kind = event["event"]
     try:
         if kind == "run":
-            table.rows.append(_row(event, table.study, keep))
+            table.rows.append(_row(event, table.study, line, keep))
         elif kind == "verdict":
             verdicts[str(event["run"])] = str(event["verdict"])
         elif kind == "note":
@@ -115,10 +119,11 @@ def _take(table: Table, verdicts: dict[str, str], event: Mapping[str, Any], wher
             table.end_reason = str(event["reason"])
         table.ended = str(event["at"])
     except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
+        where = f"{table.file.name}:{line}" if table.file else f"line {line}"
         raise ProtocolError(where, f"a broken `{kind}` event: {_first_line(error)}", "protocol/journal.md") from error
 
 
-def _row(event: Mapping[str, Any], study: Study, keep: bool) -> Row:
+def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
     record = Record.model_validate(event["record"])
     judgment = judge(event["record"])
     iterations = windows(record) if record.run.status == "ok" else []
@@ -127,9 +132,10 @@ def _row(event: Mapping[str, Any], study: Study, keep: bool) -> Row:
         run=event["run"], block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
         treatment={name: event["treatment"][name] for name in study.factors},
         status=record.run.status, reason=record.run.reason, verdict=judgment.verdict, causes=tuple(judgment.causes),
-        observations=observations, scores={name: median(values) for name, values in observations.items()},
+        observations=observations if keep else {}, scores={name: median(values) for name, values in observations.items()},
         work=_work(iterations), n_cpus=n_cpus(event["record"]), per_cpu_ns=tuple(record.run.per_cpu_ns or ()),
-        degraded=_degraded(record), setup=_setup(record), record=record if keep else None,
+        degraded=_degraded(record), setup=_setup(record),
+        timeline_line=line if record.timeline else None,
     )  # fmt: skip
 
 

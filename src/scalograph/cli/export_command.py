@@ -22,6 +22,6 @@ def command(
     from scalograph.export import observations, write
 
     journal = source if source.is_file() else results.at(source).journal
-    frame = observations(table.load(journal, keep_records=False))
+    frame = observations(table.load(journal))
     write(frame, to)
     tell(f"{to}: {frame.height} rows, {frame.width} columns")

@@ -76,7 +76,7 @@ def _noise(journal: Path | None) -> tuple[float, str]:
     from scalograph.answer.curves import primary, samples
     from scalograph.answer.noise import noise
 
-    read = table.load(journal, keep_records=False)
+    read = table.load(journal, keep_observations=False)
     found = noise(samples(read).values(), primary(read))
     return (found.sd_log_percent / 100, "the earlier runs") if found else (ASSUMED_SD, "assumed")
 
