@@ -7,8 +7,8 @@ use crate::record::{Stamped, What};
 use crate::timeline::Bins;
 use std::collections::HashMap;
 
-/// Row, time, and the tree's time on that CPU up to then.
-type Preempted = (usize, u64, u64);
+/// Row and time.
+type Preempted = (usize, u64);
 
 #[derive(Clone, Debug, Default)]
 pub struct Task {
@@ -30,11 +30,25 @@ struct Cpu {
     /// The tree's time on this CPU, closed intervals only.
     busy_ns: u64,
     running: Option<(u32, u64)>,
+    /// Tasks that were preempted here and have not run since.
+    waiters: usize,
+    taken_since: Option<u64>,
 }
 
 impl Cpu {
-    fn busy_until(&self, time: u64) -> u64 {
-        self.busy_ns + self.running.map_or(0, |(_, since)| time.saturating_sub(since))
+    /// Time that a neighbor has had this CPU, once that ends: somebody of the tree was preempted here
+    /// and nobody of it ran. Counted for the CPU, not for each who waited, so it cannot exceed the run.
+    fn settle(&mut self, time: u64) -> u64 {
+        let taken = self.running.is_none() && self.waiters > 0;
+        match self.taken_since {
+            None if taken => self.taken_since = Some(time),
+            Some(since) if !taken => {
+                self.taken_since = None;
+                return time.saturating_sub(since);
+            }
+            _ => {}
+        }
+        0
     }
 }
 
@@ -149,17 +163,27 @@ impl Tree {
         if let Some(preempted) = preempted {
             self.waited(r.tid, preempted, time);
         }
+        self.settle(row, time);
     }
 
-    fn waited(&mut self, tid: u32, (row, since, busy_then): Preempted, until: u64) {
+    fn settle(&mut self, row: usize, time: u64) {
+        self.sums.neighbor_ns += self.state[row].settle(time);
+    }
+
+    /// A wait that has ended: the task runs, or the records end.
+    fn waited(&mut self, tid: u32, (row, since): Preempted, until: u64) {
         let wait = until.saturating_sub(since);
-        let tree_ran = self.state[row].busy_until(until).saturating_sub(busy_then);
+        self.no_waiter(row, until);
         self.sums.wait_ns += wait;
-        self.sums.neighbor_ns += wait.saturating_sub(tree_ran);
         self.waiting.add(0, since - self.gate, until.saturating_sub(self.gate));
         if let Some(task) = self.live.get_mut(&tid) {
             task.wait_ns += wait;
         }
+    }
+
+    fn no_waiter(&mut self, row: usize, time: u64) {
+        self.state[row].waiters = self.state[row].waiters.saturating_sub(1);
+        self.settle(row, time);
     }
 
     fn switch_out(&mut self, r: &Stamped, preempted: bool) {
@@ -170,8 +194,13 @@ impl Tree {
         }
         let time = r.time.max(self.gate);
         self.leave_cpu(r.pid, r.tid, time);
-        let busy = self.state[row].busy_until(time);
-        self.task(r.pid, r.tid).preempted = preempted.then_some((row, time, busy));
+        let task = self.task(r.pid, r.tid);
+        let unseen = std::mem::replace(&mut task.preempted, preempted.then_some((row, time)));
+        self.state[row].waiters += preempted as usize;
+        if let Some((before, _)) = unseen {
+            self.no_waiter(before, time);
+        }
+        self.settle(row, time);
     }
 
     /// Closes the interval that a task has open, if any.
@@ -194,7 +223,10 @@ impl Tree {
 
     fn born(&mut self, pid: u32, tid: u32, parent_pid: u32, parent_tid: u32) {
         let name = self.live.get(&parent_tid).map_or([0; 16], |parent| parent.name);
-        self.live.insert(tid, Task { tid, pid, name, ..Task::default() });
+        let reused = self.live.insert(tid, Task { tid, pid, name, ..Task::default() });
+        if let Some((row, since)) = reused.and_then(|task| task.preempted) {
+            self.no_waiter(row, since); // its end was lost: it waited for nobody knows how long
+        }
         self.sums.tasks += 1;
         self.sums.processes += (pid != parent_pid) as u64;
     }
@@ -204,7 +236,13 @@ impl Tree {
         self.sums.last_exit_ns = self.sums.last_exit_ns.max(r.time);
         self.on_main(pid, |main| main.exit_ns = main.exit_ns.max(Some(r.time)));
         if let Some(task) = self.live.remove(&tid) {
+            if let Some((row, _)) = task.preempted {
+                self.no_waiter(row, r.time.max(self.gate));
+            }
             self.ended.push(task);
+        }
+        if let Some(&row) = self.rows.get(&r.cpu) {
+            self.settle(row, r.time.max(self.gate));
         }
         if self.ended.len() >= 2 * KEPT_TASKS {
             largest(&mut self.ended, KEPT_TASKS);

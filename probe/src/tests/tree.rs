@@ -33,6 +33,31 @@ fn a_neighbor_is_who_ran_while_nobody_of_the_tree_did() {
 }
 
 #[test]
+fn a_cpu_is_taken_once_however_many_wait_for_it() {
+    let mut tree = fed(&[
+        (1000, 10, 0, thread(11)),
+        (1100, 10, 0, IN),
+        (1200, 10, 0, PREEMPTED),
+        (1200, 11, 0, IN),
+        (1300, 11, 0, PREEMPTED),
+        (1500, 10, 0, IN),
+        (1600, 10, 0, OUT),
+        (1700, 11, 4, IN),
+        (1800, 11, 4, OUT),
+    ]);
+    tree.finish(2000);
+    // Both waited from 1300 to 1500, and 11 alone from 1600 until it ran elsewhere.
+    assert_eq!((tree.sums.wait_ns, tree.sums.neighbor_ns), (300 + 400, 200 + 100));
+}
+
+#[test]
+fn who_ends_while_waiting_waits_no_longer() {
+    let mut tree = fed(&[(1100, 10, 0, IN), (1200, 10, 0, PREEMPTED), (1400, 10, 4, What::Exit { pid: 10, tid: 10 })]);
+    tree.finish(2000);
+    assert_eq!(tree.sums.neighbor_ns, 200);
+}
+
+#[test]
 fn a_wait_for_a_task_of_the_same_tree_has_no_neighbor() {
     let mut tree = fed(&[
         (1000, 10, 0, thread(11)),
