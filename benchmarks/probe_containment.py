@@ -1,0 +1,105 @@
+"""Is a daemon's CPU time counted, and is a tree that hops from process to process killed? (targets 5, 8)
+
+The daemon (probe_tree.c) says itself what the kernel charged to it. The hopper is given up after 50 ms; whoever still
+runs a little later has survived.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from probe_common import Figure, Round, build, main, median, peers, probe
+
+FOUND = peers("time", "perf")
+BURN_MS = 200
+HOP_MS = 3000
+
+
+def one_round(folder: Path) -> Round:
+    """One daemon and one hopper each."""
+    built = folder / "probe_tree"
+    tree = str(built) if built.exists() else build("probe_tree", folder)
+    return {**daemon(tree, folder), **hop(tree)}
+
+
+def daemon(tree: str, folder: Path) -> dict[str, list[float]]:
+    """The share of its CPU time that each tool saw."""
+    said = folder / "said"
+    argv = [tree, "daemon", str(BURN_MS), str(said)]
+    run = probe(argv)
+    found = {"probe": [run["cpu_ns"] / truth(said)]}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(argv, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seen = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    found["Python, wait4"] = [seen * 1e9 / truth(said)]
+    if "time" in FOUND:
+        done = subprocess.run([FOUND["time"], "-f", "%U %S", *argv], capture_output=True, text=True, check=True)
+        user, system = map(float, done.stderr.split()[-2:])
+        found["GNU time"] = [(user + system) * 1e9 / truth(said)]
+    return found
+
+
+def truth(said: Path) -> float:
+    """Waits for the daemon's own figure, and takes it away."""
+    end = time.monotonic() + 30
+    while not (said.exists() and said.read_text().endswith("\n")):
+        if time.monotonic() > end:
+            sys.exit("probe_tree: found no figure of the daemon after 30 s, expected one; look for errors above")
+        time.sleep(0.01)
+    value = float(said.read_text())
+    said.unlink()
+    return value
+
+
+def hop(tree: str) -> dict[str, list[float]]:
+    """Survivors: of the probe, and of killing the process group."""
+    run = probe([tree, "hop", str(HOP_MS)], timeout_s=0.05)
+    name = f"survivors, {run['events'][0]['containment']}"
+    found = {name: [float(alive(tree))]}
+    process = subprocess.Popen([tree, "hop", str(HOP_MS)], start_new_session=True)
+    time.sleep(0.05)
+    os.killpg(process.pid, 9)
+    process.wait()
+    found["survivors, killpg"] = [float(alive(tree))]
+    while alive(tree):
+        time.sleep(0.1)
+    return found
+
+
+def alive(tree: str) -> bool:
+    """Any live process of the program; a hopper is between two processes at any one look, so we look often."""
+    end = time.monotonic() + 0.1
+    while time.monotonic() < end:
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and os.readlink(entry / "exe") == tree:
+                    return True
+            except OSError:
+                continue
+    return False
+
+
+def figures(found: Round) -> list[Figure]:
+    """Shares and survivors."""
+    table = []
+    for name in ("probe", "GNU time", "Python, wait4"):
+        if values := found.get(name):
+            target = (">=", 99.0) if name == "probe" else None
+            number = "5: " if name == "probe" else ""
+            note = f"lowest {100 * min(values):.1f} %"
+            share = 100 * (median(values) or 0)
+            table.append(Figure(f"{number}CPU time of a daemon seen by {name}", share, "%", target, note, len(values)))
+    for name, values in found.items():
+        if name.startswith("survivors"):
+            target = ("<=", 0.0) if "killpg" not in name else None
+            number = "8: " if target else ""
+            table.append(Figure(f"{number}{name}", sum(values), "", target, "of as many pid-hopping trees", len(values)))
+    return table
+
+
+if __name__ == "__main__":
+    main("probe_containment", one_round, figures, rounds=(100, 5))
