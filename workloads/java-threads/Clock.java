@@ -23,10 +23,11 @@ final class Clock {
 
     /** CPU time of all kernel threads of this process that are alive, or -1 where the kernel does not tell. */
     static long liveTasksNs() {
-        long sum = 0;
+        long sum = -1;
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(TASKS)) {
             for (Path task : tasks) {
-                sum += taskNs(task.resolve("schedstat"));
+                long ns = taskNs(task.resolve("schedstat"));
+                sum = ns < 0 ? sum : Math.max(sum, 0) + ns;
             }
         } catch (IOException e) {
             return -1;
@@ -34,8 +35,13 @@ final class Clock {
         return sum;
     }
 
-    private static long taskNs(Path file) throws IOException {
-        String text = Files.readString(file);
-        return Long.parseLong(text.substring(0, text.indexOf(' ')));
+    // A thread of the JVM's own may end between the listing and the look.
+    private static long taskNs(Path file) {
+        try {
+            String text = Files.readString(file);
+            return Long.parseLong(text.substring(0, text.indexOf(' ')));
+        } catch (IOException e) {
+            return -1;
+        }
     }
 }
