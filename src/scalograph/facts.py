@@ -53,6 +53,8 @@ class HostFacts(Fact):
     kernel_command_line: tuple[str, ...] = ()
     jvms: tuple[Jvm, ...] = ()
     refused: dict[str, str] = Field(default={}, description="control or level -> why it is not granted here")
+    granted_priority: int = Field(default=99, description="highest static priority of fifo and rr; 0: none")
+    granted_nice: int = Field(default=-20, description="lowest nice value")
 
     @property
     def n_cpus(self) -> int:
@@ -61,7 +63,7 @@ class HostFacts(Fact):
 
     def machine(self) -> dict[str, Any]:
         """The `machine` field of the journal: facts without names of people or hosts."""
-        plain = self.model_dump(exclude={"cpus", "jvms", "refused"})
+        plain = self.model_dump(exclude={"cpus", "jvms", "refused", "granted_priority", "granted_nice"})
         plain["n_cpus"] = self.n_cpus
         plain["jvms"] = {jvm.name: jvm.build for jvm in self.jvms}
         plain["topology"] = [cpu.model_dump() for cpu in self.cpus]

@@ -1,13 +1,15 @@
 """All controls of a treatment together: a launch that obeys it, what is held meanwhile, what was not in force."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from scalograph.control.base import Control, Launch, Level
-from scalograph.control.placement import place
+from scalograph.control.base import Control, Launch, Level, LevelError
+from scalograph.control.isolation import exclusive
+from scalograph.control.placement import n_available, place
 from scalograph.control.registry import control
+from scalograph.control.topology import format_cpu_list
 from scalograph.facts import HostFacts
 from scalograph.study import Study
 
@@ -15,25 +17,67 @@ Treatment = Mapping[str, Level]
 
 
 def apply(study: Study, treatment: Treatment, launch: Launch, facts: HostFacts) -> Launch:
-    """The launch that obeys every controlled factor; the mask last, when count and placement are both known."""
+    """The launch that obeys every controlled factor; the mask last, when count and placement are both known.
+
+    Raises:
+        LevelError: the levels do not go together on this host: more CPUs than a placement or exclusive use has.
+    """
     for found, level in _controlled(study, treatment):
         launch = found.apply(launch, level, facts)
-    if launch.n_cpus is None and launch.placement != "compact":
-        launch = replace(launch, n_cpus=facts.n_cpus if launch.placement == "scatter" else None)
+    if launch.n_cpus is None and launch.placement != Launch.placement:
+        # A placement alone: as many as it has.
+        launch = replace(launch, n_cpus=n_available(launch.placement, facts.cpus))
+    if launch.exclusive:
+        _refuse_exclusive(launch, facts)
     if launch.n_cpus is None:
         return launch
     return replace(launch, cpus=place(launch.n_cpus, launch.placement, facts.cpus))
+
+
+def _refuse_exclusive(launch: Launch, facts: HostFacts) -> None:
+    if launch.n_cpus is None:
+        raise LevelError("exclusive CPUs without a count", "a count", 'add a factor with control = "cpus"')
+    if launch.n_cpus >= facts.n_cpus:
+        found = f"{launch.n_cpus} exclusive CPUs of {facts.n_cpus}"
+        raise LevelError(found, "one left for the rest of the machine", "use fewer, or exclude this combination")
+
+
+def refusals(study: Study, facts: HostFacts) -> Callable[[Treatment], str | None]:
+    """Says in words why a treatment cannot be set here, before anything is started; None where it can."""
+
+    def refusal(treatment: Treatment) -> str | None:
+        try:
+            apply(study, treatment, Launch(), facts)
+        except LevelError as error:
+            return str(error)
+        return None
+
+    return refusal
 
 
 def hold(study: Study, treatment: Treatment, facts: HostFacts) -> Iterator[AbstractContextManager[None]]:
     """Machine settings that stay changed while the run lasts."""
     for found, level in _controlled(study, treatment):
         yield found.hold(level, facts)
+    launch = apply(study, treatment, Launch(), facts)
+    if launch.exclusive and launch.cpus:
+        yield exclusive(launch.cpus)
 
 
 def read_back(study: Study, treatment: Treatment, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
     """What was asked for and was not in force, in words."""
-    return [text for found, level in _controlled(study, treatment) for text in found.read_back(level, facts, record)]
+    controls = _controlled(study, treatment)
+    said = [text for found, level in controls for text in found.read_back(level, facts, record)]
+    return said or _other_mask(apply(study, treatment, Launch(), facts), record)
+
+
+def _other_mask(launch: Launch, record: Mapping[str, Any]) -> list[str]:
+    """As many CPUs as asked for may still be other ones."""
+    if launch.cpus is None:
+        return []
+    asked = format_cpu_list(launch.cpus)
+    found = {format_cpu_list(copy["in_force"]["cpus"]) for copy in record["copies"] if copy["in_force"]}
+    return [f"cpus: asked for {asked} ({launch.placement}), in force were {mask}" for mask in sorted(found - {asked})]
 
 
 def _controlled(study: Study, treatment: Treatment) -> Iterator[tuple[Control, Level]]:

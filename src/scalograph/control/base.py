@@ -38,7 +38,7 @@ class LevelError(ValueError):
     """A level that this control cannot set on this host: found, expected, what to do."""
 
     def __init__(self, found: str, expected: str, fix: str) -> None:
-        super().__init__(f"{found}, expected {expected}; {fix}")
+        super().__init__(f"{found}, expected {expected}; {fix}" if expected else f"{found}; {fix}")
         self.found, self.expected, self.fix = found, expected, fix
 
 

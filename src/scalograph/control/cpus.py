@@ -16,14 +16,20 @@ class CpusControl:
     kind = "placement"
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """The counts. Raises LevelError for what is no count, or beyond the host."""
-        for level in levels:
-            if isinstance(level, bool) or not isinstance(level, int) or level < 1:
-                raise LevelError(f"level {level!r}", "a count of CPUs from 1", "correct it")
-            if level > facts.n_cpus:
-                found = f"level {level} exceeds the {facts.n_cpus} CPUs of this host"
-                raise LevelError(found, f"at most {facts.n_cpus}", "lower it or choose another host")
-        return list(levels)
+        """The counts, "all" spelled out. Raises LevelError for what is no count, or beyond the host."""
+        counts = [self._count(level, facts) for level in levels]
+        # "1,2,all" is fine on a host of two CPUs.
+        return list(dict.fromkeys(counts)) if "all" in levels else list(counts)
+
+    def _count(self, level: Level, facts: HostFacts) -> int:
+        if level == "all":
+            return facts.n_cpus
+        if isinstance(level, bool) or not isinstance(level, int) or level < 1:
+            raise LevelError(f"level {level!r}", "a count of CPUs from 1", "correct it")
+        if level > facts.n_cpus:
+            found = f"level {level} exceeds the {facts.n_cpus} CPUs of this host"
+            raise LevelError(found, "", "lower it or choose another host")
+        return level
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """A wish that `apply` turns into a mask, once the placement is known."""

@@ -1,11 +1,10 @@
 """The host as a plain value: read once, before a study. No name of a host or a person is in it."""
 
-import platform
 from pathlib import Path
 
 from scalograph.control.isolation import why_refused
 from scalograph.control.jvms import find
-from scalograph.control.scheduler import refused_scheduling
+from scalograph.control.scheduler import granted_scheduling
 from scalograph.control.topology import read_topology
 from scalograph.facts import HostFacts, Jvm
 
@@ -27,12 +26,12 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         jvms: instead of looking for them.
     """
     cpuinfo = _fields(root / "proc/cpuinfo")
-    isolation = why_refused(root)
+    isolation, scheduling = why_refused(root), granted_scheduling()
     return HostFacts(
         cpus=read_topology(root),
         memory_bytes=_memory(root),
-        kernel=_text(root / "proc/sys/kernel/osrelease") or platform.release(),
-        cpu_model=cpuinfo.get("model name") or cpuinfo.get("Model") or platform.machine(),
+        kernel=_text(root / "proc/sys/kernel/osrelease"),
+        cpu_model=_cpu_model(cpuinfo),
         microcode=cpuinfo.get("microcode"),
         governor=_text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         clocksource=_text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
@@ -41,13 +40,16 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         smt=_flag(root / "sys/devices/system/cpu/smt/active"),
         kernel_command_line=_command_line(root),
         jvms=find() if jvms is None else jvms,
-        refused={**refused_scheduling(), **({"isolation": isolation} if isolation else {})},
+        refused={**scheduling.refused, **({"isolation": isolation} if isolation else {})},
+        granted_priority=scheduling.priority,
+        granted_nice=scheduling.nice,
     )
 
 
 def _text(file: Path) -> str | None:
     try:
-        return file.read_text(errors="replace").strip() or None
+        # Device trees end their texts in a zero byte.
+        return file.read_text(errors="replace").strip("\0 \n\t") or None
     except OSError:
         return None
 
@@ -65,14 +67,32 @@ def _fields(file: Path) -> dict[str, str]:
 
 
 def _memory(root: Path) -> int | None:
-    total = _fields(root / "proc/meminfo").get("MemTotal", "")
-    return int(total.split()[0]) * 1024 if total.endswith("kB") else None
+    total = _fields(root / "proc/meminfo").get("MemTotal", "").removesuffix("kB").strip()
+    return int(total) * 1024 if total.isdecimal() else None
+
+
+def _cpu_model(cpuinfo: dict[str, str]) -> str | None:
+    """x86 and s390 write a name, POWER calls it cpu, ARM gives numbers only, RISC-V a microarchitecture."""
+    for key in ("model name", "cpu model", "cpu", "Model Name"):
+        if key in cpuinfo:
+            return cpuinfo[key]
+    if "CPU part" in cpuinfo:
+        return f"ARM implementer {cpuinfo.get('CPU implementer', '?')} part {cpuinfo['CPU part']}"
+    return cpuinfo.get("uarch") or cpuinfo.get("isa")
+
+
+# The firmware's tables may be hidden from a guest; the clock that its hypervisor offers is not.
+_CLOCKS = {"kvm-clock": "KVM", "hyperv": "Hyper-V", "xen": "Xen"}
 
 
 def _hypervisor(root: Path, cpuinfo: dict[str, str]) -> str | None:
-    if "hypervisor" not in cpuinfo.get("flags", "").split():
+    """The vendor as far as it shows; None on bare metal."""
+    named = _text(root / "sys/hypervisor/type") or _text(root / "proc/device-tree/hypervisor/compatible")
+    if named is None and "hypervisor" not in cpuinfo.get("flags", "").split():
         return None
-    return _text(root / "sys/hypervisor/type") or _text(root / "sys/class/dmi/id/sys_vendor") or "unknown"
+    clocks = _text(root / "sys/devices/system/clocksource/clocksource0/available_clocksource") or ""
+    offered = (vendor for clock, vendor in _CLOCKS.items() if clock in clocks)
+    return named or next(offered, None) or _text(root / "sys/class/dmi/id/sys_vendor") or "unknown"
 
 
 def _command_line(root: Path) -> tuple[str, ...]:

@@ -10,33 +10,36 @@ from scalograph.facts import CpuFact, HostFacts
 
 PLACEMENTS = ("compact", "scatter", "one-per-core", "siblings")
 
-# What two CPUs may share, from the widest to the narrowest.
+# What two CPUs may share, from the widest to the narrowest. Some small cores share an L2.
 _SHARED: tuple[Callable[[CpuFact], int], ...] = (
-    lambda cpu: cpu.node,
     lambda cpu: cpu.package,
+    lambda cpu: cpu.node,
     lambda cpu: -1 if cpu.l3 is None else cpu.l3,
+    lambda cpu: -1 if cpu.l2 is None else cpu.l2,
     lambda cpu: cpu.core,
 )
 
 
 def place(n_cpus: int, placement: str, cpus: Sequence[CpuFact]) -> tuple[int, ...]:
-    """Numbers of the CPUs to use, ascending.
+    """Numbers of the CPUs to use, ascending. More CPUs of one placement always hold those of fewer.
 
-    `compact` fills one core, then one L3 cache, package and node after the other. `scatter` goes round nodes,
-    packages, caches and cores before it puts two on one core. `one-per-core` is compact over cores and takes the first
-    CPU of each. `siblings` takes whole cores that have several CPUs.
+    `compact` fills one core, then one L2, one L3 cache, node and package after the other. `scatter` goes round
+    packages, nodes, caches and cores, and puts two on one core when all cores are taken. `one-per-core` is compact over
+    cores and takes the first CPU of each. `siblings` is compact over the cores that have several CPUs.
 
     Raises:
-        LevelError: there are not as many.
+        LevelError: no such placement, or not as many CPUs for it.
     """
-    ordered = _ORDERS[placement](cpus)
-    if n_cpus > len(ordered):
-        raise LevelError(
-            f"{n_cpus} CPUs placed {placement}",
-            f"at most {len(ordered)} on this host",
-            "use fewer or another placement",
-        )
+    ordered = _order(placement)(cpus)
+    if not 1 <= n_cpus <= len(ordered):
+        found = f"{n_cpus} CPUs placed {placement}"
+        raise LevelError(found, f"1 to {len(ordered)} on this host", "use fewer, or another placement")
     return tuple(sorted(cpu.cpu for cpu in ordered[:n_cpus]))
+
+
+def n_available(placement: str, cpus: Sequence[CpuFact]) -> int:
+    """How many CPUs the placement has: cores for `one-per-core`, CPUs of shared cores for `siblings`, else all."""
+    return len(_order(placement)(cpus))
 
 
 def _compact(cpus: Sequence[CpuFact]) -> list[CpuFact]:
@@ -44,7 +47,13 @@ def _compact(cpus: Sequence[CpuFact]) -> list[CpuFact]:
 
 
 def _scatter(cpus: Sequence[CpuFact]) -> list[CpuFact]:
-    return _round_robin(_compact(cpus), _SHARED)
+    """First CPUs of all cores before second ones, also where packages or caches have different numbers of cores."""
+    ranks: dict[int, list[CpuFact]] = {}
+    taken: dict[int, int] = {}
+    for cpu in _compact(cpus):
+        taken[cpu.core] = taken.get(cpu.core, -1) + 1
+        ranks.setdefault(taken[cpu.core], []).append(cpu)
+    return [cpu for _, rank in sorted(ranks.items()) for cpu in _round_robin(rank, _SHARED)]
 
 
 def _round_robin(cpus: list[CpuFact], shares: Sequence[Callable[[CpuFact], int]]) -> list[CpuFact]:
@@ -81,6 +90,12 @@ _ORDERS: Mapping[str, Callable[[Sequence[CpuFact]], list[CpuFact]]] = {
 }
 
 
+def _order(placement: str) -> Callable[[Sequence[CpuFact]], list[CpuFact]]:
+    if placement not in _ORDERS:
+        raise LevelError(f"placement {placement!r}", "one of " + ", ".join(PLACEMENTS), "correct it")
+    return _ORDERS[placement]
+
+
 class PlacementControl:
     """Levels are the names above; they say which CPUs the control `cpus` takes."""
 
@@ -90,10 +105,9 @@ class PlacementControl:
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """The levels as written. Raises LevelError for an unknown one, and for siblings on a host without SMT."""
         for level in levels:
-            if level not in PLACEMENTS:
-                raise LevelError(f"placement {level!r}", "one of " + ", ".join(PLACEMENTS), "correct it")
             if level == "siblings" and not _siblings(facts.cpus):
-                raise LevelError("placement siblings", "two CPUs on one core", "this host has none: leave it out")
+                raise LevelError("placement siblings on a host without SMT", "two CPUs on one core", "leave it out")
+            _order(str(level))
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
@@ -105,5 +119,5 @@ class PlacementControl:
         return nullcontext()
 
     def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
-        """The mask is read back by `cpus`."""
+        """Nothing by itself: `apply.read_back` compares the mask that it made together with `cpus`."""
         return []

@@ -1,9 +1,12 @@
 """Scheduling policy and nice value of a run."""
 
+import bisect
+import errno
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
@@ -13,33 +16,76 @@ _REAL_TIME = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
 _PLAIN = {"other": os.SCHED_OTHER, "batch": os.SCHED_BATCH, "idle": os.SCHED_IDLE}
 _FIX = "run with the privilege (CAP_SYS_NICE), or leave the level out"
 
-
-# Names under which facts keep what is refused.
+# Names under which facts keep why something is refused.
 REAL_TIME, NEGATIVE_NICE = "real-time policy", "negative nice"
 
 
 def attempt(change: Callable[[], object]) -> str | None:
-    """Try a change of scheduling in a child that ends at once: why the kernel refuses it, None where it is granted."""
-    child = os.fork()
-    if child == 0:
-        code = 0
+    """Try a change of scheduling in a thread that ends at once: why the kernel refuses it, None where it is granted.
+
+    On Linux policy and nice value belong to a thread, so nothing else of this process changes; a forked child would
+    be no safer, and may not be made once other threads run.
+    """
+    answer: list[OSError] = []
+
+    def in_thread() -> None:
         try:
             change()
         except OSError as error:
-            code = min(error.errno or 1, 255)
-        finally:
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return os.strerror(code) if code else None
+            answer.append(error)
+
+    thread = threading.Thread(target=in_thread)
+    thread.start()
+    thread.join()
+    return kernel_says(answer[0]) if answer else None
 
 
-def refused_scheduling() -> dict[str, str]:
-    """What this process may not set, with the kernel's reason."""
-    tried = {
-        REAL_TIME: attempt(lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))),
-        NEGATIVE_NICE: attempt(lambda: os.setpriority(os.PRIO_PROCESS, 0, -1)),
-    }
-    return {name: why for name, why in tried.items() if why}
+def kernel_says(error: OSError) -> str:
+    """The kernel's answer by name and in words.
+
+    >>> kernel_says(PermissionError(1, "Operation not permitted"))
+    'EPERM: Operation not permitted'
+    """
+    return f"{errno.errorcode.get(error.errno or 0, 'error')}: {error.strerror}"
+
+
+@dataclass(frozen=True)
+class GrantedScheduling:
+    """What this process may set: the highest static priority (0: none), the lowest nice value, why no more."""
+
+    priority: int
+    nice: int
+    refused: Mapping[str, str]
+
+
+def granted_scheduling() -> GrantedScheduling:
+    """Attempts the extremes first; where they are refused, looks for the limit (RLIMIT_RTPRIO, RLIMIT_NICE)."""
+    priority, why_priority = _furthest([*range(1, 100)], _set_fifo)
+    nice, why_nice = _furthest([*range(-1, -21, -1)], _set_nice)
+    refused = {REAL_TIME: why_priority, NEGATIVE_NICE: why_nice}
+    return GrantedScheduling(priority or 0, nice or 0, {name: why for name, why in refused.items() if why})
+
+
+def _set_fifo(priority: int) -> None:
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+
+
+def _set_nice(nice: int) -> None:
+    os.setpriority(os.PRIO_PROCESS, 0, nice)
+
+
+def _furthest(values: Sequence[int], change: Callable[[int], None]) -> tuple[int | None, str | None]:
+    """The last of the values that is granted (all before it are, too), and why the next one is not."""
+    why: dict[int, str | None] = {}
+
+    def refused(value: int) -> bool:
+        why[value] = attempt(lambda: change(value))
+        return why[value] is not None
+
+    if not refused(values[-1]):
+        return values[-1], None
+    n_granted = bisect.bisect_left(values, True, key=refused)
+    return (values[n_granted - 1] if n_granted else None), why[values[-1]]
 
 
 def parse_policy(level: Level) -> tuple[str, int]:
@@ -56,6 +102,11 @@ def parse_policy(level: Level) -> tuple[str, int]:
     raise LevelError(f"policy {level!r}", "one of other, batch, idle, fifo[:1-99], rr[:1-99]", "correct it")
 
 
+def _refused(what: str, name: str, facts: HostFacts) -> str:
+    why = facts.refused.get(name)
+    return f"{what} is refused here" + (f" ({why})" if why else "")
+
+
 class PolicyControl:
     """Levels are policies as `parse_policy` reads them."""
 
@@ -65,9 +116,10 @@ class PolicyControl:
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """The levels as written. Raises LevelError for one that is unknown, or that this kernel refuses to us."""
         for level in levels:
-            name, _ = parse_policy(level)
-            if name in _REAL_TIME and REAL_TIME in facts.refused:
-                raise LevelError(f"policy {level} is refused here ({facts.refused[REAL_TIME]})", "a granted one", _FIX)
+            _, priority = parse_policy(level)
+            if priority > facts.granted_priority:
+                granted = f"fifo and rr up to {facts.granted_priority}, " if facts.granted_priority else ""
+                raise LevelError(_refused(f"policy {level}", REAL_TIME, facts), f"{granted}other, batch or idle", _FIX)
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
@@ -97,8 +149,8 @@ class NiceControl:
         for level in levels:
             if isinstance(level, bool) or not isinstance(level, int) or not -20 <= level <= 19:
                 raise LevelError(f"nice {level!r}", "an integer from -20 to 19", "correct it")
-            if level < 0 and NEGATIVE_NICE in facts.refused:
-                raise LevelError(f"nice {level} is refused here ({facts.refused[NEGATIVE_NICE]})", "0 to 19", _FIX)
+            if level < facts.granted_nice:
+                raise LevelError(_refused(f"nice {level}", NEGATIVE_NICE, facts), f"{facts.granted_nice} to 19", _FIX)
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:

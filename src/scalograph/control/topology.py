@@ -12,27 +12,49 @@ def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) 
     """The logical CPUs that may be used, in order of their numbers.
 
     Args:
-        root: where /sys is; a recorded tree in tests.
-        allowed: CPU numbers; None asks the kernel for our own affinity mask.
+        root: where /proc and /sys are; a recorded tree in tests.
+        allowed: CPU numbers; None takes those that this process may use.
     """
     home = root / "sys/devices/system/cpu"
-    numbers = sorted(os.sched_getaffinity(0) if allowed is None else allowed)
+    numbers = sorted(_usable(root) if allowed is None else allowed)
     return tuple(_cpu(home / f"cpu{number}", number) for number in numbers)
 
 
+def _usable(root: Path) -> set[int]:
+    """The kernel's answer for ourselves; in a recorded tree, the CPUs that were online and allowed."""
+    if root == Path("/"):
+        return os.sched_getaffinity(0)
+    home = root / "sys/devices/system/cpu"
+    online = set(_cpus(home / "online"))
+    if not online:
+        names = (re.fullmatch(r"cpu(\d+)", path.name) for path in _listed(home))
+        online = {int(match[1]) for match in names if match}
+    status = _text(root / "proc/self/status") or ""
+    allowed = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
+    return online & set(parse_cpu_list(allowed[1])) if allowed else online
+
+
 def _cpu(folder: Path, number: int) -> CpuFact:
-    package = _number(folder / "topology/physical_package_id") or 0
-    core = _number(folder / "topology/core_id")
+    package = max(0, _number(folder / "topology/physical_package_id") or 0)
     return CpuFact(
         cpu=number,
-        # A core's number is unique in its package only; without one, a CPU is a core of its own.
-        core=number if core is None else package * 65536 + core,
+        core=_core(folder / "topology", number, package),
         package=package,
         node=_node(folder),
         l2=_cache(folder, 2),
         l3=_cache(folder, 3),
         max_khz=_number(folder / "cpufreq/cpuinfo_max_freq"),
     )
+
+
+def _core(folder: Path, number: int, package: int) -> int:
+    """The lowest CPU of a core names it: the kernel's core_id repeats in each package, on some machines in each die."""
+    for name in ("core_cpus_list", "thread_siblings_list"):
+        if siblings := _cpus(folder / name):
+            return min(siblings)
+    core = _number(folder / "core_id")
+    # Without topology a CPU is a core of its own.
+    return number if core is None else package * 65536 + core
 
 
 def _node(folder: Path) -> int:
@@ -44,12 +66,15 @@ def _cache(folder: Path, level: int) -> int | None:
     """The lowest CPU that shares the cache names it: cache ids are absent from older kernels."""
     for index in sorted(_listed(folder / "cache")):
         if _number(index / "level") == level and _text(index / "type") != "Instruction":
-            return min(parse_cpu_list(_text(index / "shared_cpu_list") or ""), default=None)
+            return min(_cpus(index / "shared_cpu_list"), default=None)
     return None
 
 
 def parse_cpu_list(text: str) -> list[int]:
     """The numbers of a kernel CPU list.
+
+    Raises:
+        ValueError: it is none.
 
     >>> parse_cpu_list("0-2,8")
     [0, 1, 2, 8]
@@ -59,6 +84,28 @@ def parse_cpu_list(text: str) -> list[int]:
         first, _, last = part.partition("-")
         numbers += range(int(first), int(last or first) + 1)
     return numbers
+
+
+def format_cpu_list(cpus: Iterable[int]) -> str:
+    """The same the other way round, as the kernel writes it.
+
+    >>> format_cpu_list([8, 0, 1, 2])
+    '0-2,8'
+    """
+    runs: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if runs and cpu == runs[-1][1] + 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def _cpus(file: Path) -> list[int]:
+    try:
+        return parse_cpu_list(_text(file) or "")
+    except ValueError:
+        return []
 
 
 def _listed(folder: Path) -> list[Path]:

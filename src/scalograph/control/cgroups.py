@@ -1,0 +1,156 @@
+"""The cgroup v2 tree: where it is mounted, and leaves of our own in it."""
+
+import errno
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+LEAF = re.compile(r"scalograph-[0-9a-f]{1,32}")
+_REMOVAL_S = 2.0
+
+
+def cgroup2_mount(root: Path = Path("/")) -> Path | None:
+    """Where the whole cgroup v2 hierarchy that this process may see is mounted."""
+    for fields, kind, _ in _mounts(root):
+        if kind == "cgroup2" and fields[3] == "/":
+            return root / fields[4].lstrip("/")
+    return None
+
+
+def v1_mount(controller: str, root: Path = Path("/")) -> str | None:
+    """Where a controller is mounted as cgroup v1: cgroup v2 cannot have it then."""
+    for fields, kind, options in _mounts(root):
+        if kind == "cgroup" and controller in options.split(","):
+            return fields[4]
+    return None
+
+
+def _mounts(root: Path) -> Iterator[tuple[list[str], str, str]]:
+    """Fields of /proc/self/mountinfo: those before the dash, the file system's type, its own options."""
+    try:
+        text = (root / "proc/self/mountinfo").read_text(errors="surrogateescape")
+    except OSError:
+        return
+    for line in text.splitlines():
+        left, _, right = line.partition(" - ")
+        fields, after = left.split(" "), right.split(" ")
+        if len(fields) >= 6 and len(after) >= 3:
+            yield [_unescaped(field) for field in fields], after[0], after[2]
+
+
+def _unescaped(field: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)
+
+
+def read(file: Path) -> str | None:
+    """The text of a kernel file; None where it cannot be read."""
+    try:
+        return file.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+class CgroupTree:
+    """The hierarchy below one mount. Makes and removes only folders that `LEAF` names, directly below the mount."""
+
+    def __init__(self, mount: Path, root: Path = Path("/")) -> None:
+        self.mount, self._root = mount, root
+
+    def leaf(self, name: str) -> Path:
+        """Folder of a leaf.
+
+        Raises:
+            ValueError: not a name of ours.
+        """
+        if not LEAF.fullmatch(name):
+            raise ValueError(f"{name!r} is no leaf of ours")
+        return self.mount / name
+
+    def write(self, file: Path, text: str) -> None:
+        """One write, as the kernel wants it. Raises OSError."""
+        fd = os.open(file, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            os.write(fd, text.encode())
+        finally:
+            os.close(fd)
+
+    def delegated(self) -> bool:
+        """Whether leaves below the mount have the files of cpuset."""
+        return "cpuset" in (read(self.mount / "cgroup.subtree_control") or "").split()
+
+    def delegate(self, on: bool) -> None:
+        """Give leaves the files of cpuset, or take them away. Raises OSError."""
+        self.write(self.mount / "cgroup.subtree_control", "+cpuset" if on else "-cpuset")
+
+    def has_leaf(self, name: str) -> bool:
+        """Whether the leaf is there."""
+        return self.leaf(name).exists()
+
+    def make_leaf(self, name: str) -> Path:
+        """A new leaf. Raises OSError."""
+        folder = self.leaf(name)
+        folder.mkdir(mode=0o755)
+        return folder
+
+    def remove_leaf(self, name: str) -> None:
+        """Kill what is left in a leaf and remove it with all below. Raises OSError when that does not succeed."""
+        folder = self.leaf(name)
+        deadline = time.monotonic() + _REMOVAL_S
+        while folder.is_dir() and not folder.is_symlink():
+            try:
+                _remove(folder)
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                self._kill(folder)
+                time.sleep(0.005)
+
+    def _kill(self, folder: Path) -> None:
+        own = self.own_folder()
+        if own is not None and own.is_relative_to(folder):
+            raise OSError(errno.EBUSY, "this process itself is in the leaf")
+        try:
+            self.write(folder / "cgroup.kill", "1")
+        except OSError:  # before Linux 5.14
+            for pid in (read(folder / "cgroup.procs") or "").split():
+                if int(pid) > 1 and int(pid) != os.getpid():
+                    os.kill(int(pid), signal.SIGKILL)
+
+    def own_folder(self) -> Path | None:
+        """The cgroup that this process is in."""
+        for line in (read(self._root / "proc/self/cgroup") or "").splitlines():
+            if line.startswith("0::/"):
+                return self.mount / line[len("0::/") :]
+        return None
+
+    @contextmanager
+    def inside(self, folder: Path) -> Iterator[None]:
+        """This process, and what it starts meanwhile, in another cgroup; back at the end, with its affinity masks.
+
+        Nobody else is ever moved. Raises OSError.
+        """
+        before = self.own_folder()
+        masks = {task: os.sched_getaffinity(task) for task in _threads()}
+        self.write(folder / "cgroup.procs", str(os.getpid()))
+        try:
+            yield
+        finally:
+            self.write((before or self.mount) / "cgroup.procs", str(os.getpid()))
+            for task in _threads():
+                # Kernels before 6.2 forget a thread's own mask when it changes its cpuset.
+                os.sched_setaffinity(task, masks.get(task, masks[os.getpid()]))
+
+
+def _threads() -> list[int]:
+    return [int(task.name) for task in Path("/proc/self/task").iterdir()]
+
+
+def _remove(folder: Path) -> None:
+    for below in folder.iterdir():
+        if below.is_dir() and not below.is_symlink():
+            _remove(below)
+    folder.rmdir()

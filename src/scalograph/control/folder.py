@@ -1,0 +1,129 @@
+"""A folder of our own that nobody else can write to, and files in it that survive a crash whole."""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from scalograph.errors import HostError
+
+MAX_BYTES = 64 << 10
+
+
+def state_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Where changed settings are kept: gone after a reboot, as the settings are. None where this user has no place."""
+    if os.geteuid() == 0:
+        return Path("/run/scalograph")
+    runtime = environ.get("XDG_RUNTIME_DIR", "")
+    return Path(runtime) / "scalograph" if runtime.startswith("/") else None
+
+
+class PrivateFolder:
+    """Opened once and checked; every file is reached through its descriptor, so that no link can lead elsewhere.
+
+    Raises:
+        HostError: it cannot be made, is a link, another's, or open to others.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            if not path.is_symlink():
+                path.mkdir(mode=0o700, exist_ok=True)
+            self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError as error:
+            found = f"cannot be used: {error.strerror}"
+            raise HostError(str(path), found, "a folder, not a link, in a place we may write to", _LOOK) from error
+        try:
+            self._check(os.fstat(self.fd), str(path), 0o077)
+        except HostError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        os.close(self.fd)
+
+    def __enter__(self) -> "PrivateFolder":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open(self, name: str, flags: int) -> int:
+        """A regular file of ours, open.
+
+        Raises:
+            HostError: a link, no plain file, another's, or writable by others.
+            FileNotFoundError: there is none, and flags do not create it.
+        """
+        where = str(self.path / name)
+        flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        try:
+            fd = os.open(name, flags, mode=0o600, dir_fd=self.fd)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise HostError(where, f"cannot be opened: {error.strerror}", "a plain file of ours", _LOOK) from error
+        try:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+                raise HostError(where, "not a plain file with one name", "a plain file of ours", _LOOK)
+            self._check(status, where, 0o022)
+        except HostError:
+            os.close(fd)
+            raise
+        return fd
+
+    def read(self, name: str) -> bytes | None:
+        """All of a file; None where there is none. Raises HostError as `open` does, and for one that is too long."""
+        try:
+            fd = self.open(name, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(fd, "rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise HostError(str(self.path / name), "a longer file", f"at most {MAX_BYTES} bytes", _LOOK)
+        return content
+
+    def write(self, name: str, content: bytes) -> None:
+        """Replace a file; when this returns, the new content is on the disk, name and all. Raises HostError."""
+        with self._telling(name):
+            self.remove(f".{name}")
+            fd = os.open(f".{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode=0o600, dir_fd=self.fd)
+            with os.fdopen(fd, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(fd)
+            os.rename(f".{name}", name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+            os.fsync(self.fd)
+
+    def remove(self, name: str) -> None:
+        """Take a file away, if it is there. Raises HostError."""
+        with self._telling(name):
+            try:
+                os.unlink(name, dir_fd=self.fd)
+            except FileNotFoundError:
+                return
+            os.fsync(self.fd)
+
+    @contextmanager
+    def _telling(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            found = f"cannot be written: {error.strerror}"
+            raise HostError(str(self.path / name), found, "room and permission", "make room") from error
+
+    @staticmethod
+    def _check(status: os.stat_result, where: str, forbidden: int) -> None:
+        if status.st_uid != os.geteuid():
+            raise HostError(where, f"owned by user {status.st_uid}", f"user {os.geteuid()}", _LOOK)
+        if status.st_mode & forbidden:
+            mode = stat.S_IMODE(status.st_mode)
+            raise HostError(where, f"mode {mode:04o}", f"mode {mode & ~forbidden:04o}", _LOOK)
+
+
+_LOOK = "look at it, then remove it"

@@ -1,0 +1,135 @@
+"""CPUs of our own: a cgroup v2 partition, or a refusal by name. No process of others is ever moved."""
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from scalograph.control.base import Launch, Level, LevelError
+from scalograph.control.cgroups import CgroupTree, cgroup2_mount, read, v1_mount
+from scalograph.control.scheduler import kernel_says
+from scalograph.control.settings import delegation, exclusive_leaf
+from scalograph.control.store import Store, changed, lock_machine
+from scalograph.control.topology import format_cpu_list, parse_cpu_list
+from scalograph.errors import HostError
+from scalograph.facts import HostFacts
+
+ISOLATIONS = ("shared", "exclusive")
+ISOLATION = "isolation"
+_UNIFIED = "boot with systemd.unified_cgroup_hierarchy=1 (or cgroup_no_v1=all), or use shared CPUs"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why exclusive CPUs are not granted here, and what would help."""
+
+    why: str
+    fix: str
+
+
+def refusal(root: Path = Path("/")) -> Refusal | None:
+    """What stands against a partition, found by reading only; None where nothing does."""
+    mount = cgroup2_mount(root)
+    if mount is None:
+        return Refusal("no cgroup v2 is mounted", _UNIFIED)
+    if "cpuset" not in (read(mount / "cgroup.controllers") or "").split():
+        taken = v1_mount("cpuset", root)
+        why = f"cgroup v1 has the cpuset controller ({taken})" if taken else "cgroup v2 has no cpuset controller here"
+        return Refusal(why, _UNIFIED)
+    # Only the hierarchy's true root lacks this file, and only below a partition can there be another.
+    if (mount / "cgroup.type").exists() and read(mount / "cpuset.cpus.partition") not in ("root", "isolated"):
+        return Refusal("the visible root of cgroup v2 is no partition (a container)", "run outside the container")
+    if not os.access(mount / "cgroup.subtree_control", os.W_OK):
+        return Refusal("EACCES: no permission to make a cgroup", "run as root, or use shared CPUs")
+    return None
+
+
+def why_refused(root: Path = Path("/")) -> str | None:
+    """The reason alone, as facts keep it."""
+    found = refusal(root)
+    return found.why if found else None
+
+
+class IsolationControl:
+    """Levels are "shared" and "exclusive"; exclusive CPUs are those that `cpus` and `placement` choose."""
+
+    name = ISOLATION
+    kind = "placement"
+
+    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
+        """The levels as written. Raises LevelError for an unknown one, and for exclusive where it is refused."""
+        for level in levels:
+            if level not in ISOLATIONS:
+                raise LevelError(f"isolation {level!r}", "one of " + ", ".join(ISOLATIONS), "correct it")
+            if level == "exclusive" and ISOLATION in facts.refused:
+                found = f"isolation exclusive is refused here ({facts.refused[ISOLATION]})"
+                raise LevelError(found, "shared", "leave it out; `scalograph doctor` says what would help")
+        return list(levels)
+
+    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
+        """A wish; `apply.hold` makes the partition once the mask is known."""
+        return replace(launch, exclusive=level == "exclusive")
+
+    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
+        """Nothing by itself: see `exclusive`."""
+        return nullcontext()
+
+    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+        """Nothing in the record: `exclusive` reads the partition back before and after the run."""
+        return []
+
+
+@contextmanager
+def exclusive(
+    cpus: Sequence[int], tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
+) -> Iterator[None]:
+    """CPUs that only this process and what it starts may use, while the context lasts.
+
+    The kernel takes them from everybody else's set; no process is moved but our own.
+
+    Raises:
+        HostError: refused, with the kernel's reason, or lost before the end.
+    """
+    if refused := refusal(root):
+        raise HostError("isolation exclusive", refused.why, "a cgroup v2 partition", refused.fix)
+    store = store or Store.of_machine()
+    tree = tree or CgroupTree(cgroup2_mount(root) or root)
+    name = f"scalograph-{secrets.token_hex(8)}"
+    with ExitStack() as held:
+        held.enter_context(lock_machine(store=store))
+        if not tree.delegated():
+            held.enter_context(changed(delegation(), lambda: tree.delegate(True), store))
+        held.enter_context(changed(exclusive_leaf(name), lambda: tree.make_leaf(name), store))
+        with _refused_in_words(cpus):
+            _divide(tree, tree.leaf(name), cpus)
+            held.enter_context(tree.inside(tree.leaf(name)))
+        yield
+        _prove(tree.leaf(name), cpus)
+
+
+@contextmanager
+def _refused_in_words(cpus: Sequence[int]) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        found = f"the kernel refuses CPUs {format_cpu_list(cpus)} ({kernel_says(error)})"
+        raise HostError("isolation exclusive", found, "a partition", "use fewer CPUs, or shared ones") from error
+
+
+def _divide(tree: CgroupTree, folder: Path, cpus: Sequence[int]) -> None:
+    tree.write(folder / "cpuset.cpus", format_cpu_list(cpus))
+    tree.write(folder / "cpuset.cpus.partition", "root")
+    _prove(folder, cpus)
+
+
+def _prove(folder: Path, cpus: Sequence[int]) -> None:
+    """The kernel keeps an impossible partition as "root invalid (reason)"."""
+    state = read(folder / "cpuset.cpus.partition")
+    effective = read(folder / "cpuset.cpus.effective") or ""
+    if state != "root" or parse_cpu_list(effective) != sorted(cpus):
+        found = f"partition {state}, CPUs {effective or 'none'}"
+        expected = f"partition root, CPUs {format_cpu_list(cpus)}"
+        raise HostError("isolation exclusive", found, expected, "use other CPUs, or shared ones")

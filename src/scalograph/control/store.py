@@ -1,0 +1,228 @@
+"""One start at a time on a machine, and a way back from every setting that it changes, even after a SIGKILL.
+
+A change is written and fsynced before it is made. A later start undoes what a dead owner left, and nothing else.
+"""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from scalograph.control.cgroups import CgroupTree, cgroup2_mount, read
+from scalograph.control.folder import PrivateFolder, state_folder
+from scalograph.control.settings import Change, Tree, in_force, undo
+from scalograph.errors import HostError
+
+LOCK, CHANGES = "lock", "changes.json"
+_POLL_S = 0.1
+_LOOK = "look at the machine's cgroups, then remove the file"
+
+
+class Owner(BaseModel):
+    """A process, told apart from a later one with its number."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    pid: int = Field(ge=1)
+    start_ticks: int = Field(ge=0)
+
+
+class Changes(BaseModel):
+    """What is in the file of changes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: int = Field(default=1, ge=1, le=1)
+    boot_id: str = Field(max_length=64)
+    owner: Owner
+    changes: tuple[Change, ...] = Field(max_length=64)
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where changes are kept, and what they change. Without a folder there is no lock, and nothing can be changed."""
+
+    folder: Path | None
+    tree: Tree | None
+    root: Path = Path("/")
+
+    @classmethod
+    def of_machine(cls) -> "Store":
+        """The one of this machine and user."""
+        mount = cgroup2_mount()
+        return cls(state_folder(), None if mount is None else CgroupTree(mount))
+
+
+# Folders whose lock this process holds, and how many times: flock would wait for ourselves.
+_held: dict[Path, int] = {}
+
+
+@contextmanager
+def lock_machine(wait_s: float = 0.0, store: Store | None = None) -> Iterator[list[str]]:
+    """Hold the machine: no other start runs meanwhile. What a dead owner left is put right first, told in the value.
+
+    Args:
+        wait_s: how long to wait for another start to end.
+        store: another one than the machine's.
+
+    Raises:
+        HostError: another start holds the machine, or what it left cannot be put right.
+    """
+    store = store or Store.of_machine()
+    if store.folder is None:
+        yield []
+        return
+    path = store.folder
+    with PrivateFolder(path) as folder:
+        lock = None if _held.get(path) else _locked(folder, time.monotonic() + wait_s)
+        _held[path] = _held.get(path, 0) + 1
+        try:
+            yield _restore(store, folder) if lock is not None else []
+        finally:
+            _held[path] -= 1
+            if lock is not None:
+                os.close(lock)
+
+
+def restore_stale(store: Store | None = None) -> list[str]:
+    """Undo what a dead owner left behind; says what, one sentence each. Does nothing while another start is at work.
+
+    Raises:
+        HostError: the record is not one of ours, or the machine does not take a value back.
+    """
+    store = store or Store.of_machine()
+    # Nothing is created where there is nothing to restore.
+    if store.folder is None or not os.path.lexists(store.folder) or _held.get(store.folder):
+        return []
+    with PrivateFolder(store.folder) as folder:
+        lock = _try_lock(folder)
+        if lock is None:
+            return []
+        try:
+            return _restore(store, folder)
+        finally:
+            os.close(lock)
+
+
+@contextmanager
+def changed(change: Change, make: Callable[[], object], store: Store) -> Iterator[None]:
+    """Make a change that is undone at the end, and proved to be. The machine must be locked.
+
+    Raises:
+        HostError: there is no place to keep the record, or the kernel refuses the change or its end.
+    """
+    if store.folder is None or store.tree is None or not _held.get(store.folder):
+        raise HostError(str(change), "the machine is not locked", "a lock before a change", "this is a bug")
+    with PrivateFolder(store.folder) as folder:
+        before = _read(folder)
+        if before and before.owner != _ourselves(store.root):
+            found = f"changes of process {before.owner.pid}, which is still there"
+            raise HostError(str(folder.path / CHANGES), found, "one owner at a time", "wait for its end")
+        kept = before.changes if before else ()
+        _write(folder, store.root, (*kept, change))
+        try:
+            with _telling(change):
+                make()
+            yield
+        finally:
+            _undo(change, store.tree)
+            _write(folder, store.root, kept)
+
+
+def _locked(folder: PrivateFolder, deadline: float) -> int:
+    while (lock := _try_lock(folder)) is None:
+        if time.monotonic() >= deadline:
+            holder = (folder.read(LOCK) or b"").decode(errors="replace").strip()
+            who = f"process {holder}" if holder.isdecimal() else "another process"
+            raise HostError(str(folder.path), f"{who} measures on this machine", "one at a time", "wait for its end")
+        time.sleep(_POLL_S)
+    return lock
+
+
+def _try_lock(folder: PrivateFolder) -> int | None:
+    """The lock, which the kernel takes back when we die; None where another process has it."""
+    fd = folder.open(LOCK, os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        return None
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+    return fd
+
+
+def _restore(store: Store, folder: PrivateFolder) -> list[str]:
+    left = _read(folder)
+    if left is None or _alive(left.owner, store.root):
+        return []
+    # A reboot has put everything back by itself.
+    to_undo = left.changes[::-1] if left.boot_id == _boot_id(store.root) else ()
+    if to_undo and store.tree is None:
+        raise HostError(str(folder.path / CHANGES), "changes of a cgroup tree that is not mounted", "", _LOOK)
+    for change in to_undo:
+        assert store.tree is not None
+        _undo(change, store.tree)
+    folder.remove(CHANGES)
+    return [str(change) for change in to_undo]
+
+
+def _undo(change: Change, tree: Tree) -> None:
+    with _telling(change):
+        undo(change, tree)
+    if in_force(change, tree):
+        raise HostError(str(change), "not in force after it was written", change.old, "put it right by hand")
+
+
+@contextmanager
+def _telling(change: Change) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise HostError(str(change), f"the kernel refuses: {error.strerror}", "", "see `scalograph doctor`") from error
+
+
+def _read(folder: PrivateFolder) -> Changes | None:
+    content = folder.read(CHANGES)
+    if content is None:
+        return None
+    try:
+        return Changes.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(str(step) for step in first["loc"]) or "the file"
+        found = f"{place}: {first['msg']}"
+        raise HostError(str(folder.path / CHANGES), found, "changes as Scalograph writes them", _LOOK) from None
+
+
+def _write(folder: PrivateFolder, root: Path, changes: tuple[Change, ...]) -> None:
+    if not changes:
+        folder.remove(CHANGES)
+        return
+    record = Changes(boot_id=_boot_id(root), owner=_ourselves(root), changes=changes)
+    folder.write(CHANGES, json.dumps(record.model_dump(mode="json")).encode() + b"\n")
+
+
+def _ourselves(root: Path) -> Owner:
+    return Owner(pid=os.getpid(), start_ticks=_start_ticks(os.getpid(), root) or 0)
+
+
+def _alive(owner: Owner, root: Path) -> bool:
+    return _start_ticks(owner.pid, root) == owner.start_ticks
+
+
+def _start_ticks(pid: int, root: Path) -> int | None:
+    """When a process began, in ticks since boot; None when it is gone or only waits to be reaped."""
+    # The name before it may hold spaces and brackets.
+    fields = (read(root / f"proc/{pid}/stat") or "").rpartition(")")[2].split()
+    return int(fields[19]) if len(fields) > 19 and fields[0] not in "ZX" else None
+
+
+def _boot_id(root: Path) -> str:
+    return read(root / "proc/sys/kernel/random/boot_id") or "unknown"
