@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from scalograph.control.apply import refusals
 from scalograph.control.base import LevelError
 from scalograph.control.registry import control
 from scalograph.design.planner import Design, Treatment
@@ -23,19 +24,26 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: 
     Raises:
         StudyError: with every level that this host cannot obey, or when no treatment is left.
     """
-    study = _spelled_out(study, facts)
-    kept, dropped = _treatments(study, refusal)
+    study, left_out = _spelled_out(study, facts)
+    kept, dropped = _treatments(study, _either(refusal, refusals(study, facts)))
     if not kept:
         raise StudyError.one("factors", "no treatment is left", "at least one", "; ".join(dropped) or "lower `exclude`")
-    return Design(study, tuple(kept), tuple(dropped), _repeats(study, kept))
+    return Design(study, tuple(kept), (*left_out, *dropped), _repeats(study, kept))
 
 
-def _spelled_out(study: Study, facts: HostFacts) -> Study:
+def _either(first: Refusal, second: Refusal) -> Refusal:
+    return lambda treatment: first(treatment) or second(treatment)
+
+
+def _spelled_out(study: Study, facts: HostFacts) -> tuple[Study, list[str]]:
     factors: dict[str, Factor] = {}
     problems: list[Problem] = []
+    left_out: list[str] = []
     for name, factor in study.factors.items():
         try:
-            factors[name] = factor.model_copy(update={"levels": _levels(factor, facts)})
+            levels, reasons = _levels(factor, facts)
+            factors[name] = factor.model_copy(update={"levels": levels})
+            left_out += [f"{name}: left out, {reason}" for reason in reasons]
         except LevelError as error:
             problems.append(Problem(f'factor "{name}"', error.found, error.expected, error.fix))
         except LevelsError as error:
@@ -45,12 +53,23 @@ def _spelled_out(study: Study, facts: HostFacts) -> Study:
     size = math.prod(len(factor.levels) for factor in factors.values())
     if size > MAX_TREATMENTS:
         raise StudyError.one("factors", f"{size} treatments", f"at most {MAX_TREATMENTS}", "use fewer levels")
-    return study.model_copy(update={"factors": factors})
+    return study.model_copy(update={"factors": factors}), left_out
 
 
-def _levels(factor: Factor, facts: HostFacts) -> list[Level]:
+def _levels(factor: Factor, facts: HostFacts) -> tuple[list[Level], list[str]]:
+    """The levels that this host can obey, and why optional ones are left out."""
     levels = parse_levels(factor.levels, facts.n_cpus) if isinstance(factor.levels, str) else list(factor.levels)
-    return control(factor.control).resolve(levels, facts) if factor.control else levels
+    if not factor.control:
+        return levels, []
+    found = control(factor.control)
+    reasons: list[str] = []
+    for level in [level for level in levels if level in factor.if_granted]:
+        try:
+            found.resolve([level], facts)
+        except LevelError as error:
+            levels.remove(level)
+            reasons.append(error.found)
+    return found.resolve(levels, facts), reasons
 
 
 def _treatments(study: Study, refusal: Refusal) -> tuple[list[Treatment], list[str]]:

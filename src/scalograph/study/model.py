@@ -73,6 +73,7 @@ class Factor(Part):
     declared_kind: Literal["workload", "placement", "tunable", "nuisance"] | None = Field(default=None, alias="kind")
     title: Text = ""
     unit: Text = ""
+    if_granted: list[Scalar] = []
 
     @field_validator("levels")
     @classmethod

@@ -19,6 +19,7 @@ def dangling(raw: dict[str, Any]) -> list[Found]:
     found += _published(_table(raw, "published"), factors, responses)
     found += _quick(_table(raw, "quick"), factors)
     found += _copies(_table(raw, "workload"), factors)
+    found += _optional(factors)
     return found
 
 
@@ -99,3 +100,11 @@ def _copies(item: dict[str, Any], factors: dict[str, Any]) -> Iterator[Found]:
     copies = item.get("copies")
     if isinstance(copies, str) and copies.strip("{}") not in factors:
         yield _unknown(("workload", "copies"), "factor", copies.strip("{}"), factors)
+
+
+def _optional(factors: dict[str, Any]) -> Iterator[Found]:
+    for name, factor in factors.items():
+        optional = factor.get("if_granted") if isinstance(factor, dict) else None
+        for level in optional if isinstance(optional, list) else []:
+            for _, what, expected, fix in _assignment((), name, level, factors):
+                yield ("factors", name, "if_granted"), what, expected, fix

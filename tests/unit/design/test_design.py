@@ -101,3 +101,17 @@ def test_time_is_unknown_until_something_was_timed() -> None:
     assert expected_seconds(made, {}) is None
     known = seconds_per_treatment([({"threads": 1, "lock": "none"}, 2.0), ({"lock": "none", "threads": 1}, 4.0)])
     assert expected_seconds(made, known) == pytest.approx(3.0 * made.n_runs)
+
+
+def test_levels_that_a_host_need_not_grant_are_left_out_by_name() -> None:
+    text = VALID.replace(
+        "[factors.lock]",
+        '[factors.where]\ncontrol = "placement"\nlevels = ["compact", "siblings"]\nOPTIONAL\n[factors.lock]',
+    )
+    made = design(parse(text.replace("OPTIONAL", 'if_granted = ["siblings"]')), HOST)
+    assert made.study.factors["where"].levels == ["compact"]
+    assert len(made.dropped) == 1 and made.dropped[0].startswith("where: left out, placement siblings")
+    with pytest.raises(StudyError, match="siblings"):
+        design(parse(text.replace("OPTIONAL", "")), HOST)
+    with pytest.raises(StudyError, match="is not among the levels of where"):
+        parse(text.replace("OPTIONAL", 'if_granted = ["sibling"]'))
