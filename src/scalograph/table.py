@@ -132,9 +132,9 @@ def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
         run=event["run"], block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
         treatment={name: event["treatment"][name] for name in study.factors},
         status=record.run.status, reason=record.run.reason, verdict=judgment.verdict, causes=tuple(judgment.causes),
-        observations=observations if keep else {}, scores={name: median(values) for name, values in observations.items()},
-        work=_work(iterations), n_cpus=n_cpus(event["record"]), per_cpu_ns=tuple(record.run.per_cpu_ns or ()),
-        degraded=_degraded(record), setup=_setup(record),
+        scores={name: median(values) for name, values in observations.items()},
+        observations=observations if keep else {}, work=_work(iterations), n_cpus=n_cpus(event["record"]),
+        per_cpu_ns=tuple(record.run.per_cpu_ns or ()), degraded=_degraded(record), setup=_setup(record),
         timeline_line=line if record.timeline else None,
     )  # fmt: skip
 

@@ -1,33 +1,49 @@
-"""What is said on the terminal: results to stdout, everything else to stderr, plain when piped."""
+"""What is said on the terminal: results to stdout, everything else to stderr, plain when piped.
+
+Only color and tables need rich; it is imported for them alone, so that a plain answer is quick.
+"""
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
 
-from scalograph.errors import ScalographError
+    from scalograph.errors import ScalographError
 
 
-def out() -> Console:
+def out() -> "Console":
     """For results."""
+    from rich.console import Console
+
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
-def err() -> Console:
+def err() -> "Console":
     """For progress and complaints."""
+    from rich.console import Console
+
     return Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
 
 
 def say(text: str, style: str = "") -> None:
     """One line to stderr; never markup, and no control character reaches the terminal."""
-    err().print(Text(printable(text), style=style))
+    _print(printable(text), style, to_stderr=True)
 
 
 def tell(text: str = "", style: str = "") -> None:
     """One line to stdout."""
-    out().print(Text(printable(text), style=style))
+    _print(printable(text), style, to_stderr=False)
+
+
+def _print(text: str, style: str, to_stderr: bool) -> None:
+    if not style:
+        print(text, file=sys.stderr if to_stderr else sys.stdout)
+        return
+    from rich.text import Text
+
+    (err if to_stderr else out)().print(Text(text, style=style))
 
 
 def emit_json(document: Any) -> None:
@@ -36,7 +52,7 @@ def emit_json(document: Any) -> None:
     sys.stdout.write("\n")
 
 
-def complain(error: ScalographError) -> None:
+def complain(error: "ScalographError") -> None:
     """Every problem on a line of its own."""
     for problem in error.problems:
         say(str(problem), "red")

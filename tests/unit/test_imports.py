@@ -1,0 +1,95 @@
+"""What a command imports, and which way imports may point: by what happened, and by the sources."""
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "src" / "scalograph"
+HEAVY = {"numpy", "scipy", "polars", "plotly", "jinja2"}
+# What works on numbers and journals must work on any machine: it cannot even reach what runs something.
+RUNNING = ("scalograph.runner", "scalograph.hosts.local", "scalograph.hosts.probe", "scalograph.control")
+OFFLINE = ("analysis", "simulate", "table", "answer", "report")
+
+
+def imported(*arguments: str) -> set[str]:
+    """Top-level modules that a command imports."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-X", "importtime", "-m", "scalograph", *arguments]
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = (line for line in done.stderr.splitlines() if line.startswith("import time:"))
+    return {line.rsplit("|", 1)[1].strip().partition(".")[0] for line in lines}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--help",), ("--version",), ("check", "studies/thread-scaling/study.toml"), ("study", "--list")],
+    ids=" ".join,
+)
+def test_a_quick_command_imports_nothing_heavy(arguments: tuple[str, ...]) -> None:
+    found = imported(*arguments)
+    assert "typer" in found
+    assert not found & HEAVY
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package, by its name."""
+    paths = (path.relative_to(SOURCES.parent) for path in SOURCES.rglob("*.py"))
+    return {".".join(path.with_suffix("").parts).removesuffix(".__init__"): SOURCES.parent / path for path in paths}
+
+
+def named(path: Path) -> Iterator[str]:
+    """Names that a file imports, those inside functions too; `from a import b` may be `a.b`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0 and node.module, f"{path}: a relative import"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+GRAPH = {name: {other for other in named(path) if other in modules()} for name, path in modules().items()}
+
+
+def inside(name: str, room: str) -> bool:
+    return name == room or name.startswith(room + ".")
+
+
+def reach(room: str) -> dict[str, str]:
+    """Every module that a room imports, at first or second hand -> who imports it."""
+    waiting = [name for name in GRAPH if inside(name, f"scalograph.{room}")]
+    found: dict[str, str] = dict.fromkeys(waiting, room)
+    while waiting:
+        name = waiting.pop()
+        for other in GRAPH[name] - found.keys():
+            found[other] = name
+            waiting.append(other)
+    return found
+
+
+@pytest.mark.parametrize("room", OFFLINE)
+def test_what_reads_never_reaches_what_runs(room: str) -> None:
+    found = reach(room)
+    assert len(found) > 1
+    wrong = {name: by for name, by in found.items() if any(inside(name, running) for running in RUNNING)}
+    assert wrong == {}
+
+
+def test_a_study_knows_units_and_errors_only() -> None:
+    known = ("scalograph.study", "scalograph.units", "scalograph.errors")
+    assert {name for name in reach("study") if not any(inside(name, k) for k in known)} - {"scalograph"} == set()
+
+
+def test_numbers_know_numbers_only() -> None:
+    outside = {name for room in ("analysis", "simulate") for name in reach(room)}
+    assert {name.split(".")[1] for name in outside - {"scalograph"}} <= {"analysis", "simulate", "errors"}
+
+
+def test_the_sources_were_read() -> None:
+    assert "scalograph.runner" in reach("conduct") and "scalograph.hosts.local" in reach("cli")
