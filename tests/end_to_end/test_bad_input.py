@@ -103,7 +103,8 @@ def test_what_forks_and_leaves_is_gone(tmp_path: Path) -> None:
     assert done.returncode in (0, 5), done.stderr
     alive = subprocess.run(["pgrep", "-f", f"^sleep {mark}"], capture_output=True, check=False)
     assert alive.returncode == 1, alive.stdout
-    survivors = [e["record"]["run"]["n_survivors"] for e in journal(tmp_path / "results") if e["event"] == "run"]  # type: ignore[index]
+    records = [event["record"] for event in journal(tmp_path / "results") if event["event"] == "run"]
+    survivors = [record["run"]["n_survivors"] for record in records]  # type: ignore[index]
     assert survivors == [1, 1]
 
 
@@ -111,7 +112,13 @@ def test_a_full_disk_loses_nothing_that_was_measured(tmp_path: Path) -> None:
     file = study(tmp_path, '["true", "{n}"]', runs=50)
     limited = f'ulimit -f 24; exec scalograph run "{file}" -o results'
     done = subprocess.run(
-        ["bash", "-c", limited], cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=120, check=False
+        ["bash", "-c", limited],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 3, done.stderr
     assert "cannot be written: File too large" in done.stderr.replace("\n", " ")

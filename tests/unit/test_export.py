@@ -9,7 +9,8 @@ from scalograph.export import observations, write
 
 from .records import record
 from .study.example import VALID
-from .test_table import TREATMENTS, write as write_journal
+from .test_table import TREATMENTS
+from .test_table import write as write_journal
 
 
 def frame(tmp_path: Path, text: str = VALID) -> pl.DataFrame:
