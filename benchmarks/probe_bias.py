@@ -62,7 +62,8 @@ def hyperfine(folder: Path, argv: list[str], *options: str) -> list[float]:
 
 
 def perf_stat(argv: list[str]) -> float | None:
-    done = subprocess.run([FOUND["perf"], "stat", "-e", "task-clock:u", *argv], capture_output=True, text=True, check=False)
+    asked = [FOUND["perf"], "stat", "-e", "task-clock:u", *argv]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
     elapsed = re.search(r"([0-9.]+) seconds time elapsed", done.stderr)
     return float(elapsed[1]) * 1e9 if elapsed else None
 
@@ -78,14 +79,16 @@ def figures(found: Round) -> list[Figure]:
     for name, values in sorted(found.items(), key=lambda item: median(item[1]) or 0):
         if values:
             short = sum(v < 0 for v in values)
-            note = f"5-95 %: {quantile(values, 0.05) / 1e3:.0f}..{quantile(values, 0.95) / 1e3:.0f} us; {short} shorter than the truth"
+            low, high = (quantile(values, share) / 1e3 for share in (0.05, 0.95))
+            note = f"5-95 %: {low:.0f}..{high:.0f} us; {short} shorter than the truth"
             table.append(Figure(f"bias of {name}", (median(values) or 0) / 1e3, "us", None, note, len(values)))
     peer = median(found.get("hyperfine -N", []))
     for number, name, limit in ((1, KERNEL, 0.15), (2, PLAIN, 0.6)):
         value = ratio(median(found[name]), peer)
         table.append(Figure(f"{number}: {name} / hyperfine -N", value, "x", ("<=", limit), "", len(found[name])))
     ours = [v for name in (KERNEL, GATE, PLAIN) for v in found[name]]
-    table.append(Figure("3: runs shorter than the truth", sum(v < 0 for v in ours), "", ("<=", 0), "all three clocks", len(ours)))
+    short = sum(v < 0 for v in ours)
+    table.append(Figure("3: runs shorter than the truth", short, "", ("<=", 0), "all three clocks", len(ours)))
     return table
 
 

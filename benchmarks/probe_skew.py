@@ -41,9 +41,10 @@ def figures(found: Round) -> list[Figure]:
         if values := found.get(key):
             note = f"95 %: {quantile(values, 0.95) / 1e3:.3f} us"
             table.append(Figure(name, (median(values) or 0) / 1e3, "us", None, note, len(values)))
-    futex = median(found["futex"])
-    table.append(Figure("4: gate / futex", ratio(median(found["gate"]), futex), "x", ("<=", 0.01), "", len(found["gate"])))
-    table.append(Figure("4: first records / futex", ratio(median(found["start"]), futex), "x", None, "", len(found["start"])))
+    futex, n = median(found["futex"]), len(found["gate"])
+    gate, start = (ratio(median(found[key]), futex) for key in ("gate", "start"))
+    table.append(Figure("4: gate / futex", gate, "x", ("<=", 0.01), "", n))
+    table.append(Figure("first records / futex", start, "x", None, "", n))
     return table
 
 

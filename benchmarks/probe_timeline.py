@@ -40,8 +40,8 @@ def figures(found: Round) -> list[Figure]:
             note = f"largest {100 * max(values):.2f} %"
             table.append(Figure(name, 100 * (median(values) or 0), "%", target, note, len(values)))
     n = len(found["wait"])
-    table.append(Figure("waiting, share of wall and copy", 100 * (median(found["wait"]) or 0), "%", None, "", n))
-    table.append(Figure("observer, share of the tree's CPU time", 100 * (median(found["observer"]) or 0), "%", None, "", n))
+    for key, name in {"wait": "waiting, share of wall and copy", "observer": "observer, share of CPU time"}.items():
+        table.append(Figure(name, 100 * (median(found[key]) or 0), "%", None, "", n))
     table.append(Figure("records lost", sum(found["lost"]), "", None, "", n))
     return table
 

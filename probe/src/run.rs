@@ -2,7 +2,7 @@
 
 use crate::board::{Board, Stage};
 use crate::contain::Containment;
-use crate::copies::{Copy, Usage};
+use crate::copies::Copy;
 use crate::error::{shorten, Kind, Refusal};
 use crate::events::{Degraded, Event, Header};
 use crate::host::{self, MachineTime};
@@ -12,7 +12,6 @@ use crate::records::{self, Records};
 use crate::spec::{Command, Spec};
 use crate::sys::{self, SECOND};
 use crate::watch::Watch;
-use crate::workload::Budget;
 use crate::{gate, report};
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -28,11 +27,12 @@ struct Checked {
     descriptors: libc::rlimit,
 }
 
-struct Launched {
-    copies: Vec<Copy>,
+pub struct Launched {
+    pub copies: Vec<Copy>,
     /// What the copies together may use.
-    cpus: Vec<usize>,
-    spins: Vec<bool>,
+    pub cpus: Vec<usize>,
+    /// For each copy, whether it is the first on its CPU.
+    pub spins: Vec<bool>,
 }
 
 /// The window's beginning, read just before the gate opens.
@@ -53,29 +53,7 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     let n = spec.commands.iter().map(|c| c.copies).sum();
     let board = Board::new(n).map_err(|e| os("shared memory", &e))?;
     let launched = launch_all(spec, &checked, &images, &board, &contain)?;
-    let mut watch = Watch {
-        spec,
-        mains_left: n,
-        copies: launched.copies,
-        board: &board,
-        contain: &contain,
-        poller: &poller,
-        records,
-        cpus: &launched.cpus,
-        spins: &launched.spins,
-        budget: Budget::new(),
-        early: None,
-        adopted: Usage::default(),
-        n_survivors: 0,
-        unkillable: false,
-        tree_end_ns: 0,
-        mains_end_ns: None,
-        machine_end: None,
-        observer_end_ns: 0,
-        gate_ns: 0,
-        killed_ns: None,
-        gone: false,
-    };
+    let mut watch = Watch::new(spec, launched, &board, &contain, &poller, records);
     listen(&watch).map_err(|e| os("epoll", &e))?;
     let before = open_gate(&mut watch)?;
     watch.until_gone();
@@ -272,7 +250,7 @@ fn open_gate(watch: &mut Watch) -> Result<Before, Refusal> {
     let mains: Vec<i32> = watch.copies.iter().map(|c| c.pid).collect();
     let enabled = watch.records.as_mut().map_or(Ok(()), |r| r.enable(&mains));
     enabled.map_err(|e| os("perf events", &e))?;
-    let machine = host::machine_time(watch.cpus);
+    let machine = host::machine_time(&watch.cpus);
     let observer_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
     gate::open(watch.board, watch.copies.len());
     watch.gate_ns = watch.board.head().deadline_ns.load(SeqCst);

@@ -48,7 +48,7 @@ fn walls(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
     event.start_skew_ns = spread(&starts).filter(|_| frame.copies.len() > 1);
     event.queue_drain_ns = spread(&left);
     let firsts: Vec<u64> =
-        frame.copies.iter().zip(watch.spins).filter(|(_, s)| **s).filter_map(|(t, _)| t.left).collect();
+        frame.copies.iter().zip(&watch.spins).filter(|(_, s)| **s).filter_map(|(t, _)| t.left).collect();
     event.gate_skew_ns = spread(&firsts);
 }
 

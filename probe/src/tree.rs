@@ -194,6 +194,8 @@ impl Tree {
         }
         let time = r.time.max(self.gate);
         self.leave_cpu(r.pid, r.tid, time);
+        // What a copy waits for before its program's image is no part of any wall: no wait either.
+        let preempted = preempted && self.mains.get(&r.tid).is_none_or(|main| main.image_ns.is_some());
         let task = self.task(r.pid, r.tid);
         let unseen = std::mem::replace(&mut task.preempted, preempted.then_some((row, time)));
         self.state[row].waiters += preempted as usize;

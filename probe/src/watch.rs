@@ -7,6 +7,7 @@ use crate::copies::{Copy, End, Usage};
 use crate::host::{self, MachineTime};
 use crate::poller::{Poller, Source};
 use crate::records::Records;
+use crate::run::Launched;
 use crate::spec::Spec;
 use crate::sys::{self, SECOND};
 use crate::workload::Budget;
@@ -34,9 +35,9 @@ pub struct Watch<'a> {
     pub poller: &'a Poller,
     pub records: Option<Records>,
     /// CPUs whose /proc/stat rows belong to the run.
-    pub cpus: &'a [usize],
+    pub cpus: Vec<usize>,
     /// For each copy, whether it is the first on its CPU.
-    pub spins: &'a [bool],
+    pub spins: Vec<bool>,
     pub budget: Budget,
     pub early: Option<Early>,
     pub adopted: Usage,
@@ -52,7 +53,40 @@ pub struct Watch<'a> {
     pub gone: bool,
 }
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
+    pub fn new(
+        spec: &'a Spec,
+        launched: Launched,
+        board: &'a Board,
+        contain: &'a Containment,
+        poller: &'a Poller,
+        records: Option<Records>,
+    ) -> Watch<'a> {
+        Watch {
+            spec,
+            mains_left: launched.copies.len(),
+            copies: launched.copies,
+            board,
+            contain,
+            poller,
+            records,
+            cpus: launched.cpus,
+            spins: launched.spins,
+            budget: Budget::new(),
+            early: None,
+            adopted: Usage::default(),
+            n_survivors: 0,
+            unkillable: false,
+            tree_end_ns: 0,
+            mains_end_ns: None,
+            machine_end: None,
+            observer_end_ns: 0,
+            gate_ns: 0,
+            killed_ns: None,
+            gone: false,
+        }
+    }
+
     pub fn until_gone(&mut self) {
         while !self.gone && !self.unkillable {
             let now = sys::now_ns();
@@ -187,7 +221,7 @@ impl Watch<'_> {
         if self.mains_left == 0 {
             self.mains_end_ns = Some(end.at_ns);
             self.observer_end_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
-            self.machine_end = host::machine_time(self.cpus);
+            self.machine_end = host::machine_time(&self.cpus);
             self.contain.close();
         }
         self.release();

@@ -7,15 +7,25 @@ const IN: What = What::In;
 const OUT: What = What::Out { preempted: false };
 const PREEMPTED: What = What::Out { preempted: true };
 
-/// A tree of main 10 on CPUs 0 and 4; the gate is at 1000.
+/// A tree of main 10 on CPUs 0 and 4; the gate is at 1000, and so is its image.
 fn fed(records: &[(u64, u32, usize, What)]) -> Tree {
+    let mut tree = at_gate();
+    tree.feed(&Stamped { time: 1000, pid: 10, tid: 10, cpu: 0, what: What::Image });
+    feed(&mut tree, records);
+    tree
+}
+
+fn at_gate() -> Tree {
     let mut tree = Tree::new(&[0, 4], 512, vec![1]);
     tree.gate = 1000;
     tree.add_main(10);
+    tree
+}
+
+fn feed(tree: &mut Tree, records: &[(u64, u32, usize, What)]) {
     for &(time, tid, cpu, what) in records {
         tree.feed(&Stamped { time, pid: if tid == 1 { 1 } else { 10 }, tid, cpu, what });
     }
-    tree
 }
 
 fn thread(tid: u32) -> What {
@@ -105,6 +115,16 @@ fn a_wait_over_the_gate_counts_from_the_gate() {
 }
 
 #[test]
+fn a_wait_before_the_image_is_no_wait_of_the_program() {
+    let mut tree = at_gate();
+    feed(&mut tree, &[(1100, 10, 0, IN), (1200, 10, 0, PREEMPTED), (1500, 10, 0, IN), (1600, 10, 0, What::Image)]);
+    feed(&mut tree, &[(1700, 10, 0, PREEMPTED), (1750, 10, 0, IN)]);
+    tree.finish(1800);
+    assert_eq!((tree.sums.wait_ns, tree.sums.neighbor_ns), (50, 50));
+    assert_eq!(tree.waiting.rows[0].iter().sum::<u64>(), 50);
+}
+
+#[test]
 fn a_sleep_is_no_wait() {
     let mut tree = fed(&[(1100, 10, 0, IN), (1200, 10, 0, OUT), (1900, 10, 0, IN), (1950, 10, 0, OUT)]);
     tree.finish(2000);
@@ -133,14 +153,16 @@ fn what_was_lost_is_dropped_and_said() {
 fn the_last_end_of_a_main_is_that_of_its_last_thread() {
     let exit = |tid| What::Exit { pid: 10, tid };
     let name = What::Name { exec: true, name: *b"prog\0\0\0\0\0\0\0\0\0\0\0\0" };
-    let mut tree = fed(&[
+    let mut tree = at_gate();
+    let records = [
         (1100, 10, 0, name),
         (1150, 10, 0, What::Image),
         (1200, 10, 0, thread(11)),
         (1300, 10, 0, exit(10)),
         (1400, 11, 0, exit(11)),
         (1450, 10, 0, What::Image),
-    ]);
+    ];
+    feed(&mut tree, &records);
     let main = tree.mains[&10];
     assert_eq!((main.exec_ns, main.image_ns, main.exit_ns), (Some(1100), Some(1150), Some(1400)));
     assert_eq!(tree.sums.last_exit_ns, 1400);
