@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from scalograph.build import cache
 from scalograph.control.isolation import why_refused
 from scalograph.control.jvms import find
 from scalograph.control.scheduler import granted_scheduling
@@ -39,7 +40,7 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         autogroup=_flag(root / "proc/sys/kernel/sched_autogroup_enabled"),
         smt=_flag(root / "sys/devices/system/cpu/smt/active"),
         kernel_command_line=_command_line(root),
-        jvms=find() if jvms is None else jvms,
+        jvms=find(cache=cache() / "jvms") if jvms is None else jvms,
         refused={**scheduling.refused, **({"isolation": isolation} if isolation else {})},
         granted_priority=scheduling.priority,
         granted_nice=scheduling.nice,
