@@ -60,8 +60,8 @@ class GrantedScheduling:
 
 def granted_scheduling() -> GrantedScheduling:
     """Attempts the extremes first; where they are refused, looks for the limit (RLIMIT_RTPRIO, RLIMIT_NICE)."""
-    priority, why_priority = _furthest([*range(1, 100)], _set_fifo)
-    nice, why_nice = _furthest([*range(-1, -21, -1)], _set_nice)
+    priority, why_priority = furthest([*range(1, 100)], _set_fifo)
+    nice, why_nice = furthest([*range(-1, -21, -1)], _set_nice)
     refused = {REAL_TIME: why_priority, NEGATIVE_NICE: why_nice}
     return GrantedScheduling(priority or 0, nice or 0, {name: why for name, why in refused.items() if why})
 
@@ -74,7 +74,7 @@ def _set_nice(nice: int) -> None:
     os.setpriority(os.PRIO_PROCESS, 0, nice)
 
 
-def _furthest(values: Sequence[int], change: Callable[[int], None]) -> tuple[int | None, str | None]:
+def furthest(values: Sequence[int], change: Callable[[int], None]) -> tuple[int | None, str | None]:
     """The last of the values that is granted (all before it are, too), and why the next one is not."""
     why: dict[int, str | None] = {}
 

@@ -1,0 +1,123 @@
+"""Controls by name, and all controls of a treatment together."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.control.apply import apply, hold, read_back, refusals
+from scalograph.control.base import Launch, LevelError
+from scalograph.control.registry import CONTROLS, control
+from scalograph.control.topology import read_topology
+from scalograph.errors import StudyError
+from scalograph.facts import HostFacts
+from scalograph.study import Study, parse
+
+from .trees import grown, two_sockets
+
+HEAD = """
+version = 1
+name = "n"
+title = "t"
+work = "total"
+seed = 0
+[workload]
+command = ["true"]
+"""
+
+
+def study(**controls: str) -> Study:
+    """A study with a factor for each control; the levels do not matter here."""
+    form = '[factors.f_{0}]\ncontrol = "{1}"\nlevels = {2}\n'
+    factors = [form.format(name, name.replace("_", "-"), levels) for name, levels in controls.items()]
+    return parse(HEAD + ("".join(factors) or "[factors.plain]\nlevels = [1]\n"))
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> HostFacts:
+    return HostFacts(cpus=read_topology(grown(tmp_path_factory.mktemp("host"), two_sockets())))
+
+
+def record(*masks: tuple[int, ...]) -> dict[str, Any]:
+    return {"copies": [{"in_force": {"cpus": list(mask)}} for mask in masks]}
+
+
+def test_every_control_of_the_protocol_is_registered() -> None:
+    page = (Path(__file__).parents[3] / "protocol/study.md").read_text()
+    line = next(line for line in page.splitlines() if line.startswith("| `factors.NAME.control`"))
+    assert all(f"`{name}`" in line for name in CONTROLS)
+    assert set(CONTROLS) == {"cpus", "placement", "isolation", "policy", "nice", "jvm", "jvm-options"}
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(StudyError, match='no control "cpu", expected one of cpus, placement, isolation, policy, nice'):
+        control("cpu")
+
+
+def test_count_and_placement_make_the_mask_whatever_their_order(host: HostFacts) -> None:
+    treatment = {"f_cpus": 2, "f_placement": "scatter"}
+    for made in (study(cpus="[2]", placement='["scatter"]'), study(placement='["scatter"]', cpus="[2]")):
+        assert apply(made, treatment, Launch(), host).cpus == (0, 8)
+    assert apply(study(cpus="[2]"), {"f_cpus": 2}, Launch(), host).cpus == (0, 16)
+
+
+@pytest.mark.parametrize(
+    ("placement", "mask"), [("compact", None), ("scatter", tuple(range(32))), ("one-per-core", tuple(range(16)))]
+)
+def test_a_placement_alone_takes_as_many_as_it_has(
+    host: HostFacts, placement: str, mask: tuple[int, ...] | None
+) -> None:
+    assert apply(study(placement='["compact"]'), {"f_placement": placement}, Launch(), host).cpus == mask
+
+
+def test_without_controls_nothing_changes(host: HostFacts) -> None:
+    launch = Launch(argv=("a",), env={"A": "1"}, copies=3, values={"threads": 1})
+    assert apply(study(), {"plain": 1}, launch, host) == launch
+    assert list(hold(study(), {"plain": 1}, host)) == []
+
+
+def test_all_controls_together(host: HostFacts) -> None:
+    made = study(cpus="[1]", policy='["rr:3"]', nice="[5]", jvm_options='["-Xint"]', isolation='["shared"]')
+    treatment = {"f_cpus": 1, "f_policy": "rr:3", "f_nice": 5, "f_jvm_options": "-Xint", "f_isolation": "shared"}
+    launch = apply(made, treatment, Launch(values={"x": 1}), host)
+    assert (launch.cpus, launch.policy, launch.priority, launch.nice, launch.exclusive) == ((0,), "rr", 3, 5, False)
+    assert launch.values == {"x": 1, "jvm_options": ["-Xint"]}
+
+
+@pytest.mark.parametrize(
+    ("treatment", "said"),
+    [
+        ({"f_cpus": 17, "f_placement": "one-per-core"}, "17 CPUs placed one-per-core, expected 1 to 16 on this host"),
+        ({"f_cpus": 32, "f_isolation": "exclusive"}, "32 exclusive CPUs of 32, expected one left for the rest"),
+        ({"f_isolation": "exclusive"}, "exclusive CPUs without a count, expected a count; add a factor with control"),
+    ],
+)
+def test_levels_that_do_not_go_together_are_refused_before_a_run(
+    host: HostFacts, treatment: dict[str, int | str], said: str
+) -> None:
+    levels = {"cpus": "[1]", "placement": '["compact"]', "isolation": '["shared"]'}
+    made = study(**{name: level for name, level in levels.items() if f"f_{name}" in treatment})
+    with pytest.raises(LevelError, match=said):
+        apply(made, treatment, Launch(), host)
+    told = refusals(made, host)(treatment)
+    assert told is not None and told.startswith(said)
+
+
+def test_what_can_be_set_is_not_refused(host: HostFacts) -> None:
+    made = study(cpus="[1]", isolation='["shared"]')
+    assert refusals(made, host)({"f_cpus": 31, "f_isolation": "exclusive"}) is None
+
+
+def test_the_mask_is_read_back_cpu_by_cpu(host: HostFacts) -> None:
+    made, treatment = study(cpus="[2]", placement='["scatter"]'), {"f_cpus": 2, "f_placement": "scatter"}
+    assert read_back(made, treatment, host, record((0, 8), (8, 0))) == []
+    assert read_back(made, treatment, host, record((0, 8), (0, 1))) == [
+        "cpus: asked for 0,8 (scatter), in force were 0-1"
+    ]
+    assert read_back(made, treatment, host, record((0,))) == ["cpus: asked for 2, in force were 1"]
+
+
+def test_exclusive_cpus_are_held_after_everything_else(host: HostFacts) -> None:
+    made = study(isolation='["exclusive"]', cpus="[2]")
+    assert len(list(hold(made, {"f_isolation": "exclusive", "f_cpus": 2}, host))) == 3
+    assert len(list(hold(made, {"f_isolation": "shared", "f_cpus": 2}, host))) == 2

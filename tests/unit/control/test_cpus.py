@@ -1,0 +1,49 @@
+"""The control `cpus`."""
+
+from typing import Any
+
+import pytest
+
+from scalograph.control.base import Launch, Level, LevelError
+from scalograph.control.cpus import CpusControl
+from scalograph.facts import CpuFact, HostFacts
+
+HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(64)))
+CONTROL = CpusControl()
+
+
+def record(*masks: list[int] | None) -> dict[str, Any]:
+    return {"copies": [{"in_force": None if mask is None else {"cpus": mask}} for mask in masks]}
+
+
+@pytest.mark.parametrize(
+    ("levels", "resolved"), [([1, 2], [1, 2]), (["all"], [64]), ([1, 64, "all"], [1, 64]), ([64], [64])]
+)
+def test_levels(levels: list[Level], resolved: list[Level]) -> None:
+    assert CONTROL.resolve(levels, HOST) == resolved
+
+
+@pytest.mark.parametrize(
+    ("level", "said"),
+    [
+        (96, "level 96 exceeds the 64 CPUs of this host; lower it or choose another host"),
+        (0, "level 0, expected a count of CPUs from 1; correct it"),
+        (-1, "level -1, expected"),
+        (True, "level True, expected"),
+        (1.0, "level 1.0, expected"),
+        ("two", "level 'two', expected"),
+    ],
+)
+def test_refused_levels(level: Level, said: str) -> None:
+    with pytest.raises(LevelError) as caught:
+        CONTROL.resolve([1, level], HOST)
+    assert str(caught.value).startswith(said)
+
+
+def test_the_count_is_read_back_from_every_copy() -> None:
+    assert CONTROL.apply(Launch(), 2, HOST).n_cpus == 2
+    assert CONTROL.read_back(2, HOST, record([0, 1], [4, 5], None)) == []
+    assert CONTROL.read_back(2, HOST, record([0, 1], [4], [1, 2, 3])) == [
+        "cpus: asked for 2, in force were 1",
+        "cpus: asked for 2, in force were 3",
+    ]

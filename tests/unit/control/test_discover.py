@@ -1,0 +1,88 @@
+"""Facts of a host: from a recorded tree, from one without anything, from this machine."""
+
+from pathlib import Path
+
+import pytest
+
+from scalograph.control.discover import discover
+from scalograph.facts import CpuFact, HostFacts
+
+from .trees import bare, grown, planted, two_sockets, write
+
+
+def test_a_recorded_guest(tmp_path: Path) -> None:
+    facts = discover(planted(tmp_path, "two-cpu-guest"), jvms=())
+    assert facts.memory_bytes == 24682416 * 1024
+    assert facts.kernel == "6.18.44"
+    assert facts.cpu_model == "AMD EPYC"
+    assert facts.microcode == "0x1000065"
+    assert facts.clocksource == "tsc"
+    assert facts.hypervisor == "KVM"
+    assert facts.autogroup is True
+    assert facts.smt is False
+    assert facts.governor is None
+    assert facts.refused["isolation"] == "cgroup v1 has the cpuset controller (/sys/fs/cgroup/cpuset)"
+
+
+def test_only_allowed_words_of_the_command_line_are_kept(tmp_path: Path) -> None:
+    facts = discover(planted(tmp_path, "two-cpu-guest"), jvms=())
+    assert facts.kernel_command_line == ("mitigations=auto,no_guest_host", "psi=1", "isolcpus=1")
+    assert not {"somebody", "/dev/vda1", "/sbin/init"} & set(str(facts.machine()))
+    assert "somebody" not in str(facts.machine())
+
+
+def test_nothing_readable_is_none_and_no_error(tmp_path: Path) -> None:
+    facts = discover(bare(tmp_path, 3), jvms=())
+    plain = facts.machine()
+    assert plain.pop("n_cpus") == 3
+    plain.pop("topology")
+    assert set(map(str, plain.values())) == {"None", "()", "{}"}
+
+
+def test_hosts_that_differ_compare_unequal(tmp_path: Path) -> None:
+    one = discover(planted(tmp_path / "a", "two-cpu-guest"), jvms=())
+    root = planted(tmp_path / "b", "two-cpu-guest")
+    assert discover(root, jvms=()) == one
+    write(root / "proc/meminfo", "MemTotal:       1024 kB\n")
+    assert discover(root, jvms=()) != one
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "model"),
+    [
+        ("processor\t: 0\nmodel name\t: Intel(R) Xeon(R) X\ncpu family\t: 6\n", "Intel(R) Xeon(R) X"),
+        ("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n", "ARM implementer 0x41 part 0xd0c"),
+        ("processor\t: 0\ncpu\t\t: POWER9, altivec supported\n", "POWER9, altivec supported"),
+        ("processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nuarch\t\t: sifive,u74-mc\n", "sifive,u74-mc"),
+        ("", None),
+    ],
+)
+def test_names_of_cpus(tmp_path: Path, cpuinfo: str, model: str | None) -> None:
+    write(tmp_path / "proc/cpuinfo", cpuinfo)
+    assert discover(tmp_path, jvms=()).cpu_model == model
+
+
+def test_hypervisors(tmp_path: Path) -> None:
+    flagged = "processor\t: 0\nflags\t\t: fpu hypervisor\n"
+    assert discover(tmp_path, jvms=()).hypervisor is None
+    write(tmp_path / "proc/cpuinfo", flagged)
+    assert discover(tmp_path, jvms=()).hypervisor == "unknown"
+    write(tmp_path / "sys/class/dmi/id/sys_vendor", "QEMU\n")
+    assert discover(tmp_path, jvms=()).hypervisor == "QEMU"
+    write(tmp_path / "sys/hypervisor/type", "xen\n")
+    assert discover(tmp_path, jvms=()).hypervisor == "xen"
+
+
+def test_a_governor_and_a_large_machine(tmp_path: Path) -> None:
+    root = grown(tmp_path, two_sockets())
+    write(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n")
+    write(root / "sys/devices/system/cpu/smt/active", "1\n")
+    facts = discover(root, jvms=())
+    assert (facts.n_cpus, facts.governor, facts.smt) == (32, "performance", True)
+
+
+def test_this_machine() -> None:
+    facts = discover(jvms=())
+    assert isinstance(facts, HostFacts) and all(isinstance(cpu, CpuFact) for cpu in facts.cpus)
+    assert facts.n_cpus >= 1 and facts.memory_bytes and facts.kernel
+    assert not {"refused", "granted_priority", "granted_nice"} & set(facts.machine())

@@ -1,0 +1,150 @@
+"""Which CPUs: examples on machines that were made, properties on any machine."""
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from scalograph.control.base import Launch, LevelError
+from scalograph.control.placement import PLACEMENTS, PlacementControl, n_available, place
+from scalograph.control.topology import read_topology
+from scalograph.facts import CpuFact, HostFacts
+
+from .trees import MACHINES, grown
+
+
+@pytest.fixture(params=MACHINES)
+def machine(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[CpuFact, ...]:
+    return read_topology(grown(tmp_path, MACHINES[request.param]()))
+
+
+def on(tmp_path: Path, name: str) -> tuple[CpuFact, ...]:
+    return read_topology(grown(tmp_path, MACHINES[name]()))
+
+
+@pytest.mark.parametrize(
+    ("name", "placement", "n", "expected"),
+    [
+        ("two sockets", "compact", 2, (0, 16)),
+        ("two sockets", "compact", 4, (0, 1, 16, 17)),
+        ("two sockets", "compact", 16, (*range(8), *range(16, 24))),
+        ("two sockets", "compact", 17, (*range(9), *range(16, 24))),
+        ("two sockets", "scatter", 2, (0, 8)),
+        ("two sockets", "scatter", 4, (0, 1, 8, 9)),
+        ("two sockets", "scatter", 16, tuple(range(16))),
+        ("two sockets", "scatter", 18, (*range(17), 24)),
+        ("two sockets", "one-per-core", 3, (0, 1, 2)),
+        ("two sockets", "siblings", 2, (0, 16)),
+        ("hybrid", "compact", 5, (0, 1, 2, 3, 4)),
+        ("hybrid", "scatter", 3, (0, 2, 4)),
+        ("hybrid", "scatter", 6, (0, 2, 4, 5, 6, 7)),
+        ("hybrid", "scatter", 7, (0, 1, 2, 4, 5, 6, 7)),
+        ("hybrid", "one-per-core", 6, (0, 2, 4, 5, 6, 7)),
+        ("hybrid", "siblings", 4, (0, 1, 2, 3)),
+        ("chiplets", "compact", 5, (0, 1, 2, 3, 4)),
+        ("chiplets", "scatter", 3, (0, 4, 8)),
+        ("chiplets", "scatter", 7, (0, 1, 2, 4, 5, 8, 9)),
+        ("four nodes", "compact", 3, (0, 1, 2)),
+        ("four nodes", "scatter", 2, (0, 4)),
+        ("four nodes", "scatter", 4, (0, 2, 4, 6)),
+    ],
+)
+def test_examples(tmp_path: Path, name: str, placement: str, n: int, expected: tuple[int, ...]) -> None:
+    assert place(n, placement, on(tmp_path, name)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "placement", "n", "said"),
+    [
+        ("two sockets", "one-per-core", 17, "17 CPUs placed one-per-core, expected 1 to 16 on this host"),
+        ("hybrid", "siblings", 5, "5 CPUs placed siblings, expected 1 to 4 on this host"),
+        ("chiplets", "siblings", 1, "expected 1 to 0"),
+        ("chiplets", "compact", 11, "expected 1 to 10"),
+        ("chiplets", "compact", 0, "expected 1 to 10"),
+        ("chiplets", "nearby", 1, "placement 'nearby', expected one of compact, scatter, one-per-core, siblings"),
+    ],
+)
+def test_refused_by_name(tmp_path: Path, name: str, placement: str, n: int, said: str) -> None:
+    with pytest.raises(LevelError, match=said):
+        place(n, placement, on(tmp_path, name))
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> tuple[CpuFact, ...]:
+    """Packages of unequal size, cores with one to four CPUs, some CPUs not ours, numbers in any order."""
+    chance = random.Random(draw(st.integers(0, 1 << 16)))
+    cpus: list[CpuFact] = []
+    numbers = iter(chance.sample(range(96), 96))
+    for package in range(chance.randint(1, 3)):
+        for l3 in range(chance.randint(1, 2)):
+            for _ in range(chance.randint(1, 4)):
+                own = [next(numbers) for _ in range(chance.randint(1, 4))]
+                shared = {"core": min(own), "l2": min(own), "l3": package * 2 + l3, "package": package, "node": package}
+                cpus += [CpuFact.model_validate({"cpu": n, **shared}) for n in own]
+    return tuple(chance.sample(cpus, draw(st.integers(1, len(cpus)))))
+
+
+@given(machines(), st.sampled_from(PLACEMENTS), st.data())
+def test_every_placement(cpus: tuple[CpuFact, ...], placement: str, data: st.DataObject) -> None:
+    available = n_available(placement, cpus)
+    assume(available)
+    n = data.draw(st.integers(1, available))
+    chosen = place(n, placement, cpus)
+    assert len(set(chosen)) == n, "no duplicates, and as many as asked for"
+    assert set(chosen) <= {cpu.cpu for cpu in cpus}
+    assert chosen == tuple(sorted(chosen)) == place(n, placement, cpus[::-1]), "whatever the order of the facts"
+    if n < available:
+        assert set(chosen) < set(place(n + 1, placement, cpus)), "one CPU more only adds"
+    else:
+        with pytest.raises(LevelError):
+            place(n + 1, placement, cpus)
+
+
+@given(machines(), st.data())
+def test_scatter_takes_second_cpus_of_a_core_last(cpus: tuple[CpuFact, ...], data: st.DataObject) -> None:
+    n = data.draw(st.integers(1, len(cpus)))
+    core_of = {cpu.cpu: cpu.core for cpu in cpus}
+    used = Counter(core_of[cpu] for cpu in place(n, "scatter", cpus))
+    assert len(used) == min(n, len(set(core_of.values())))
+
+
+@given(machines(), st.data())
+def test_scatter_reaches_every_package_before_it_takes_a_second_core_of_one(
+    cpus: tuple[CpuFact, ...], data: st.DataObject
+) -> None:
+    n = data.draw(st.integers(1, len(cpus)))
+    package_of = {cpu.cpu: cpu.package for cpu in cpus}
+    assert len({package_of[cpu] for cpu in place(n, "scatter", cpus)}) == min(n, len(set(package_of.values())))
+
+
+@given(machines(), st.data())
+def test_compact_leaves_at_most_one_thing_half_full(cpus: tuple[CpuFact, ...], data: st.DataObject) -> None:
+    chosen = set(place(data.draw(st.integers(1, len(cpus))), "compact", cpus))
+    for shared in ("core", "l3", "package"):
+        has, took = Counter(getattr(c, shared) for c in cpus), Counter()
+        took.update(getattr(c, shared) for c in cpus if c.cpu in chosen)
+        assert sum(0 < took[key] < has[key] for key in has) <= 1
+
+
+@given(machines())
+def test_one_per_core_takes_each_core_once(cpus: tuple[CpuFact, ...]) -> None:
+    chosen = place(n_available("one-per-core", cpus), "one-per-core", cpus)
+    assert sorted(cpu.core for cpu in cpus if cpu.cpu in chosen) == sorted({cpu.core for cpu in cpus})
+
+
+def test_every_machine_has_every_placement_but_siblings(machine: tuple[CpuFact, ...]) -> None:
+    facts = HostFacts(cpus=machine)
+    levels = list(PLACEMENTS[:3])
+    assert PlacementControl().resolve(levels, facts) == levels
+
+
+def test_levels(tmp_path: Path) -> None:
+    control, facts = PlacementControl(), HostFacts(cpus=on(tmp_path, "chiplets"))
+    with pytest.raises(LevelError, match="siblings on a host without SMT"):
+        control.resolve(["siblings"], facts)
+    with pytest.raises(LevelError, match="placement '3', expected one of"):
+        control.resolve([3], facts)
+    assert control.apply(Launch(), "scatter", facts).placement == "scatter"
