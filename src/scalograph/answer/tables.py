@@ -124,7 +124,14 @@ def _pivot(
         )
         for level in columns
     ]
-    cells = [[row, *(_pivot_cell(table, chosen, gains, wish, row, column) for column in columns)] for row in rows]
+    places: dict[tuple[Level, Level | None], list[tuple[Level, ...]]] = {}
+    for key, sample in chosen.items():
+        column = sample.treatment[wish.columns] if wish.columns else None
+        places.setdefault((sample.treatment[wish.rows], column), []).append(key)
+    cells = [
+        [row, *(_pivot_cell(table, taken, gains, wish, places.get((row, column), [])) for column in columns)]
+        for row in rows
+    ]
     return TableDoc(id=f"declared-{index}", title=wish.title, columns=heads, rows=cells)
 
 
@@ -135,21 +142,15 @@ def _levels(table: Table, name: str, chosen: Mapping[tuple[Level, ...], Sample])
 
 def _pivot_cell(
     table: Table,
-    chosen: Mapping[tuple[Level, ...], Sample],
+    taken: Mapping[tuple[Level, ...], Sample],
     gains: Mapping[tuple[Level, ...], EstimateDoc | None],
     wish: Declared,
-    row: Level,
-    column: Level | None,
+    here: Sequence[tuple[Level, ...]],
 ) -> Cell:
-    here = {
-        key: sample
-        for key, sample in chosen.items()
-        if sample.treatment[wish.rows] == row and (wish.columns is None or sample.treatment[wish.columns] == column)
-    }
     if len(here) != 1:
         need = f"need one treatment in this cell, have {len(here)}: fix the other factors with `where`"
         return EstimateDoc(warnings=[need]).model_dump()
-    ((key, sample),) = here.items()
+    (key,) = here
     if wish.response == "speedup":
         return _cell(gains.get(key))
-    return _cell(docs(summarize(sample.scores(wish.response), table.study.protocol.confidence)))
+    return _cell(docs(summarize(taken[key].scores(wish.response), table.study.protocol.confidence)))
