@@ -1,0 +1,87 @@
+"""A cgroup tree on paper: plain files that answer as the kernel would. Also a program that dies while it holds it."""
+
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+from scalograph.control.cgroups import CgroupTree
+from scalograph.control.settings import delegation, exclusive_leaf
+from scalograph.control.store import Store, changed, lock_machine
+
+LEAF = "scalograph-0123456789abcdef"
+
+
+class PaperTree(CgroupTree):
+    """Writes have the effect that they have in a kernel; `invalid` is the kernel's reason against a partition."""
+
+    def __init__(self, mount: Path, root: Path, invalid: str = "") -> None:
+        super().__init__(mount, root)
+        self.invalid = invalid
+        self.moved: list[tuple[str, str]] = []
+
+    def write(self, file: Path, text: str) -> None:
+        if file.name == "cgroup.subtree_control":
+            file.write_text("cpuset cpu\n" if text == "+cpuset" else "cpu\n")
+        elif file.name == "cpuset.cpus.partition":
+            file.write_text(f"root invalid ({self.invalid})\n" if self.invalid else f"{text}\n")
+        elif file.name == "cpuset.cpus":
+            (file.parent / "cpuset.cpus.effective").write_text(text)
+        elif file.name == "cgroup.procs":
+            self.moved.append((file.parent.name, text))
+        else:
+            raise FileNotFoundError(2, "No such file or directory")
+
+    def make_leaf(self, name: str) -> Path:
+        assert self.delegated(), "without the files of cpuset a leaf is of no use"
+        folder = super().make_leaf(name)
+        (folder / "cpuset.cpus.partition").write_text("member\n")
+        return folder
+
+    def remove_leaf(self, name: str) -> None:
+        shutil.rmtree(self.leaf(name))
+
+
+def machine(root: Path) -> Path:
+    """Files of a machine that grants partitions; returns where its cgroups are."""
+    mount = root / "sys/fs/cgroup"
+    mount.mkdir(parents=True)
+    (mount / "cgroup.controllers").write_text("cpuset cpu io memory pids\n")
+    (mount / "cgroup.subtree_control").write_text("cpu\n")
+    (mount / "cgroup.procs").write_text("")
+    (root / "proc/self").mkdir(parents=True)
+    (root / "proc/self/mountinfo").write_text("26 22 0:23 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n")
+    (root / "proc/self/cgroup").write_text("0::/user.slice/session-1.scope\n")
+    (mount / "user.slice/session-1.scope").mkdir(parents=True)
+    return mount
+
+
+def store(folder: Path, root: Path) -> Store:
+    """A store whose changes are on paper; processes and the boot are those of this machine."""
+    return Store(folder, PaperTree(root / "sys/fs/cgroup", root))
+
+
+def die(folder: Path, root: Path, when: str) -> None:
+    """Change settings as a run would, and be killed: `before` a change is made, or in the `middle` of the run."""
+    kept = store(folder, root)
+    tree = kept.tree
+    assert isinstance(tree, PaperTree)
+
+    def make() -> None:
+        if when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        tree.make_leaf(LEAF)
+
+    with (
+        lock_machine(store=kept),
+        changed(delegation(), lambda: tree.delegate(True), kept),
+        changed(exclusive_leaf(LEAF), make, kept),
+    ):
+        print("held", flush=True)
+        time.sleep(600)
+
+
+if __name__ == "__main__":
+    die(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])

@@ -1,0 +1,98 @@
+"""Leaves of our own in the cgroup v2 tree of this machine, where it lets us."""
+
+import os
+import secrets
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scalograph.control.cgroups import CgroupTree, cgroup2_mount, v1_mount
+
+from .trees import planted, write
+
+MOUNT = cgroup2_mount()
+live = pytest.mark.skipif(
+    MOUNT is None or not os.access(MOUNT, os.W_OK) or os.geteuid() != 0, reason="no cgroup v2 that we may write to"
+)
+
+
+@pytest.fixture
+def tree() -> CgroupTree:
+    assert MOUNT is not None
+    return CgroupTree(MOUNT)
+
+
+@pytest.fixture
+def name(tree: CgroupTree) -> Iterator[str]:
+    made = f"scalograph-{secrets.token_hex(8)}"
+    yield made
+    tree.remove_leaf(made)
+
+
+def test_mounts(tmp_path: Path) -> None:
+    root = planted(tmp_path, "two-cpu-guest")
+    assert cgroup2_mount(root) == root / "sys/fs/cgroup/unified"
+    assert v1_mount("cpuset", root) == "/sys/fs/cgroup/cpuset"
+    assert v1_mount("cpu", root) is None
+    assert cgroup2_mount(tmp_path / "nothing") is None
+
+
+def test_a_space_in_a_mount_and_a_part_of_the_hierarchy(tmp_path: Path) -> None:
+    lines = "1 2 0:3 /part /first rw - cgroup2 cgroup2 rw\n1 2 0:3 / /a\\040b rw shared:1 - cgroup2 cgroup2 rw\nx\n"
+    write(tmp_path / "proc/self/mountinfo", lines)
+    assert cgroup2_mount(tmp_path) == tmp_path / "a b"
+
+
+@pytest.mark.parametrize("name", ["", "init.scope", "..", "scalograph-../x", "scalograph-", "scalograph-0G", "/etc"])
+def test_no_other_folder_is_ever_touched(tmp_path: Path, name: str) -> None:
+    (tmp_path / "init.scope").mkdir()
+    tree = CgroupTree(tmp_path)
+    for touch in (tree.make_leaf, tree.remove_leaf, tree.has_leaf):
+        with pytest.raises(ValueError, match="is no leaf of ours"):
+            touch(name)
+    assert (tmp_path / "init.scope").is_dir()
+
+
+def test_a_link_in_place_of_a_leaf_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere/below").mkdir(parents=True)
+    (tmp_path / "scalograph-00").symlink_to("elsewhere")
+    CgroupTree(tmp_path).remove_leaf("scalograph-00")
+    assert (tmp_path / "elsewhere/below").is_dir()
+
+
+@live
+def test_a_leaf_goes_with_everything_in_it(tree: CgroupTree, name: str) -> None:
+    leaf = tree.make_leaf(name)
+    (leaf / "below").mkdir()
+    inner = subprocess.Popen(["sleep", "600"])
+    outer = subprocess.Popen(["sleep", "600"])
+    try:
+        tree.write(leaf / "cgroup.procs", str(outer.pid))
+        tree.write(leaf / "below/cgroup.procs", str(inner.pid))
+        tree.remove_leaf(name)
+        assert (outer.wait(5), inner.wait(5)) == (-9, -9)
+        assert not tree.has_leaf(name)
+    finally:
+        outer.kill()
+        inner.kill()
+
+
+@live
+def test_we_go_into_a_leaf_and_come_back_with_our_mask(tree: CgroupTree, name: str) -> None:
+    leaf = tree.make_leaf(name)
+    before, mask = tree.own_folder(), os.sched_getaffinity(0)
+    with tree.inside(leaf):
+        assert tree.own_folder() == leaf
+        child = subprocess.run(["cat", "/proc/self/cgroup"], capture_output=True, text=True, check=True)
+        assert f"0::/{name}\n" in child.stdout
+        with pytest.raises(OSError, match="this process itself is in the leaf"):
+            tree.remove_leaf(name)
+    assert (tree.own_folder(), os.sched_getaffinity(0)) == (before, mask)
+
+
+@live
+def test_removing_what_is_not_there_is_no_error(tree: CgroupTree, name: str) -> None:
+    tree.remove_leaf(name)
+    assert not tree.has_leaf(name)

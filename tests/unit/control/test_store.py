@@ -1,0 +1,310 @@
+"""One start at a time, and nothing that a killed one leaves behind: with real processes, on a tree of paper."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import scalograph
+from scalograph.control.folder import MAX_BYTES, PrivateFolder, state_folder
+from scalograph.control.settings import delegation, exclusive_leaf
+from scalograph.control.store import CHANGES, Store, changed, lock_machine, restore_stale
+from scalograph.errors import HostError
+
+from .paper import LEAF, PaperTree, machine, store
+
+DELEGATION = "cpuset in cgroup.subtree_control of the cgroup v2 root: off"
+REMOVED = f"cgroup {LEAF} with its exclusive CPUs: removed"
+
+Start = Callable[[str], subprocess.Popen[str]]
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Store:
+    machine(tmp_path / "root")
+    return store(tmp_path / "state", tmp_path / "root")
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts a process that holds the machine and waits to be killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(when: str) -> subprocess.Popen[str]:
+        home = str(Path(scalograph.__file__).parents[1])
+        environment = {"PYTHONPATH": os.pathsep.join([home, *filter(None, sys.path)])}
+        program = str(Path(__file__).parent / "paper.py")
+        argv = [sys.executable, "-B", program, str(tmp_path / "state"), str(tmp_path / "root"), when]
+        process = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def tree(kept: Store) -> PaperTree:
+    assert isinstance(kept.tree, PaperTree)
+    return kept.tree
+
+
+def wait_until_held(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None and process.stdout.readline() == "held\n"
+
+
+def untouched(kept: Store) -> bool:
+    return not tree(kept).delegated() and not tree(kept).has_leaf(LEAF)
+
+
+def test_what_a_killed_start_left_is_put_back_in_reverse_and_told(kept: Store, start: Start) -> None:
+    process = start("middle")
+    wait_until_held(process)
+    assert tree(kept).delegated() and tree(kept).has_leaf(LEAF)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not untouched(kept), "nobody has put it back yet"
+    assert restore_stale(kept) == [REMOVED, DELEGATION]
+    assert untouched(kept)
+    assert restore_stale(kept) == []
+
+
+def test_a_change_is_on_the_disk_before_it_is_made(kept: Store, start: Start) -> None:
+    process = start("before")
+    assert process.wait() == -signal.SIGKILL
+    assert kept.folder is not None
+    assert [c["setting"] for c in json.loads((kept.folder / CHANGES).read_text())["changes"]] == [
+        "cpuset-delegation",
+        "exclusive-leaf",
+    ]
+    assert not tree(kept).has_leaf(LEAF)
+    assert restore_stale(kept) == [REMOVED, DELEGATION]
+    assert untouched(kept)
+
+
+def test_a_living_owner_is_left_alone_and_a_second_start_is_refused(kept: Store, start: Start) -> None:
+    process = start("middle")
+    wait_until_held(process)
+    assert restore_stale(kept) == []
+    assert tree(kept).has_leaf(LEAF)
+    said = f"process {process.pid} measures on this machine, expected one at a time"
+    with pytest.raises(HostError, match=said), lock_machine(store=kept):
+        pass
+
+
+def test_a_second_start_waits_when_told_to_and_puts_right_what_the_first_left(kept: Store, start: Start) -> None:
+    process = start("middle")
+    wait_until_held(process)
+    subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -9 {process.pid}"]).wait()
+    with lock_machine(wait_s=30, store=kept) as restored:
+        assert restored == [REMOVED, DELEGATION]
+        assert untouched(kept)
+
+
+def test_after_a_reboot_nothing_is_touched(kept: Store, start: Start) -> None:
+    start("before").wait()
+    assert kept.folder is not None
+    file = kept.folder / CHANGES
+    file.write_text(json.dumps({**json.loads(file.read_text()), "boot_id": "another"}))
+    assert restore_stale(kept) == []
+    assert tree(kept).delegated(), "what was set since is somebody else's"
+    assert not file.exists()
+
+
+def test_a_later_process_with_the_owners_number_is_not_the_owner(kept: Store, start: Start) -> None:
+    start("before").wait()
+    assert kept.folder is not None
+    file = kept.folder / CHANGES
+    record = json.loads(file.read_text())
+    record["owner"]["pid"] = os.getpid()
+    file.write_text(json.dumps(record))
+    assert restore_stale(kept) == [REMOVED, DELEGATION]
+
+
+def test_a_value_that_does_not_come_back_is_told_and_the_record_kept(
+    kept: Store, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start("before").wait()
+    monkeypatch.setattr(PaperTree, "delegate", lambda self, on: None)
+    with pytest.raises(HostError, match="not in force after it was written, expected off; put it right by hand"):
+        restore_stale(kept)
+    assert kept.folder is not None and (kept.folder / CHANGES).exists()
+
+
+def test_changes_are_undone_at_the_end_also_after_an_error(kept: Store) -> None:
+    delegate = changed(delegation(), lambda: tree(kept).delegate(True), kept)
+    with pytest.raises(ZeroDivisionError), lock_machine(store=kept), delegate:
+        assert tree(kept).delegated()
+        raise ZeroDivisionError
+    assert untouched(kept)
+    assert kept.folder is not None and not (kept.folder / CHANGES).exists()
+
+
+def test_the_lock_may_be_taken_again_by_its_holder_only(kept: Store) -> None:
+    with lock_machine(store=kept), lock_machine(store=kept):
+        assert restore_stale(kept) == []
+    with lock_machine(store=kept):
+        pass
+    with pytest.raises(HostError, match="the machine is not locked"), changed(delegation(), lambda: None, kept):
+        pass
+
+
+def test_a_kernel_that_refuses_is_quoted(kept: Store) -> None:
+    def refuse() -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    said = "the kernel refuses: Operation not permitted"
+    with lock_machine(store=kept), pytest.raises(HostError, match=said), changed(delegation(), refuse, kept):
+        pass
+    assert kept.folder is not None and not (kept.folder / CHANGES).exists()
+
+
+def valid(**changes: Any) -> dict[str, Any]:
+    boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    leaf = {"setting": "exclusive-leaf", "old": "absent", "leaf": LEAF}
+    return {"version": 1, "boot_id": boot_id, "owner": {"pid": 1, "start_ticks": 1}, "changes": [leaf]} | changes
+
+
+def leaf(**changes: Any) -> list[dict[str, Any]]:
+    return [{"setting": "exclusive-leaf", "old": "absent", "leaf": LEAF} | changes]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        valid(changes=leaf(setting="drop-caches")),
+        valid(changes=leaf(setting="cpuset-delegation")),
+        valid(changes=leaf(leaf="../scalograph-00")),
+        valid(changes=leaf(leaf="scalograph-00/../../etc")),
+        valid(changes=leaf(leaf="scalograph-00\n")),
+        valid(changes=leaf(leaf="/etc")),
+        valid(changes=leaf(leaf="")),
+        valid(changes=leaf(leaf="user.slice")),
+        valid(changes=leaf(old="1")),
+        valid(changes=leaf(path="/etc/passwd")),
+        valid(changes=leaf() * 65),
+        valid(owner={"pid": -1, "start_ticks": 1}),
+        valid(owner={"pid": "1", "start_ticks": 1}),
+        valid(version=2),
+        valid(more=1),
+        {},
+        [],
+        "text",
+    ],
+)
+def test_tampered_records_are_refused_and_nothing_is_done(kept: Store, record: object) -> None:
+    with lock_machine(store=kept):
+        pass
+    assert kept.folder is not None
+    victim = tree(kept).mount / "user.slice"
+    (kept.folder / CHANGES).write_text(json.dumps(record))
+    with pytest.raises(HostError, match=r"changes\.json: .*expected changes as Scalograph writes them; look at"):
+        restore_stale(kept)
+    assert victim.is_dir() and (kept.folder / CHANGES).exists()
+
+
+def test_the_valid_record_of_these_tests_is_valid(kept: Store) -> None:
+    with lock_machine(store=kept):
+        pass
+    assert kept.folder is not None
+    (kept.folder / CHANGES).write_text(json.dumps(valid()))
+    assert restore_stale(kept) == [REMOVED]
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b"", b" " * (MAX_BYTES + 1)])
+def test_garbage_is_refused(kept: Store, content: bytes) -> None:
+    with lock_machine(store=kept):
+        pass
+    assert kept.folder is not None
+    (kept.folder / CHANGES).write_bytes(content)
+    with pytest.raises(HostError, match="expected"):
+        restore_stale(kept)
+
+
+def test_nothing_is_created_where_nothing_is_to_be_restored(kept: Store) -> None:
+    assert restore_stale(kept) == []
+    assert kept.folder is not None and not kept.folder.exists()
+    assert restore_stale(Store(None, None)) == []
+    with lock_machine(store=Store(None, None)) as restored:
+        assert restored == []
+
+
+def test_the_folder_is_ours_alone(tmp_path: Path) -> None:
+    with PrivateFolder(tmp_path / "state"):
+        assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_that_is_open_to_others_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir(mode=0o755)
+    (tmp_path / "state").chmod(0o755)
+    with pytest.raises(HostError, match="state: mode 0755, expected mode 0700; look at it, then remove it"):
+        PrivateFolder(tmp_path / "state")
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "file"])
+def test_no_folder_but_a_real_one(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "real").mkdir(mode=0o700)
+    path = tmp_path / "state"
+    if kind == "file":
+        path.write_text("")
+    else:
+        path.symlink_to(tmp_path / ("real" if kind == "link" else "nowhere"))
+    with pytest.raises(HostError, match="expected a folder, not a link"):
+        PrivateFolder(path)
+    assert list((tmp_path / "real").iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_anothers_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir(mode=0o700)
+    os.chown(tmp_path / "state", 65534, 65534)
+    with pytest.raises(HostError, match="owned by user 65534, expected user 0"):
+        PrivateFolder(tmp_path / "state")
+
+
+@pytest.mark.parametrize("name", ["lock", CHANGES])
+@pytest.mark.parametrize("kind", ["symbolic link", "hard link", "pipe", "writable"])
+def test_files_that_are_not_plainly_ours_are_refused(kept: Store, tmp_path: Path, name: str, kind: str) -> None:
+    with lock_machine(store=kept):
+        pass
+    assert kept.folder is not None
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    file = kept.folder / name
+    file.unlink(missing_ok=True)
+    if kind == "symbolic link":
+        file.symlink_to(victim)
+    elif kind == "hard link":
+        file.hardlink_to(victim)
+    elif kind == "pipe":
+        os.mkfifo(file, 0o600)
+    else:
+        file.write_text("{}")
+        file.chmod(0o666)
+    with pytest.raises(HostError):
+        restore_stale(kept)
+    assert victim.read_text() == "precious"
+
+
+def test_the_place_depends_on_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert state_folder({"XDG_RUNTIME_DIR": "/run/user/0"}) == Path("/run/scalograph")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert state_folder({"XDG_RUNTIME_DIR": "/run/user/1000"}) == Path("/run/user/1000/scalograph")
+    assert state_folder({"XDG_RUNTIME_DIR": "relative"}) is None
+    assert state_folder({}) is None
+
+
+@pytest.mark.parametrize("name", ["scalograph-", "scalograph-XY", "scalograph-00/..", "init.scope", "scalograph-0\n"])
+def test_only_leaves_of_ours_have_a_record(name: str) -> None:
+    with pytest.raises(ValueError, match="a leaf is named scalograph-HEX"):
+        exclusive_leaf(name)
