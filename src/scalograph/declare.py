@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scalograph.errors import StudyError
+from scalograph.shipped import shipped_studies, shipped_study
 from scalograph.study import Study, load, quickened
-from scalograph.workload import shipped_studies, shipped_study
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from scalograph.answer import findings
 from scalograph.errors import Exit, ProtocolError
 from scalograph.findings import Findings
 from scalograph.report.html import write as write_html
-from scalograph.workload import shipped_studies
+from scalograph.shipped import shipped_studies
 
 
 def analyze(source: Path) -> tuple[Findings, Path]:

@@ -46,7 +46,7 @@ def command(
 
 def _list(json: bool) -> int:
     from scalograph.declare import declare_shipped
-    from scalograph.workload import shipped_studies
+    from scalograph.shipped import shipped_studies
 
     titles = {name: declare_shipped(name).study.title for name in shipped_studies()}
     if json:
