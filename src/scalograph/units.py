@@ -29,7 +29,8 @@ def parse_percent(text: str) -> float:
     >>> parse_percent("95%")
     0.95
     """
-    return _quantity(text, {"%": 0.01}, "95%")
+    # Divided, not multiplied by 0.01: 95 % is the float nearest to 0.95.
+    return _quantity(text, {"%": 1.0}, "95%") / 100
 
 
 def format_duration(seconds: float) -> str:
