@@ -60,9 +60,9 @@ def _run(file: Path, quick: bool, collect: bool) -> tuple[int, Lines]:
     """The benchmark's own table; where figures are collected, one is drawn here from its JSON lines."""
     argv = [sys.executable, str(file), *(["--quick"] if quick else [])]
     if not collect:
-        return subprocess.run(argv, check=False).returncode, []
+        return subprocess.run(argv, check=False, cwd=HERE.parent).returncode, []
     found: Lines = []
-    with subprocess.Popen([*argv, "--json"], stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen([*argv, "--json"], stdout=subprocess.PIPE, text=True, cwd=HERE.parent) as child:
         assert child.stdout is not None
         for line in child.stdout:
             try:
