@@ -22,7 +22,8 @@ check: setup-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	cd probe && cargo fmt --check && cargo clippy --release --locked --all-targets --quiet -- -D warnings
-	shellcheck .ci/run scripts/*.sh probe/*.sh
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*.sh probe/*.sh; \
+	else echo "skipped: shellcheck is missing; install it with: apt-get install shellcheck" >&2; test "$$CI" != true; fi
 
 bench: setup-dev
 	$(BIN)/python benchmarks/run_all.py
