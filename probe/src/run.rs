@@ -250,6 +250,7 @@ fn open_gate(watch: &mut Watch) -> Result<Before, Refusal> {
     let mains: Vec<i32> = watch.copies.iter().map(|c| c.pid).collect();
     let enabled = watch.records.as_mut().map_or(Ok(()), |r| r.enable(&mains));
     enabled.map_err(|e| os("perf events", &e))?;
+    watch.rehearse();
     let machine = host::machine_time(&watch.cpus);
     let observer_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
     gate::open(watch.board, watch.copies.len());

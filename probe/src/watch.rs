@@ -87,6 +87,15 @@ impl<'a> Watch<'a> {
         }
     }
 
+    /// Goes once over the way that the end of a copy will take. Pages of code and stack that are
+    /// touched for the first time then would be counted as the copy's.
+    pub fn rehearse(&mut self) {
+        self.poller.wait(0);
+        self.on_signals();
+        self.reap();
+        (0..self.copies.len()).for_each(|i| self.read_rest(i));
+    }
+
     pub fn until_gone(&mut self) {
         while !self.gone && !self.unkillable {
             let now = sys::now_ns();
