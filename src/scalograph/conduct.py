@@ -2,8 +2,9 @@
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -126,9 +127,9 @@ def conduct(
     event = planned.first_event(probe)
     n_before, spent = 0, 0.0
     if accepted is not None:
-        events = list(journal.read(made.journal))
-        identity.refuse(identity.differences(events[0], event), list(accepted))
-        n_before, spent = replay(planner, events), seconds_spent(events)
+        # Read twice rather than held: a journal may be larger than the memory.
+        identity.refuse(identity.differences(journal.first_event(made.journal), event), list(accepted))
+        n_before, spent = replay(planner, journal.read(made.journal)), seconds_spent(journal.read(made.journal))
     book = journal.Journal(made.journal)
     try:
         if accepted is None:
@@ -143,28 +144,24 @@ def conduct(
     return Conducted(made, reason, n_before)
 
 
-def seconds_spent(events: Sequence[Mapping[str, Any]]) -> float:
+def seconds_spent(events: Iterable[Mapping[str, Any]]) -> float:
     """Time that finished runs took, from the hours at which they were asked for and done."""
     return sum(duration for _, duration in timed_runs(events))
 
 
-def timed_runs(events: Sequence[Mapping[str, Any]]) -> list[tuple[Treatment, float]]:
+def timed_runs(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Treatment, float]]:
     """Treatment and seconds of each finished run, start-up and think time included."""
-    from datetime import datetime
-
     asked: dict[str, str] = {}
-    found = []
     for event in events:
         if event["event"] == "ask":
             asked[event["run"]] = event["at"]
         elif event["event"] == "run" and event["run"] in asked:
-            between = datetime.fromisoformat(event["at"]) - datetime.fromisoformat(asked[event["run"]])
-            found.append((event["treatment"], between.total_seconds()))
-    return found
+            between = datetime.fromisoformat(event["at"]) - datetime.fromisoformat(asked.pop(event["run"]))
+            yield event["treatment"], between.total_seconds()
 
 
 def estimate(planned: Plan, earlier: Path | None) -> float | None:
     """Seconds that the design will take, from an earlier journal; None where there is none."""
     if earlier is None or not earlier.exists():
         return None
-    return expected_seconds(planned.design, seconds_per_treatment(timed_runs(list(journal.read(earlier)))))
+    return expected_seconds(planned.design, seconds_per_treatment(timed_runs(journal.read(earlier))))
