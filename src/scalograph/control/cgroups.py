@@ -6,7 +6,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LEAF = re.compile(r"scalograph-[0-9a-f]{1,32}")
@@ -99,6 +99,10 @@ class CgroupTree:
     def remove_leaf(self, name: str) -> None:
         """Kill what is left in a leaf and remove it with all below. Raises OSError when that does not succeed."""
         folder = self.leaf(name)
+        if not folder.is_symlink():
+            with suppress(OSError):  # no partition, or none any more
+                # Exclusive CPUs go back at once; after the removal alone they would, some time later.
+                self.write(folder / "cpuset.cpus.partition", "member")
         deadline = time.monotonic() + _REMOVAL_S
         while folder.is_dir() and not folder.is_symlink():
             try:
@@ -129,20 +133,32 @@ class CgroupTree:
 
     @contextmanager
     def inside(self, folder: Path) -> Iterator[None]:
-        """This process, and what it starts meanwhile, in another cgroup; back at the end, with its affinity masks.
+        """This process, and what it starts meanwhile, in another cgroup; back at the end. Raises OSError.
 
-        Nobody else is ever moved. Raises OSError.
+        Nobody else is ever moved.
         """
         before = self.own_folder()
-        masks = {task: os.sched_getaffinity(task) for task in _threads()}
         self.write(folder / "cgroup.procs", str(os.getpid()))
         try:
             yield
         finally:
             self.write((before or self.mount) / "cgroup.procs", str(os.getpid()))
-            for task in _threads():
-                # Kernels before 6.2 forget a thread's own mask when it changes its cpuset.
-                os.sched_setaffinity(task, masks.get(task, masks[os.getpid()]))
+
+
+@contextmanager
+def masks_kept() -> Iterator[None]:
+    """The affinity masks of our threads as before: a change of the cpuset cuts them, and not all kernels undo it.
+
+    The end of this context must come after the end of what took the CPUs away: the kernel cuts a new mask, too.
+    """
+    before = {task: os.sched_getaffinity(task) for task in _threads()}
+    try:
+        yield
+    finally:
+        for task in _threads():
+            mask = before.get(task, before[os.getpid()])
+            if os.sched_getaffinity(task) != mask:
+                os.sched_setaffinity(task, mask)
 
 
 def _threads() -> list[int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
-from scalograph.control.cgroups import CgroupTree, cgroup2_mount, read, v1_mount
+from scalograph.control.cgroups import CgroupTree, cgroup2_mount, masks_kept, read, v1_mount
 from scalograph.control.scheduler import kernel_says
 from scalograph.control.settings import delegation, exclusive_leaf
 from scalograph.control.store import Store, changed, lock_machine
@@ -100,6 +100,7 @@ def exclusive(
     name = f"scalograph-{secrets.token_hex(8)}"
     with ExitStack() as held:
         held.enter_context(lock_machine(store=store))
+        held.enter_context(masks_kept())
         if not tree.delegated():
             held.enter_context(changed(delegation(), lambda: tree.delegate(True), store))
         held.enter_context(changed(exclusive_leaf(name), lambda: tree.make_leaf(name), store))

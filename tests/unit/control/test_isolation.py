@@ -1,13 +1,17 @@
 """Exclusive CPUs: on a tree of paper that answers as a kernel with partitions, and by name where refused."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import scalograph
 from scalograph.control.base import Launch, LevelError
+from scalograph.control.cgroups import CgroupTree, cgroup2_mount
 from scalograph.control.isolation import IsolationControl, exclusive, refusal
-from scalograph.control.store import CHANGES, Store
+from scalograph.control.store import CHANGES, Store, restore_stale
 from scalograph.errors import HostError
 from scalograph.facts import HostFacts
 
@@ -117,3 +121,82 @@ def test_without_a_place_for_the_record_nothing_is_changed(tmp_path: Path) -> No
 def test_this_machine_refuses_by_name() -> None:
     with pytest.raises(HostError, match=r"isolation exclusive: .*expected a cgroup v2 partition"), exclusive((0,)):
         pass
+
+
+granted = pytest.mark.skipif(
+    refusal() is not None or os.geteuid() != 0 or len(os.sched_getaffinity(0)) < 2,
+    reason="no partition is granted here",
+)
+HELD = """
+import subprocess, sys, time
+from pathlib import Path
+from scalograph.control.cgroups import CgroupTree, cgroup2_mount
+from scalograph.control.isolation import exclusive
+from scalograph.control.store import Store
+with exclusive((int(sys.argv[1]),), store=Store(Path(sys.argv[2]), CgroupTree(cgroup2_mount()))):
+    print(subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL).pid, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def live_store(tmp_path: Path) -> Store:
+    mount = cgroup2_mount()
+    assert mount is not None
+    return Store(tmp_path / "state", CgroupTree(mount))
+
+
+@granted
+def test_a_partition_of_the_kernel(live_store: Store) -> None:
+    tree, before = live_store.tree, os.sched_getaffinity(0)
+    assert isinstance(tree, CgroupTree)
+    own, last, delegated = tree.own_folder(), max(before), tree.delegated()
+    home = _cgroup(os.getpid())
+    with subprocess.Popen(["sleep", "600"]) as neighbor:
+        try:
+            with exclusive((last,), store=live_store):
+                assert os.sched_getaffinity(0) == {last}
+                child = subprocess.run(["cat", "/proc/self/status"], capture_output=True, text=True, check=True)
+                assert f"Cpus_allowed_list:\t{last}\n" in child.stdout
+                assert last not in os.sched_getaffinity(neighbor.pid), "taken from everybody else"
+                assert _cgroup(neighbor.pid) == home, "who is not moved"
+            assert os.sched_getaffinity(0) == os.sched_getaffinity(neighbor.pid) == before
+        finally:
+            neighbor.kill()
+    assert (tree.own_folder(), tree.delegated()) == (own, delegated)
+    assert not list(tree.mount.glob("scalograph-*"))
+
+
+def _cgroup(pid: int) -> str:
+    return next(line for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0::"))
+
+
+@granted
+def test_a_partition_whose_owner_was_killed_is_given_back(live_store: Store) -> None:
+    tree, before = live_store.tree, os.sched_getaffinity(0)
+    assert isinstance(tree, CgroupTree) and live_store.folder is not None
+    home = str(Path(scalograph.__file__).parents[1])
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([home, *filter(None, sys.path)])}
+    argv = [sys.executable, "-B", "-c", HELD, str(max(before)), str(live_store.folder)]
+    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        left = int(owner.stdout.readline())
+        assert os.sched_getaffinity(0) == before - {max(before)}
+        owner.kill()
+    assert Path(f"/proc/{left}").exists(), "what it started is still there"
+    told = restore_stale(live_store)
+    assert told and told[0].startswith("cgroup scalograph-")
+    assert os.sched_getaffinity(0) == before
+    assert not list(tree.mount.glob("scalograph-*"))
+
+
+@granted
+def test_all_cpus_are_not_given_away(live_store: Store) -> None:
+    before = os.sched_getaffinity(0)
+    with (
+        pytest.raises(HostError, match=r"isolation exclusive: .*expected"),
+        exclusive(sorted(before), store=live_store),
+    ):
+        pass
+    assert os.sched_getaffinity(0) == before
+    assert live_store.folder is not None and not (live_store.folder / CHANGES).exists()
