@@ -176,7 +176,7 @@ def test_noise_is_of_a_kind_of_machine() -> None:
             {
                 "proc/self/cgroup": "0::/a/b\n",
                 "sys/fs/cgroup/a/cpu.max": "50000 100000\n",
-                "sys/fs/cgroup/a/b/cpu.max": "max 100000\n",
+                "sys/fs/cgroup/a/b/cpu.max": "150000 100000\n",
             },
             0.5,
         ),

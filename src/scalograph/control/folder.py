@@ -34,7 +34,8 @@ class PrivateFolder:
             self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError as error:
             found = f"cannot be used: {error.strerror}"
-            raise HostError(str(path), found, "a folder, not a link, in a place we may write to", _LOOK) from error
+            fix = _LOOK if os.path.lexists(path) else f"make {path.parent} a folder that we may write to"
+            raise HostError(str(path), found, "a folder, not a link, in a place we may write to", fix) from error
         try:
             self._check(os.fstat(self.fd), str(path), 0o077)
         except HostError:

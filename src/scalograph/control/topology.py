@@ -65,7 +65,7 @@ def _node(folder: Path) -> int:
 def _cache(folder: Path, level: int) -> int | None:
     """The lowest CPU that shares the cache names it: cache ids are absent from older kernels."""
     for index in sorted(_listed(folder / "cache")):
-        if _number(index / "level") == level and _text(index / "type") != "Instruction":
+        if _number(index / "level") == level:
             return min(_cpus(index / "shared_cpu_list"), default=None)
     return None
 

@@ -230,6 +230,32 @@ def test_garbage_is_refused(kept: Store, content: bytes) -> None:
         restore_stale(kept)
 
 
+def test_a_record_that_is_too_long_is_refused_though_its_beginning_is_valid(kept: Store) -> None:
+    with lock_machine(store=kept):
+        pass
+    assert kept.folder is not None
+    (kept.folder / CHANGES).write_bytes(json.dumps(valid()).encode().ljust(MAX_BYTES + 1))
+    with pytest.raises(HostError, match="a longer file, expected at most 65536 bytes"):
+        restore_stale(kept)
+
+
+def test_a_living_owner_without_its_lock_is_left_alone(kept: Store, start: Start) -> None:
+    process = start("middle")
+    wait_until_held(process)
+    assert kept.folder is not None
+    (kept.folder / "lock").unlink()
+    assert restore_stale(kept) == []
+    assert tree(kept).has_leaf(LEAF)
+    said = f"changes of process {process.pid}, which is still there, expected one owner at a time"
+    with (
+        lock_machine(store=kept),
+        pytest.raises(HostError, match=said),
+        changed(delegation(), lambda: None, kept),
+    ):
+        pass
+    assert str(process.pid) in (kept.folder / CHANGES).read_text()
+
+
 def test_nothing_is_created_where_nothing_is_to_be_restored(kept: Store) -> None:
     assert restore_stale(kept) == []
     assert kept.folder is not None and not kept.folder.exists()
@@ -261,6 +287,11 @@ def test_no_folder_but_a_real_one(tmp_path: Path, kind: str) -> None:
     with pytest.raises(HostError, match="expected a folder, not a link"):
         PrivateFolder(path)
     assert list((tmp_path / "real").iterdir()) == []
+
+
+def test_a_place_that_is_missing_is_told(tmp_path: Path) -> None:
+    with pytest.raises(HostError, match=r"No such file or directory.*; make .*/runtime a folder that we may write to"):
+        PrivateFolder(tmp_path / "runtime/scalograph")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
