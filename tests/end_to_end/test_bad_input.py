@@ -4,7 +4,9 @@ import gzip
 import json
 import os
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -206,3 +208,17 @@ def test_another_machine_does_not_resume(tmp_path: Path) -> None:
     done = scalograph("run", "study.toml", "-o", "results", "--resume", cwd=tmp_path)
     assert done.returncode == 2
     assert "resume: cpu_model" in done.stderr and "--accept-difference cpu_model" in done.stderr.replace("\n", " ")
+
+
+def test_two_studies_never_measure_at_once(tmp_path: Path) -> None:
+    file = study(tmp_path, '["sleep", "3{n}"]', runs=1, timeout="60s")
+    first = subprocess.Popen(["scalograph", "run", str(file), "-o", "first"], cwd=tmp_path, env=environment())
+    limit = time.monotonic() + 30
+    while not (tmp_path / "first" / "journal.jsonl").exists():
+        assert first.poll() is None and time.monotonic() < limit
+        time.sleep(0.05)
+    second = scalograph("run", file, "-o", "second", cwd=tmp_path)
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(timeout=30) == 143
+    assert second.returncode == 3, second.stderr
+    assert not (tmp_path / "second").exists()

@@ -12,13 +12,16 @@ from scalograph.cli.console import say
 from scalograph.cli.progress import LiveProgress
 from scalograph.conduct import Conducted, Plan
 from scalograph.control.discover import discover
-from scalograph.control.store import restore_stale
+from scalograph.control.store import lock_machine
 from scalograph.declare import Declared
 from scalograph.errors import Terminated
 from scalograph.hosts.local import LocalHost
 from scalograph.hosts.probe import find_probe
 from scalograph.hosts.ready import build_program
 from scalograph.units import format_duration, parse_duration
+
+# How long a start waits for another one to end before it gives up.
+WAIT_S = 10.0
 
 
 def with_budget(declared: Declared, budget: str | None) -> Declared:
@@ -36,19 +39,29 @@ def with_budget(declared: Declared, budget: str | None) -> Declared:
 
 
 def run_declared(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None) -> Conducted:
-    """Stops 2 and 3. What an earlier start left behind on this machine is put right first."""
+    """Stops 2 and 3, alone on this machine: two studies at once would measure each other.
+
+    Raises:
+        HostError: another study holds the machine, or the host refuses something that the study needs.
+    """
     signal.signal(signal.SIGTERM, _terminate)
-    for restored in restore_stale():
-        say(f"restored after an earlier crash: {restored}", "yellow")
+    with lock_machine(WAIT_S) as restored:
+        for text in restored:
+            say(f"restored after an earlier crash: {text}", "yellow")
+        return _alone(declared, folder, resume, accepted)
+
+
+def _alone(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None) -> Conducted:
     planned = conduct.plan(declared, discover())
     probe = find_probe()
     if probe.warning:
         say(probe.warning, "yellow")
-    made = results.latest(declared.study.name, folder) if resume else conduct.begin(planned, folder)
-    _announce(planned, made.folder)
     ready = build_program(planned.program, planned.facts)
     host = LocalHost(planned.design, planned.facts, ready, probe.argv)
     host.check()
+    # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
+    made = results.latest(declared.study.name, folder) if resume else conduct.begin(planned, folder)
+    _announce(planned, made.folder)
     made_by = Path(probe.argv[0]).name if len(probe.argv) == 1 else "degraded"
     done = conduct.conduct(planned, made, host, made_by, _progress(planned), (accepted or []) if resume else None)
     return replace(done, signal=host.signal)

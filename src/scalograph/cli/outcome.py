@@ -4,7 +4,8 @@ import signal
 
 from scalograph.cli.console import emit_json, out, say, tell
 from scalograph.conduct import Conducted
-from scalograph.errors import Exit
+from scalograph.errors import Exit, HostError
+from scalograph.findings import Findings
 
 
 def conclude(conducted: Conducted, as_json: bool, report: bool) -> int:
@@ -16,6 +17,7 @@ def conclude(conducted: Conducted, as_json: bool, report: bool) -> int:
     from scalograph.stops import report as make_report
 
     found, file = (make_report if report else analyze)(conducted.results.folder)
+    _keep_noise(found)
     if as_json:
         emit_json(found.model_dump(mode="json"))
     elif report:
@@ -29,3 +31,17 @@ def conclude(conducted: Conducted, as_json: bool, report: bool) -> int:
         tell(f"{found.runs.n_done} of {found.runs.n_asked} runs, {conducted.reason}")
         tell(f"Next: scalograph report {conducted.results.folder}")
     return exit_code(found)
+
+
+def _keep_noise(found: Findings) -> None:
+    """What a study that can be believed says of this machine, for `scalograph doctor`."""
+    if found.noise is None or found.trust.level != "believe":
+        return
+    from scalograph.control.noise import KeptNoise, keep_noise
+
+    machine = {key: found.machine.get(key) for key in ("cpu_model", "n_cpus", "kernel")}
+    noise = found.noise.model_dump()
+    try:
+        keep_noise(KeptNoise(study=found.study.name, at=found.runs.ended or "", **noise, **machine))
+    except HostError as error:
+        say(str(error), "yellow")  # the study stands all the same
