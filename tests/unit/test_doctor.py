@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.cgroups import cpu_quota
 from scalograph.control.noise import KeptNoise, keep_noise, noise_file, read_noise
+from scalograph.control.quota import cpu_quota
 from scalograph.doctor import Check, Report, examine
 from scalograph.errors import HostError
 from scalograph.facts import CpuFact, HostFacts, Jvm

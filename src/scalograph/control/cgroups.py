@@ -170,31 +170,3 @@ def _remove(folder: Path) -> None:
         if below.is_dir() and not below.is_symlink():
             _remove(below)
     folder.rmdir()
-
-
-def cpu_quota(root: Path = Path("/")) -> float | None:
-    """The least CPU bandwidth that a cgroup of ours or above is given, in CPUs; None where nothing limits us."""
-    quotas = [quota for folder in _own_folders(root) if (quota := _quota(folder)) is not None]
-    return min(quotas, default=None)
-
-
-def _own_folders(root: Path) -> Iterator[Path]:
-    """Our cgroups with all above them: the unified one, and that of the v1 controller cpu."""
-    mount = cgroup2_mount(root)
-    v1 = v1_mount("cpu", root)
-    homes = {"": mount, "cpu": root / v1.lstrip("/") if v1 else None}
-    for line in (read(root / "proc/self/cgroup") or "").splitlines():
-        _, controllers, path = line.split(":", 2)
-        for name in controllers.split(","):
-            home = homes.get(name)
-            if home is not None:
-                own = home / path.lstrip("/")
-                yield from (folder for folder in (own, *own.parents) if folder.is_relative_to(home))
-
-
-def _quota(folder: Path) -> float | None:
-    text = read(folder / "cpu.max")
-    if text is None:
-        text = f"{read(folder / 'cpu.cfs_quota_us')} {read(folder / 'cpu.cfs_period_us')}"
-    quota, _, period = text.partition(" ")
-    return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() and int(period) else None

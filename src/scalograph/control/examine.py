@@ -5,8 +5,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from scalograph.control.cgroups import cpu_quota, read
+from scalograph.control.cgroups import read
 from scalograph.control.check import Check
+from scalograph.control.quota import cpu_quota
 from scalograph.facts import HostFacts
 
 _GIB = 1 << 30

@@ -14,23 +14,15 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from scalograph.control.cgroups import CgroupTree, cgroup2_mount, read
+from scalograph.control.cgroups import CgroupTree, cgroup2_mount
 from scalograph.control.folder import PrivateFolder, state_folder
+from scalograph.control.owner import Owner, boot_id
 from scalograph.control.settings import Change, Tree, in_force, undo
 from scalograph.errors import HostError
 
 LOCK, CHANGES = "lock", "changes.json"
 _POLL_S = 0.1
 _LOOK = "look at the machine's cgroups, then remove the file"
-
-
-class Owner(BaseModel):
-    """A process, told apart from a later one with its number."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    pid: int = Field(ge=1)
-    start_ticks: int = Field(ge=0)
 
 
 class Changes(BaseModel):
@@ -121,7 +113,7 @@ def changed(change: Change, make: Callable[[], object], store: Store) -> Iterato
         raise HostError(str(change), "the machine is not locked", "a lock before a change", "this is a bug")
     with PrivateFolder(store.folder) as folder:
         before = _read(folder)
-        if before and before.owner != _ourselves(store.root):
+        if before and before.owner != Owner.ourselves(store.root):
             found = f"changes of process {before.owner.pid}, which is still there"
             raise HostError(str(folder.path / CHANGES), found, "one owner at a time", "wait for its end")
         kept = before.changes if before else ()
@@ -160,10 +152,10 @@ def _try_lock(folder: PrivateFolder) -> int | None:
 
 def _restore(store: Store, folder: PrivateFolder) -> list[str]:
     left = _read(folder)
-    if left is None or _alive(left.owner, store.root):
+    if left is None or left.owner.is_alive(store.root):
         return []
     # A reboot has put everything back by itself.
-    to_undo = left.changes[::-1] if left.boot_id == _boot_id(store.root) else ()
+    to_undo = left.changes[::-1] if left.boot_id == boot_id(store.root) else ()
     if to_undo and store.tree is None:
         raise HostError(str(folder.path / CHANGES), "changes of a cgroup tree that is not mounted", "", _LOOK)
     for change in to_undo:
@@ -205,24 +197,5 @@ def _write(folder: PrivateFolder, root: Path, changes: tuple[Change, ...]) -> No
     if not changes:
         folder.remove(CHANGES)
         return
-    record = Changes(boot_id=_boot_id(root), owner=_ourselves(root), changes=changes)
+    record = Changes(boot_id=boot_id(root), owner=Owner.ourselves(root), changes=changes)
     folder.write(CHANGES, json.dumps(record.model_dump(mode="json")).encode() + b"\n")
-
-
-def _ourselves(root: Path) -> Owner:
-    return Owner(pid=os.getpid(), start_ticks=_start_ticks(os.getpid(), root) or 0)
-
-
-def _alive(owner: Owner, root: Path) -> bool:
-    return _start_ticks(owner.pid, root) == owner.start_ticks
-
-
-def _start_ticks(pid: int, root: Path) -> int | None:
-    """When a process began, in ticks since boot; None when it is gone or only waits to be reaped."""
-    # The name before it may hold spaces and brackets.
-    fields = (read(root / f"proc/{pid}/stat") or "").rpartition(")")[2].split()
-    return int(fields[19]) if len(fields) > 19 and fields[0] not in "ZX" else None
-
-
-def _boot_id(root: Path) -> str:
-    return read(root / "proc/sys/kernel/random/boot_id") or "unknown"

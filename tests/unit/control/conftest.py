@@ -20,8 +20,8 @@ def nobody() -> Callable[..., str]:
 
     `rtprio` and `nice` are limits (RLIMIT_RTPRIO, RLIMIT_NICE) that are set before the privileges are dropped.
     """
-    if os.geteuid() == 0 and not shutil.which("setpriv"):
-        pytest.skip("setpriv is not installed")
+    if os.geteuid() == 0 and not (shutil.which("setpriv") and shutil.which("prlimit")):
+        pytest.skip("setpriv and prlimit (util-linux) are not installed")
 
     def run(code: str, rtprio: int = 0, nice: int = 0) -> str:
         limits = ("prlimit", f"--rtprio={rtprio}:{rtprio}", f"--nice={nice}:{nice}")
