@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount
 from scalograph.control.folder import PrivateFolder, state_folder
+from scalograph.control.leaves import sweep
 from scalograph.control.owner import Owner, boot_id
 from scalograph.control.settings import Change, Tree, in_force, undo
 from scalograph.errors import HostError
@@ -75,7 +76,7 @@ def lock_machine(wait_s: float = 0.0, store: Store | None = None) -> Iterator[li
         lock = None if _held.get(path) else _locked(folder, time.monotonic() + wait_s)
         _held[path] = _held.get(path, 0) + 1
         try:
-            yield _restore(store, folder) if lock is not None else []
+            yield _put_right(store, folder) if lock is not None else []
         finally:
             _held[path] -= 1
             if lock is not None:
@@ -97,7 +98,7 @@ def restore_stale(store: Store | None = None) -> list[str]:
         if lock is None:
             return []
         try:
-            return _restore(store, folder)
+            return _put_right(store, folder)
         finally:
             os.close(lock)
 
@@ -148,6 +149,11 @@ def _try_lock(folder: PrivateFolder) -> int | None:
     os.ftruncate(fd, 0)
     os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
     return fd
+
+
+def _put_right(store: Store, folder: PrivateFolder) -> list[str]:
+    restored = _restore(store, folder)
+    return restored + (sweep(store.tree, store.root) if isinstance(store.tree, CgroupTree) else [])
 
 
 def _restore(store: Store, folder: PrivateFolder) -> list[str]:

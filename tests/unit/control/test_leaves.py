@@ -1,0 +1,144 @@
+"""Leaves that were left empty are removed; everything that might be somebody's stays."""
+
+import os
+import secrets
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from scalograph.control import leaves
+from scalograph.control.cgroups import CgroupTree, cgroup2_mount
+from scalograph.control.leaves import sweep
+from scalograph.control.store import Store, lock_machine, restore_stale
+
+from .paper import machine
+from .trees import write
+
+LEFT = "scalograph-4d2aabbccdd"  # 4d2 is process 1234
+TOLD = [f"cgroup {LEFT}, left empty: removed"]
+MOUNT = cgroup2_mount()
+live = pytest.mark.skipif(
+    MOUNT is None or not os.access(MOUNT, os.W_OK) or os.geteuid() != 0, reason="no cgroup v2 that we may write to"
+)
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CgroupTree:
+    """Plain files in place of a kernel's: they are taken along when their folder is removed."""
+
+    def removed(leaf: Path) -> bool:
+        (leaf / "cgroup.events").unlink()
+        leaf.rmdir()
+        return True
+
+    monkeypatch.setattr(leaves, "_removed", removed)
+    return CgroupTree(machine(tmp_path), tmp_path)
+
+
+def leave(home: Path, name: str = LEFT, age_s: float = 3600, events: str = "populated 0\nfrozen 0\n") -> Path:
+    leaf = home / name
+    write(leaf / "cgroup.events", events)
+    os.utime(leaf, (time.time() - age_s,) * 2)
+    return leaf
+
+
+@pytest.mark.parametrize("where", [".", "user.slice/session-1.scope"])
+def test_an_empty_leaf_is_removed_below_the_mount_and_in_our_own_cgroup(
+    tree: CgroupTree, tmp_path: Path, where: str
+) -> None:
+    leaf = leave(tree.mount / where)
+    assert sweep(tree, tmp_path) == TOLD
+    assert not leaf.exists()
+    assert sweep(tree, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["scalograph-", "scalograph-XY", "scalograph-4d2.scope", "init.scope", "xscalograph-4d2"]
+)
+def test_other_names_stay(tree: CgroupTree, tmp_path: Path, name: str) -> None:
+    leaf = leave(tree.mount, name)
+    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+
+
+@pytest.mark.parametrize("events", ["populated 1\nfrozen 0\n", "frozen 0\n", "", "populated 01\n"])
+def test_what_is_not_surely_empty_stays(tree: CgroupTree, tmp_path: Path, events: str) -> None:
+    leaf = leave(tree.mount, events=events)
+    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+
+
+def test_what_is_young_stays(tree: CgroupTree, tmp_path: Path) -> None:
+    leaf = leave(tree.mount, age_s=30)
+    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+
+
+def test_elsewhere_is_not_looked_at(tree: CgroupTree, tmp_path: Path) -> None:
+    leaf = leave(tree.mount / "system.slice")
+    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+
+
+def test_the_leaf_of_a_running_probe_stays(tree: CgroupTree, tmp_path: Path) -> None:
+    leaf = leave(tree.mount)
+    write(tmp_path / "proc/1234/comm", "scalograph-prob\n")
+    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+    write(tmp_path / "proc/1234/comm", "bash\n")
+    assert sweep(tree, tmp_path) == TOLD
+
+
+def test_a_link_is_not_followed(tree: CgroupTree, tmp_path: Path) -> None:
+    target = leave(tmp_path / "elsewhere", "kept")
+    (tree.mount / LEFT).symlink_to(target)
+    assert sweep(tree, tmp_path, min_age_s=0) == [] and target.is_dir() and (tree.mount / LEFT).is_symlink()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_anothers_leaf_stays(tree: CgroupTree, tmp_path: Path) -> None:
+    leaf = leave(tree.mount)
+    os.chown(leaf, 65534, 65534)
+    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+
+
+@pytest.mark.parametrize("enter", [restore_stale, lambda store: list(_locked(store))])
+def test_every_start_sweeps_under_the_lock(
+    tree: CgroupTree, tmp_path: Path, enter: Callable[[Store], list[str]]
+) -> None:
+    store = Store(tmp_path / "state", tree)
+    with lock_machine(store=store):
+        leave(tree.mount)
+        assert restore_stale(store) == [] and (tree.mount / LEFT).is_dir(), "while another start is at work, nothing is"
+    assert enter(store) == TOLD
+
+
+def _locked(store: Store) -> Iterator[str]:
+    with lock_machine(store=store) as told:
+        yield from told
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    assert MOUNT is not None
+    made = f"scalograph-{secrets.token_hex(8)}"
+    yield made
+    CgroupTree(MOUNT).remove_leaf(made)
+
+
+@live
+def test_the_kernels_own_leaves(name: str) -> None:
+    assert MOUNT is not None
+    tree = CgroupTree(MOUNT)
+    leaf = tree.make_leaf(name)
+    (leaf / "made by a workload").mkdir()
+    told = f"cgroup {name}, left empty: removed"
+    with subprocess.Popen(["sleep", "600"]) as inside:
+        try:
+            tree.write(leaf / "made by a workload/cgroup.procs", str(inside.pid))
+            assert not leaves._is_left(leaf, 0)
+            assert not leaves._removed(leaf), "the kernel holds on to what has a process"
+            assert inside.poll() is None
+        finally:
+            inside.kill()
+    assert leaf.is_dir() and not leaves._is_left(leaf, leaves.MIN_AGE_S)
+    assert leaves._is_left(leaf, 0) and leaves._removed(leaf)
+    assert told not in sweep(tree)
