@@ -11,12 +11,15 @@ from scalograph.errors import HostError
 MAX_BYTES = 64 << 10
 
 
-def state_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
-    """Where changed settings are kept: gone after a reboot, as the settings are. None where this user has no place."""
+def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where changed settings are kept: gone after a reboot, as the settings are, or told apart by the boot's id."""
     if os.geteuid() == 0:
         return Path("/run/scalograph")
-    runtime = environ.get("XDG_RUNTIME_DIR", "")
-    return Path(runtime) / "scalograph" if runtime.startswith("/") else None
+    runtime, scratch = environ.get("XDG_RUNTIME_DIR", ""), environ.get("TMPDIR", "")
+    if runtime.startswith("/"):
+        return Path(runtime) / "scalograph"
+    # Without a session, as under cron or in a container. Anybody can foresee the name: hence the checks below.
+    return Path(scratch if scratch.startswith("/") else "/tmp") / f"scalograph-{os.geteuid()}"  # noqa: S108
 
 
 class PrivateFolder:
@@ -34,7 +37,7 @@ class PrivateFolder:
             self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError as error:
             found = f"cannot be used: {error.strerror}"
-            fix = _LOOK if os.path.lexists(path) else f"make {path.parent} a folder that we may write to"
+            fix = _remedy() if os.path.lexists(path) else f"make {path.parent} a folder that we may write to"
             raise HostError(str(path), found, "a folder, not a link, in a place we may write to", fix) from error
         try:
             self._check(os.fstat(self.fd), str(path), 0o077)
@@ -121,10 +124,15 @@ class PrivateFolder:
     @staticmethod
     def _check(status: os.stat_result, where: str, forbidden: int) -> None:
         if status.st_uid != os.geteuid():
-            raise HostError(where, f"owned by user {status.st_uid}", f"user {os.geteuid()}", _LOOK)
+            raise HostError(where, f"owned by user {status.st_uid}", f"user {os.geteuid()}", _remedy())
         if status.st_mode & forbidden:
             mode = stat.S_IMODE(status.st_mode)
             raise HostError(where, f"mode {mode:04o}", f"mode {mode & ~forbidden:04o}", _LOOK)
 
 
 _LOOK = "look at it, then remove it"
+
+
+def _remedy() -> str:
+    """What another user has put in our way we cannot remove, but go around."""
+    return _LOOK if os.geteuid() == 0 else f"{_LOOK}, or set XDG_RUNTIME_DIR to a folder of your own"

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -331,8 +332,52 @@ def test_the_place_depends_on_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     assert state_folder({"XDG_RUNTIME_DIR": "/run/user/0"}) == Path("/run/scalograph")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert state_folder({"XDG_RUNTIME_DIR": "/run/user/1000"}) == Path("/run/user/1000/scalograph")
-    assert state_folder({"XDG_RUNTIME_DIR": "relative"}) is None
-    assert state_folder({}) is None
+    assert state_folder({"XDG_RUNTIME_DIR": "relative"}) == Path("/tmp/scalograph-1000")
+    assert state_folder({"TMPDIR": "/var/tmp"}) == Path("/var/tmp/scalograph-1000")
+    assert state_folder({"TMPDIR": "relative"}) == state_folder({}) == Path("/tmp/scalograph-1000")
+
+
+NOBODY = """
+import os
+os.environ["TMPDIR"] = {!r}
+from scalograph.control.store import Store, lock_machine
+from scalograph.errors import HostError
+store = Store.of_machine()
+try:
+    with lock_machine(store=store) as told:
+        print(store.folder, oct(store.folder.stat().st_mode), told, (store.folder / "lock").exists())
+except HostError as error:
+    print(error)
+"""
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that anybody may write to, as /tmp; the ones of pytest are closed to others."""
+    with tempfile.TemporaryDirectory(prefix="scalograph-test-") as name:
+        Path(name).chmod(0o1777)
+        yield Path(name)
+
+
+def test_nobody_has_a_lock_too(nobody: Callable[..., str], open_folder: Path) -> None:
+    made = open_folder / f"scalograph-{os.geteuid() or 65534}"
+    assert nobody(NOBODY.format(str(open_folder))) == f"{made} 0o40700 [] True\n"
+    assert nobody(NOBODY.format(str(open_folder))).endswith("True\n"), "and again in the same folder"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be in another user's way")
+@pytest.mark.parametrize(
+    ("mode", "found"), [(0o755, "owned by user 0, expected user 65534"), (0o700, "Permission denied")]
+)
+def test_who_squats_on_the_name_is_told_and_gone_around(
+    nobody: Callable[..., str], open_folder: Path, mode: int, found: str
+) -> None:
+    squatted = open_folder / "scalograph-65534"
+    squatted.mkdir()
+    squatted.chmod(mode)
+    said = nobody(NOBODY.format(str(open_folder)))
+    assert found in said and said.endswith("or set XDG_RUNTIME_DIR to a folder of your own\n")
+    assert not list(squatted.iterdir())
 
 
 @pytest.mark.parametrize("name", ["scalograph-", "scalograph-XY", "scalograph-00/..", "init.scope", "scalograph-0\n"])
