@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scalograph.build import cache
 from scalograph.control.attempts import attempted
 from scalograph.control.check import Check
 from scalograph.control.discover import discover
@@ -59,6 +60,7 @@ def examine(
         *_programs(facts, environ),
         _noise(facts, environ),
         disk("disk: results", folder),
+        disk("disk: builds", cache(environ)),
         disk("disk: scratch", Path(environ.get("TMPDIR") or "/tmp")),  # noqa: S108
     )
     return Report(found)

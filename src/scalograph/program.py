@@ -9,7 +9,7 @@ from typing import Any
 from scalograph.errors import StudyError
 from scalograph.identity import hash_folder
 from scalograph.study import WorkloadUse
-from scalograph.workload import Workload, load, shipped, shipped_workloads
+from scalograph.workload import BY_PROTOCOL, Workload, load, shipped, shipped_workloads
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,9 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     if unknown:
         known = ", ".join(workload.parameters)
         raise StudyError.one(f"workload.parameters.{unknown[0]}", f"unknown to {workload.name}", f"one of {known}")
-    values = {name: parameter.default for name, parameter in workload.parameters.items()} | dict(use.parameters)
+    # What the study's protocol says of iterations goes before the workload's own default of that name.
+    defaults = {name: parameter.default for name, parameter in workload.parameters.items() if name not in BY_PROTOCOL}
+    values = defaults | dict(use.parameters)
     values |= {"python": sys.executable, "here": str(home)}
     return Program(tuple(workload.argv), home, workload.events, values, workload, hash_folder(home))
 

@@ -8,10 +8,12 @@ from pathlib import Path
 from scalograph.control.cgroups import read
 from scalograph.control.check import Check
 from scalograph.control.quota import cpu_quota
+from scalograph.control.topology import format_cpu_list, parse_cpu_list
 from scalograph.facts import HostFacts
 
 _GIB = 1 << 30
 _BUSY_PERCENT = 5.0
+_STOLEN_PERCENT = 1.0
 _READ_WITHOUT_A_CALL = (
     "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod", "riscv_clocksource",
 )  # fmt: skip
@@ -20,12 +22,14 @@ _READ_WITHOUT_A_CALL = (
 def examined(facts: HostFacts, root: Path) -> Iterator[Check]:
     """The machine: topology, clocks, what schedules it, what else it does now."""
     yield _topology(facts)
+    yield _allowed(facts, root)
     yield from _speeds(facts)
     yield from _smt(facts)
     yield _governor(facts)
     yield from _boost(root)
     yield _clock(facts)
     yield from _guest(facts)
+    yield from _steal(facts, root)
     yield _autogroup(facts)
     yield from _quota(facts, root)
     yield _load(facts, root)
@@ -49,6 +53,19 @@ def _topology(facts: HostFacts) -> Check:
         _counted(len(caches), "L3 cache") if caches else "L3 unknown",
     ]
     return Check("topology", "info", ", ".join(parts) + f"; {facts.cpu_model or 'model unknown'}")
+
+
+def _allowed(facts: HostFacts, root: Path) -> Check:
+    try:
+        online = parse_cpu_list(read(root / "sys/devices/system/cpu/online") or "")
+    except ValueError:
+        online = []
+    others = sorted(set(online) - {cpu.cpu for cpu in facts.cpus})
+    if not others:
+        return Check("CPUs", "info", "all that are online" if online else "how many are online is not visible")
+    found = f"{facts.n_cpus} of {len(online)} that are online; not ours: {format_cpu_list(others)}"
+    why = "all means ours; what runs on the others still shares caches, memory and clock with us"
+    return Check("CPUs", "info", found, why, "start without the mask (taskset, cpuset, container) to measure them all")
 
 
 def _speeds(facts: HostFacts) -> Iterator[Check]:
@@ -98,6 +115,21 @@ def _guest(facts: HostFacts) -> Iterator[Check]:
         yield Check("hypervisor", "info", facts.hypervisor, why, fix)
 
 
+def _steal(facts: HostFacts, root: Path) -> Iterator[Check]:
+    """Of the time that CPUs were wanted since boot, the part in which the hypervisor ran somebody else."""
+    fields = (read(root / "proc/stat") or "").partition("\n")[0].split()
+    if len(fields) < 9 or fields[0] != "cpu" or not all(field.isdecimal() for field in fields[1:9]):
+        return
+    user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, fields[1:9])
+    percent = 100 * steal / max(1, user + nice + system + irq + softirq + steal)
+    found = f"{percent:.1f} % of the busy time since boot"
+    if percent > _STOLEN_PERCENT:
+        why = "neighbors on the host take CPUs away in the middle of a run"
+        yield Check("steal", "warning", found, why, "ask for CPUs that are not shared, or make more runs")
+    elif facts.hypervisor:
+        yield Check("steal", "info", found, "" if steal else "not every hypervisor tells")
+
+
 def _autogroup(facts: HostFacts) -> Check:
     if not facts.autogroup:
         return Check("autogroup", "info", "not visible" if facts.autogroup is None else "off")
@@ -139,8 +171,12 @@ def _memory(root: Path) -> Check:
 
 
 def disk(name: str, folder: Path) -> Check:
-    """Room for what a study writes: a journal of 100,000 runs takes a few hundred MiB."""
+    """Room for what a study writes: a journal of 100,000 runs takes a few hundred MiB.
+
+    A folder that is not there yet will be on the disk of the nearest that is.
+    """
     try:
+        folder = next((path for path in (folder, *folder.parents) if path.exists()), folder)
         free = shutil.disk_usage(folder).free
     except OSError as error:
         return Check(name, "warning", f"cannot be read: {error.strerror}", "nothing can be written", "use another")

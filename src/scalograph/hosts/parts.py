@@ -138,6 +138,7 @@ class Timeline(Part):
     cpus: PerCpu
     busy_ns: Annotated[list[PerBin], Field(max_length=MAX_CPUS)]
     waiting_ns: PerBin | None = None
+    tree_busy_ns: PerBin | None = None
     tasks: Annotated[list[Task], Field(max_length=64)] = []
 
     @model_validator(mode="after")
