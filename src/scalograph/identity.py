@@ -12,6 +12,9 @@ from scalograph.study import Study
 # A difference in these makes another machine; the boot, the host's name and the governor do not.
 MACHINE_KEYS = ("cpu_model", "n_cpus", "memory_bytes", "kernel", "jvms")
 
+# Parts of a study that do not change what is measured.
+SHOWN = ("title", "tables", "published", "quick")
+
 
 def as_journaled(study: Study) -> dict[str, Any]:
     """The study as a plain document: numbers with their units in the names."""
@@ -21,11 +24,13 @@ def as_journaled(study: Study) -> dict[str, Any]:
 def study_hash(study: Study, sources: bytes = b"") -> str:
     """Identifies what is asked: the study with its levels spelled out, and the workload's sources.
 
-    What only shows the results (titles, tables, published figures, the quick form) may change between runs.
+    What only shows the results (titles, tables, published figures, the quick form) may change between runs, and so may
+    the time budget: it ends the same order of runs earlier or later.
     """
     document = as_journaled(study)
-    for shown in ("title", "tables", "published", "quick"):
+    for shown in SHOWN:
         document.pop(shown)
+    document["protocol"].pop("budget_s")
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode() + b"\0" + sources).hexdigest()
 
@@ -78,5 +83,5 @@ def _walk(a: Any, b: Any, path: str = "") -> list[tuple[str, Any, Any]]:
     if isinstance(a, dict) and isinstance(b, dict):
         keys = [*a, *(key for key in b if key not in a)]
         return [d for key in keys for d in _walk(a.get(key), b.get(key), f"{path}.{key}".lstrip("."))]
-    shown_only = path.split(".")[0] in ("title", "tables", "published", "quick")
-    return [] if a == b or shown_only else [(path, a, b)]
+    free = path.split(".")[0] in SHOWN or path == "protocol.budget_s"
+    return [] if a == b or free else [(path, a, b)]

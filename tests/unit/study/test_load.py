@@ -80,6 +80,7 @@ def test_the_hash_follows_what_is_asked_and_not_how_it_is_shown() -> None:
     assert study_hash(parse(VALID.replace("seed = 0", "seed = 1"))) != study_hash(study)
     assert study_hash(parse(VALID.replace("runs = 3", "runs = 4"))) != study_hash(study)
     assert study_hash(study, b"other sources") != study_hash(study)
+    assert study_hash(parse(VALID.replace("runs = 3", 'runs = 3\nbudget = "1min"'))) == study_hash(study)
 
 
 def test_quick_changes_what_it_names_and_nothing_else() -> None:
