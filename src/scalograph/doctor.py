@@ -60,7 +60,7 @@ def examine(
         *_programs(facts, environ),
         _noise(facts, environ),
         disk("disk: results", folder),
-        disk("disk: builds", cache(environ)),
+        _builds(environ),
         disk("disk: scratch", Path(environ.get("TMPDIR") or "/tmp")),  # noqa: S108
     )
     return Report(found)
@@ -90,6 +90,15 @@ def _programs(facts: HostFacts, environ: Mapping[str, str]) -> Iterator[Check]:
             yield Check(f"compiler: {program}", "info", "found")
         else:
             yield Check(f"compiler: {program}", "warning", "not found", why, fix)
+
+
+def _builds(environ: Mapping[str, str]) -> Check:
+    name = "disk: builds"
+    try:
+        return disk(name, cache(environ))
+    except RuntimeError:  # what pathlib says of a user without a home
+        why = "workloads that are compiled have no place"
+        return Check(name, "warning", "this user has no home folder", why, "set XDG_CACHE_HOME")
 
 
 def _noise(facts: HostFacts, environ: Mapping[str, str]) -> Check:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from scalograph.control.examine import disk
 from scalograph.control.noise import KeptNoise, keep_noise, noise_file, read_noise
 from scalograph.control.quota import cpu_quota
 from scalograph.doctor import Check, Report, examine
@@ -100,6 +101,52 @@ def test_what_is_well_is_no_warning(tmp_path: Path) -> None:
 def test_memory(tmp_path: Path, meminfo: str, status: str) -> None:
     write(tmp_path / "proc/meminfo", meminfo)
     assert checks(tmp_path)["memory"].status == status
+
+
+@pytest.mark.parametrize(
+    ("allowed", "status", "found"),
+    [
+        (None, "info", "all that are online"),
+        ("0-31", "info", "all that are online"),
+        ("2-3,18", "info", "3 of 32 that are online; not ours: 0-1,4-17,19-31"),
+    ],
+)
+def test_cpus_that_are_ours_among_those_online(tmp_path: Path, allowed: str | None, status: str, found: str) -> None:
+    root = grown(tmp_path, two_sockets())
+    if allowed:
+        write(root / "proc/self/status", f"Cpus_allowed_list:\t{allowed}\n")
+    check = checks(root)["CPUs"]
+    assert (check.status, check.found) == (status, found)
+    assert bool(check.fix) == ("not ours" in found)
+
+
+@pytest.mark.parametrize(
+    ("stat", "hypervisor", "expected"),
+    [
+        ("cpu  600 0 300 9000 50 0 50 50 0 0\ncpu0 1\n", True, ("warning", "5.0 % of the busy time since boot")),
+        ("cpu  600 0 300 9000 50 0 50 50 0 0\n", False, ("warning", "5.0 % of the busy time since boot")),
+        ("cpu  900 0 0 9000 50 0 92 8 0 0\n", True, ("info", "0.8 % of the busy time since boot")),
+        ("cpu  900 0 0 9000 50 0 92 0 0 0\n", True, ("info", "0.0 % of the busy time since boot")),
+        ("cpu  900 0 0 9000 50 0 92 0 0 0\n", False, None),
+        ("cpu  0 0 0 0 0 0 0 0 0 0\n", True, ("info", "0.0 % of the busy time since boot")),
+        ("cpu  1 2 3\n", True, None),
+        ("cpu  a b c d e f g h i j\n", True, None),
+        ("intr 1 2 3 4 5 6 7 8 9\n", True, None),
+    ],
+)
+def test_stolen_time(tmp_path: Path, stat: str, hypervisor: bool, expected: tuple[str, str] | None) -> None:
+    root = bare(tmp_path, 1)
+    write(root / "proc/stat", stat)
+    if hypervisor:
+        write(root / "sys/hypervisor/type", "xen\n")
+    check = checks(root).get("steal")
+    assert (check and (check.status, check.found)) == expected
+
+
+def test_room_is_told_where_folders_are_still_to_be_made(tmp_path: Path) -> None:
+    assert disk("disk: x", tmp_path / "not/yet").found == disk("disk: x", tmp_path).found
+    environ = {"PATH": "", "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "later")}
+    assert checks(tmp_path, environ=environ)["disk: builds"].found.endswith("GiB free")
 
 
 def test_cores_of_two_kinds(tmp_path: Path) -> None:
@@ -241,6 +288,18 @@ def test_nobody_is_refused_by_name_and_errno(nobody: Any) -> None:
     assert said["control: isolation"].status == "refused"
     assert said["control: cpus"].status == said["control: policy batch and idle"].status == "granted"
     assert real_time.fix == nice.fix == "run as root or with CAP_SYS_NICE, or leave such levels out"
+
+
+def test_a_user_without_a_home_is_no_bug(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    found = checks(bare(tmp_path, 1), environ={"PATH": ""})
+    assert found["disk: builds"].fix == "set XDG_CACHE_HOME"
+    monkeypatch.setattr("scalograph.control.discover.find", lambda cache: () if cache is None else (cache,))
+    assert checks(tmp_path, environ={"PATH": ""}, jvms=None)["JVMs"].found == "none"
 
 
 def test_a_report_is_plain_data() -> None:

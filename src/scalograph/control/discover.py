@@ -40,11 +40,18 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         autogroup=_flag(root / "proc/sys/kernel/sched_autogroup_enabled"),
         smt=_flag(root / "sys/devices/system/cpu/smt/active"),
         kernel_command_line=_command_line(root),
-        jvms=find(cache=cache() / "jvms") if jvms is None else jvms,
+        jvms=find(cache=_kept_jvms()) if jvms is None else jvms,
         refused={**scheduling.refused, **({"isolation": isolation} if isolation else {})},
         granted_priority=scheduling.priority,
         granted_nice=scheduling.nice,
     )
+
+
+def _kept_jvms() -> Path | None:
+    try:
+        return cache() / "jvms"
+    except RuntimeError:  # a user without a home
+        return None
 
 
 def _text(file: Path) -> str | None:
