@@ -98,6 +98,20 @@ def test_the_kernels_reason_against_a_partition_is_told_and_all_is_put_back(tmp_
     assert not tree.moved and not tree.delegated() and not list(mount.glob("scalograph-*"))
 
 
+def test_a_partition_of_other_cpus_than_asked_for_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel grants what is online of the set, and calls it a partition."""
+    mount = machine(tmp_path / "root")
+    tree = PaperTree(mount, tmp_path / "root")
+    written = tree.write
+    monkeypatch.setattr(tree, "write", lambda file, text: written(file, "2" if text == "2-3" else text))
+    with (
+        pytest.raises(HostError, match="partition root, CPUs 2, expected partition root, CPUs 2-3; use other CPUs"),
+        exclusive((2, 3), tree, Store(tmp_path / "state", tree), tmp_path / "root"),
+    ):
+        raise AssertionError("no run on fewer CPUs")
+    assert not tree.moved and not list(mount.glob("scalograph-*"))
+
+
 def test_a_partition_that_is_lost_during_the_run_is_told(tmp_path: Path) -> None:
     mount = machine(tmp_path / "root")
     tree = PaperTree(mount, tmp_path / "root")

@@ -74,15 +74,18 @@ def test_refused_by_name(tmp_path: Path, name: str, placement: str, n: int, said
 
 @st.composite
 def machines(draw: st.DrawFn) -> tuple[CpuFact, ...]:
-    """Packages of unequal size, cores with one to four CPUs, some CPUs not ours, numbers in any order."""
+    """Packages of unequal size, cores with one to four CPUs, some with a shared L2, some CPUs not ours, in any order."""
     chance = random.Random(draw(st.integers(0, 1 << 16)))
     cpus: list[CpuFact] = []
     numbers = iter(chance.sample(range(96), 96))
     for package in range(chance.randint(1, 3)):
         for l3 in range(chance.randint(1, 2)):
-            for _ in range(chance.randint(1, 4)):
+            pairs = chance.random() < 0.5
+            for core in range(chance.randint(1, 4)):
                 own = [next(numbers) for _ in range(chance.randint(1, 4))]
-                shared = {"core": min(own), "l2": min(own), "l3": package * 2 + l3, "package": package, "node": package}
+                # Numbers of cores that share an L2 need not be neighbors.
+                l2 = 100 * (package * 2 + l3) + core % 2 if pairs else 1000 + min(own)
+                shared = {"core": min(own), "l2": l2, "l3": package * 2 + l3, "package": package, "node": package}
                 cpus += [CpuFact.model_validate({"cpu": n, **shared}) for n in own]
     return tuple(chance.sample(cpus, draw(st.integers(1, len(cpus)))))
 
@@ -123,7 +126,7 @@ def test_scatter_reaches_every_package_before_it_takes_a_second_core_of_one(
 @given(machines(), st.data())
 def test_compact_leaves_at_most_one_thing_half_full(cpus: tuple[CpuFact, ...], data: st.DataObject) -> None:
     chosen = set(place(data.draw(st.integers(1, len(cpus))), "compact", cpus))
-    for shared in ("core", "l3", "package"):
+    for shared in ("core", "l2", "l3", "package"):
         has, took = Counter(getattr(c, shared) for c in cpus), Counter()
         took.update(getattr(c, shared) for c in cpus if c.cpu in chosen)
         assert sum(0 < took[key] < has[key] for key in has) <= 1
