@@ -74,7 +74,7 @@ def test_refused_by_name(tmp_path: Path, name: str, placement: str, n: int, said
 
 @st.composite
 def machines(draw: st.DrawFn) -> tuple[CpuFact, ...]:
-    """Packages of unequal size, cores with one to four CPUs, some with a shared L2, some CPUs not ours, in any order."""
+    """Packages of unequal size, cores with one to four CPUs, some sharing an L2; some CPUs not ours, in any order."""
     chance = random.Random(draw(st.integers(0, 1 << 16)))
     cpus: list[CpuFact] = []
     numbers = iter(chance.sample(range(96), 96))
