@@ -14,9 +14,18 @@ TIMEOUT_S = 20
 _PROPERTY = re.compile(r"^\s+(java\.[a-z.]+) = (.*)$", re.MULTILINE)
 # Words in the vendor's name -> the word that people use.
 _VENDORS = {
-    "debian": "debian", "ubuntu": "ubuntu", "adoptium": "temurin", "amazon": "corretto", "azul": "zulu",
-    "red hat": "redhat", "bellsoft": "liberica", "ibm": "semeru", "microsoft": "microsoft", "graalvm": "graalvm",
-    "sap": "sapmachine", "oracle": "oracle",
+    "debian": "debian",
+    "ubuntu": "ubuntu",
+    "adoptium": "temurin",
+    "amazon": "corretto",
+    "azul": "zulu",
+    "red hat": "redhat",
+    "bellsoft": "liberica",
+    "ibm": "semeru",
+    "microsoft": "microsoft",
+    "graalvm": "graalvm",
+    "sap": "sapmachine",
+    "oracle": "oracle",
 }
 
 
@@ -130,8 +139,13 @@ def _ask(java: Path) -> dict[str, str]:
     try:
         done = subprocess.run(
             [str(java), "-XshowSettings:properties", "-version"],
-            env={"LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-            timeout=TIMEOUT_S, check=False,
+            env={"LC_ALL": "C.UTF-8"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return {}
