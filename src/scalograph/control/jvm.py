@@ -31,7 +31,7 @@ class JvmControl:
     kind = "tunable"
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """ "all" and "default" become names; other levels stay as they were written.
+        """Names for "all" and "default"; other levels stay as they were written.
 
         Raises:
             LevelError: unknown name, no JVM at all, or one JVM twice.
