@@ -185,9 +185,9 @@ def _become(spec: Spec, copy: Copy, board: Board, ends: dict[str, int], parent: 
 
 
 def _plain_signals() -> None:
-    """What is ignored or blocked would stay so after exec; Python ignores SIGPIPE."""
+    """What is ignored or blocked would stay so after exec: by Python (SIGPIPE), by a shell's `&` (SIGINT, SIGQUIT)."""
     signal.set_wakeup_fd(-1)
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
