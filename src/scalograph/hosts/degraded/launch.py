@@ -189,6 +189,7 @@ def _plain_signals() -> None:
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)
+    tree.default_internal_signals()
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 

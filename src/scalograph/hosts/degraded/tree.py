@@ -6,6 +6,7 @@ process that forks faster than the scan can outrun the kill, hence `best effort`
 
 import ctypes
 import os
+import platform
 import signal
 import time
 from collections.abc import Callable
@@ -15,12 +16,21 @@ from pathlib import Path
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _libc = ctypes.CDLL(None, use_errno=True)
+_RT_SIGACTION = {"x86_64": 13, "aarch64": 134}
 
 
 def become_subreaper() -> None:
     """Orphans below this process come to it, not to init."""
     if _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def default_internal_signals() -> None:
+    """Undo what the C library hides: a program that posix_spawn started (make does) ignores signal 32 or 33."""
+    number = _RT_SIGACTION.get(platform.machine())
+    if number is not None:
+        for internal in (32, 33):
+            _libc.syscall(number, internal, bytes(32), None, 8)  # an empty kernel sigaction is the default
 
 
 def die_with_parent(number: int) -> None:
