@@ -25,6 +25,8 @@ class Journal:
 
     def __init__(self, file: Path) -> None:
         self.file = file
+        if file.suffix == ".gz":
+            raise HostError(str(file), "a packed journal", "a plain one to append to", "unpack it with gunzip first")
         try:
             _drop_torn_line(file)
             self._stream = file.open("ab")

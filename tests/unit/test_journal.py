@@ -107,3 +107,12 @@ def test_a_full_disk_is_a_host_error_and_the_events_before_are_safe() -> None:
 def test_no_permission_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(HostError, match=r"cannot be written: Not a directory|No such file"):
         Journal(tmp_path / "missing" / "journal.jsonl")
+
+
+def test_a_packed_journal_is_never_appended_to(tmp_path: Path) -> None:
+    packed = tmp_path / "journal.jsonl.gz"
+    packed.write_bytes(gzip.compress(b"x\n" * 100))
+    before = packed.read_bytes()
+    with pytest.raises(HostError, match="a packed journal"):
+        Journal(packed)
+    assert packed.read_bytes() == before
