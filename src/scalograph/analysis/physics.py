@@ -1,0 +1,180 @@
+"""Can these figures be true? Each gate looks at one curve and objects in words where the CPUs cannot have done it.
+
+An objection rests on the ends of intervals, never on a value alone: what noise could explain is not objected to.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.speedup import Work
+
+Gate = Literal[
+    "speedup above the CPUs",
+    "efficiency rises",
+    "time below the CPU time",
+    "baseline off the CPU",
+    "CPU time depends on the CPUs",
+    "work differs",
+    "believes in other CPUs",
+]
+
+# A busy baseline keeps its CPU: below this share it waited, and the speedup over it contains the waiting.
+BUSY = 0.97
+# A worker that starts has caches to fill and a clock to raise: CPU time that differs by less is no objection.
+CPU_TIME_PLAY = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One level of a curve, as the gates see it.
+
+    Attributes:
+        n: workers (threads, processes, jobs).
+        n_cpus: CPUs that they were allowed to use.
+        wall: seconds.
+        cpu: CPU seconds of all workers together, where known.
+        speedup: over the baseline, where there is one.
+        work: units of work done, all workers together, where the workload counts them.
+        believed_cpus: CPUs that the program says it has, where it says so.
+    """
+
+    n: int
+    n_cpus: int
+    wall: Estimate | None = None
+    cpu: Estimate | None = None
+    speedup: Estimate | None = None
+    work: int | None = None
+    believed_cpus: int | None = None
+
+    @property
+    def in_use(self) -> int:
+        """CPUs that n workers can use."""
+        return min(self.n, self.n_cpus)
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """What a gate has against one level, in words."""
+
+    gate: Gate
+    n: int
+    text: str
+
+
+def objections(curve: Sequence[Observed], baseline: int, work: Work) -> list[Objection]:
+    """What cannot be true, or is not what was declared, along one curve.
+
+    Args:
+        curve: levels of one curve, any order, each once.
+        baseline: the level that speedup is taken over.
+        work: what the declared work belongs to.
+
+    >>> one, two = Observed(1, 1, work=100), Observed(2, 2, work=150)
+    >>> [o.text for o in objections([one, two], 1, "total")]
+    ['does 150 units of work where 1 does 100: more workers, other work: not the same program']
+    """
+    levels = sorted(curve, key=lambda level: level.n)
+    base = next((level for level in levels if level.n == baseline), None)
+    found = [*_above_the_cpus(levels, baseline), *_believes(levels)]
+    if base is not None:
+        found += [*_baseline_off_cpu(base), *_too_short(levels, base, work), *_other_work(levels, base, work)]
+    fast = {objection.n for objection in found if objection.gate == "speedup above the CPUs"}
+    found += [objection for objection in _rising(levels) if objection.n not in fast]
+    return sorted(found, key=lambda objection: objection.n)
+
+
+def _above_the_cpus(levels: Iterable[Observed], baseline: int) -> Iterator[Objection]:
+    for level in levels:
+        growth = level.in_use / min(baseline, level.n_cpus)
+        low = level.speedup.low if level.speedup else None
+        if low is not None and low > growth:
+            text = f"a speedup of at least {low:.3g} on {growth:g} times the CPUs: the baseline is slow, or caches grow"
+            yield Objection("speedup above the CPUs", level.n, text)
+
+
+def _rising(levels: Sequence[Observed]) -> Iterator[Objection]:
+    """Efficiency is speedup per CPU in use; more workers than CPUs balance better, so only n <= CPUs is looked at."""
+    best: Observed | None = None
+    for level in levels:
+        gain = level.speedup
+        if gain is None or gain.low is None or gain.high is None or level.n > level.n_cpus:
+            continue
+        ceiling = best.speedup.high / best.n if best and best.speedup and best.speedup.high is not None else None
+        if best is not None and ceiling is not None and gain.low / level.n > ceiling:
+            text = f"efficiency rises from at most {ceiling:.3g} at {best.n} to at least {gain.low / level.n:.3g}"
+            yield Objection("efficiency rises", level.n, text)
+        if ceiling is None or gain.high / level.n < ceiling:
+            best = level
+
+
+def _too_short(levels: Iterable[Observed], base: Observed, work: Work) -> Iterator[Objection]:
+    """The CPUs must have had the time for the baseline's CPU time, as often as it was done."""
+    needed = _low(base.cpu)
+    for level in levels:
+        wall = level.wall.high if level.wall else None
+        if needed is None or wall is None or level.n == base.n:
+            continue
+        times = level.n / base.n if work == "per-worker" else 1.0
+        if wall * level.in_use < needed * times:
+            need = f"{times:g} x {needed:.3g}" if work == "per-worker" else f"{needed:.3g}"
+            had = f"{wall:.3g} s on {level.in_use} CPU{'s' * (level.in_use > 1)}"
+            yield Objection("time below the CPU time", level.n, f"needs {need} s of CPU time and had at most {had}")
+
+
+def _baseline_off_cpu(base: Observed) -> Iterator[Objection]:
+    wall, cpu = _low(base.wall), base.cpu.high if base.cpu else None
+    if wall is None or cpu is None or cpu >= BUSY * wall * base.in_use:
+        return
+    share = 100 * cpu / (wall * base.in_use)
+    text = f"the baseline was on a CPU for at most {share:.3g} % of its time: speedup over it contains its waiting"
+    yield Objection("baseline off the CPU", base.n, text)
+
+
+def _other_work(levels: Iterable[Observed], base: Observed, work: Work) -> Iterator[Objection]:
+    for level in levels:
+        if level.work is None or base.work is None:
+            continue
+        # Compared as products: a share of the work per worker need not be a whole number.
+        ours, theirs = (level.work * base.n, base.work * level.n) if work == "per-worker" else (level.work, base.work)
+        if ours != theirs:
+            whose = " a worker" if work == "per-worker" else ""
+            done = f"{level.work / level.n:g}" if whose else f"{level.work}"
+            declared = f"{base.work / base.n:g}" if whose else f"{base.work}"
+            text = f"does {done} units of work{whose} where {base.n} does {declared}: "
+            yield Objection("work differs", level.n, text + "more workers, other work: not the same program")
+
+
+def _believes(levels: Iterable[Observed]) -> Iterator[Objection]:
+    for level in levels:
+        if level.believed_cpus is not None and level.believed_cpus != level.n_cpus:
+            text = f"the program believes in {level.believed_cpus} CPUs and was given {level.n_cpus}"
+            yield Objection("believes in other CPUs", level.n, text)
+
+
+def cpu_time_across(baselines: Mapping[int, Estimate]) -> dict[int, Objection]:
+    """The baseline's CPU time on each CPU count against that on the fewest: one program needs one CPU time.
+
+    Args:
+        baselines: CPUs allowed -> CPU seconds of the baseline level there.
+
+    Returns:
+        For each CPU count that differs by more than 5 %, beyond the intervals of both, the objection; its `n` is the
+        count of CPUs.
+    """
+    counts = sorted(baselines)
+    found: dict[int, Objection] = {}
+    for n_cpus in counts[1:]:
+        fewest, here = baselines[counts[0]], baselines[n_cpus]
+        if fewest.low is None or fewest.high is None or here.low is None or here.high is None:
+            continue
+        if here.low > fewest.high * (1 + CPU_TIME_PLAY) or here.high < fewest.low * (1 - CPU_TIME_PLAY):
+            text = f"the baseline takes {here.value:.3g} s of CPU time on {n_cpus} CPUs and {fewest.value:.3g} s on "
+            text += f"{counts[0]}: the same program should take the same"
+            found[n_cpus] = Objection("CPU time depends on the CPUs", n_cpus, text)
+    return found
+
+
+def _low(estimate: Estimate | None) -> float | None:
+    return estimate.low if estimate else None

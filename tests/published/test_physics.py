@@ -1,0 +1,61 @@
+"""The physics gates on published tables: they object where the figures cannot be, and nowhere else."""
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.physics import Observed, cpu_time_across, objections
+from scalograph.workload import shipped_study
+
+LOOP = Path(__file__).parent / "process-loop-1cpu.csv"
+# One loop alone, measured for itself and printed with two decimals.
+ONE_LOOP_S = Estimate(4.02, 4.015, 4.025, 0.95, 1, "printed")
+
+
+def printed(text: str, digit: float) -> Estimate:
+    """A printed figure, and half of its last digit to either side."""
+    value = float(text)
+    return Estimate(value, value - digit / 2, value + digit / 2, 0.95, 1, "printed")
+
+
+def tables() -> dict[str, list[Observed]]:
+    found = defaultdict(list)
+    with (shipped_study("thread-scaling") / "published.csv").open(newline="") as stream:
+        for row in csv.DictReader(stream):
+            times = printed(row["wall_s"], 0.0001), printed(row["cpu_s"], 1)
+            level = Observed(int(row["threads"]), int(row["cpus"]), *times, printed(row["scaling_factor"], 0.01))
+            found[row["table"]].append(level)
+    return dict(found)
+
+
+def test_objects_to_tables_8_and_12_to_14_of_thread_scaling_and_to_no_other() -> None:
+    objected = {name: objections(curve, 1, "total") for name, curve in tables().items()}
+    assert {name for name, found in objected.items() if found} == {"8", "12", "13", "14"}
+    for name in ("8", "12", "13", "14"):
+        fast = [o.n for o in objected[name] if o.gate == "speedup above the CPUs"]
+        assert fast == [2, 8, 32, 128, 512]
+
+
+def test_cpu_time_of_one_thread_gives_the_same_four_tables_away() -> None:
+    one = {name: curve[0] for name, curve in tables().items()}
+    pairs = (("7", "8"), ("9", "12"), ("10", "13"), ("11", "14"))  # one CPU, two CPUs: the same lock
+    for fewer, more in pairs:
+        baselines = {one[name].n_cpus: one[name].cpu for name in (fewer, more)}
+        found = cpu_time_across({n: cpu for n, cpu in baselines.items() if cpu})
+        assert list(found) == [2]
+
+
+def loop() -> Iterator[Observed]:
+    with LOOP.open(newline="") as stream:
+        for row in csv.DictReader(stream):
+            n, wall = int(row["processes"]), float(row["wall_s"])
+            # Whole seconds, perhaps cut off: the true time may be up to a second longer.
+            yield Observed(n, 1, Estimate(wall, wall - 1, wall + 1, 0.95, 1, "printed"), ONE_LOOP_S if n == 1 else None)
+
+
+def test_objects_to_five_rows_of_the_process_loop_and_to_no_other() -> None:
+    found = objections(list(loop()), 1, "per-worker")
+    assert [o.n for o in found] == [10, 18, 21, 23, 24]
+    assert {o.gate for o in found} == {"time below the CPU time"}
