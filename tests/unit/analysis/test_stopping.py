@@ -1,0 +1,41 @@
+"""When the rule passes, and when it waits."""
+
+import numpy as np
+import pytest
+
+from scalograph.analysis.stopping import SEQUENTIAL, Stopping, half_width, runs_needed
+
+
+def test_waits_for_a_quarter_of_the_plan_and_at_least_eight() -> None:
+    assert Stopping(0.01, 20).first_look == 8
+    assert Stopping(0.01, 100).first_look == 25
+    still = [1.0, 1.0001] * 20
+    assert not Stopping(0.01, 100).enough(still[:25])
+    assert Stopping(0.01, 100).enough(still[:26])
+
+
+def test_must_pass_twice_in_a_row() -> None:
+    rule = Stopping(0.02, 20)
+    wide = [1.0, 1.2, 1.0, 1.2, 1.0, 1.2, 1.0, 1.2]
+    scores = [*wide, *[1.1] * 200]
+    passed = [n for n in range(9, len(scores)) if rule.enough(scores[:n])]
+    first = next(n for n in range(9, len(scores)) if (half_width(scores[:n]) or 1) <= 0.02)
+    assert passed[0] == first + 1
+
+
+@pytest.mark.parametrize("scores", [[], [1.0], [0.0] * 20, [-1.0] * 20, [float("nan")] * 20])
+def test_what_has_no_interval_is_never_enough(scores: list[float]) -> None:
+    assert not Stopping(0.5, 8).enough(scores)
+    assert half_width(scores) is None
+
+
+def test_says_that_it_was_stopped_sequentially() -> None:
+    assert SEQUENTIAL in Stopping(0.01, 20).estimate([1.0, 1.01] * 5).warnings
+
+
+def test_a_pilot_asks_for_the_runs_that_its_noise_needs() -> None:
+    pilot = np.exp(0.03 * np.random.default_rng(4).standard_normal(2000))
+    assert runs_needed(pilot, 0.01) == pytest.approx(37, abs=4)  # t * 3 % / sqrt(n) = 1 %
+    assert runs_needed([1.0], 0.01) is None
+    with pytest.raises(ValueError, match="above zero"):
+        runs_needed(pilot, 0.0)
