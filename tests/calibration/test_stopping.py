@@ -28,7 +28,7 @@ def test_one_percent(noise: Noise, planned: int, at_most: int) -> None:
 
 def test_the_share_is_measured_and_not_assumed() -> None:
     """Against another truth the same intervals fail: the check can."""
-    rule = Stopping(0.02, 20)
+    rule = Stopping(0.02, 16)
     samples = run_scores(np.random.default_rng(33), (100, 60), LOW)
     ends = (next(n for n in range(9, 61) if n == 60 or rule.enough(s[:n])) for s in samples)
     assert sum(rule.estimate(s[:n]).contains(1.05) for s, n in zip(samples, ends, strict=True)) < 20

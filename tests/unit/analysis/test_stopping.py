@@ -6,16 +6,16 @@ import pytest
 from scalograph.analysis.stopping import SEQUENTIAL, Stopping, half_width, runs_needed
 
 
-def test_waits_for_a_quarter_of_the_plan_and_at_least_eight() -> None:
-    assert Stopping(0.01, 20).first_look == 8
-    assert Stopping(0.01, 100).first_look == 25
-    still = [1.0, 1.0001] * 20
-    assert not Stopping(0.01, 100).enough(still[:25])
-    assert Stopping(0.01, 100).enough(still[:26])
+def test_waits_for_half_of_the_plan_and_at_least_eight() -> None:
+    assert Stopping(0.01, 10).first_look == 8
+    assert Stopping(0.01, 100).first_look == 50
+    still = [1.0, 1.0001] * 30
+    assert not Stopping(0.01, 100).enough(still[:50])
+    assert Stopping(0.01, 100).enough(still[:51])
 
 
 def test_must_pass_twice_in_a_row() -> None:
-    rule = Stopping(0.02, 20)
+    rule = Stopping(0.02, 16)
     wide = [1.0, 1.2, 1.0, 1.2, 1.0, 1.2, 1.0, 1.2]
     scores = [*wide, *[1.1] * 200]
     passed = [n for n in range(9, len(scores)) if rule.enough(scores[:n])]
@@ -30,7 +30,7 @@ def test_what_has_no_interval_is_never_enough(scores: list[float]) -> None:
 
 
 def test_says_that_it_was_stopped_sequentially() -> None:
-    assert SEQUENTIAL in Stopping(0.01, 20).estimate([1.0, 1.01] * 5).warnings
+    assert SEQUENTIAL in Stopping(0.01, 16).estimate([1.0, 1.01] * 5).warnings
 
 
 def test_a_pilot_asks_for_the_runs_that_its_noise_needs() -> None:
