@@ -10,6 +10,10 @@ need() { # what, command that installs it
     missing=1
 }
 
+jdk_release() { # launcher; its feature release: 17 of "17.0.15", 8 of "1.8.0_402", nothing where it does not say
+    "$1" -version 2>&1 | sed -nE 's/^(javac|[a-z]+ version) "?(1\.)?([0-9]+).*/\3/p' | head -n 1
+}
+
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     need "Python 3.11 or later ($python)" "apt-get install python3 python3-venv"
 elif ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
@@ -27,8 +31,14 @@ fi
 
 command -v cc >/dev/null || need "a C compiler (cc)" "apt-get install gcc libc6-dev"
 
-if ! command -v javac >/dev/null && [ -z "${JAVA_HOME:-}" ]; then
-    need "a JDK 11 or later (javac)" "apt-get install default-jdk-headless"
-fi
+# Both come from JAVA_HOME where it is set, as they do for a study; a runtime alone has no javac.
+for program in java javac; do
+    launcher=$(command -v "${JAVA_HOME:+$JAVA_HOME/bin/}$program" || command -v "$program" || true)
+    release=$([ -z "$launcher" ] || jdk_release "$launcher")
+    if [ "${release:-0}" -lt 11 ]; then
+        need "a JDK 11 or later ($program: found ${launcher:+$launcher, release }${release:-none})" \
+            "apt-get install default-jdk-headless${JAVA_HOME:+, and unset JAVA_HOME or set it to that JDK}"
+    fi
+done
 
 [ "$missing" -eq 0 ] || exit 3

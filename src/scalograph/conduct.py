@@ -1,22 +1,25 @@
 """Stops 2 and 3 as the commands call them: a declared study to a design on this host, and its runs to a journal."""
 
 import json
-import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from scalograph import __version__, identity, journal, results
+from scalograph.control.discover import with_launchers
 from scalograph.declare import Declared
-from scalograph.design import Design, GridPlanner, Treatment, design
+from scalograph.design import Design, GridPlanner, design
 from scalograph.design.estimate import expected_seconds, seconds_per_treatment
-from scalograph.errors import HostError
+from scalograph.errors import HostError, StudyError
 from scalograph.facts import HostFacts
 from scalograph.program import Program, program
+from scalograph.replay import replay, seconds_per_block, timed_runs
 from scalograph.results import Results
-from scalograph.runner import Budget, Host, replay, run_study
+from scalograph.runner import Budget, Host, run_study
+from scalograph.study import Study, parse_levels
+from scalograph.study.inside import inside
+from scalograph.uses import sources, uses
 from scalograph.workload import refusals
 
 
@@ -37,22 +40,33 @@ class Plan:
             "protocol": 1,
             "scalograph": __version__,
             "study": identity.as_journaled(study),
-            "study_hash": identity.study_hash(study, self.program.sources),
+            "study_hash": identity.study_hash(study, sources(self.program)),
             "seed": study.seed,
             "machine": {**self.facts.machine(), "probe": probe},
+            "uses": uses(self.design, self.program, self.facts),
             "design": {"treatments": [dict(t) for t in treatments], "runs": runs, "dropped": list(self.design.dropped)},
         }
 
 
 def plan(declared: Declared, facts: HostFacts) -> Plan:
-    """Stop 2. Touches no machine: the host is the value that it is given.
+    """Stop 2. Touches no machine: the host is the value that it is given, and a launcher that a level gives by path.
 
     Raises:
         StudyError: levels or a workload that this host cannot carry out.
     """
+    facts = with_launchers(facts, _launchers(declared.study, facts))
     started = program(declared.study.workload, declared.folder)
     refusal = refusals(started.workload, started.values, facts) if started.workload else lambda treatment: None
     return Plan(declared, facts, design(declared.study, facts, refusal), started)
+
+
+def _launchers(study: Study, facts: HostFacts) -> list[str]:
+    """Levels of JVMs that are paths: only these are asked what they are."""
+    texts = (factor.levels for factor in study.factors.values() if factor.control == "jvm")
+    levels = (
+        level for text in texts for level in (parse_levels(text, facts.n_cpus) if isinstance(text, str) else text)
+    )
+    return [level for level in levels if isinstance(level, str) and level.startswith("/")]
 
 
 def write_design(planned: Plan, file: Path) -> None:
@@ -72,23 +86,42 @@ def write_design(planned: Plan, file: Path) -> None:
 
 
 def begin(planned: Plan, folder: Path | None) -> Results:
-    """A new results folder with the study and its design in it."""
+    """A new results folder with the study and its design in it.
+
+    Raises:
+        StudyError: the published file is missing, outside the study's folder, or named as one of ours.
+        HostError: the folder cannot be written.
+    """
+    published = _published(planned.declared)
     made = results.create(planned.design.study.name, folder)
     _copy(planned.declared.file, made.study)
-    if planned.declared.study.published:
-        file = planned.declared.study.published.file
-        _copy(planned.declared.folder / file, made.folder / Path(file).name)
+    if published:
+        _copy(published, made.folder / published.name)
     write_design(planned, made.design)
     return made
 
 
+def _published(declared: Declared) -> Path | None:
+    """The file of published figures, which goes with the results."""
+    if declared.study.published is None:
+        return None
+    name, where, expected = declared.study.published.file, "published.file", "a file inside the study's folder"
+    file = inside(declared.folder, name, where, expected)
+    if Path(name).name in results.RESERVED:
+        raise StudyError.one(where, f'"{name}"', "a name that no file of the results has", "rename it")
+    if not file.is_file():
+        raise StudyError.one(where, f'no file "{name}"', expected, "correct the name or add the file")
+    return declared.folder / name
+
+
 def _copy(source: Path, target: Path) -> None:
     try:
-        shutil.copyfile(source, target)
+        if target.exists() and source.samefile(target):
+            return  # -o is the study's own folder
+        content = source.read_bytes()
     except OSError as error:
-        raise HostError(
-            str(target), f"cannot be written: {error.strerror}", "a readable study and a writable folder"
-        ) from error
+        raise HostError(str(source), f"cannot be read: {error.strerror}", "a readable file") from error
+    results.write_bytes(target, content)
 
 
 @dataclass(frozen=True)
@@ -123,45 +156,38 @@ def conduct(
         StudyError: the study or the machine differs from the journal's.
         HostError: the host refuses.
     """
-    planner = GridPlanner(planned.design)
-    event = planned.first_event(probe)
-    n_before, spent = 0, 0.0
-    if accepted is not None:
-        # Read twice rather than held: a journal may be larger than the memory.
-        identity.refuse(identity.differences(journal.first_event(made.journal), event), list(accepted))
-        n_before, spent = replay(planner, journal.read(made.journal)), seconds_spent(journal.read(made.journal))
+    planner, event = GridPlanner(planned.design), planned.first_event(probe)
+    found = [] if accepted is None else identity.differences(journal.first_event(made.journal), event)
+    identity.refuse(found, list(accepted or ()))
     book = journal.Journal(made.journal)
     try:
+        n_before, spent = 0, {}
         if accepted is None:
             book.append("study", **event)
         else:
-            book.append("resume", machine=event["machine"], accepted=list(accepted))
-        budget = Budget(planned.design.study.protocol.budget_s, spent)
+            # Read twice rather than held: a journal may be larger than the memory.
+            n_before, spent = replay(planner, journal.read(made.journal)), seconds_per_block(journal.read(made.journal))
+            book.append("resume", **_resumed(event, found))
         with progress(n_before) as shown:
-            reason = run_study(planner, host, book, budget, shown)
+            reason = run_study(planner, host, book, Budget(planned.design.study.protocol.budget_s, spent), shown)
     finally:
         book.close()
     return Conducted(made, reason, n_before)
 
 
-def seconds_spent(events: Iterable[Mapping[str, Any]]) -> float:
-    """Time that finished runs took, from the hours at which they were asked for and done."""
-    return sum(duration for _, duration in timed_runs(events))
-
-
-def timed_runs(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Treatment, float]]:
-    """Treatment and seconds of each finished run, start-up and think time included."""
-    asked: dict[str, str] = {}
-    for event in events:
-        if event["event"] == "ask":
-            asked[event["run"]] = event["at"]
-        elif event["event"] == "run" and event["run"] in asked:
-            between = datetime.fromisoformat(event["at"]) - datetime.fromisoformat(asked.pop(event["run"]))
-            yield event["treatment"], between.total_seconds()
+def _resumed(event: Mapping[str, Any], found: Sequence[identity.Difference]) -> dict[str, Any]:
+    """The `resume` event: the machine and the design as they are now, and what was accepted."""
+    return {
+        "machine": event["machine"],
+        "design": event["design"],
+        "accepted": sorted({difference.name for difference in found}),
+        "differences": [{"key": d.key, "before": d.before, "now": d.now} for d in found],
+    }
 
 
 def estimate(planned: Plan, earlier: Path | None) -> float | None:
     """Seconds that the design will take, from an earlier journal; None where there is none."""
     if earlier is None or not earlier.exists():
         return None
-    return expected_seconds(planned.design, seconds_per_treatment(timed_runs(journal.read(earlier))))
+    timed = ((run.treatment, seconds) for run, seconds in timed_runs(journal.read(earlier)))
+    return expected_seconds(planned.design, seconds_per_treatment(timed))

@@ -3,14 +3,19 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scalograph.errors import Problem, StudyError
+from scalograph.journal import understood
 from scalograph.study import Study
 
 # A difference in these makes another machine; the boot, the host's name and the governor do not.
-MACHINE_KEYS = ("cpu_model", "n_cpus", "memory_bytes", "kernel", "jvms")
+MACHINE_KEYS = ("cpu_model", "n_cpus", "memory_bytes", "kernel")
+USED_KEYS = ("jvms", "program")
+# Runs under another seed or of other treatments are another design: nothing makes one study of both.
+NEVER = ("seed", "treatments")
 
 # Parts of a study that do not change what is measured.
 SHOWN = ("title", "tables", "published", "quick")
@@ -44,44 +49,64 @@ def hash_folder(folder: Path) -> bytes:
     return digest.digest()
 
 
-def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Problem]:
-    """What differs between the journal's first event and this start, one problem each."""
-    found: list[Problem] = []
-    for key in ("seed", "study_hash"):
-        if before[key] != now[key]:
-            found.append(_problem(key, before[key], now[key]))
-    if before["study_hash"] != now["study_hash"]:
-        found += [_problem(f"study.{path}", a, b) for path, a, b in _walk(before["study"], now["study"])]
-    for key in MACHINE_KEYS:
-        if before["machine"].get(key) != now["machine"].get(key):
-            found.append(_problem(key, before["machine"].get(key), now["machine"].get(key)))
-    return found
+@dataclass(frozen=True)
+class Difference:
+    """What differs between the journal's first event and this start. `key`: of the study, the machine or a use."""
+
+    key: str
+    before: Any
+    now: Any
+
+    @property
+    def name(self) -> str:
+        """What --accept-difference calls it."""
+        return "study_hash" if self.key.startswith("study.") else self.key
+
+    def problem(self) -> Problem:
+        """In words."""
+        fix = "start anew" if self.name in NEVER else f"start anew, or add --accept-difference {self.name}"
+        if self.key == "treatments":
+            return Problem("resume: treatments", f"now {len(self.now)}, not the same or in another order", "", fix)
+        return Problem(f"resume: {self.key}", f"now {self.now!r}", f"{self.before!r} as in the journal", fix)
 
 
-def refuse(problems: list[Problem], accepted: list[str]) -> None:
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Difference]:
+    """What differs between the journal's first event and the one that this start would write.
+
+    Raises:
+        ProtocolError: the journal's event lacks what is compared.
+    """
+    with understood(before, 1):
+        pairs = [
+            *((key, before[key], now[key]) for key in ("seed", "study_hash")),
+            ("treatments", before["design"]["treatments"], now["design"]["treatments"]),
+            *((key, before["machine"].get(key), now["machine"].get(key)) for key in MACHINE_KEYS),
+            *((key, before["uses"].get(key), now["uses"].get(key)) for key in USED_KEYS),
+        ]
+        if before["study_hash"] != now["study_hash"]:
+            pairs += [(f"study.{path}", a, b) for path, a, b in _walk(before["study"], now["study"])]
+    return [Difference(key, a, b) for key, a, b in pairs if _content(a) != _content(b)]
+
+
+def refuse(found: list[Difference], accepted: list[str]) -> None:
     """Stop a resume that would mix two studies.
 
     Raises:
-        StudyError: for each difference that was not accepted by name.
+        StudyError: for each difference that was not accepted by name, or cannot be.
     """
-    left = [p for p in problems if _key(p) not in accepted]
+    left = [difference for difference in found if difference.name not in accepted or difference.name in NEVER]
     if left:
-        raise StudyError(left)
+        raise StudyError([difference.problem() for difference in left])
 
 
-def _key(problem: Problem) -> str:
-    key = problem.where.removeprefix("resume: ")
-    return "study_hash" if key.startswith("study.") else key
-
-
-def _problem(key: str, before: Any, now: Any) -> Problem:
-    fix = f"start anew, or add --accept-difference {'study_hash' if key.startswith('study.') else key}"
-    return Problem(f"resume: {key}", f"now {now!r}", f"{before!r} as in the journal", fix)
+def _content(value: Any) -> Any:
+    """A program is the same wherever it lies."""
+    return value["sha256"] if isinstance(value, dict) and "sha256" in value else value
 
 
 def _walk(a: Any, b: Any, path: str = "") -> list[tuple[str, Any, Any]]:
     if isinstance(a, dict) and isinstance(b, dict):
         keys = [*a, *(key for key in b if key not in a)]
         return [d for key in keys for d in _walk(a.get(key), b.get(key), f"{path}.{key}".lstrip("."))]
-    free = path.split(".")[0] in SHOWN or path == "protocol.budget_s"
+    free = path.split(".")[0] in (*SHOWN, "seed") or path == "protocol.budget_s"
     return [] if a == b or free else [(path, a, b)]

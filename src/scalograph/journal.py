@@ -1,9 +1,11 @@
 """Append-only events of a study on disk; reading them back is how a study resumes (protocol/journal.md)."""
 
+import fcntl
 import gzip
 import json
 import os
 from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,17 +23,24 @@ class EventTooLargeError(ValueError):
 
 
 class Journal:
-    """A journal that is open for appending. Each event is on the disk before `append` returns."""
+    """A journal that is open for appending, by one at a time. Each event is on the disk before `append` returns.
+
+    Nothing is written before the first `append`, which cuts a torn last line off and leaves a note of it.
+
+    Raises:
+        HostError: it cannot be written, or another process appends to it.
+    """
 
     def __init__(self, file: Path) -> None:
         self.file = file
         if file.suffix == ".gz":
             raise HostError(str(file), "a packed journal", "a plain one to append to", "unpack it with gunzip first")
         try:
-            _drop_torn_line(file)
-            self._stream = file.open("ab")
+            self._stream = file.open("a+b")
         except OSError as error:
             raise _refused(file, error) from error
+        self._mended = False
+        self._lock()
 
     def append(self, event: str, **fields: Any) -> None:
         """Write one event.
@@ -44,6 +53,8 @@ class Journal:
         data = line.encode()
         if len(data) > MAX_LINE_BYTES:
             raise EventTooLargeError(f"{len(data)} bytes, at most {MAX_LINE_BYTES}")
+        if not self._mended:
+            self._mend()
         try:
             self._stream.write(data)
             self._stream.flush()
@@ -57,6 +68,28 @@ class Journal:
             self._stream.close()
         except OSError as error:  # a full disk speaks again when the buffer is given up
             raise _refused(self.file, error) from error
+
+    def _lock(self) -> None:
+        """The lock of the machine is a user's; two users may still share a folder of results."""
+        try:
+            fcntl.flock(self._stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._stream.close()
+            raise HostError(
+                str(self.file), "another process appends to it", "one at a time", "wait for its end"
+            ) from None
+        except OSError:
+            pass  # a file system without locks
+
+    def _mend(self) -> None:
+        """Cut off an unfinished last line, left by a crash, lest two events be glued together."""
+        self._mended = True
+        try:
+            n_bytes = _cut_torn_line(self._stream)
+        except OSError as error:
+            raise _refused(self.file, error) from error
+        if n_bytes:
+            self.append("note", text=f"a torn last line of {n_bytes} bytes was cut off")
 
 
 def now() -> str:
@@ -125,23 +158,36 @@ def _event(line: bytes, where: str, first: bool) -> dict[str, Any]:
     return event
 
 
-def _drop_torn_line(file: Path) -> None:
-    """Cut an unfinished last line, left by a crash, so that appending does not glue two events together."""
-    if not file.is_file():
-        return
-    with file.open("r+b") as stream:
-        size = stream.seek(0, os.SEEK_END)
-        start = max(0, size - MAX_LINE_BYTES - 1)
-        stream.seek(start)
-        tail = stream.read()
-        if tail and not tail.endswith(b"\n"):
-            stream.truncate(start + tail.rfind(b"\n") + 1)
+def _cut_torn_line(stream: BinaryIO) -> int:
+    """The bytes that were cut off."""
+    size = stream.seek(0, os.SEEK_END)
+    start = max(0, size - MAX_LINE_BYTES - 1)
+    stream.seek(start)
+    tail = stream.read(size - start)
+    whole = start + tail.rfind(b"\n") + 1
+    if whole < size:
+        stream.truncate(whole)
+    return size - whole
 
 
 def _refused(file: Path, error: OSError) -> HostError:
     return HostError(
         str(file), f"cannot be written: {error.strerror}", "a writable disk with room", "free some and resume"
     )
+
+
+@contextmanager
+def understood(event: Mapping[str, Any], number: int) -> Iterator[None]:
+    """Reading the fields of an event: one that lacks them, or holds something else, is a broken journal.
+
+    Raises:
+        ProtocolError: names the event.
+    """
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        found = f"a broken `{event.get('event')}` event: {type(error).__name__} {error}"
+        raise ProtocolError(f"journal: event {number}", found, "protocol/journal.md", "take a whole copy") from error
 
 
 def first_event(file: Path) -> Mapping[str, Any]:

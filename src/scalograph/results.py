@@ -1,6 +1,7 @@
 """The folder of one study's results: five files, each what a stop left."""
 
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,13 +9,16 @@ from pathlib import Path
 from scalograph.errors import HostError, StudyError
 
 ROOT = Path("scalograph-results")
+# Names of our own in a folder of results: nothing that a study brings along may replace them.
+RESERVED = ("study.toml", "design.jsonl", "journal.jsonl", "journal.jsonl.gz", "findings.json", "report.html", "latest")
 
 
 @dataclass(frozen=True)
 class Results:
-    """Paths of the five files."""
+    """Paths of the five files; `warning` says what could not be made beside them."""
 
     folder: Path
+    warning: str | None = None
 
     @property
     def study(self) -> Path:
@@ -51,19 +55,17 @@ def create(name: str, folder: Path | None = None) -> Results:
         StudyError: it holds a journal already.
     """
     results = Results(folder or ROOT / name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}")
-    if results.journal.exists():
-        raise StudyError.one(
-            str(results.journal), "exists", "a folder without a journal", "add --resume, or choose another -o"
-        )
     try:
+        if results.journal.exists():
+            raise StudyError.one(
+                str(results.journal), "exists", "a folder without a journal", "add --resume, or choose another -o"
+            )
         results.folder.mkdir(parents=True, exist_ok=True)
-        if folder is None:
-            _link_latest(results.folder)
     except OSError as error:
         raise HostError(
             str(results.folder), f"cannot be made: {error.strerror}", "a writable folder", "choose another -o"
         ) from error
-    return results
+    return Results(results.folder, _link_latest(results.folder) if folder is None else None)
 
 
 def latest(name: str, folder: Path | None = None) -> Results:
@@ -94,19 +96,37 @@ def write_text(file: Path, text: str) -> None:
     Raises:
         HostError: the disk refuses; the old file is untouched.
     """
-    part = file.with_name(file.name + ".part")
+    write_bytes(file, text.encode())
+
+
+def write_bytes(file: Path, content: bytes) -> None:
+    """Replace a file as a whole, and never through a link: it is a new file that takes the name.
+
+    Raises:
+        HostError: the disk refuses; the old file is untouched.
+    """
+    part = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
     try:
-        part.write_text(text, encoding="utf-8")
+        with part.open("xb") as stream:
+            stream.write(content)
         part.replace(file)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise HostError(
             str(file), f"cannot be written: {error.strerror}", "a writable disk with room", "free some and repeat"
         ) from error
 
 
-def _link_latest(folder: Path) -> None:
+def _link_latest(folder: Path) -> str | None:
+    """The link is a comfort: a file system without links gets a warning."""
     link = folder.parent / "latest"
     part = folder.parent / f".latest-{folder.name}"
-    part.symlink_to(folder.name)
-    part.replace(link)
+    try:
+        part.symlink_to(folder.name)
+        part.replace(link)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        return f"{link}: no such link could be made ({error.strerror}); name the folder with -o instead"
+    return None

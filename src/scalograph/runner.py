@@ -1,7 +1,7 @@
 """Stop 3, run: the one loop. Ask the planner, measure on the host, append to the journal, tell the planner."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, Protocol
@@ -21,8 +21,8 @@ class Host(Protocol):
 class Progress(Protocol):
     """Who is told how the study goes."""
 
-    def asked(self, run: Run) -> None:
-        """A run begins."""
+    def asked(self, run: Run, n_left: int) -> None:
+        """A run begins; with it, so many are left as far as is known."""
 
     def told(self, run: Run, record: Mapping[str, Any], judgment: Judgment) -> None:
         """A run has ended."""
@@ -30,31 +30,32 @@ class Progress(Protocol):
 
 @dataclass
 class Budget:
-    """No block is begun that is not expected to end in time. `seconds` None is no limit."""
+    """No block is begun, or gone on with, that is not expected to end in time.
+
+    `seconds` None is no limit. `blocks`: seconds that each block has taken; a resume brings those of its journal.
+    """
 
     seconds: float | None
-    spent: float = 0.0
-    _blocks: list[float] = field(default_factory=list)
-    _began: float | None = None
+    blocks: dict[int, float] = field(default_factory=dict)
     _block: int | None = None
+    _began: float = 0.0
 
     def allows(self, run: Run) -> bool:
         """Whether a run may begin: always inside a block, at its start if the block should fit."""
         if self.seconds is None or run.block == self._block:
             return True
-        self._close_block()
-        if self._blocks and self.spent + fmean(self._blocks) > self.seconds:
+        now = time.monotonic()
+        if self._block is not None:
+            self.blocks[self._block] = self.blocks.get(self._block, 0.0) + now - self._began
+        if sum(self.blocks.values()) + self._expected(run.block) > self.seconds:
             return False
-        self._block, self._began = run.block, time.monotonic()
+        self._block, self._began = run.block, now
         return True
 
-    def _close_block(self) -> None:
-        if self._began is not None:
-            duration = time.monotonic() - self._began
-            self.spent += duration
-            if self._block is not None and self._block >= 0:
-                self._blocks.append(duration)
-            self._began = None
+    def _expected(self, block: int) -> float:
+        """What a block should still take: the mean of the others (warm-up runs are none) less what it has taken."""
+        whole = [seconds for other, seconds in self.blocks.items() if other >= 0 and other != block]
+        return max(0.0, fmean(whole) - self.blocks.get(block, 0.0)) if whole else 0.0
 
 
 def run_study(planner: Planner, host: Host, journal: Journal, budget: Budget, progress: Progress) -> str:
@@ -85,51 +86,32 @@ def _one(run: Run, planner: Planner, host: Host, journal: Journal, progress: Pro
         "warmup": run.warmup,
     }
     journal.append("ask", **identity)
-    progress.asked(run)
+    progress.asked(run, planner.n_left)
     try:
         record = host.measure(run)
     except KeyboardInterrupt:
         return False
     if record["run"]["status"] == "interrupted":
         return False
+    record = _append_run(journal, identity, record)
     judgment = judge(record)
-    _append_run(journal, identity, record)
     journal.append("verdict", run=run.run, verdict=judgment.verdict, causes=judgment.causes)
-    planner.tell(run, record, judgment.verdict)
+    if note := planner.tell(run, record, judgment.verdict):
+        journal.append("note", text=note)
     progress.told(run, record, judgment)
     return True
 
 
-def _append_run(journal: Journal, identity: Mapping[str, Any], record: Mapping[str, Any]) -> None:
-    """A run line; what cannot fit in one (a million iterations) is left out by name, and the run counts as failed."""
+def _append_run(journal: Journal, identity: Mapping[str, Any], record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record as journaled; what no line can hold (a million iterations) is left out, and the run counts as failed.
+
+    From here on only this one counts: a later start will know no other.
+    """
     try:
         journal.append("run", **identity, record=record)
     except EventTooLargeError as error:
         reason = f"its record is too large for the journal ({error}): ask for fewer iterations or copies"
         run = {**record["run"], "status": "failed", "reason": reason}
-        journal.append("run", **identity, record={"header": record["header"], "copies": [], "run": run})
-
-
-def replay(planner: Planner, events: Iterable[Mapping[str, Any]]) -> int:
-    """Tell a planner what the journal already holds.
-
-    Returns:
-        How many finished runs there were.
-    """
-    runs: dict[str, Mapping[str, Any]] = {}
-    told = 0
-    for event in events:
-        if event["event"] == "run":
-            runs[event["run"]] = event
-        elif event["event"] == "verdict" and event["run"] in runs:
-            finished = runs.pop(event["run"])
-            planner.tell(_run(finished), finished["record"], event["verdict"])
-            told += 1
-    for finished in runs.values():  # killed between `run` and `verdict`: the verdict is a function of the record
-        planner.tell(_run(finished), finished["record"], judge(finished["record"]).verdict)
-        told += 1
-    return told
-
-
-def _run(event: Mapping[str, Any]) -> Run:
-    return Run(event["run"], event["block"], event["treatment"], event["replicate"], event["warmup"])
+        record = {"header": record["header"], "copies": [], "run": run}
+        journal.append("run", **identity, record=record)
+    return record

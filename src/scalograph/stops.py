@@ -4,10 +4,10 @@ from pathlib import Path
 
 from scalograph import results, table
 from scalograph.answer import findings
+from scalograph.answer.reproduce import reproduce
 from scalograph.errors import Exit, ProtocolError
 from scalograph.findings import Findings
 from scalograph.report.html import write as write_html
-from scalograph.shipped import shipped_studies
 
 
 def analyze(source: Path) -> tuple[Findings, Path]:
@@ -21,15 +21,9 @@ def analyze(source: Path) -> tuple[Findings, Path]:
     if not journal.exists():
         raise ProtocolError(str(journal), "no such file", "a results folder or a journal", "run the study first")
     read = table.load(journal, keep_observations=False)
-    found = findings(read, folder.folder, _reproduce(read.study.name, folder.study.exists()))
+    found = findings(read, folder.folder, reproduce(read.study, folder.study))
     results.write_text(folder.findings, found.model_dump_json(indent=1) + "\n")
     return found, folder.findings
-
-
-def _reproduce(name: str, has_study: bool) -> list[str]:
-    """Command lines that would make these results again, and those that look at them."""
-    again = [f"scalograph study {name}"] if name in shipped_studies() else []
-    return [*again, *(["scalograph run study.toml"] if has_study and not again else []), "scalograph report ."]
 
 
 def report(source: Path) -> tuple[Findings, Path]:
@@ -45,7 +39,10 @@ def report(source: Path) -> tuple[Findings, Path]:
 
 
 def exit_code(found: Findings) -> Exit:
-    """4 where a treatment ran and never succeeded, 5 where one has fewer clean runs than asked, else 0."""
+    """4 where a treatment ran and never succeeded, 5 where one has fewer clean runs than asked, else 0.
+
+    Undecided runs count as clean (`answer.trust.n_short`): a machine that cannot tell is a doubt in `trust`, no code.
+    """
     if found.runs.n_empty:
         return Exit.TREATMENT_FAILED
     return Exit.SHORT_OF_RUNS if found.runs.n_short else Exit.DONE

@@ -52,7 +52,8 @@ def loop() -> Iterator[Observed]:
         for row in csv.DictReader(stream):
             n, wall = int(row["processes"]), float(row["wall_s"])
             # Whole seconds, perhaps cut off: the true time may be up to a second longer.
-            yield Observed(n, 1, Estimate(wall, wall - 1, wall + 1, 0.95, 1, "printed"), ONE_LOOP_S if n == 1 else None)
+            whole = Estimate(wall, wall - 1, wall + 1, 0.95, 1, "printed")
+            yield Observed(n, 1, whole) if n > 1 else Observed(1, 1, ONE_LOOP_S, ONE_LOOP_S)
 
 
 def test_objects_to_five_rows_of_the_process_loop_and_to_no_other() -> None:

@@ -5,9 +5,15 @@ from collections import Counter, defaultdict
 
 import pytest
 
+from scalograph.answer.published import level
+from scalograph.design import Treatment, design
+from scalograph.facts import CpuFact, HostFacts
+from scalograph.study import Study, load
+from scalograph.study.quick import quickened
 from scalograph.workload import shipped_study
 
 Row = dict[str, str]
+TWO_CPUS = HostFacts(cpus=(CpuFact(cpu=0, core=0), CpuFact(cpu=1, core=1)))
 
 # Printed with two decimals; the times have so many that their own last digit does not matter.
 HALF_A_DIGIT = 0.005 + 1e-4
@@ -75,3 +81,36 @@ def test_cpu_time_fits_between_nothing_and_all_cpus() -> None:
     # Printed in whole seconds, so half a second of play; Mac OS X printed up to 0.7 s more than one CPU has.
     late = [row for row in rows() if float(row["cpu_s"]) > int(row["cpus"]) * float(row["wall_s"]) + 1.5]
     assert late == []
+
+
+def study() -> Study:
+    return load(shipped_study("thread-scaling") / "study.toml")
+
+
+def planned(asked: Study) -> list[Treatment]:
+    return list(design(asked, TWO_CPUS).treatments)
+
+
+def test_every_published_row_stands_beside_the_treatment_that_is_like_it() -> None:
+    published = study().published
+    assert published is not None
+    for row in rows():
+        wanted = {factor: level(published, column, row[column]) for column, factor in published.match.items()}
+        like = [t for t in planned(study()) if wanted.items() <= t.items()]
+        # The first of them is the one that is shown: taken seldom, held for an addition, platform threads.
+        assert {"quantum": 400, "held": 0, "kind": "platform"}.items() <= like[0].items(), row
+
+
+def test_ten_blocks_stay_below_half_an_hour_on_two_cpus() -> None:
+    # A treatment takes 0.8 s a run with its baselines; one of 512 threads under a collapsing lock took 5 s.
+    assert len(planned(study())) <= 140
+    assert not any(t["quantum"] == 2 and t["threads"] > 8 for t in planned(study()))
+
+
+@pytest.mark.parametrize("asked", [study(), quickened(study())], ids=["in full", "quick"])
+def test_how_often_a_lock_is_taken_and_how_long_it_is_held_are_varied_one_at_a_time(asked: Study) -> None:
+    on_two = [t for t in planned(asked) if t["cpus"] == 2 and t["kind"] == "platform" and t["threads"] in (1, 2, 8)]
+    seen = {(t["lock"], t["quantum"], t["held"]) for t in on_two}
+    assert {("cas", 400, 0), ("cas", 2, 0), ("object", 400, 0), ("object", 400, 200)} <= seen
+    # More would be held than there is; and what is not held cannot be held longer.
+    assert not any(held and (quantum == 2 or lock not in ("object", "reentrant")) for lock, quantum, held in seen)

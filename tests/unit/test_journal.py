@@ -49,7 +49,25 @@ def test_appending_after_a_tear_glues_nothing_together(tmp_path: Path) -> None:
     book = Journal(file)
     book.append("note", text="after")
     book.close()
-    assert [event.get("text") for event in read(file)] == [None, "whole", "after"]
+    note = "a torn last line of 26 bytes was cut off"
+    assert [event.get("text") for event in read(file)] == [None, "whole", note, "after"]
+
+
+def test_a_journal_that_is_only_opened_stays_as_it_is(tmp_path: Path) -> None:
+    file = begun(tmp_path / "journal.jsonl")
+    with file.open("ab") as stream:
+        stream.write(b"no line of ours")
+    before = file.read_bytes()
+    Journal(file).close()
+    assert file.read_bytes() == before
+
+
+def test_two_processes_never_append_to_one_journal(tmp_path: Path) -> None:
+    first = Journal(tmp_path / "journal.jsonl")
+    with pytest.raises(HostError, match=r"journal\.jsonl: another process appends to it"):
+        Journal(tmp_path / "journal.jsonl")
+    first.close()
+    Journal(tmp_path / "journal.jsonl").close()
 
 
 def test_a_compressed_journal_reads_the_same(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ from scalograph import journal, runner
 from scalograph.analysis.verdict import Judgment
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, Run
-from scalograph.errors import HostError
+from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.journal import Journal
-from scalograph.runner import Budget, replay, run_study
+from scalograph.replay import replay, seconds_per_block, timed_runs
+from scalograph.runner import Budget, run_study
 from scalograph.study import parse
 
 from .records import record
@@ -28,24 +30,27 @@ class Told:
     def __init__(self) -> None:
         self.runs: list[str] = []
 
-    def asked(self, run: Run) -> None: ...
+    def asked(self, run: Run, n_left: int) -> None:
+        assert n_left > 0
 
     def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
         self.runs.append(run.run)
 
 
 class FakeHost:
-    """Ends as it is told: after `stop_after` runs it raises `error`."""
+    """Ends as it is told: after `stop_after` runs it raises `error`. Runs named in `disturbed` have a neighbor."""
 
-    def __init__(self, stop_after: int = 10**9, error: BaseException | None = None) -> None:
+    def __init__(
+        self, stop_after: int = 10**9, error: BaseException | None = None, disturbed: Collection[str] = ()
+    ) -> None:
         self.measured: list[str] = []
-        self.stop_after, self.error = stop_after, error
+        self.stop_after, self.error, self.disturbed = stop_after, error, disturbed
 
     def measure(self, run: Run) -> Mapping[str, Any]:
         if len(self.measured) >= self.stop_after and self.error:
             raise self.error
         self.measured.append(run.run)
-        return record()
+        return record(neighbor_s=0.5 if run.run in self.disturbed else 0.0)
 
 
 def started(file: Path) -> Journal:
@@ -111,12 +116,155 @@ def test_a_budget_stops_before_a_block_and_never_inside(tmp_path: Path, monkeypa
     assert len(host.measured) == 14  # two whole blocks of seven
 
 
-def test_time_spent_before_a_resume_counts_towards_the_budget(tmp_path: Path) -> None:
-    budget = Budget(10.0, spent=9.9)
-    first = GridPlanner(small()).ask()
-    assert first is not None and budget.allows(first)
-    budget._blocks.append(5.0)
-    assert not budget.allows(Run("b0001-0000", 1, {}, 0))
+def block(number: int) -> Run:
+    return Run(f"b{number:04d}-0000", number, {}, 0)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "next_block", "allowed"),
+    [
+        ({}, 0, True),
+        ({0: 5.0}, 1, True),
+        ({0: 5.1}, 1, False),  # as long as the one before
+        ({0: 5.0, 1: 4.0}, 1, True),  # a part of it is done already
+        ({0: 5.0, 1: 5.1}, 1, False),
+        ({-1: 6.0, 0: 3.0}, 1, False),  # warm-up runs take time
+        ({-1: 6.0}, 0, True),  # and say nothing about a block
+        ({0: 10.1}, 0, False),
+    ],
+)
+def test_time_before_a_resume_counts_block_by_block(blocks: dict[int, float], next_block: int, allowed: bool) -> None:
+    assert Budget(10.0, blocks).allows(block(next_block)) is allowed
+
+
+def test_the_time_of_blocks_is_read_from_the_journal() -> None:
+    events = [
+        {"event": event, "at": f"2026-01-01T00:00:{second:02d}.000Z", **run_event(f"b000{n}-0000", n)}
+        for second, (event, n) in enumerate([("ask", 0), ("ask", 0), ("run", 0), ("ask", 1), ("run", 1), ("ask", 1)])
+    ]
+    assert seconds_per_block(events) == {0: 1.0, 1: 1.0}
+
+
+def run_event(name: str, block: int = 0, **more: Any) -> dict[str, Any]:
+    """Fields of a run event, changed as told."""
+    first = {"threads": 1, "lock": "none"}
+    return {
+        "run": name,
+        "block": block,
+        "treatment": first,
+        "replicate": 0,
+        "warmup": False,
+        "record": record(),
+        **more,
+    }
+
+
+NAMES = [run.run for run in GridPlanner(small())._planned.values()]
+FIRST = NAMES[:7]  # the first block
+
+
+def test_disturbed_runs_are_asked_again_at_the_end_of_their_block(tmp_path: Path) -> None:
+    file, host = tmp_path / "journal.jsonl", FakeHost(disturbed=[FIRST[4], FIRST[1], NAMES[9]])
+    assert run_once(file, host, GridPlanner(small())) == "complete"
+    again = [f"{FIRST[1]}r1", f"{FIRST[4]}r1"]
+    assert host.measured == [*FIRST, *again, *NAMES[7:14], f"{NAMES[9]}r1", *NAMES[14:]]
+    runs = [event for event in journal.read(file) if event["event"] == "run"]
+    keys = [(str(event["treatment"]), event["replicate"]) for event in runs]
+    assert len(set(keys)) == len(keys) and all(event["block"] == 0 for event in runs[:9])
+    assert "note" not in [event["event"] for event in journal.read(file)]
+
+
+def test_one_that_is_disturbed_again_is_given_up(tmp_path: Path) -> None:
+    host = FakeHost(disturbed=[FIRST[0], f"{FIRST[0]}r1"])
+    run_once(tmp_path / "journal.jsonl", host, GridPlanner(small()))
+    assert [name for name in host.measured if "r" in name] == [f"{FIRST[0]}r1"]
+
+
+def test_on_a_busy_machine_nothing_is_repeated_and_the_journal_says_so(tmp_path: Path) -> None:
+    file, host = tmp_path / "journal.jsonl", FakeHost(disturbed=FIRST[:4])
+    run_once(file, host, GridPlanner(small()))
+    assert host.measured == NAMES
+    (note,) = (event["text"] for event in journal.read(file) if event["event"] == "note")
+    assert note == "machine busy: 4 of 7 runs of block 0 were contaminated; not repeated"
+
+
+@pytest.mark.parametrize("verdict", ["failed", "undecided", "clean"])
+def test_only_disturbed_runs_are_repeated(verdict: str) -> None:
+    planner = GridPlanner(small())
+    for name in FIRST:
+        planner.tell(planner._planned[name], {}, verdict)
+    assert planner.n_left == 14
+
+
+def test_an_impossible_run_is_repeated_and_a_warmup_run_is_not() -> None:
+    made = small()
+    protocol = made.study.protocol.model_copy(update={"warmup_runs": 2})
+    planner = GridPlanner(replace(made, study=made.study.model_copy(update={"protocol": protocol})))
+    planner.tell(planner._planned["w0000"], {}, "contaminated")
+    planner.tell(planner._planned["w0001"], {}, "contaminated")
+    assert planner.n_left == 21
+    for name in FIRST:
+        planner.tell(planner._planned[name], {}, "impossible" if name == FIRST[2] else "clean")
+    assert (again := planner.ask()) and again.run == f"{FIRST[2]}r1"
+
+
+@pytest.mark.parametrize("stop_after", range(0, 25, 3))
+def test_repeats_after_a_kill_are_the_same(tmp_path: Path, stop_after: int) -> None:
+    disturbed = [FIRST[1], FIRST[4], f"{FIRST[4]}r1", NAMES[9], NAMES[20]]
+    whole = FakeHost(disturbed=disturbed)
+    run_once(tmp_path / "whole.jsonl", whole, GridPlanner(small()))
+    file, first = tmp_path / "killed.jsonl", FakeHost(stop_after, HostError("disk", "full"), disturbed)
+    with pytest.raises(HostError):
+        run_once(file, first, GridPlanner(small()))
+    planner, second = GridPlanner(small()), FakeHost(disturbed=disturbed)
+    replay(planner, [event for event in journal.read(file) if event["event"] != "verdict"])
+    run_once(file, second, planner, Journal(file))
+    assert first.measured + second.measured == whole.measured
+
+
+def test_a_name_that_means_another_treatment_is_refused() -> None:
+    other = run_event(FIRST[0], treatment={"threads": 99, "lock": "none"})
+    with pytest.raises(StudyError, match=r"resume: design: now b0000-0000 of .*; start anew"):
+        replay(GridPlanner(small()), [{"event": "run", **other}])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"run": 7}, {"block": "x"}, {"treatment": []}, {"replicate": None}, {"record": {}}, {"record": []}, {"warmup": 1}],
+)
+def test_a_broken_run_event_is_a_protocol_error(changed: dict[str, Any]) -> None:
+    event = {"event": "run", "at": "2026-01-01T00:00:00.000Z", **run_event("b0000-0000", **changed)}
+    with pytest.raises(ProtocolError, match="event 1: a broken `run` event"):
+        replay(GridPlanner(small()), [event])
+
+
+@pytest.mark.parametrize("event", [{"event": "ask"}, {"event": "run", "at": 5, **run_event("a")}, {"event": "run"}])
+def test_a_broken_event_has_no_time(event: dict[str, Any]) -> None:
+    with pytest.raises(ProtocolError, match="event 1: a broken"):
+        list(timed_runs([event]))
+
+
+def test_one_name_is_one_run() -> None:
+    event = {"event": "run", **run_event(FIRST[0])}
+    event["treatment"] = GridPlanner(small())._planned[FIRST[0]].treatment
+    with pytest.raises(ProtocolError, match='event 2: a second run "b0000-0000"'):
+        replay(GridPlanner(small()), [event, event])
+
+
+def test_a_record_too_large_for_a_line_is_a_failed_run_for_everybody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Large(FakeHost):
+        def measure(self, run: Run) -> Mapping[str, Any]:
+            return {**record(neighbor_s=0.5), "values": ["x" * 9000]}
+
+    monkeypatch.setattr(journal, "MAX_LINE_BYTES", 9000)
+    file, told = tmp_path / "journal.jsonl", Large()
+    run_once(file, told, GridPlanner(small()))
+    events = list(journal.read(file))
+    assert {event["verdict"] for event in events if event["event"] == "verdict"} == {"failed"}
+    assert {event["record"]["run"]["status"] for event in events if event["event"] == "run"} == {"failed"}
+    assert not [event for event in events if event["event"] == "note"], "what failed is not disturbed"
 
 
 def test_an_interrupted_record_is_no_run(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ final class Arguments {
         together = choice(given, "start", "together", "free", "together").equals("together");
         units = number(given, "units", 60_000_000, 1, 1L << 50);
         quantum = (int) number(given, "quantum", 400, 1, 1 << 30);
-        held = (int) number(given, "held", 0, 0, 1 << 30);
+        held = (int) number(given, "held", 0, 0, quantum);
         prerun = (int) number(given, "prerun", 6_000_000, 0, 1 << 30);
         iterations = (int) number(given, "iterations", 4, 1, 1_000_000);
         thinkNs = number(given, "think_ns", 0, 0, 1L << 50);

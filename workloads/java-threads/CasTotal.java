@@ -1,20 +1,14 @@
 import java.util.concurrent.atomic.AtomicLong;
 
-/** An atomic: read, add, compare and set, again until nobody came between. The held work is outside: nothing is held. */
+/** An atomic: read, add, compare and set, again until nobody came between. Nothing is held. */
 final class CasTotal extends Total {
     private final AtomicLong sum = new AtomicLong();
-    private final int held;
-
-    CasTotal(int held) {
-        this.held = held;
-    }
 
     @Override
     long work(long state, long quanta, int quantum) {
         long x = state;
         for (long i = 0; i < quanta; i++) {
             x = Steps.walk(x, quantum);
-            x = Steps.walk(x, held);
             add(x);
         }
         return x;

@@ -9,7 +9,7 @@ final class Iteration {
 
     /** Does the work. */
     Iteration(Plan plan, Arguments arguments, Starter starter) throws Unable {
-        Total total = Total.of(arguments.lock, plan.held);
+        Total total = Total.of(arguments.lock, arguments.held);
         Crowd crowd = new Crowd(arguments.together);
         boolean ownClocks = starter.isPlatform();
         Worker[] workers = new Worker[plan.threads];

@@ -36,7 +36,7 @@ public final class JavaThreads {
 
     private static void run(Arguments arguments) throws IOException, Unable {
         Starter starter = Starter.of(arguments.kind);
-        Plan plan = new Plan(arguments.threads, arguments.units, arguments.quantum, arguments.held);
+        Plan plan = new Plan(arguments.threads, arguments.units, arguments.quantum);
         Events events = new Events();
         Prerun.run(arguments, starter);
         long gcBefore = gcMs();

@@ -1,11 +1,6 @@
-/** A synchronized method around the whole quantum: private work, held work and update all exclude each other. */
+/** A synchronized method around the whole quantum: work and update exclude all others. */
 final class MethodTotal extends Total {
-    private final int held;
     private long sum;
-
-    MethodTotal(int held) {
-        this.held = held;
-    }
 
     @Override
     long work(long state, long quanta, int quantum) {
@@ -18,7 +13,6 @@ final class MethodTotal extends Total {
 
     private synchronized long wholeQuantum(long state, int quantum) {
         long x = Steps.walk(state, quantum);
-        x = Steps.walk(x, held);
         sum += x;
         return x;
     }

@@ -2,12 +2,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** No lock: each thread adds for itself, and hands its sum in once, when it has done. */
 final class NoTotal extends Total {
-    private final int held;
     private final AtomicLong sum = new AtomicLong();
-
-    NoTotal(int held) {
-        this.held = held;
-    }
 
     @Override
     long work(long state, long quanta, int quantum) {
@@ -15,7 +10,6 @@ final class NoTotal extends Total {
         long own = 0;
         for (long i = 0; i < quanta; i++) {
             x = Steps.walk(x, quantum);
-            x = Steps.walk(x, held);
             own += x;
         }
         sum.addAndGet(own);

@@ -1,4 +1,4 @@
-/** A synchronized block around the update only (and the held work, where asked): private work runs side by side. */
+/** A synchronized block around the update and the last {@code held} units: the others run side by side. */
 final class ObjectTotal extends Total {
     private final Object monitor = new Object();
     private final int held;
@@ -10,11 +10,12 @@ final class ObjectTotal extends Total {
 
     @Override
     long work(long state, long quanta, int quantum) {
+        int inside = Math.min(held, quantum);
         long x = state;
         for (long i = 0; i < quanta; i++) {
-            x = Steps.walk(x, quantum);
+            x = Steps.walk(x, quantum - inside);
             synchronized (monitor) {
-                x = Steps.walk(x, held);
+                x = Steps.walk(x, inside);
                 sum += x;
             }
         }

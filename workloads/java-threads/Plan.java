@@ -5,15 +5,13 @@
 final class Plan {
     final int threads;
     final int quantum;
-    final int held;
     final long quanta;
     final int lastQuantum;
     private final long[] starts;
 
-    Plan(int threads, long units, int quantum, int held) {
+    Plan(int threads, long units, int quantum) {
         this.threads = threads;
         this.quantum = quantum;
-        this.held = held;
         this.quanta = (units - 1) / quantum + 1;
         this.lastQuantum = (int) (units - (quanta - 1) * quantum);
         this.starts = new long[threads + 1];
@@ -32,13 +30,13 @@ final class Plan {
         return starts[i];
     }
 
-    /** All units of an iteration, private and held: what WORK must come to. */
+    /** All units of an iteration: what WORK must come to. */
     long total() {
         return unitsBefore(quanta);
     }
 
     private long unitsBefore(long q) {
         long missing = q == quanta ? quantum - lastQuantum : 0;
-        return q * (quantum + (long) held) - missing;
+        return q * quantum - missing;
     }
 }

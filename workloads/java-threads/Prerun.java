@@ -14,16 +14,16 @@ final class Prerun {
             return;
         }
         int quantum = Math.min(arguments.quantum, Math.max(1, arguments.prerun / CALLS));
-        long quanta = Math.max(1, arguments.prerun / CALLS / (quantum + (long) arguments.held));
+        long quanta = Math.max(1, arguments.prerun / CALLS / quantum);
         Total total = Total.of(arguments.lock, arguments.held);
         long x = Steps.START;
         for (int i = 0; i < CALLS; i++) {
             x = total.work(x, quanta, quantum);
         }
-        long steps = CALLS * quanta * (quantum + (long) arguments.held);
+        long steps = CALLS * quanta * quantum;
         if (x != Jump.by(steps, Steps.START)) {
             throw new IllegalStateException("work was lost in the pre-run");
         }
-        new Iteration(new Plan(arguments.threads, arguments.prerun, quantum, arguments.held), arguments, starter);
+        new Iteration(new Plan(arguments.threads, arguments.prerun, quantum), arguments, starter);
     }
 }

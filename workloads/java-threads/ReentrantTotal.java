@@ -1,6 +1,6 @@
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A ReentrantLock (not fair) around the update and the held work. */
+/** A ReentrantLock (not fair) around the update and the last {@code held} units. */
 final class ReentrantTotal extends Total {
     private final ReentrantLock lock = new ReentrantLock();
     private final int held;
@@ -12,12 +12,13 @@ final class ReentrantTotal extends Total {
 
     @Override
     long work(long state, long quanta, int quantum) {
+        int inside = Math.min(held, quantum);
         long x = state;
         for (long i = 0; i < quanta; i++) {
-            x = Steps.walk(x, quantum);
+            x = Steps.walk(x, quantum - inside);
             lock.lock();
             try {
-                x = Steps.walk(x, held);
+                x = Steps.walk(x, inside);
                 sum += x;
             } finally {
                 lock.unlock();

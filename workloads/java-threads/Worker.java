@@ -27,10 +27,10 @@ final class Worker implements Runnable {
         boolean shorter = last == plan.quanta && last > first;
         long whole = last - first - (shorter ? 1 : 0);
         long x = total.work(start, whole, plan.quantum);
-        long done = whole * (plan.quantum + (long) plan.held);
+        long done = whole * plan.quantum;
         if (shorter) {
             x = total.work(x, 1, plan.lastQuantum);
-            done += plan.lastQuantum + plan.held;
+            done += plan.lastQuantum;
         }
         end = x;
         units = done;

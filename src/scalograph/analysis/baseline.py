@@ -12,7 +12,9 @@ from scalograph.analysis.simultaneous import paired_level, shared_correlation, w
 
 Blocks = Mapping[int, Sequence[Hashable]]
 Means = Mapping[int, Mapping[Hashable, float]]
-UNPAIRED = "need >= 1 block that holds the baseline and this level to pair runs, have 0: not paired"
+Shared = Mapping[int, Sequence[Hashable]]
+# One pair has no spread and so no interval; runs of their own on each side may have one.
+NEEDED_PAIRS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,10 @@ class Columns:
     contrasts: Mapping[int, Contrast]
     level: float
     confidence: float
+
+    def flipped(self) -> "Columns":
+        """The contrasts log R(level)/R(baseline) of rates; what holds together still does."""
+        return replace(self, contrasts={n: c.flipped() for n, c in self.contrasts.items()})
 
     def singles(self) -> dict[int, Estimate]:
         """Level -> ratio with its own interval."""
@@ -50,17 +56,24 @@ def unpaired_columns(samples: Mapping[int, FloatArray], baseline: int, confidenc
 
 
 def blocked_columns(scores: Mapping[int, Scores], baseline: int, blocks: Blocks, confidence: float) -> Columns:
-    """Paired contrasts of block means, for levels that share a block with the baseline; scores above zero."""
+    """Paired contrasts of block means, for levels that share 2 blocks with the baseline; scores above zero."""
     means = {n: block_logs(n, x, blocks) for n, x in scores.items()}
-    shared = {n: _common(means, (baseline, n)) for n in means if n != baseline and baseline in means}
-    found = {n: _paired(means, baseline, n, ids) for n, ids in shared.items() if ids}
-    usable = [n for n, c in found.items() if c.df > 0]
-    if not usable:
+    shared = _shared(means, baseline)
+    found = {n: _paired(means, baseline, n, ids) for n, ids in shared.items() if len(ids) >= NEEDED_PAIRS}
+    if not found:
         return Columns(found, confidence, confidence)
-    complete = _common(means, (baseline, *usable))
-    matrix = np.array([[means[baseline][i] - means[n][i] for n in usable] for i in complete])
-    rho = shared_correlation(matrix.reshape(len(complete), len(usable)))
-    return Columns(found, paired_level([found[n].n for n in usable], rho, confidence), confidence)
+    complete = _common(means, (baseline, *found))
+    matrix = np.array([[means[baseline][i] - means[n][i] for n in found] for i in complete])
+    rho = shared_correlation(matrix.reshape(len(complete), len(found)))
+    return Columns(found, paired_level([c.n for c in found.values()], rho, confidence), confidence)
+
+
+def unpaired(scores: Mapping[int, Scores], baseline: int, blocks: Blocks) -> dict[int, str]:
+    """Level -> why its runs are not paired with those of the baseline, for each level that is not."""
+    shared = _shared({n: block_logs(n, x, blocks) for n, x in scores.items()}, baseline)
+    need = f"need >= {NEEDED_PAIRS} blocks that hold the baseline and this level to pair runs"
+    few = {n: len(shared.get(n, ())) for n in scores if n != baseline}
+    return {n: f"{need}, have {count}: not paired" for n, count in few.items() if count < NEEDED_PAIRS}
 
 
 def block_logs(n: int, scores: Scores, blocks: Blocks) -> dict[Hashable, float]:
@@ -80,6 +93,11 @@ def block_logs(n: int, scores: Scores, blocks: Blocks) -> dict[Hashable, float]:
         if np.isfinite(value):
             logs.setdefault(block, []).append(float(np.log(value)))
     return {block: float(np.mean(found)) for block, found in logs.items()}
+
+
+def _shared(means: Means, baseline: int) -> Shared:
+    """Level -> the blocks that it shares with the baseline."""
+    return {n: _common(means, (baseline, n)) for n in means if n != baseline and baseline in means}
 
 
 def _common(means: Means, levels: Sequence[int]) -> list[Hashable]:

@@ -1,7 +1,8 @@
 """How far apart are two treatments, on the log scale? The one step under ratio, speedup and comparison."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from scipy.special import stdtr
 
@@ -42,6 +43,10 @@ class Contrast:
         low, high = exp(self.delta - half), exp(self.delta + half)
         found = Estimate(exp(self.delta), low, high, confidence, self.n, self.method, self.warnings)
         return found if high is not None else found.warned("the upper end exceeds what a number can hold")
+
+    def flipped(self) -> Self:
+        """The contrast log(b / a)."""
+        return replace(self, delta=-self.delta)
 
     def p_value(self) -> float | None:
         """Two-sided p of no difference; None without a standard error."""

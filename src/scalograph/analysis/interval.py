@@ -1,4 +1,16 @@
-"""What does a run of this treatment take, and how well is that known?"""
+"""What does a run of this treatment take, and how well is that known?
+
+`typical` is the geometric mean of run scores, which is their median where scores are log-normal. Where a few runs are
+much slower than the rest the two differ: the interval then covers the median up to about 30 runs and moves towards the
+geometric mean beyond; `trim=0.1` keeps it on the median, and narrower.
+
+`mean` is the arithmetic mean, the one that adds up to a cost. Slow runs rarer than the sample can show are in no
+interval: where 3 % of the runs take 1.5 times as long, one of nominal 95 % covers 93, 89 and 81 % at 3, 5 and 10 runs.
+No method does better without assuming how slow an unseen run may be.
+
+Source: T. Kalibera and R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013 (the run is the unit);
+R. R. Bahadur and L. J. Savage, Ann. Math. Statist. 27 (1956) (no interval for an unlimited mean).
+"""
 
 from typing import Literal
 
@@ -32,15 +44,7 @@ MEAN = "mean run, Student t on scores"
 def summarize(
     scores: Scores, confidence: float = 0.95, *, estimand: Estimand = "typical", trim: float = 0.0
 ) -> Estimate:
-    """Interval of one treatment from the scores of its runs.
-
-    `typical` is the geometric mean of run scores, which is their median where scores are log-normal. Where a
-    few runs are much slower than the rest the two differ: the interval then covers the median up to about
-    30 runs and moves towards the geometric mean beyond; `trim=0.1` keeps it on the median, and narrower.
-
-    `mean` is the arithmetic mean, the one that adds up to a cost. Slow runs rarer than the sample can show
-    are in no interval: where 3 % of the runs take 1.5 times as long, one of nominal 95 % covers 93, 89 and
-    81 % at 3, 5 and 10 runs. No method does better without assuming how slow an unseen run may be.
+    """Interval of one treatment from the scores of its runs; the module says what each estimand covers.
 
     Args:
         scores: one score for each run, shape (n,), any unit; None and NaN are missing, 0.0 is a value.
@@ -54,9 +58,6 @@ def summarize(
     Raises:
         ValueError: when an argument has no meaning (never for want of data).
 
-    Source: T. Kalibera and R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013 (the run is the
-    unit); R. R. Bahadur and L. J. Savage, Ann. Math. Statist. 27 (1956) (no interval for an unlimited mean).
-
     >>> e = summarize([9.8, 10.0, 10.2])
     >>> round(e.value, 2), round(e.low, 2), round(e.high, 2)
     (10.0, 9.51, 10.51)
@@ -67,17 +68,23 @@ def summarize(
     if estimand not in ("typical", "mean"):
         raise ValueError(f'estimand: found "{estimand}", expected typical or mean')
     values, notes = present(scores)
-    method = MEAN if estimand == "mean" else _typical(trim)
     if values.size == 0:
+        method = MEAN if estimand == "mean" else _typical(trim)
         return unknown(method, confidence, 0, *notes, need_runs(1, 0, "a value"))
-    if estimand == "mean":
-        return _plain(values, confidence).warned(*notes, *_unseen(values.size))
-    if not has_logs(values):
-        n_bad = int(np.count_nonzero(values <= 0))
-        return _plain(values, confidence).warned(
-            *notes, f"{n_bad} of {values.size} scores <= 0, which have no log: plain t interval of the mean"
-        )
-    return _on_logs(values, confidence, trim).warned(*notes, *trim_note(values.size, trim))
+    found = _mean(values, confidence) if estimand == "mean" else _typical_run(values, confidence, trim)
+    return found.warned(*notes)
+
+
+def _mean(values: FloatArray, confidence: float) -> Estimate:
+    return _plain(values, confidence).warned(*_unseen(values.size))
+
+
+def _typical_run(values: FloatArray, confidence: float, trim: float) -> Estimate:
+    if has_logs(values):
+        return _on_logs(values, confidence, trim).warned(*trim_note(values.size, trim))
+    n_bad = int(np.count_nonzero(values <= 0))
+    why = f"{n_bad} of {values.size} scores <= 0, which have no log: plain t interval of the mean"
+    return _plain(values, confidence).warned(why)
 
 
 def _typical(trim: float) -> str:

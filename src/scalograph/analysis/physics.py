@@ -78,10 +78,11 @@ def objections(curve: Sequence[Observed], baseline: int, work: Work) -> list[Obj
     levels = sorted(curve, key=lambda level: level.n)
     base = next((level for level in levels if level.n == baseline), None)
     found = [*_above_the_cpus(levels, baseline), *_believes(levels)]
-    if base is not None:
-        found += [*_baseline_off_cpu(base), *_too_short(levels, base, work), *_other_work(levels, base, work)]
     fast = {objection.n for objection in found if objection.gate == "speedup above the CPUs"}
-    found += [objection for objection in _rising(levels) if objection.n not in fast]
+    slower = [level for level in levels if level.n not in fast]  # of the others the same has been said already
+    found += _rising(slower)
+    if base is not None:
+        found += [*_baseline_off_cpu(base), *_too_short(slower, base, work), *_other_work(levels, base, work)]
     return sorted(found, key=lambda objection: objection.n)
 
 
@@ -111,7 +112,7 @@ def _rising(levels: Sequence[Observed]) -> Iterator[Objection]:
 
 def _too_short(levels: Iterable[Observed], base: Observed, work: Work) -> Iterator[Objection]:
     """The CPUs must have had the time for the baseline's CPU time, as often as it was done."""
-    needed = _low(base.cpu)
+    needed = _busy(base)
     for level in levels:
         wall = level.wall.high if level.wall else None
         if needed is None or wall is None or level.n == base.n:
@@ -121,6 +122,12 @@ def _too_short(levels: Iterable[Observed], base: Observed, work: Work) -> Iterat
             need = f"{times:g} x {needed:.3g}" if work == "per-worker" else f"{needed:.3g}"
             had = f"{wall:.3g} s on {level.in_use} CPU{'s' * (level.in_use > 1)}"
             yield Objection("time below the CPU time", level.n, f"needs {need} s of CPU time and had at most {had}")
+
+
+def _busy(base: Observed) -> float | None:
+    """CPU seconds of the workers themselves: helpers (a compiler, a collector) may add what is not theirs to repeat."""
+    cpu, wall = _low(base.cpu), _low(base.wall)
+    return cpu if cpu is None or wall is None else min(cpu, wall * base.in_use)
 
 
 def _baseline_off_cpu(base: Observed) -> Iterator[Objection]:

@@ -8,6 +8,7 @@ which each single interval must be taken.
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import stdtr
@@ -17,6 +18,8 @@ from scalograph.analysis.sample import Center, FloatArray
 
 DRAWS = 8192
 SEED = 20_260_101  # fixed: the same data give the same bands
+MOST_PAIRS = 32
+RHO_STEP = 0.05
 DUNNETT = 0.5  # correlation of two columns when all spreads are equal
 
 
@@ -55,6 +58,9 @@ def welch_level(base: Center, columns: Sequence[Center], confidence: float, draw
 def paired_level(n_pairs: Sequence[int], rho: float, confidence: float, draws: int = DRAWS) -> float:
     """Confidence of each single paired interval so that all hold together with `confidence`.
 
+    Tables of one shape share their draws: the counts of pairs are sorted and end at `MOST_PAIRS`, past which p values
+    hardly depend on them, and the correlation is taken down to the next step of `RHO_STEP`, which is the safe side.
+
     Args:
         n_pairs: pairs of each column, each >= 2.
         rho: correlation of two columns within a block, 0 to 1.
@@ -68,6 +74,14 @@ def paired_level(n_pairs: Sequence[int], rho: float, confidence: float, draws: i
     0.95
     """
     check_confidence(confidence)
+    shape = tuple(sorted(min(n, MOST_PAIRS) for n in n_pairs))
+    return _paired_level(shape, math.floor(rho / RHO_STEP + 1e-9) * RHO_STEP, confidence, draws)
+
+
+@lru_cache(maxsize=1024)
+def _paired_level(n_pairs: tuple[int, ...], rho: float, confidence: float, draws: int) -> float:
+    if len(n_pairs) <= 1:
+        return confidence
     rng = np.random.default_rng(SEED)
     shared = math.sqrt(rho) * rng.standard_normal((draws, max(n_pairs)))
     smallest = np.ones(draws)

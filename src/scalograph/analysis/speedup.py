@@ -1,10 +1,17 @@
-"""How much faster does it get with n, and what does each of the n contribute?"""
+"""How much faster does it get with n, and what does each of the n contribute?
+
+With b the baseline: work that is the same at all levels (`total`) has the speedup T(b)/T(n), the published scaling
+factor; where each of the n does the same (`per-worker`) it is that of the rate of all the work, (n/b) T(b)/T(n).
+Scores that are rates R take the place of 1/T: R(n)/R(b), and (n/b) R(n)/R(b) where they are the rates of one worker.
+Intervals are Welch t on logs against the shared baseline, or paired t on logs of block means.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from scalograph.analysis.baseline import UNPAIRED, Blocks, blocked_columns, unpaired_columns
+from scalograph.analysis.baseline import Blocks, Columns, blocked_columns, unpaired, unpaired_columns
+from scalograph.analysis.compare import Better
 from scalograph.analysis.estimate import Estimate, check_confidence, unknown
 from scalograph.analysis.ratio import ratio
 from scalograph.analysis.sample import FloatArray, Scores, has_logs, present
@@ -13,7 +20,7 @@ from scalograph.analysis.serial_fraction import karp_flatt
 Work = Literal["total", "per-worker"]
 
 SHARED = "all levels share the baseline runs, so their errors are correlated: compare levels by `simultaneous`"
-NO_BAND = "no simultaneous interval where single intervals on logs are missing"
+NO_BAND = "no simultaneous interval: this level has no interval on logs of the kind that the others have"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +53,20 @@ def speedup(
     *,
     baseline: int = 1,
     work: Work = "total",
+    better: Better = "lower",
     cpus: int | None = None,
     blocks: Blocks | None = None,
     confidence: float = 0.95,
 ) -> list[SpeedupPoint]:
-    """Speedup of each level over the baseline level, in ascending order of the levels.
-
-    With b the baseline: `total` work is the same at all levels and the speedup is T(b)/T(n), the published
-    scaling factor; `per-worker` work is the same for each of the n, and the speedup is that of the rate of
-    work, (n/b) T(b)/T(n). Intervals are Welch t on logs against the shared baseline, or paired t on logs of
-    block means where `blocks` are given (then a level may run several times in a block).
+    """Speedup of each level over the baseline level, in ascending order of the levels; its formula is the module's.
 
     Args:
-        scores: level n >= 1 -> times of its runs, any unit, the same for all levels.
+        scores: level n >= 1 -> times of its runs, or rates, any unit, the same for all levels.
         baseline: the level that counts as 1.
         work: what the work belongs to.
+        better: lower where scores are times, higher where they are rates.
         cpus: CPUs the program may use; n above it adds no capacity.
-        blocks: level -> block of each of its runs, as many as it has scores.
+        blocks: level -> block of each of its runs, as many as it has scores; a level may run several times in one.
         confidence: nominal coverage, of each interval and of the simultaneous ones together.
 
     Returns:
@@ -75,26 +79,26 @@ def speedup(
     >>> one.speedup.value, round(two.speedup.value, 3), round(two.efficiency.value, 3)
     (1.0, 2.0, 1.0)
     """
-    _check([*scores, baseline], work, cpus, confidence)
+    _check([*scores, baseline], work, better, cpus, confidence)
     cleaned = {n: present(scores.get(n, ())) for n in sorted({*scores, baseline})}
     samples = {n: values for n, (values, _) in cleaned.items()}
-    singles = {n: _single(samples, n, baseline, confidence) for n in samples}
+    singles = {n: _single(samples, n, baseline, better, confidence) for n in samples}
     bands: dict[int, Estimate] = {}
     if samples[baseline].size and has_logs(*samples.values()):
-        if blocks is None:
-            columns = unpaired_columns(samples, baseline, confidence)
-        else:
-            columns = blocked_columns(scores, baseline, blocks, confidence)
-            singles = {n: e if n == baseline else e.warned(UNPAIRED) for n, e in singles.items()}
-        singles |= columns.singles()
+        columns = _columns(scores, samples, baseline, blocks, confidence)
+        columns = columns.flipped() if better == "higher" else columns
+        reasons = unpaired(scores, baseline, blocks) if blocks is not None else {}
+        singles = {n: e.warned(reasons[n]) if n in reasons else e for n, e in singles.items()} | columns.singles()
         bands = columns.bands()
     return [_point(n, singles[n], bands.get(n), baseline, work, cpus, cleaned[n][1]) for n in samples]
 
 
-def _check(levels: list[int], work: str, cpus: int | None, confidence: float) -> None:
+def _check(levels: list[int], work: str, better: str, cpus: int | None, confidence: float) -> None:
     check_confidence(confidence)
     if work not in ("total", "per-worker"):
         raise ValueError(f'work: found "{work}", expected total or per-worker')
+    if better not in ("lower", "higher"):
+        raise ValueError(f'better: found "{better}", expected lower or higher')
     for n in levels:
         if n < 1:
             raise ValueError(f"level: found {n}, expected a count of 1 or more")
@@ -102,13 +106,27 @@ def _check(levels: list[int], work: str, cpus: int | None, confidence: float) ->
         raise ValueError(f"cpus: found {cpus}, expected a count of 1 or more")
 
 
-def _single(samples: Mapping[int, FloatArray], n: int, baseline: int, confidence: float) -> Estimate:
-    """T(b)/T(n) with its own interval; exactly 1 at the baseline."""
+def _columns(
+    scores: Mapping[int, Scores],
+    samples: Mapping[int, FloatArray],
+    baseline: int,
+    blocks: Blocks | None,
+    confidence: float,
+) -> Columns:
+    if blocks is None:
+        return unpaired_columns(samples, baseline, confidence)
+    return blocked_columns(scores, baseline, blocks, confidence)
+
+
+def _single(samples: Mapping[int, FloatArray], n: int, baseline: int, better: Better, confidence: float) -> Estimate:
+    """The gain over the baseline with its own interval; exactly 1 at the baseline."""
     if samples[baseline].size == 0:
         reason = f"need runs of the baseline level {baseline}, have 0"
         return unknown("speedup over the baseline", confidence, samples[n].size, reason)
     if n == baseline:
         return Estimate(1.0, 1.0, 1.0, confidence, samples[n].size, "the baseline, 1 by definition")
+    if better == "higher":
+        return ratio(samples[n], samples[baseline], confidence)
     return ratio(samples[baseline], samples[n], confidence)
 
 

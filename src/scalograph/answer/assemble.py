@@ -6,12 +6,15 @@ from pathlib import Path
 
 from scalograph.answer.baselines import baseline_table
 from scalograph.answer.curves import Sample, curves, primary, samples
+from scalograph.answer.names import title
 from scalograph.answer.noise import noise
+from scalograph.answer.physics import examine
 from scalograph.answer.published import published_table
 from scalograph.answer.residue import residue
 from scalograph.answer.sentences import sentences
-from scalograph.answer.tables import declared_tables, title, treatment_tables
+from scalograph.answer.tables import declared_tables, treatment_tables
 from scalograph.answer.timelines import timelines
+from scalograph.answer.told import told
 from scalograph.answer.trust import n_short, trust
 from scalograph.findings import (
     BaselineDoc,
@@ -39,19 +42,21 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     taken = samples(table)
     every = list(taken.values())
     found = curves(table, taken)
-    published = published_table(table, found, folder) if folder else None
-    floor = noise(every, primary(table))
+    objections = examine(table, found, taken)
+    published, missed = published_table(table, found, folder) if folder else (None, [])
+    floor = noise(every, primary(table), table.study.protocol.confidence)
+    varying = residue(table)
     return Findings(
         study=_study(table),
         machine=dict(table.machine),
         runs=_runs(table, every),
-        trust=trust(table, every, floor),
-        answer=sentences(table, found, published),
+        trust=trust(table, every, floor, varying, objections),
+        answer=[*told(table, declared_tables(table, taken, found)), *sentences(table, found, published)],
         curves=found,
         tables=_tables(table, taken, found, published),
         timelines=timelines(every, primary(table), table.file),
-        residue=residue(table),
-        warnings=[*table.warnings, *table.dropped, *table.notes],
+        residue=varying,
+        warnings=[*table.warnings, *table.dropped, *table.notes, *missed],
         noise=floor,
         degraded=_degraded(table.rows),
         reproduce=list(reproduce),

@@ -1,10 +1,13 @@
 """Is one thread as fast on two CPUs as on one? The baseline compared across CPU counts."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from scalograph.analysis import Comparison, compare
-from scalograph.answer.curves import Sample, docs, primary
-from scalograph.answer.tables import title, varied
+from scalograph.answer.curves import curve_factor, docs
+from scalograph.answer.gains import Gain, gain
+from scalograph.answer.names import title, varied
+from scalograph.answer.sample import Sample
 from scalograph.findings import Cell, Column, Level, TableDoc
 from scalograph.table import Table
 
@@ -18,19 +21,22 @@ _WORDS = {
 
 
 def baseline_table(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> TableDoc | None:
-    """The baseline's time on each CPU count over that on the fewest; None where only one count was run."""
+    """The baseline's score on each CPU count over that on the fewest; None where only one count was run."""
     factor = next((name for name, f in table.study.factors.items() if f.control == "cpus"), None)
-    if factor is None or not table.study.baseline or factor in table.study.baseline or factor not in varied(table):
+    how = gain(table, curve_factor(table))
+    if how is None or factor is None or factor in table.study.baseline or factor not in varied(table):
         return None
     pairs = [pair for group in _groups(table, taken, factor) for pair in _pairs(group)]
     shown = [name for name in varied(table) if name != factor and name not in table.study.baseline]
-    rows = [_row(table, factor, shown, one, other) for one, other in pairs]
+    rows = [_row(table, how, factor, shown, one, other) for one, other in pairs]
     columns = [Column(name=title(table, name), kind="label") for name in shown]
     columns += [Column(name="CPUs", kind="label"), Column(name="compared with", kind="label")]
-    columns += [Column(name="ratio of times", kind="estimate"), Column(name="so one worker is", kind="text")]
+    columns += [Column(name=f"ratio of {how.kind}s", kind="estimate"), Column(name="so the baseline is", kind="text")]
     ((name, level),) = table.study.baseline.items()
     heading = f"{title(table, name)} = {level} across CPU counts"
-    note = "paired within blocks; a program of one worker should not care how many CPUs it may use"
+    note = f"{title(table, how.response)} on these CPUs over that on the fewest, paired within blocks"
+    if level == 1:
+        note += "; a program of one worker should not care how many CPUs it may use"
     return TableDoc(id="baseline-across-cpus", title=heading, note=note, columns=columns, rows=rows)
 
 
@@ -49,18 +55,19 @@ def _pairs(group: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
     return [(group[0], other) for other in group[1:]]
 
 
-def compared(table: Table, one: Sample, other: Sample) -> Comparison:
+def compared(table: Table, how: Gain, one: Sample, other: Sample) -> Comparison:
     """`other` over `one` by the means of the blocks that hold both."""
-    response = primary(table)
-    a, b = _block_means(other, response), _block_means(one, response)
+    a, b = _block_means(other, how.response), _block_means(one, how.response)
     shared = [block for block in a if block in b]
-    paired = len(shared) >= 2
-    confidence = table.study.protocol.confidence
-    if paired:
-        return compare(
-            [a[k] for k in shared], [b[k] for k in shared], paired=True, margin=MARGIN, confidence=confidence
-        )
-    return compare(other.scores(response), one.scores(response), margin=MARGIN, confidence=confidence)
+    words = partial(
+        compare,
+        better="lower" if how.kind == "time" else "higher",
+        margin=MARGIN,
+        confidence=table.study.protocol.confidence,
+    )
+    if len(shared) >= 2:
+        return words([a[k] for k in shared], [b[k] for k in shared], paired=True)
+    return words(other.scores(how.response), one.scores(how.response))
 
 
 def _block_means(sample: Sample, response: str) -> dict[int, float]:
@@ -70,8 +77,8 @@ def _block_means(sample: Sample, response: str) -> dict[int, float]:
     return {block: sum(scores) / len(scores) for block, scores in blocks.items()}
 
 
-def _row(table: Table, factor: str, shown: Sequence[str], one: Sample, other: Sample) -> list[Cell]:
-    found = compared(table, one, other)
+def _row(table: Table, how: Gain, factor: str, shown: Sequence[str], one: Sample, other: Sample) -> list[Cell]:
+    found = compared(table, how, one, other)
     cells: list[Cell] = [one.treatment[name] for name in shown]
     cells += [other.treatment[factor], one.treatment[factor]]
     return [*cells, docs(found.ratio).model_dump(), _WORDS[found.label]]

@@ -1,50 +1,17 @@
-"""Responses along one factor, all other factors fixed; and the runs that may count."""
+"""Responses along one factor, all other factors fixed."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict
 
-from scalograph.analysis import Estimate, SpeedupPoint, speedup, summarize
+from scalograph.analysis import Estimate, SpeedupPoint, summarize
+from scalograph.answer.gains import gains, primary
+from scalograph.answer.sample import COUNTED, Sample, flags, samples
 from scalograph.findings import Curve, EstimateDoc, Level, Point, PointResponse
-from scalograph.table import Row, Table
+from scalograph.table import Table
 
-# Runs with these verdicts carry the estimates; the others are kept, drawn and counted.
-COUNTED = ("clean", "undecided")
+__all__ = ["COUNTED", "Sample", "curve_factor", "curves", "docs", "primary", "samples"]
 
-
-@dataclass(frozen=True)
-class Sample:
-    """The runs of one treatment: all that succeeded, and those that the estimates rest on."""
-
-    treatment: Mapping[str, Level]
-    every: tuple[Row, ...]
-    counted: tuple[Row, ...]
-    n_failed: int
-
-    def scores(self, response: str) -> list[float]:
-        """Scores of the runs that count, in order."""
-        return [row.scores[response] for row in self.counted if response in row.scores]
-
-    def blocks(self, response: str) -> list[int]:
-        """The block of each of `scores`."""
-        return [row.block for row in self.counted if response in row.scores]
-
-
-def samples(table: Table) -> dict[tuple[Level, ...], Sample]:
-    """The sample of each planned treatment, also of one that has no run yet."""
-    rows: dict[tuple[Level, ...], list[Row]] = {tuple(t.values()): [] for t in table.treatments}
-    for row in table.rows:
-        if not row.warmup:
-            rows.setdefault(row.key, []).append(row)
-    names = list(table.study.factors)
-    return {key: _sample(dict(zip(names, key, strict=True)), found) for key, found in rows.items()}
-
-
-def _sample(treatment: Mapping[str, Level], rows: Sequence[Row]) -> Sample:
-    every = tuple(row for row in rows if row.status == "ok")
-    clean = tuple(row for row in every if row.verdict in COUNTED)
-    # Fewer than two clean runs carry no interval; the disturbed ones do, under a flag.
-    return Sample(treatment, every, clean if len(clean) >= 2 else every, len(rows) - len(every))
+BASELINE_DISTURBED = "its baseline rests on disturbed runs"
 
 
 def docs(estimate: Estimate) -> EstimateDoc:
@@ -70,48 +37,14 @@ def curves(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Curv
 
 
 def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sample]) -> Curve:
-    gains = _gains(table, factor, members)
-    points = [_point(table, factor, sample, gains.get(sample.treatment[factor])) for sample in members]
+    found = gains(table, factor, members)
+    points = [_point(table, factor, sample, found.get(sample.treatment[factor])) for sample in members]
+    baseline = next((s for s in members if s.treatment[factor] == table.study.baseline.get(factor)), None)
+    if found and baseline is not None and baseline.falls_back:
+        for point in points:
+            if point.level != baseline.treatment[factor]:
+                point.flags.append(BASELINE_DISTURBED)
     return Curve(group=group, factor=factor, points=points)
-
-
-def primary(table: Table) -> str:
-    """The response that speedup is taken on: the first one read from a window's wall, else the first."""
-    responses = table.study.responses
-    return next((name for name, r in responses.items() if r.source == "window.wall"), next(iter(responses)))
-
-
-def _gains(table: Table, factor: str, members: list[Sample]) -> dict[Level, SpeedupPoint]:
-    """Speedup of each level; none without a baseline, or where levels are no counts."""
-    baseline = table.study.baseline.get(factor)
-    levels = [sample.treatment[factor] for sample in members]
-    if not _is_count(baseline) or not all(map(_is_count, levels)):
-        return {}
-    response = primary(table)
-    points = speedup(
-        {_int(s.treatment[factor]): s.scores(response) for s in members},
-        baseline=_int(baseline),
-        work=table.study.work,
-        cpus=_cpus(table, factor, members),
-        blocks={_int(s.treatment[factor]): s.blocks(response) for s in members},
-        confidence=table.study.protocol.confidence,
-    )
-    return {point.n: point for point in points}
-
-
-def _is_count(level: Any) -> bool:
-    return isinstance(level, int) and not isinstance(level, bool) and level >= 1
-
-
-def _int(level: Any) -> int:
-    return int(level)
-
-
-def _cpus(table: Table, factor: str, members: list[Sample]) -> int | None:
-    """CPUs that the runs of a curve could use, as the kernel gave them back; None where the curve itself is of CPUs."""
-    if table.study.factors[factor].control == "cpus":
-        return None
-    return max((row.n_cpus for sample in members for row in sample.every), default=None)
 
 
 def _point(table: Table, factor: str, sample: Sample, gain: SpeedupPoint | None) -> Point:
@@ -143,19 +76,3 @@ def _shares(sample: Sample) -> list[float]:
     """Mean share of the tree's CPU time on each CPU."""
     shares = [[ns / sum(row.per_cpu_ns) for ns in row.per_cpu_ns] for row in sample.counted if sum(row.per_cpu_ns)]
     return [sum(column) / len(shares) for column in zip(*shares, strict=False)]
-
-
-def flags(sample: Sample) -> list[str]:
-    """What a reader must know about the runs of one treatment."""
-    found = []
-    n_disturbed = sum(row.verdict not in COUNTED for row in sample.every)
-    if n_disturbed and len(sample.counted) == len(sample.every):
-        found.append(f"rests on disturbed runs: {n_disturbed} of {len(sample.every)} were contaminated")
-    elif n_disturbed:
-        found.append(f"{n_disturbed} of {len(sample.every)} runs contaminated, left out")
-    if sample.n_failed:
-        found.append(f"{sample.n_failed} of {sample.n_failed + len(sample.every)} runs failed")
-    works = {row.work for row in sample.every}
-    if len(works) > 1:
-        found.append(f"the work differs between runs: {min(map(str, works))} .. {max(map(str, works))}")
-    return found

@@ -11,7 +11,7 @@ from scalograph.answer.curves import Sample
 from scalograph.findings import Noise
 
 
-def noise(samples: Iterable[Sample], response: str) -> Noise | None:
+def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) -> Noise | None:
     """Median over treatments of the standard deviation of log scores; None where no treatment has two runs.
 
     The median, because a few contended treatments may vary a hundred times as much as the others. A sample variance
@@ -24,7 +24,7 @@ def noise(samples: Iterable[Sample], response: str) -> Noise | None:
         return None
     sd = float(np.median([_sd(group.std(ddof=1), len(group) - 1) for group in groups]))
     n = int(np.median([len(group) for group in groups]))
-    detectable = minimum_detectable_effect(sd, n)
+    detectable = minimum_detectable_effect(sd, n, confidence=confidence)
     if detectable is None:
         return None
     return Noise(sd_log_percent=100 * sd, minimum_detectable_percent=100 * math.expm1(detectable), n=n)

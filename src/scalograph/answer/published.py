@@ -1,65 +1,84 @@
 """A paper's figures beside the measured ones, and what does not reproduce."""
 
-import csv
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scalograph.answer.tables import title
+from scalograph.answer.names import brief, title
+from scalograph.answer.published_file import Row, locate, read_rows
 from scalograph.errors import StudyError
 from scalograph.findings import Column, Curve, EstimateDoc, Level, TableDoc
 from scalograph.study import Published
 from scalograph.table import Table
 
-MAX_ROWS = 10_000
 # A published figure has its own error, rarely printed; it counts as reproduced within this factor of the interval.
 TOLERANCE = 0.05
+WIDEST = 0.25
+REPRODUCES = "scaling factor reproduces"
 
 
-def read_rows(published: Published, folder: Path) -> list[dict[str, str]]:
-    """The rows of the published file, which must lie in the study's folder.
+def published_table(table: Table, curves: Sequence[Curve], folder: Path) -> tuple[TableDoc | None, list[str]]:
+    """Each published row, its figures, and the measured ones of the same treatment where there is one.
+
+    A study is measured whatever becomes of the file: one that is missing or broken is a warning.
 
     Raises:
-        StudyError: the file leads outside, is missing, or lacks a named column.
+        StudyError: the file leads outside the study's folder.
     """
-    file = (folder / published.file).resolve()
-    if not file.is_relative_to(folder.resolve()):
-        raise StudyError.one("published.file", published.file, "a file inside the study's folder")
-    try:
-        with file.open(encoding="utf-8", newline="") as stream:
-            rows = [row for row, _ in zip(csv.DictReader(stream), range(MAX_ROWS), strict=False)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise StudyError.one("published.file", f"{published.file} cannot be read: {error}", "a CSV file") from error
-    missing = [c for c in [*published.match, *published.values] if rows and c not in rows[0]]
-    if missing:
-        raise StudyError.one(
-            "published", f"no column {', '.join(missing)} in {published.file}", f"one of {', '.join(rows[0])}"
-        )
-    return rows
-
-
-def published_table(table: Table, curves: Sequence[Curve], folder: Path) -> TableDoc | None:
-    """Each published row, its figures, and the measured ones of the same treatment where there is one."""
     published = table.study.published
     if published is None:
-        return None
-    rows = read_rows(published, folder)
-    others = [name for name in (rows[0] if rows else {}) if name not in published.values]
+        return None, []
+    file = locate(published, folder)
+    try:
+        names, rows = read_rows(published, file)
+    except StudyError as error:
+        return None, [f"the published figures are left out: {brief(problem, 1000)}" for problem in error.problems]
+    return _table(table, published, curves, names, rows), []
+
+
+def _table(
+    table: Table, published: Published, curves: Sequence[Curve], names: Sequence[str], rows: Sequence[Row]
+) -> TableDoc:
+    others = [name for name in names if name not in published.values]
     columns = [Column(name=name.replace("_", " "), kind="label") for name in others]
     for response in published.values.values():
         unit = table.study.responses[response].unit if response in table.study.responses else ""
         columns.append(Column(name=f"{_shown(table, response)} published", unit=unit))
         columns.append(Column(name=f"{_shown(table, response)} here", unit=unit, kind="estimate"))
-    columns.append(Column(name="scaling factor reproduces", kind="text"))
     measured = _measured(curves)
     cells = [_row(published, row, others, _found(published, row, measured)) for row in rows]
+    note = published.note
+    if factor := _factor(published):
+        columns.append(Column(name=REPRODUCES, kind="text"))
+        answers = [_answer(table, published, row, _found(published, row, measured), factor) for row in rows]
+        cells = [[*row, answer] for row, answer in zip(cells, answers, strict=True)]
+        note = " ".join(part for part in (note, _lowest(rows, others, factor)) if part)
     return TableDoc(
-        id="published",
-        title="Published figures beside the measured ones",
-        note=published.note,
-        columns=columns,
-        rows=cells,
+        id="published", title="Published figures beside the measured ones", note=note, columns=columns, rows=cells
     )
+
+
+def _factor(published: Published) -> str | None:
+    """The column that holds the published scaling factors."""
+    return next((column for column, response in published.values.items() if response == "speedup"), None)
+
+
+def _lowest(rows: Sequence[Row], others: Sequence[str], factor: str) -> str:
+    """The condition under which the published factors fall deepest, since a reader looks for that first."""
+    known = [(value, row) for row in rows if (value := _number(row[factor])) is not None]
+    if not known:
+        return ""
+    value, row = min(known, key=lambda item: item[0])
+    under = ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in others if row[name])
+    return f"The lowest published scaling factor, {value:g}, is that of {brief(under)}."
+
+
+def _answer(table: Table, published: Published, row: Row, figures: Mapping[str, EstimateDoc], factor: str) -> str:
+    wanted = {name: level(published, column, row[column]) for column, name in published.match.items()}
+    if figures and any(wanted.get(name) == value for name, value in table.study.baseline.items()):
+        return "baseline"
+    return reproduces(_number(row[factor]), figures.get("speedup"))
 
 
 def _shown(table: Table, response: str) -> str:
@@ -78,9 +97,7 @@ def _measured(curves: Sequence[Curve]) -> list[tuple[dict[str, Level], dict[str,
 
 
 def _found(
-    published: Published,
-    row: Mapping[str, str],
-    measured: Sequence[tuple[dict[str, Level], dict[str, EstimateDoc]]],
+    published: Published, row: Row, measured: Sequence[tuple[dict[str, Level], dict[str, EstimateDoc]]]
 ) -> dict[str, EstimateDoc]:
     """Figures of the first treatment (in declared order of levels) that matches a published row."""
     wanted = {factor: level(published, column, row[column]) for column, factor in published.match.items()}
@@ -90,44 +107,44 @@ def _found(
     return {}
 
 
-def level(published: Published, column: str, text: str) -> Level:
-    """The level that a published text stands for."""
-    if text in published.levels.get(column, {}):
-        return published.levels[column][text]
+def level(published: Published, column: str, text: str | None) -> Level | None:
+    """The level that a published text stands for; None where the cell is missing."""
+    if text is None or text in published.levels.get(column, {}):
+        return None if text is None else published.levels[column][text]
     try:
         return int(text)
     except ValueError:
-        return text
+        number = _number(text)
+        return text if number is None else number
 
 
-def _row(
-    published: Published, row: Mapping[str, str], others: Sequence[str], figures: Mapping[str, EstimateDoc]
-) -> list[Any]:
+def _row(published: Published, row: Row, others: Sequence[str], figures: Mapping[str, EstimateDoc]) -> list[Any]:
     cells: list[Any] = [row[name] for name in others]
     for column, response in published.values.items():
         missing = EstimateDoc(warnings=["this treatment was not run here"])
         cells += [_number(row[column]), figures.get(response, missing).model_dump()]
-    factors = [_number(row[column]) for column, response in published.values.items() if response == "speedup"]
-    cells.append(reproduces(next(iter(factors), None), figures.get("speedup")))
     return cells
 
 
-def _number(text: str) -> float | None:
+def _number(text: str | None) -> float | None:
     try:
-        return float(text)
+        number = float(text or "")
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
 def reproduces(published: float | None, here: EstimateDoc | None) -> str:
     """Whether a published scaling factor lies in the measured interval, widened by `TOLERANCE`.
+
+    An interval wider than `WIDEST` to each side would hold nearly anything: it decides nothing.
 
     >>> reproduces(0.53, EstimateDoc(value=0.98, low=0.97, high=0.99))
     'no: lower'
     """
     if published is None or here is None or here.value is None:
         return "not measured"
-    if here.low is None or here.high is None:
+    if here.low is None or here.high is None or here.high - here.low > 2 * WIDEST * here.value:
         return "undecided"
     if published < here.low * (1 - TOLERANCE):
         return "no: lower"

@@ -2,13 +2,20 @@
 
 from collections.abc import Iterable
 
+from scalograph.answer.names import brief
 from scalograph.table import Row, Table
 
 
 def residue(table: Table) -> list[str]:
     """Each undeclared difference in words."""
     rows = table.counted()
-    return [*_setups(rows), *_work(table, rows), *_policies(table, rows)]
+    return [*_accepted(table), *_setups(rows), *_work(table, rows), *_policies(table, rows)]
+
+
+def _accepted(table: Table) -> Iterable[str]:
+    """Differences that a resume was told to accept: the runs before it and after it are of two set-ups."""
+    for key, before, now in getattr(table, "accepted", []):
+        yield f"{brief(key)}: {brief(before)} before a resume, {brief(now)} after it; accepted as a difference"
 
 
 def _setups(rows: list[Row]) -> Iterable[str]:

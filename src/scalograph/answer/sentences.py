@@ -1,63 +1,52 @@
 """The answer in words, most important first."""
 
+from collections import Counter
 from collections.abc import Sequence
 
-from scalograph.answer.tables import title, varied
-from scalograph.findings import Curve, EstimateDoc, Point, TableDoc
+from scalograph.answer.names import title, varied
+from scalograph.answer.published import REPRODUCES
+from scalograph.answer.shape import COLLAPSES, SCALES, Shape
+from scalograph.findings import Curve, EstimateDoc, TableDoc
 from scalograph.table import Table
 
 MAX_SENTENCES = 12
-# A curve scales when it reaches this share of what its CPUs can give, and collapses when it falls below the other.
-SCALES, COLLAPSES = 0.8, 0.8
 
 
 def sentences(table: Table, curves: Sequence[Curve], published: TableDoc | None) -> list[str]:
     """What the study found."""
-    measured = [curve for curve in curves if any(point.speedup and point.speedup.value for point in curve.points)]
-    found = [_summary(table, measured)] if measured else []
-    ranked = sorted(measured, key=lambda curve: -max((p.n_cpus or 1) for p in curve.points))
-    found += [_curve(table, curve) for curve in ranked]
+    shapes = [Shape.of(table, curve) for curve in curves]
+    measured = [shape for shape in shapes if shape.points]
+    found = [_summary(title(table, measured[0].curve.factor), measured)] if measured else []
+    found += [_curve(table, shape) for shape in sorted(measured, key=lambda shape: -shape.most)]
     if len(found) > MAX_SENTENCES:
         found = [*found[:MAX_SENTENCES], f"{len(found) - MAX_SENTENCES} further curves are in the tables."]
     return found + _reproduced(published)
 
 
-def _summary(table: Table, curves: Sequence[Curve]) -> str:
-    on_many = [curve for curve in curves if max((p.n_cpus or 1) for p in curve.points) > 1]
-    scaling = sum(_best(curve)[1] >= SCALES * max((p.n_cpus or 1) for p in curve.points) for curve in on_many)
-    falling = sum(_worst(curve)[1] <= COLLAPSES for curve in curves)
-    factor = title(table, curves[0].factor)
+def _summary(factor: str, shapes: Sequence[Shape]) -> str:
+    on_many = [shape for shape in shapes if shape.most > 1]
     parts = []
     if on_many:
-        parts.append(
-            f"{scaling} of {len(on_many)} curves on more than one CPU reach {100 * SCALES:.0f} % of what it can give"
-        )
-    parts.append(
-        f"{falling} of {len(curves)} curves end slower than {100 * COLLAPSES:.0f} % of their baseline somewhere"
-    )
+        reached = [shape.scales for shape in on_many]
+        text = f"{reached.count(True)} of {len(on_many)} curves that can use more CPUs than their baseline reach "
+        text += f"{100 * SCALES:.0f} % of what those CPUs can give"
+        unclear = reached.count(None)
+        parts.append(text + (f" ({unclear} undecided: their intervals are too wide)" if unclear else ""))
+    n_slower, n_collapsed = sum(shape.slower for shape in shapes), sum(shape.collapsed for shape in shapes)
+    text = f"{n_slower} of {len(shapes)} curves become slower than their baseline"
+    parts.append(text + (f", {n_collapsed} of them below {100 * COLLAPSES:.0f} % of it" if n_slower else ""))
     return f"Along {factor}: " + "; ".join(parts) + "."
 
 
-def _curve(table: Table, curve: Curve) -> str:
+def _curve(table: Table, shape: Shape) -> str:
+    curve = shape.curve
     fixed = [f"{title(table, name)} {curve.group[name]}" for name in varied(table) if name in curve.group]
     where = ", ".join(fixed) or "Overall"
-    point, _ = _best(curve)
-    low_point, low = _worst(curve)
     factor = title(table, curve.factor)
-    text = f"{where}: at most {_times(point.speedup)} ({factor} {point.level})"
-    if low <= COLLAPSES and low_point.level != point.level:
-        text += f", down to {_times(low_point.speedup)} ({factor} {low_point.level})"
+    text = f"{where}: at most {_times(shape.best.speedup)} ({factor} {shape.best.level})"
+    if shape.fallen is not None:
+        text += f", down to {_times(shape.fallen.speedup)} ({factor} {shape.fallen.level})"
     return text + "."
-
-
-def _best(curve: Curve) -> tuple[Point, float]:
-    points = [(p, p.speedup.value) for p in curve.points if p.speedup and p.speedup.value is not None]
-    return max(points, key=lambda item: item[1])
-
-
-def _worst(curve: Curve) -> tuple[Point, float]:
-    points = [(p, p.speedup.value) for p in curve.points if p.speedup and p.speedup.value is not None]
-    return min(points, key=lambda item: item[1])
 
 
 def _times(estimate: EstimateDoc | None) -> str:
@@ -69,17 +58,19 @@ def _times(estimate: EstimateDoc | None) -> str:
 
 
 def _reproduced(published: TableDoc | None) -> list[str]:
-    """How many of the published scaling factors were found again."""
-    if published is None:
+    """How many of the published scaling factors were found again; the baselines are 1 by definition and say nothing."""
+    if published is None or published.columns[-1].name != REPRODUCES:
         return []
-    answers = [str(row[-1]) for row in published.rows if row[-1] != "not measured"]
-    if not answers:
+    answers = Counter(str(row[-1]) for row in published.rows)
+    words = {
+        "no: lower": "published lower than here",
+        "no: higher": "published higher than here",
+        "undecided": "undecided (too few runs here, or too wide an interval)",
+    }
+    n = answers["yes"] + sum(answers[answer] for answer in words)
+    if not n:
         return ["None of the published treatments was run here."]
-    n_yes = sum(answer == "yes" for answer in answers)
-    text = f"Of {len(answers)} published scaling factors that have a treatment here, {n_yes} reproduce"
-    lower, higher = answers.count("no: lower"), answers.count("no: higher")
-    if lower:
-        text += f"; {lower} published ones are lower than here"
-    if higher:
-        text += f"; {higher} are higher than here"
-    return [text + "."]
+    text = f"Of {n} published scaling factors that have a treatment here, {answers['yes']} reproduce"
+    return [
+        "; ".join([text, *(f"{answers[answer]} {what}" for answer, what in words.items() if answers[answer])]) + "."
+    ]

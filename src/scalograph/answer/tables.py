@@ -3,10 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from scalograph.analysis import summarize
-from scalograph.answer.curves import Sample, curve_factor, docs, primary
+from scalograph.answer.curves import Sample, curve_factor, docs
+from scalograph.answer.gains import formula
+from scalograph.answer.names import title, varied
 from scalograph.findings import Cell, Column, Curve, EstimateDoc, Level, Point, TableDoc
 from scalograph.study import Table as Declared
 from scalograph.table import Table
+
+__all__ = ["declared_tables", "judged", "title", "treatment_tables", "varied"]
 
 MAX_ROWS = 80  # of one table: past that it is divided by a further factor
 
@@ -21,11 +25,6 @@ def treatment_tables(table: Table, curves: Sequence[Curve]) -> list[TableDoc]:
     return [_part(table, factor, dict(zip(dividers, levels, strict=True)), part) for levels, part in parts.items()]
 
 
-def varied(table: Table) -> list[str]:
-    """Factors that have more than one level among the planned treatments."""
-    return [name for name in table.study.factors if len({t[name] for t in table.treatments}) > 1]
-
-
 def _dividers(table: Table, factor: str) -> list[str]:
     """Fewest factors, those with fewest levels first, that bring every table to at most `MAX_ROWS` rows."""
     counts = {name: len({t[name] for t in table.treatments}) for name in varied(table) if name != factor}
@@ -37,12 +36,6 @@ def _dividers(table: Table, factor: str) -> list[str]:
         dividers.append(name)
         n_rows //= counts[name]
     return [name for name in table.study.factors if name in dividers]
-
-
-def title(table: Table, name: str) -> str:
-    """A factor's or response's name for people."""
-    part = table.study.factors.get(name) or table.study.responses.get(name)
-    return (part.title if part else "") or name.replace("_", " ")
 
 
 def _part(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequence[Curve]) -> TableDoc:
@@ -62,7 +55,11 @@ def _part(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequenc
     key = "-".join(str(level) for level in fixed.values())
     heading = f"Treatments with {where}" if where else "Treatments"
     return TableDoc(
-        id=f"treatments-{key}" if key else "treatments", title=heading, note=_note(table), columns=columns, rows=rows
+        id=f"treatments-{key}" if key else "treatments",
+        title=heading,
+        note=formula(table, factor),
+        columns=columns,
+        rows=rows,
     )
 
 
@@ -70,16 +67,6 @@ def judged(table: Table) -> list[str]:
     """Responses with a direction; the others are diagnostics, kept in the findings and the export."""
     names = [name for name, response in table.study.responses.items() if response.better != "none"]
     return names or list(table.study.responses)
-
-
-def _note(table: Table) -> str:
-    if not table.study.baseline:
-        return ""
-    ((factor, level),) = table.study.baseline.items()
-    response = title(table, primary(table))
-    return (
-        f"scaling factor = {response} at {title(table, factor)} {level} over that of the row, the other factors equal"
-    )
 
 
 def _row(table: Table, curve: Curve, point: Point, shown: Sequence[str], has_speedup: bool) -> list[Cell]:

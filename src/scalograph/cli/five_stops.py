@@ -61,6 +61,8 @@ def _alone(declared: Declared, folder: Path | None, resume: bool, accepted: list
     host.check()
     # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
     made = results.latest(declared.study.name, folder) if resume else conduct.begin(planned, folder)
+    if made.warning:
+        say(made.warning, "yellow")
     _announce(planned, made.folder)
     made_by = Path(probe.argv[0]).name if len(probe.argv) == 1 else "degraded"
     done = conduct.conduct(planned, made, host, made_by, _progress(planned), (accepted or []) if resume else None)

@@ -36,11 +36,13 @@ class LiveProgress:
         if self._bar:
             self._bar.stop()
 
-    def asked(self, run: Run) -> None:
+    def asked(self, run: Run, n_left: int) -> None:
         """A run begins."""
+        self._total = self._done + n_left  # disturbed runs are asked for again
         if self._bar:
             levels = printable(" ".join(f"{name}={level}" for name, level in run.treatment.items()))
-            self._bar.update(self._task, description=f"block {run.block + 1}/{self._blocks}  {levels[:70]}")
+            where = f"block {run.block + 1}/{self._blocks}  {levels[:70]}"
+            self._bar.update(self._task, description=where, total=self._total)
         elif self._block is not None and run.block != self._block:
             self._line()
         self._block = run.block

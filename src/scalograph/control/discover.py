@@ -1,10 +1,11 @@
 """The host as a plain value: read once, before a study. No name of a host or a person is in it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from scalograph.build import cache
 from scalograph.control.isolation import why_refused
-from scalograph.control.jvms import find
+from scalograph.control.jvms import at, find
 from scalograph.control.scheduler import granted_scheduling
 from scalograph.control.topology import read_topology
 from scalograph.facts import HostFacts, Jvm
@@ -45,6 +46,13 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         granted_priority=scheduling.priority,
         granted_nice=scheduling.nice,
     )
+
+
+def with_launchers(facts: HostFacts, paths: Sequence[str]) -> HostFacts:
+    """These facts and, behind the JVMs that were found, those whose launchers are at `paths`: asked for their build."""
+    known = {name for jvm in facts.jvms for name in (jvm.name, jvm.java)}
+    given = [path for path in paths if path not in known]
+    return facts.model_copy(update={"jvms": (*facts.jvms, *at(given, _kept_jvms()))}) if given else facts
 
 
 def _kept_jvms() -> Path | None:

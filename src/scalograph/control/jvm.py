@@ -87,15 +87,17 @@ class JvmOptionsControl:
 
 def _spelled_out(level: Level, facts: HostFacts) -> list[Level]:
     if level in ("all", "default"):
-        if not facts.jvms:
+        # A JVM with a path for a name is a level of its own.
+        names: list[Level] = [jvm.name for jvm in facts.jvms if not jvm.name.startswith("/")]
+        if not names:
             raise LevelError(f'"{level}" on a host without a JVM', "at least one JVM", INSTALL)
-        return [jvm.name for jvm in facts.jvms[: None if level == "all" else 1]]
+        return names if level == "all" else names[:1]
     _launcher(level, facts)
     return [level]
 
 
 def _launcher(level: Level, facts: HostFacts) -> str:
-    if jvm := _named(level, facts):
+    if jvm := named(level, facts):
         return jvm.java
     if isinstance(level, str) and level.startswith("/"):
         return level
@@ -103,7 +105,8 @@ def _launcher(level: Level, facts: HostFacts) -> str:
     raise LevelError(f'no JVM is named "{level}"', f"one of {known}", "or give the path of a launcher")
 
 
-def _named(level: Level, facts: HostFacts) -> Jvm | None:
+def named(level: Level, facts: HostFacts) -> Jvm | None:
+    """The JVM of this name or path, if it is known here."""
     # A level 17 is as good as "17": in the grammar of levels, digits are a number.
     wanted = "" if isinstance(level, bool) else str(level)
     return next((jvm for jvm in facts.jvms if wanted in (jvm.name, jvm.java)), None)

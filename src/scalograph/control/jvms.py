@@ -1,4 +1,4 @@
-"""Which JVMs this machine has: PATH, JAVA_HOME, /usr/lib/jvm and paths that were given."""
+"""Which JVMs this machine has: JAVA_HOME, PATH, /usr/lib/jvm; and what is at paths that levels give."""
 
 import hashlib
 import json
@@ -32,31 +32,35 @@ _VENDORS = {
 def find(
     root: Path = Path("/"),
     environ: Mapping[str, str] = os.environ,
-    given: Sequence[str] = (),
     cache: Path | None = None,
 ) -> tuple[Jvm, ...]:
-    """JVMs in order of preference: given, JAVA_HOME, PATH, /usr/lib/jvm. The first is the default of a study.
+    """JVMs in order of preference: JAVA_HOME, PATH, /usr/lib/jvm. The first is the default of a study.
 
     A launcher that does not answer is left out. Answers are kept in the folder `cache` until the launcher changes.
     """
     found: list[Jvm] = []
     seen: set[Path] = set()
-    for candidate in _candidates(root, environ, given):
+    for candidate in _candidates(root, environ):
         java = candidate.resolve()
         if java in seen or not _is_program(java):
             continue
         seen.add(java)
         if properties := _asked(java, cache):
-            found.append(_jvm(java, properties, {jvm.name for jvm in found}))
+            found.append(_jvm(java, properties, _name(properties, {jvm.name for jvm in found})))
     return tuple(found)
 
 
-def _candidates(root: Path, environ: Mapping[str, str], given: Sequence[str]) -> Iterable[Path]:
+def at(paths: Sequence[str], cache: Path | None = None) -> tuple[Jvm, ...]:
+    """The JVMs whose launchers are at these paths, each named by its path. One that does not answer is left out."""
+    launchers = [Path(path) for path in dict.fromkeys(paths)]
+    asked = ((java, _asked(java, cache)) for java in launchers if _is_program(java))
+    return tuple(_jvm(java, properties, str(java)) for java, properties in asked if properties)
+
+
+def _candidates(root: Path, environ: Mapping[str, str]) -> Iterable[Path]:
     def under(path: str) -> Path:
         return root / path.lstrip("/")
 
-    for path in given:
-        yield under(path) / "bin" / "java" if under(path).is_dir() else under(path)
     if environ.get("JAVA_HOME", "").startswith("/"):
         yield under(environ["JAVA_HOME"]) / "bin" / "java"
     for folder in environ.get("PATH", "").split(":"):
@@ -70,11 +74,11 @@ def _is_program(path: Path) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113
 
 
-def _jvm(java: Path, properties: Mapping[str, str], taken: set[str]) -> Jvm:
+def _jvm(java: Path, properties: Mapping[str, str], name: str) -> Jvm:
     javac = java.parent / "javac"
     build = properties.get("java.runtime.version") or properties["java.version"]
     return Jvm(
-        name=_name(properties, taken),
+        name=name,
         java=str(java),
         release=_release(properties["java.version"]),
         build=build,

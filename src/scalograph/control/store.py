@@ -8,7 +8,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from scalograph.control.folder import PrivateFolder, state_folder
 from scalograph.control.leaves import sweep
 from scalograph.control.owner import Owner, boot_id
 from scalograph.control.settings import Change, Tree, in_force, undo
+from scalograph.control.shared import shared_lock, try_shared
 from scalograph.errors import HostError
 
 LOCK, CHANGES = "lock", "changes.json"
@@ -39,17 +40,21 @@ class Changes(BaseModel):
 
 @dataclass(frozen=True)
 class Store:
-    """Where changes are kept, and what they change. Without a folder there is no lock, and nothing can be changed."""
+    """Where changes are kept, and what they change. Without a folder there is no lock, and nothing can be changed.
+
+    `shared` is the lock of all users; without it, two users may measure at once.
+    """
 
     folder: Path | None
     tree: Tree | None
     root: Path = Path("/")
+    shared: Path | None = None
 
     @classmethod
     def of_machine(cls) -> "Store":
         """The one of this machine and user."""
         mount = cgroup2_mount()
-        return cls(state_folder(), None if mount is None else CgroupTree(mount))
+        return cls(state_folder(), None if mount is None else CgroupTree(mount), shared=shared_lock())
 
 
 # Folders whose lock this process holds, and how many times: flock would wait for ourselves.
@@ -72,15 +77,18 @@ def lock_machine(wait_s: float = 0.0, store: Store | None = None) -> Iterator[li
         yield []
         return
     path = store.folder
-    with PrivateFolder(path) as folder:
-        lock = None if _held.get(path) else _locked(folder, time.monotonic() + wait_s)
+    with PrivateFolder(path) as folder, ExitStack() as locks:
+        first = not _held.get(path)
+        if first:
+            deadline = time.monotonic() + wait_s
+            locks.callback(os.close, _locked(folder, deadline))
+            if (shared := _shared(store, deadline)) is not None:
+                locks.callback(os.close, shared)
         _held[path] = _held.get(path, 0) + 1
         try:
-            yield _put_right(store, folder) if lock is not None else []
+            yield _put_right(store, folder) if first else []
         finally:
             _held[path] -= 1
-            if lock is not None:
-                os.close(lock)
 
 
 def restore_stale(store: Store | None = None) -> list[str]:
@@ -136,6 +144,19 @@ def _locked(folder: PrivateFolder, deadline: float) -> int:
             raise HostError(str(folder.path), f"{who} measures on this machine", "one at a time", "wait for its end")
         time.sleep(_POLL_S)
     return lock
+
+
+def _shared(store: Store, deadline: float) -> int | None:
+    """The lock of all users; None where there is no place for one, or somebody has spoiled it."""
+    try:
+        while store.shared and (lock := try_shared(store.shared)) is None:
+            if time.monotonic() >= deadline:
+                found = "another user's process measures on this machine"
+                raise HostError(str(store.shared), found, "one at a time", "wait for its end")
+            time.sleep(_POLL_S)
+    except OSError:
+        return None
+    return lock if store.shared else None
 
 
 def _try_lock(folder: PrivateFolder) -> int | None:

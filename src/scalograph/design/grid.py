@@ -1,33 +1,85 @@
-"""The trivial planner: the full grid in randomised blocks."""
+"""The trivial planner: the full grid in randomised blocks; disturbed runs are asked for again at the end of theirs."""
 
 import random
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from scalograph.design.planner import Design, Run
+from scalograph.errors import StudyError
+
+# More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
+REPEATED = ("contaminated", "impossible")
 
 
 class GridPlanner:
     """Each block holds every treatment once (baselines more often) in an order drawn anew.
 
-    A slow drift of the machine then falls on all treatments alike, and differences within a block are paired.
+    A slow drift of the machine then falls on all treatments alike, and differences within a block are paired. When
+    the planned runs of a block are done, those that were disturbed are asked for again, at most `max_reruns` times.
     """
 
     def __init__(self, design: Design) -> None:
-        self._left = {run.run: run for run in _order(design)}
+        self._design, self._max_reruns = design, getattr(design.study.protocol, "max_reruns", 1)
+        self._planned = {run.run: run for run in _order(design)}
+        self._left: dict[int, dict[str, Run]] = {}
+        self._disturbed: dict[int, list[Run]] = {}
+        for name, run in self._planned.items():
+            self._left.setdefault(run.block, {})[name] = run
 
     def ask(self) -> Run | None:
         """The first run in order that was not told yet."""
-        return next(iter(self._left.values()), None)
+        return next((run for block in self._left.values() for run in block.values()), None)
 
-    def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> None:
-        """Cross a run off."""
-        self._left.pop(run.run, None)
+    def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> str | None:
+        """Cross a run off; at the end of a block, ask for its disturbed runs again or say why not.
+
+        Raises:
+            StudyError: the design gives the name of this run to another treatment.
+        """
+        self._refuse_other(run)
+        left = self._left.get(run.block, {})
+        asked = left.pop(run.run, None)
+        if asked is None or asked.warmup:
+            return None
+        if verdict in REPEATED:
+            self._disturbed.setdefault(run.block, []).append(asked)
+        return None if left else self._repeat(run.block)
 
     @property
     def n_left(self) -> int:
-        """Runs that are still to come."""
-        return len(self._left)
+        """Runs that are still to come, as far as is known by now."""
+        return sum(map(len, self._left.values()))
+
+    def _refuse_other(self, run: Run) -> None:
+        planned = self._planned.get(run.run.partition("r")[0])
+        if planned is not None and dict(planned.treatment) != dict(run.treatment):
+            now, before = (f"{run.run} of {dict(treatment)}" for treatment in (planned.treatment, run.treatment))
+            raise StudyError.one("resume: design", f"now {now}", f"{before} as in the journal", "start anew")
+
+    def _repeat(self, block: int) -> str | None:
+        disturbed, n = self._disturbed.pop(block, []), self._design.block_size
+        if not disturbed or not self._max_reruns:
+            return None
+        # Only the planned runs can be so many: later rounds hold at most half a block.
+        if 2 * len(disturbed) > n:
+            return f"machine busy: {len(disturbed)} of {n} runs of block {block} were contaminated; not repeated"
+        for run in sorted(disturbed, key=lambda run: run.run):
+            if again := self._again(run):
+                self._left[block][again.run] = again
+        return None
+
+    def _again(self, run: Run) -> Run | None:
+        """The run under a name and replicate that follow from its own: a replay finds the same ones."""
+        name, _, times = run.run.partition("r")
+        number = int(times or 0) + 1
+        if number > self._max_reruns:
+            return None
+        planned = self._planned[name]
+        n_planned = self._design.study.protocol.runs * self._design.runs_per_block(
+            self._design.treatments.index(planned.treatment)
+        )
+        return replace(planned, run=f"{name}r{number}", replicate=planned.replicate + number * n_planned)
 
 
 def _order(design: Design) -> list[Run]:

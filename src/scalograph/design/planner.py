@@ -53,5 +53,13 @@ class Planner(Protocol):
     def ask(self) -> Run | None:
         """The next run, or None when the question is answered."""
 
-    def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> None:
-        """What became of a run; resume replays the journal through here."""
+    def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> str | None:
+        """What became of a run; resume replays the journal through here. Says what a person should know, if anything.
+
+        Raises:
+            StudyError: a run of this name is another one in this design.
+        """
+
+    @property
+    def n_left(self) -> int:
+        """Runs that are still to come, as far as is known by now."""

@@ -14,13 +14,16 @@ from scalograph.control.base import Launch
 from scalograph.design.planner import Design, Run
 from scalograph.errors import HostError
 from scalograph.facts import HostFacts
-from scalograph.hosts.probe import measure
+from scalograph.hosts.probe import NotStartedError, lost, measure
+from scalograph.hosts.records import Record
 from scalograph.program import Program
 from scalograph.workload import fill
 
 # Nothing else of the caller's environment reaches a run: MAKEFLAGS or JAVA_TOOL_OPTIONS would change it unseen.
 PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR")
 TIMELINE_BINS, TIMELINE_TASKS = 120, 8
+# A host short of processes or memory for a moment recovers; a probe that is gone does not.
+MAX_NOT_STARTED = 3
 
 
 class LocalHost:
@@ -29,6 +32,7 @@ class LocalHost:
     def __init__(self, design: Design, facts: HostFacts, program: Program, probe: Sequence[str]) -> None:
         self._design, self._facts, self._program, self._probe = design, facts, program, tuple(probe)
         self.signal: int | None = None
+        self._n_not_started = 0
 
     def check(self) -> None:
         """Look for every program that the study starts, before the first run.
@@ -46,14 +50,25 @@ class LocalHost:
         """One run. The record is as journal.md says.
 
         Raises:
-            HostError: a setting is refused, or the probe does not start.
+            HostError: a setting is refused, or the probe did not start for so many runs on end.
         """
         launch = self.launch(run.treatment)
         with _scratch() as folder, ExitStack() as held:
             for context in hold(self._design.study, run.treatment, self._facts):
                 held.enter_context(context)
-            record = measure(self.specification(run, launch, folder), self._probe, self._signaled)
+            record = self._carried_out(self.specification(run, launch, folder))
         return self._obeyed(run.treatment, record.model_dump(mode="json"))
+
+    def _carried_out(self, specification: Mapping[str, Any]) -> Record:
+        try:
+            record = measure(specification, self._probe, self._signaled)
+        except NotStartedError as error:
+            self._n_not_started += 1
+            if self._n_not_started == MAX_NOT_STARTED:
+                raise
+            return lost(str(error))
+        self._n_not_started = 0
+        return record
 
     def _signaled(self, number: int) -> None:
         self.signal = number

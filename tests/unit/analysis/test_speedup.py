@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -9,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalograph.analysis import Estimate, SpeedupPoint, karp_flatt, ratio, speedup
-from scalograph.analysis.baseline import UNPAIRED
 from scalograph.analysis.sample import Center
 from scalograph.analysis.simultaneous import (
     paired_level,
@@ -131,15 +131,37 @@ def test_a_baseline_that_ran_twice_in_a_block_counts_once() -> None:
     assert point.speedup.value == pytest.approx(10.0 / math.sqrt(5.0 * 5.5))
 
 
-def test_a_level_that_shares_no_block_is_not_paired_and_the_others_are() -> None:
-    points = speedup(TIMES, blocks=BLOCKS | {4: [7, 8, 9]})
+@pytest.mark.parametrize(("of_four", "n_shared"), [([7, 8, 9], 0), ([1, 8, 9], 1)])
+def test_a_level_of_fewer_than_two_pairs_is_not_paired_and_the_others_are(of_four: list[int], n_shared: int) -> None:
+    points = speedup(TIMES, blocks=BLOCKS | {4: of_four})
     assert "paired" in at(points, 2).speedup.method
-    assert "Welch" in at(points, 4).speedup.method
-    assert UNPAIRED in at(points, 4).speedup.warnings
-    one = at(speedup(TIMES, blocks=BLOCKS | {4: [1, 8, 9]}), 4).speedup
-    assert one.low is None
-    assert "need >= 2 pairs for an interval, have 1" in one.warnings
-    assert "4 blocks without the baseline or this level are left out" in one.warnings
+    one = at(points, 4).speedup
+    assert replace(one, warnings=()) == replace(ratio(TIMES[1], TIMES[4]), warnings=())
+    reason = "need >= 2 blocks that hold the baseline and this level to pair runs"
+    assert one.warnings == (f"{reason}, have {n_shared}: not paired",)
+    assert at(points, 4).simultaneous.low is None
+
+
+def test_a_single_pair_has_a_value_and_no_interval() -> None:
+    (_, two) = speedup({1: [10.0], 2: [5.0]}, blocks={1: [1], 2: [1]})
+    assert (two.speedup.value, two.speedup.low, two.simultaneous.low) == (pytest.approx(2.0), None, None)
+
+
+@pytest.mark.parametrize("work", ["total", "per-worker"])
+def test_rates_gain_as_the_times_that_they_are_one_over(work: Literal["total", "per-worker"]) -> None:
+    rates = {n: [1 / x for x in found] for n, found in TIMES.items()}
+    for blocks in (None, BLOCKS):
+        by_time = speedup(TIMES, blocks=blocks, work=work)
+        by_rate = speedup(rates, blocks=blocks, work=work, better="higher")
+        for one, two in zip(by_time, by_rate, strict=True):
+            for name in ("speedup", "efficiency", "serial_fraction", "simultaneous"):
+                same(getattr(one, name), getattr(two, name))
+
+
+def test_a_rate_of_zero_still_has_a_ratio_in_the_right_direction() -> None:
+    point = at(speedup({1: [2.0, 2.1, 1.9], 2: [0.0, 4.0, 4.1, 3.9]}, better="higher"), 2)
+    assert point.speedup.value == pytest.approx(1.5)
+    assert "Fieller" in point.speedup.method
 
 
 def test_blocks_must_name_every_run() -> None:
@@ -174,6 +196,7 @@ def test_correlated_errors_are_noted() -> None:
     ("arguments", "found"),
     [
         ({"work": "shared"}, "work"),
+        ({"better": "none"}, "better"),
         ({"cpus": 0}, "cpus"),
         ({"baseline": 0}, "level"),
         ({"confidence": 0.0}, "confidence"),
@@ -199,6 +222,11 @@ def test_max_t_against_the_table_of_dunnett() -> None:
     many = Center(0.0, 1.0, 10_000)
     assert welch_level(many, [many] * 4, 0.95) == pytest.approx(0.9853, abs=0.0012)
     assert paired_level([200] * 4, 0.5, 0.95, draws=32_768) == pytest.approx(0.9853, abs=0.0015)
+
+
+def test_tables_of_one_shape_share_their_level() -> None:
+    assert paired_level([5, 8], 0.32, 0.95) == paired_level([8, 5], 0.34, 0.95) != paired_level([5, 8], 0.36, 0.95)
+    assert paired_level([32, 32], 0.3, 0.95) == paired_level([10_000, 500], 0.3, 0.95)
 
 
 @settings(max_examples=25, deadline=None)

@@ -91,6 +91,21 @@ def test_undecided_runs_make_one_careful(tmp_path: Path) -> None:
     assert of(tmp_path, runs(neighbor_s=None)).trust.level == "doubt"
 
 
+def test_work_is_compared_as_numbers(tmp_path: Path) -> None:
+    made = [({**TREATMENTS[0]}, record(1.0, iterations=[(1.0, 1.0, work)])) for work in (9, 100, 20)]
+    found = of(tmp_path, [*made, (TREATMENTS[0], record(1.0))])
+    assert point(found, "none", 1).flags == [
+        "the work differs between runs: 9 .. 100", "1 of 4 runs did not count their work",
+    ]  # fmt: skip
+
+
+def test_the_detectable_effect_grows_with_the_confidence(tmp_path: Path) -> None:
+    sure = of(tmp_path, runs(), VALID.replace("runs = 3", 'runs = 3\nconfidence = "99%"')).noise
+    usual = of(tmp_path, runs()).noise
+    assert sure and usual and sure.sd_log_percent == usual.sd_log_percent
+    assert sure.minimum_detectable_percent > 1.3 * usual.minimum_detectable_percent
+
+
 def test_work_that_differs_is_residue(tmp_path: Path) -> None:
     made = [(t, record(1.0, iterations=[(1.0, 1.0, 100 * t["threads"])])) for _ in JITTER for t in TREATMENTS]
     assert of(tmp_path, made).residue == [
@@ -127,16 +142,62 @@ def test_published_figures_stand_beside_the_measured_ones(tmp_path: Path) -> Non
     assert shown.rows[1][3] == 40.0 and shown.rows[1][4]["value"] == pytest.approx(4.0, rel=1e-3)
     assert (
         found.answer[-1]
-        == "Of 2 published scaling factors that have a treatment here, 1 reproduce; 1 are higher than here."
+        == "Of 2 published scaling factors that have a treatment here, 1 reproduce; 1 published higher than here."
     )
 
 
+def test_a_published_file_stays_in_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="a file inside the study's folder"):
+        of(tmp_path, runs(), PUBLISHED.replace("published.csv", "../published.csv"))
+
+
 @pytest.mark.parametrize(
-    ("file", "message"), [("../published.csv", "inside the study's folder"), ("none.csv", "cannot be read")]
+    ("text", "why"),
+    [
+        (None, "cannot be read: No such file"),
+        ("x" * 9000, "no column"),
+        ("a,b\n1,2\n", "no column threads, sync"),
+        ("\0\xff", "cannot be read"),
+    ],
+    ids=["missing", "long", "other columns", "no text"],
 )
-def test_a_published_file_stays_in_the_folder(tmp_path: Path, file: str, message: str) -> None:
-    with pytest.raises(StudyError, match=message):
-        of(tmp_path, runs(), PUBLISHED.replace("published.csv", file))
+def test_published_figures_that_cannot_be_read_are_a_warning(tmp_path: Path, text: str | None, why: str) -> None:
+    if text is not None:
+        (tmp_path / "published.csv").write_bytes(text.encode("latin-1"))
+    found = of(tmp_path, runs(), PUBLISHED)
+    (warning,) = found.warnings
+    assert warning.startswith("the published figures are left out: ") and why in warning
+    assert all(t.id != "published" for t in found.tables)
+
+
+def test_the_copy_beside_the_journal_serves_where_the_study_is_not(tmp_path: Path) -> None:
+    (tmp_path / "published.csv").write_text("threads,sync,wall_s,factor\n4,none,10,4.0\n")
+    found = of(tmp_path, runs(), PUBLISHED.replace("published.csv", "data/published.csv"))
+    assert found.warnings == [] and any(t.id == "published" for t in found.tables)
+
+
+def test_short_and_long_rows_have_what_they_have(tmp_path: Path) -> None:
+    (tmp_path / "published.csv").write_text("threads,sync,wall_s,factor\n4,none\n4,none,10,4.0,what,else\n4\n\n")
+    found = of(tmp_path, runs(), PUBLISHED)
+    (shown,) = [t for t in found.tables if t.id == "published"]
+    assert [row[-1] for row in shown.rows] == ["not measured", "yes", "not measured"]
+    assert shown.rows[0][2] is None and shown.rows[2][1] is None
+    found.model_dump_json()
+
+
+def test_long_cells_are_cut_in_sentences_only(tmp_path: Path) -> None:
+    (tmp_path / "published.csv").write_text(f"threads,sync,wall_s,factor,why\n4,none,10,4.0,{'x' * 9000}\n")
+    (shown,) = [t for t in of(tmp_path, runs(), PUBLISHED).tables if t.id == "published"]
+    assert len(shown.note) < 300 and len(shown.rows[0][2]) == 9000
+
+
+def test_published_baselines_say_nothing_and_the_lowest_factor_says_where(tmp_path: Path) -> None:
+    (tmp_path / "published.csv").write_text("threads,sync,wall_s,factor\n1,none,40,1.0\n4,atomic,80,0.5\n1,other,1,1\n")
+    found = of(tmp_path, runs(), PUBLISHED)
+    (shown,) = [t for t in found.tables if t.id == "published"]
+    assert [row[-1] for row in shown.rows] == ["baseline", "no: higher", "not measured"]
+    assert shown.note == "The lowest published scaling factor, 0.5, is that of threads 4, sync atomic."
+    assert found.answer[-1].startswith("Of 1 published scaling factors")
 
 
 def test_reproduction_is_by_interval_and_never_without_one() -> None:
@@ -145,6 +206,8 @@ def test_reproduction_is_by_interval_and_never_without_one() -> None:
         "no: lower", "yes", "yes", "yes", "no: higher", "not measured",
     ]  # fmt: skip
     assert reproduces(1.0, EstimateDoc(value=1.0)) == "undecided"
+    assert reproduces(1.0, EstimateDoc(value=1.0, low=0.76, high=1.24)) == "yes"
+    assert reproduces(1.0, EstimateDoc(value=1.0, low=0.7, high=1.3)) == "undecided"
 
 
 def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:

@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.control.base import LevelError
+from scalograph.control.discover import with_launchers
+from scalograph.control.jvm import JvmControl
 from scalograph.control.jvms import find
+from scalograph.facts import HostFacts, Jvm
 
 SAID = """echo asked >> "$0.asked"
 cat >&2 <<END
@@ -58,12 +62,22 @@ def test_releases(tmp_path: Path, version: str, release: int) -> None:
     assert find(tmp_path, {})[0].release == release
 
 
-def test_given_before_java_home_before_path_before_usr_lib_jvm(tmp_path: Path) -> None:
-    for home, version in (("opt/given", "25"), ("opt/home", "21"), ("opt/path", "17"), ("usr/lib/jvm/a", "11")):
+def test_java_home_before_path_before_usr_lib_jvm(tmp_path: Path) -> None:
+    for home, version in (("opt/home", "21"), ("opt/path", "17"), ("usr/lib/jvm/a", "11")):
         launcher(tmp_path, home, version)
     environ = {"JAVA_HOME": "/opt/home", "PATH": "relative::/nowhere:/opt/path/bin"}
-    assert [jvm.release for jvm in find(tmp_path, environ, ["/opt/given"])] == [25, 21, 17, 11]
-    assert [jvm.release for jvm in find(tmp_path, environ, ["/opt/given/bin/java"])] == [25, 21, 17, 11]
+    assert [jvm.release for jvm in find(tmp_path, environ)] == [21, 17, 11]
+
+
+def test_a_launcher_that_a_level_gives_is_asked_and_stands_behind_those_that_were_found(tmp_path: Path) -> None:
+    java = str(launcher(tmp_path, "opt/given", "25.0.1"))
+    known = HostFacts(cpus=(), jvms=(Jvm(name="17", java="/j17/bin/java", release=17, build="17.0.1+2"),))
+    facts = with_launchers(known, [java, str(tmp_path / "none"), "/j17/bin/java"])
+    assert [(jvm.name, jvm.build) for jvm in facts.jvms] == [("17", "17.0.1+2"), (java, "25.0.1+9")]
+    assert facts.machine()["jvms"][java] == "25.0.1+9"
+    assert JvmControl().resolve(["all", java], facts) == ["17", java]
+    with pytest.raises(LevelError, match="twice"):
+        JvmControl().resolve(["17", "/j17/bin/java"], facts)
 
 
 def test_one_launcher_is_one_jvm_however_it_is_reached(tmp_path: Path) -> None:

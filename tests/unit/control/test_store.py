@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import pytest
 import scalograph
 from scalograph.control.folder import MAX_BYTES, PrivateFolder, state_folder
 from scalograph.control.settings import delegation, exclusive_leaf
+from scalograph.control.shared import shared_lock
 from scalograph.control.store import CHANGES, Store, changed, lock_machine, restore_stale
 from scalograph.errors import HostError
 
@@ -148,6 +150,35 @@ def test_changes_are_undone_at_the_end_also_after_an_error(kept: Store) -> None:
         raise ZeroDivisionError
     assert untouched(kept)
     assert kept.folder is not None and not (kept.folder / CHANGES).exists()
+
+
+def test_two_users_have_two_folders_and_one_lock(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+    file = shared_lock([tmp_path / "none", tmp_path])
+    assert file == tmp_path / "scalograph.lock"
+    mine, theirs = (Store(tmp_path / name, None, shared=file) for name in ("mine", "theirs"))
+    with lock_machine(store=mine), lock_machine(store=mine):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o644
+        with pytest.raises(HostError, match="another user's process measures"), lock_machine(store=theirs):
+            pass
+    with lock_machine(store=theirs):
+        pass
+
+
+@pytest.mark.parametrize("spoil", ["symlink_to", "hardlink_to", "mkdir"])
+def test_a_spoiled_shared_lock_is_done_without_and_left_alone(tmp_path: Path, spoil: str) -> None:
+    (tmp_path / "victim").write_text("precious")
+    file = tmp_path / "scalograph.lock"
+    getattr(file, spoil)(*([tmp_path / "victim"] if spoil != "mkdir" else []))
+    with lock_machine(store=Store(tmp_path / "mine", None, shared=file)) as restored:
+        assert restored == []
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_only_a_sticky_folder_that_is_open_to_all_holds_the_shared_lock(tmp_path: Path) -> None:
+    for mode in (0o777, 0o1755):
+        tmp_path.chmod(mode)
+        assert shared_lock([tmp_path]) is None
 
 
 def test_the_lock_may_be_taken_again_by_its_holder_only(kept: Store) -> None:

@@ -1,0 +1,80 @@
+"""What speaks against believing a study, each cause in words."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from scalograph.answer.curves import curve_factor
+from scalograph.answer.gains import gain
+from scalograph.answer.names import brief
+from scalograph.answer.sample import Sample, n_survivors
+from scalograph.table import Row, Table
+
+# Past this share of disturbed or failed runs a study is doubted; from the other one on, of undecided runs.
+DISTURBED, FAILED, UNDECIDED = 0.10, 0.10, 0.50
+
+
+def doubts(
+    table: Table, samples: Sequence[Sample], residue: Sequence[str], objections: Sequence[str] = ()
+) -> list[str]:
+    """Reasons for doubt, the gravest first; none where the study may be believed."""
+    return [*_runs(table), *_treatments(table, samples), *_impossible(objections), *_declared(table, residue)]
+
+
+def _impossible(objections: Sequence[str]) -> Iterable[str]:
+    if objections:
+        more = f" (and {len(objections) - 1} more, each beside its number)" if objections[1:] else ""
+        yield f"a figure cannot be, or is not what was declared: {objections[0]}{more}"
+
+
+def n_disturbed(runs: Iterable[Row]) -> int:
+    """Runs that succeeded and that something took the CPU from, or that cannot be."""
+    return sum(row.verdict in ("contaminated", "impossible") for row in runs)
+
+
+def undecided(runs: Sequence[Row]) -> str:
+    """How many of the runs nothing could tell about; empty where there are none."""
+    n = sum(row.verdict == "undecided" for row in runs)
+    return f"for {n} of {len(runs)} runs nothing could tell whether they were disturbed" if n else ""
+
+
+def _runs(table: Table) -> Iterable[str]:
+    runs = [row for row in table.rows if not row.warmup]
+    ok = [row for row in runs if row.status == "ok"]
+    verdicts = Counter(row.verdict for row in ok)
+    disturbed, failed = n_disturbed(ok), len(runs) - len(ok)
+    if disturbed > DISTURBED * len(ok):
+        yield f"{disturbed} of {len(ok)} runs were disturbed (they are left out where enough clean ones remain)"
+    if n := verdicts["impossible"]:
+        yield f"{n} of {len(ok)} runs used more CPU time than there was"
+    if failed > FAILED * len(runs):
+        yield f"{failed} of {len(runs)} runs failed"
+    if ok and verdicts["undecided"] >= UNDECIDED * len(ok):
+        yield undecided(ok)
+    if left := sum(n_survivors(row) > 0 for row in ok):
+        yield f"{left} of {len(ok)} runs left processes behind, which were killed: their CPU time may be missing"
+
+
+def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
+    of = f"of {len(samples)} treatments"
+    if n := sum(not sample.every for sample in samples):
+        yield f"{n} {of} have no successful run"
+    factor = curve_factor(table)
+    speedups = gain(table, factor) is not None
+    baselines = [s for s in samples if speedups and s.treatment[factor] == table.study.baseline[factor]]
+    if n := sum(sample.falls_back for sample in baselines):
+        yield f"{n} of {len(baselines)} baselines rest on disturbed runs, and so do the speedups over them"
+    if n := sum(sample.falls_back for sample in samples):
+        yield f"{n} {of} rest on disturbed runs: fewer than two clean ones are left"
+    if n := sum(len(sample.counted) == 1 for sample in samples):
+        yield f"{n} {of} have one run, which has no interval at all"
+
+
+def _declared(table: Table, residue: Sequence[str]) -> Iterable[str]:
+    if table.study.protocol.order == "declared":
+        yield "runs were made in declared order, so a drift of the machine looks like an effect"
+    if keys := [str(key) for key, *_ in getattr(table, "accepted", [])]:
+        yield f"the study was resumed on a set-up that differs: {brief(', '.join(keys))}"
+    if residue:
+        yield f"something varied that no factor declares: {brief(residue[0])}" + (
+            f" (and {len(residue) - 1} more)" if residue[1:] else ""
+        )

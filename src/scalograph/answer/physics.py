@@ -1,0 +1,102 @@
+"""The physics gates on the curves of a study: flags beside the numbers, and doubts about the whole."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.physics import Gate, Objection, Observed, cpu_time_across, objections
+from scalograph.answer.names import title, varied
+from scalograph.answer.sample import Sample
+from scalograph.findings import Curve, EstimateDoc, Level, Point
+from scalograph.study import Study
+from scalograph.table import Table
+
+# True of many honest programs (they wait for a disk, or ask another source for the CPUs): told, but no doubt.
+TOLD: tuple[Gate, ...] = ("baseline off the CPU", "believes in other CPUs")
+# `speedup` has told it already, in the warnings of the point.
+FLAGGED: tuple[Gate, ...] = ("speedup above the CPUs",)
+
+
+def examine(table: Table, curves: Sequence[Curve], taken: Mapping[tuple[Level, ...], Sample]) -> list[str]:
+    """Flag each point that a gate objects to.
+
+    Args:
+        table: the runs.
+        curves: whose points get flags.
+        taken: the sample of each treatment.
+
+    Returns:
+        The objections that make a doubt, each with the place it is about.
+    """
+    if not table.study.baseline:
+        return []
+    found = []
+    for curve in curves:
+        for objection in (*_along(table, curve, taken), *_across(table, curve, curves)):
+            point = next(p for p in curve.points if p.level == objection.n)
+            if objection.gate not in FLAGGED:
+                point.flags.append(f"{objection.gate}: {objection.text}")
+            if objection.gate not in TOLD:
+                found.append(f"{_place(table, curve, objection.n)}: {objection.text}")
+    return found
+
+
+def _along(table: Table, curve: Curve, taken: Mapping[tuple[Level, ...], Sample]) -> list[Objection]:
+    baseline = table.study.baseline[curve.factor]
+    # Levels that count no workers have no n: nothing to hold physics against.
+    if table.study.factors[curve.factor].control is not None or not isinstance(baseline, int):
+        return []
+    observed = [_observed(table.study, curve, point, taken) for point in curve.points if _counts(point)]
+    return objections(observed, baseline, table.study.work)
+
+
+def _counts(point: Point) -> bool:
+    return isinstance(point.level, int) and point.level >= 1 and bool(point.n_cpus)
+
+
+def _observed(study: Study, curve: Curve, point: Point, taken: Mapping[tuple[Level, ...], Sample]) -> Observed:
+    levels = {**curve.group, curve.factor: point.level}
+    sample = taken[tuple(levels[name] for name in study.factors)]
+    works = {row.work for row in sample.counted}
+    believed = _read(study, point, "value.believed_cpus")
+    return Observed(
+        n=int(point.level),
+        n_cpus=point.n_cpus or 1,
+        wall=_estimate(_read(study, point, "window.wall")),
+        cpu=_estimate(_read(study, point, "window.cpu")),
+        speedup=_estimate(point.speedup),
+        work=works.pop() if len(works) == 1 else None,
+        believed_cpus=round(believed.value) if believed and believed.value is not None else None,
+    )
+
+
+def _read(study: Study, point: Point, source: str) -> EstimateDoc | None:
+    name = next((name for name, response in study.responses.items() if response.source == source), None)
+    return point.responses[name].estimate if name in point.responses else None
+
+
+def _estimate(doc: EstimateDoc | None) -> Estimate | None:
+    return Estimate(doc.value, doc.low, doc.high, doc.confidence, doc.n, doc.method) if doc else None
+
+
+def _across(table: Table, curve: Curve, curves: Sequence[Curve]) -> Iterator[Objection]:
+    """The baseline of this curve against that of its sibling on the fewest CPUs."""
+    factor = next((name for name, f in table.study.factors.items() if f.control == "cpus"), None)
+    if factor is None or factor not in curve.group or _work_grows(table, curve):
+        return
+    siblings = [c for c in curves if {**c.group, factor: None} == {**curve.group, factor: None}]
+    level = table.study.baseline[curve.factor]
+    points = {int(c.group[factor]): p for c in siblings for p in c.points if p.level == level}
+    times = {n: _estimate(_read(table.study, point, "window.cpu")) for n, point in points.items()}
+    found = cpu_time_across({n: cpu for n, cpu in times.items() if cpu is not None})
+    if (objection := found.get(int(curve.group[factor]))) is not None:
+        yield Objection(objection.gate, int(level), objection.text)
+
+
+def _work_grows(table: Table, curve: Curve) -> bool:
+    """A baseline of several workers may contend on more CPUs: its CPU time says nothing."""
+    return table.study.baseline[curve.factor] != 1 or table.study.factors[curve.factor].control is not None
+
+
+def _place(table: Table, curve: Curve, n: int) -> str:
+    names = [name for name in varied(table) if name in curve.group]
+    return ", ".join([*(f"{title(table, name)} {curve.group[name]}" for name in names), f"{curve.factor} {n}"])

@@ -1,0 +1,55 @@
+"""Which command lines would make these results again?"""
+
+from pathlib import Path
+
+from scalograph.errors import StudyError
+from scalograph.shipped import shipped_studies, shipped_study
+from scalograph.study import Factor, Level, Study, load, quickened
+
+
+def reproduce(study: Study, copy: Path) -> list[str]:
+    """Command lines that would make the results of a study again, and those that look at them.
+
+    The journal holds the study as it was run, not how it was called; the declaration tells which options made it so.
+
+    Args:
+        study: as journaled, levels spelled out.
+        copy: the declaration that a run left in the results folder, where there is one.
+    """
+    shipped = shipped_study(study.name) / "study.toml" if study.name in shipped_studies() else None
+    if shipped and not _other_text(copy, shipped):
+        again = [" ".join([f"scalograph study {study.name}", *_options(study, shipped)])]
+    else:
+        again = [" ".join(["scalograph run study.toml", *_options(study, copy)])] if copy.is_file() else []
+    return [*again, "scalograph report ."]
+
+
+def _other_text(copy: Path, shipped: Path) -> bool:
+    """Whether the results came from a study of one's own that only has the name of one that ships."""
+    return copy.is_file() and copy.read_bytes() != shipped.read_bytes()
+
+
+def _options(study: Study, file: Path) -> list[str]:
+    """`--quick` and `--budget`, where the declaration alone would not lead to this study."""
+    try:
+        declared = load(file)
+        shorter = quickened(declared)
+    except StudyError:  # of another release: the command would say so itself
+        return []
+    quick = not _leads_to(declared, study) and _leads_to(shorter, study)
+    budget, asked = (shorter if quick else declared).protocol.budget_s, study.protocol.budget_s
+    return [*(["--quick"] if quick else []), *([f"--budget {asked:.15g}s"] if asked and asked != budget else [])]
+
+
+def _leads_to(declared: Study, study: Study) -> bool:
+    """Whether a declaration, its levels spelled out on some host, is this study; the budget may differ."""
+    timeless = [form.protocol.model_copy(update={"budget_s": None}) for form in (declared, study)]
+    if timeless[0] != timeless[1] or declared.exclude != study.exclude or [*declared.factors] != [*study.factors]:
+        return False
+    return all(_may_become(factor, study.factors[name].levels) for name, factor in declared.factors.items())
+
+
+def _may_become(declared: Factor, levels: list[Level] | str) -> bool:
+    if isinstance(declared.levels, str) or isinstance(levels, str):
+        return True  # text waits for a host
+    return levels == [level for level in declared.levels if level in levels or level not in declared.if_granted]

@@ -1,0 +1,56 @@
+"""One lock for all users of a machine, beside the one in each user's own folder."""
+
+import fcntl
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+NAME = "scalograph.lock"
+# Where every user may make a file and nobody may take another's away: the same choice for all of them.
+FOLDERS = (Path("/run/lock"), Path("/tmp"))  # noqa: S108
+
+
+def shared_lock(folders: Sequence[Path] = FOLDERS) -> Path | None:
+    """The file that all users lock; None where the machine has no place for it."""
+    return next((folder / NAME for folder in folders if _is_open_to_all(folder)), None)
+
+
+def try_shared(file: Path) -> int | None:
+    """The locked file; None where another process has it.
+
+    Raises:
+        OSError: it cannot be used: a link, no plain file, or not readable. Each user's own lock must do then.
+    """
+    fd = _opened(file)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # reading is enough for a lock: nobody needs to write
+    except BlockingIOError:
+        os.close(fd)
+        return None
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _is_open_to_all(folder: Path) -> bool:
+    try:
+        mode = folder.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISDIR(mode) and mode & 0o1777 == 0o1777
+
+
+def _opened(file: Path) -> int:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    try:
+        fd = os.open(file, flags | os.O_CREAT | os.O_EXCL, mode=0o644)
+        os.fchmod(fd, 0o644)  # whatever the umask: the next user must be able to read it
+    except FileExistsError:
+        fd = os.open(file, flags)
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+        os.close(fd)
+        raise OSError(f"{file}: not a plain file with one name")
+    return fd

@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import pytest
+
+from scalograph.answer.reproduce import reproduce
+from scalograph.shipped import shipped_study
+from scalograph.study import Study, load, parse, quickened
+
+from ..study.example import VALID
+
+QUICK = VALID + '\n[quick]\nprotocol = { runs = 2, budget = "1min" }\n\n[quick.factors]\nthreads = [1, 2]\n'
+
+
+def with_budget(study: Study, seconds: float) -> Study:
+    return study.model_copy(update={"protocol": study.protocol.model_copy(update={"budget_s": seconds})})
+
+
+@pytest.mark.parametrize(
+    ("run", "line"),
+    [
+        (parse(QUICK), "scalograph run study.toml"),
+        (quickened(parse(QUICK)), "scalograph run study.toml --quick"),
+        (with_budget(quickened(parse(QUICK)), 60.0), "scalograph run study.toml --quick"),
+        (with_budget(quickened(parse(QUICK)), 90.0), "scalograph run study.toml --quick --budget 90s"),
+        (with_budget(parse(QUICK), 0.5), "scalograph run study.toml --budget 0.5s"),
+    ],
+)
+def test_options_are_told_from_the_declaration(tmp_path: Path, run: Study, line: str) -> None:
+    copy = tmp_path / "study.toml"
+    copy.write_text(QUICK)
+    assert reproduce(run, copy) == [line, "scalograph report ."]
+
+
+def test_a_declaration_that_cannot_be_read_leaves_the_options_out(tmp_path: Path) -> None:
+    copy = tmp_path / "study.toml"
+    copy.write_text("version = 2\n")
+    assert reproduce(parse(QUICK), copy)[0] == "scalograph run study.toml"
+    assert reproduce(parse(QUICK), tmp_path / "none.toml") == ["scalograph report ."]
+
+
+def test_a_study_that_ships_is_called_by_its_name_unless_it_was_changed(tmp_path: Path) -> None:
+    file = shipped_study("thread-scaling") / "study.toml"
+    study, copy = load(file), tmp_path / "study.toml"
+    assert reproduce(quickened(study), copy)[0] == "scalograph study thread-scaling --quick"
+    copy.write_bytes(file.read_bytes())
+    assert reproduce(study, copy)[0] == "scalograph study thread-scaling"
+    copy.write_text(file.read_text() + "# mine\n")
+    assert reproduce(study, copy)[0] == "scalograph run study.toml"

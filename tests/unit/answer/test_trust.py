@@ -1,0 +1,141 @@
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.answer import findings
+from scalograph.findings import Trust
+from scalograph.stops import exit_code
+from scalograph.table import Row, Table
+
+from ..records import record
+from .made import ONE_FACTOR, at, found_in, loaded
+
+Run = tuple[dict[str, Any], dict[str, Any]]
+N_BLOCKS = 12
+
+
+def runs(n_blocks: int = N_BLOCKS) -> list[Run]:
+    return [
+        ({"threads": n}, record((1 + 0.01 * (i % 3)) / n, cpus=(0, 1, 2, 3)))
+        for i in range(n_blocks)
+        for n in (1, 2, 4)
+    ]
+
+
+def changed(which: int, threads: int | None = None, **changes: Any) -> list[Run]:
+    """The first runs (of so many threads) with other records."""
+    made, left = runs(), which
+    for index, (treatment, _) in enumerate(made):
+        if left and threads in (None, treatment["threads"]):
+            made[index], left = (treatment, record(1.0 / treatment["threads"], cpus=(0, 1, 2, 3), **changes)), left - 1
+    return made
+
+
+def trust(tmp_path: Path, made: list[Run], text: str = ONE_FACTOR) -> Trust:
+    return found_in(tmp_path, made, text).trust
+
+
+def test_a_clean_study_is_believed(tmp_path: Path) -> None:
+    found = trust(tmp_path, runs())
+    assert (found.level, found.causes) == ("believe", [])
+    assert found.sentence.startswith("Believe it: 36 runs, none of them disturbed; a typical treatment varies by")
+
+
+@pytest.mark.parametrize(
+    ("made", "cause"),
+    [
+        (changed(4, status="failed", reason="exit code 1"), "4 of 36 runs failed"),
+        (changed(18, neighbor_s=None), "for 18 of 36 runs nothing could tell whether they were disturbed"),
+        (changed(4, neighbor_s=1.0), "4 of 36 runs were disturbed (they are left out where enough clean ones remain)"),
+        (runs(1), "3 of 3 treatments have one run, which has no interval at all"),
+        ([(t, record(1.0, kind="native" if i else "degraded")) for i, (t, _) in enumerate(runs())], "something varied"),
+    ],
+    ids=["failed", "undecided", "disturbed", "one run", "residue"],
+)
+def test_each_doubt_has_its_cause(tmp_path: Path, made: list[Run], cause: str) -> None:
+    found = trust(tmp_path, made)
+    assert found.level == "doubt"
+    assert any(text.startswith(cause) for text in found.causes)
+    assert found.sentence.startswith("Be careful: ") and cause in found.sentence
+
+
+@pytest.mark.parametrize(
+    "made",
+    [changed(3, status="failed", reason="exit code 1"), changed(3, neighbor_s=1.0), runs(2)],
+    ids=["few failed", "few disturbed", "two runs"],
+)
+def test_what_is_within_the_limits_is_believed(tmp_path: Path, made: list[Run]) -> None:
+    assert trust(tmp_path, made).level == "believe"
+
+
+def test_a_few_undecided_runs_are_told_and_are_not_short(tmp_path: Path) -> None:
+    found = found_in(tmp_path, changed(17, neighbor_s=None), ONE_FACTOR)
+    assert found.trust.level == "believe"
+    assert "none of them found disturbed, and for 17 of 36 runs nothing could tell" in found.trust.sentence
+    assert any("are undecided, and count as clean" in text for text in found.trust.causes)
+    assert (found.runs.n_short, exit_code(found)) == (0, 0)
+
+
+def test_a_treatment_that_rests_on_disturbed_runs_is_a_doubt(tmp_path: Path) -> None:
+    # 11 of 120 runs, below the limit for the whole.
+    made = [*changed(11, threads=2, neighbor_s=1.0)] + [({"threads": n}, r) for n in (1, 4) for _, r in runs(14)]
+    found = found_in(tmp_path, made, ONE_FACTOR)
+    assert found.trust.level == "doubt"
+    assert found.trust.causes[0] == "1 of 3 treatments rest on disturbed runs: fewer than two clean ones are left"
+    assert not any("its baseline" in flag for point in found.curves[0].points for flag in point.flags)
+
+
+def test_a_baseline_that_rests_on_disturbed_runs_marks_every_point_over_it(tmp_path: Path) -> None:
+    made = [*changed(11, threads=1, neighbor_s=1.0)] + [({"threads": n}, r) for n in (2, 4) for _, r in runs(14)]
+    found = found_in(tmp_path, made, ONE_FACTOR)
+    assert found.trust.causes[0].startswith("1 of 1 baselines rest on disturbed runs, and so do the speedups")
+    for level in (2, 4):
+        assert "its baseline rests on disturbed runs" in at(found, level).flags
+    assert at(found, 1).flags == ["rests on disturbed runs: 11 of 12 were contaminated"]
+
+
+def test_declared_order_is_a_doubt(tmp_path: Path) -> None:
+    found = trust(tmp_path, runs(), ONE_FACTOR.replace("runs = 3", 'runs = 3\norder = "declared"'))
+    assert found.level == "doubt" and "a drift of the machine looks like an effect" in found.sentence
+
+
+def test_many_doubts_are_counted_in_the_sentence_and_all_are_causes(tmp_path: Path) -> None:
+    made = changed(18, neighbor_s=None)[:30] + changed(6, status="failed", reason="exit code 1")[:6]
+    made[0] = (made[0][0], record(1.0, kind="degraded", neighbor_s=None))
+    found = trust(tmp_path, [*made, ({"threads": 8}, record(1.0))], ONE_FACTOR.replace('"1,2,4"', '"1,2,4,8"'))
+    assert found.sentence.endswith("further causes for doubt.")
+    assert found.sentence.count(", and ") == 3
+
+
+@dataclass
+class Accepted(Table):
+    """A table that was resumed with differences that someone accepted."""
+
+    accepted: list[tuple[str, Any, Any]] = field(default_factory=list)
+
+
+def test_accepted_differences_are_residue_and_a_doubt(tmp_path: Path) -> None:
+    plain = loaded(tmp_path, runs(), ONE_FACTOR)
+    resumed = Accepted(**{**vars(plain), "accepted": [("kernel", "6.1", "6.12")]})
+    found = findings(resumed)
+    assert found.residue == ["kernel: 6.1 before a resume, 6.12 after it; accepted as a difference"]
+    assert found.trust.level == "doubt"
+    assert "the study was resumed on a set-up that differs: kernel" in found.trust.causes
+
+
+@dataclass(frozen=True)
+class Left(Row):
+    """A run that left processes behind."""
+
+    n_survivors: int = 1
+
+
+def test_processes_left_behind_are_a_doubt_and_a_flag(tmp_path: Path) -> None:
+    read = loaded(tmp_path, runs(), ONE_FACTOR)
+    first = read.rows[0]
+    read.rows[0] = Left(**{name: getattr(first, name) for name in first.__dataclass_fields__})
+    found = findings(read)
+    assert found.trust.level == "doubt" and "1 of 36 runs left processes behind" in found.trust.sentence
+    assert at(found, 1).flags == ["1 of 12 runs left processes behind, which were killed"]
