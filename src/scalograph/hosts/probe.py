@@ -21,7 +21,9 @@ from scalograph.hosts.parts import MAX_LINE_BYTES
 from scalograph.hosts.records import (
     Capabilities,
     ErrorEvent,
+    Header,
     Record,
+    RunFigures,
     parse_event,
     parse_events,
 )
@@ -62,6 +64,14 @@ def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
     return ProbeProgram(DEGRADED, warning)
 
 
+class NotStartedError(HostError):
+    """The probe's program could not be started."""
+
+
+class LostError(HostError):
+    """A probe that began and gave no answer that could be used: killed, silent, or without end."""
+
+
 def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[int], None] | None = None) -> Record:
     """Carries out one run.
 
@@ -73,15 +83,17 @@ def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[
         probe: program and arguments of the probe.
         on_signal: is told the number of a signal that was forwarded.
 
+    Returns:
+        The record; a failed one with the reason where the probe was killed, gave no answer in time, or never ended it.
+
     Raises:
-        HostError: the host refused, or the probe did not start, answer or live.
+        NotStartedError: there was no probe.
+        HostError: the host refused.
         ProtocolError: specification or answer do not follow protocol/probe.md.
     """
-    process = ProbeProcess(probe)
-    with process.running(), _forwarding(process, on_signal) as received:
-        answer = process.exchange(json.dumps(spec).encode() + b"\n", _deadline_s(spec))
+    received: list[int] = []
     try:
-        record = _record(answer, str(spec.get("run")))
+        record = _carried_out(spec, ProbeProcess(probe), received, on_signal)
     except ScalographError:
         if received:  # it came while the probe was starting or being killed: no fault of either
             raise KeyboardInterrupt from None
@@ -89,6 +101,31 @@ def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[
     if len(received) > 1 or (received and record.run.status != "interrupted"):
         raise KeyboardInterrupt  # the run was over, but whoever sent the signal did not mean the run only
     return record
+
+
+def _carried_out(
+    spec: Mapping[str, Any], process: "ProbeProcess", received: list[int], on_signal: Callable[[int], None] | None
+) -> Record:
+    try:
+        with process.running(), _forwarding(process, received, on_signal):
+            answer = process.exchange(json.dumps(spec).encode() + b"\n", _deadline_s(spec))
+        return _record(answer, str(spec.get("run")))
+    except LostError as error:
+        return lost(str(error), process.first_line())
+
+
+def lost(reason: str, first_line: bytes = b"") -> Record:
+    """The record of a run whose probe gave none. Who measured is told by the answer's first line, if it came that far.
+
+    Every run has a probe of its own, so the next one is not in its way.
+    """
+    try:
+        header = parse_event(first_line)[1]
+    except ProtocolError:
+        header = None
+    if not isinstance(header, Header):
+        header = Header(protocol=1, probe="unknown", kind="native", containment="best effort", backend="plain")
+    return Record(header=header, run=RunFigures(status="failed", reason=reason[:4096]))
 
 
 def capabilities(probe: Sequence[str]) -> dict[str, Any]:
@@ -137,7 +174,7 @@ class ProbeProcess:
             self.process = subprocess.Popen(self.argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
         except OSError as error:
             fix = "reinstall scalograph-probe, or unset SCALOGRAPH_PROBE"
-            raise HostError("probe", f"{self.argv[0]}: {error.strerror}", "a program", fix) from None
+            raise NotStartedError("probe", f"{self.argv[0]}: {error.strerror}", "a program", fix) from None
         with self.process:
             try:
                 yield
@@ -152,8 +189,7 @@ class ProbeProcess:
         """Writes the line, reads until the probe has closed its output.
 
         Raises:
-            HostError: no end within the limit.
-            ProtocolError: more output than a record may have.
+            LostError: no end within the limit, or more output than a record may have.
         """
         deadline = time.monotonic() + limit_s
         with selectors.DefaultSelector() as selector:
@@ -197,7 +233,7 @@ class ProbeProcess:
         self._size += len(chunk)
         if self._size > MAX_RECORD_BYTES:
             expected = f"at most {MAX_RECORD_BYTES} bytes of events"
-            raise ProtocolError("probe", "a longer answer", expected, _FIX_SIZE)
+            raise LostError("probe", "a longer answer", expected, _FIX_SIZE)
 
     def _wait(self, deadline: float, limit_s: float) -> Answer:
         try:
@@ -206,9 +242,13 @@ class ProbeProcess:
             raise self._silent(limit_s) from None
         return Answer(code, b"".join(self._output), self._stderr.decode(errors="replace"))
 
-    def _silent(self, limit_s: float) -> HostError:
+    def first_line(self) -> bytes:
+        """The beginning of the answer, as far as it came."""
+        return b"".join(self._output[: MAX_LINE_BYTES // _CHUNK + 1]).partition(b"\n")[0]
+
+    def _silent(self, limit_s: float) -> LostError:
         expected = "its answer by then"
-        return HostError("probe", f"no end after {limit_s:.1f} s; killed", expected, "raise the timeout")
+        return LostError("probe", f"no end after {limit_s:.1f} s; killed", expected, "raise the timeout")
 
     def _end(self) -> None:
         """A probe that still runs here was given up: it gets the chance to kill its tree itself."""
@@ -221,11 +261,10 @@ class ProbeProcess:
 
 
 @contextmanager
-def _forwarding(process: ProbeProcess, on_signal: Callable[[int], None] | None) -> Iterator[list[int]]:
+def _forwarding(process: ProbeProcess, received: list[int], on_signal: Callable[[int], None] | None) -> Iterator[None]:
     """A handler rather than KeyboardInterrupt: an exception could tear a line that is being read."""
-    received: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield received
+        yield
         return
 
     def forward(number: int, _frame: FrameType | None) -> None:
@@ -237,7 +276,7 @@ def _forwarding(process: ProbeProcess, on_signal: Callable[[int], None] | None) 
     heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
     previous = {number: signal.signal(number, forward) for number in heard}
     try:
-        yield received
+        yield
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
@@ -269,6 +308,6 @@ def _refuse_failure(answer: Answer) -> None:
     said = ascii(answer.stderr.strip()[-400:])
     if answer.exit_code < 0:
         found = f"killed by signal {-answer.exit_code}; standard error: {said}"
-        raise HostError("probe", found, "a record", "look for the one who killed it (out of memory?)")
+        raise LostError("probe", found, "a record", "look for the one who killed it (out of memory?)")
     found = f"exit code {answer.exit_code}; standard error: {said}"
     raise ProtocolError("probe", found, "0, or 2 or 3 with an error event", "report this with the study")

@@ -14,6 +14,7 @@ import pytest
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.hosts import probe
+from scalograph.hosts.records import Record
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "protocol" / "examples"
 GOLDEN = (EXAMPLES / "probe_events.jsonl").read_text().splitlines()
@@ -48,7 +49,6 @@ def test_the_specification_arrives_whole() -> None:
         ("print(answer, end=''); sys.exit(1)", ProtocolError, "exit code 1"),
         ("sys.stderr.write('because'); sys.exit(7)", ProtocolError, "because"),
         ("sys.exit(3)", ProtocolError, "JSON"),
-        ("os.kill(os.getpid(), 9)", HostError, "signal 9"),
         ("print('x' * (5 << 20))", ProtocolError, "5242880 bytes"),
         ("os.close(0); time.sleep(0.1); print(answer, end=''); sys.exit(9)", ProtocolError, "exit code 9"),
     ],
@@ -66,10 +66,23 @@ def test_a_refusal_keeps_its_four_texts(code: int, error: type[Exception]) -> No
     assert str(caught.value) == expected
 
 
-def test_an_endless_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def failed(record: Record) -> str:
+    """Why a run without an answer failed."""
+    assert (record.run.status, record.copies) == ("failed", [])
+    return record.run.reason or ""
+
+
+def test_an_endless_answer_is_cut_off_and_the_run_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "MAX_RECORD_BYTES", 1 << 20)
-    with pytest.raises(ProtocolError, match="at most 1048576 bytes"):
-        probe.measure(SPEC, fake("while True: print('x' * 1000)"))
+    record = probe.measure(SPEC, fake("while True: print('x' * 1000)"))
+    assert "at most 1048576 bytes" in failed(record)
+
+
+def test_a_killed_probe_is_a_failed_run_that_tells_who_measured() -> None:
+    killed = probe.measure(SPEC, fake("os.kill(os.getpid(), 9)"))
+    assert "signal 9" in failed(killed) and killed.header.probe == "unknown"
+    late = probe.measure(SPEC, fake("print(answer.splitlines()[0], flush=True); os.kill(os.getpid(), 9)"))
+    assert "signal 9" in failed(late) and late.header.probe == json.loads(GOLDEN[0])["probe"]
 
 
 def test_endless_complaints_are_read_and_not_kept() -> None:
@@ -82,8 +95,8 @@ def test_a_silent_probe_is_given_up_and_gone(code: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(probe, "GRACE_S", 0.5)
     began: list[int] = []
     monkeypatch.setattr(probe.ProbeProcess, "_end", ended(began, probe.ProbeProcess._end))
-    with pytest.raises(HostError, match=r"no end after 0\.6 s"):
-        probe.measure({**SPEC, "timeout_ns": 100_000_000}, fake(code))
+    record = probe.measure({**SPEC, "timeout_ns": 100_000_000}, fake(code))
+    assert "no end after 0.6 s" in failed(record)
     assert began
     for pid in began:
         with pytest.raises(ProcessLookupError):
