@@ -1,0 +1,112 @@
+"""Did a run reach a steady state? Changepoints on the logs of its iterations, and what the last stretch looks like.
+
+An iteration that something disturbed is no changepoint: outliers are pulled in to the running median first. Stretches
+that differ by less than 1 %, or by less than the noise within them, count as the same state. The last state must hold
+for the last quarter of the iterations.
+
+Source: E. Barrett et al., Virtual machine warmup blows hot and cold, OOPSLA 2017 (the classes and the idea); the
+detection is kernel change-point detection, S. Arlot et al., JMLR 20 (2019), by the library ruptures.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.ndimage import median_filter
+
+from scalograph.analysis.sample import FloatArray, Scores, has_logs, present
+
+Kind = Literal["flat", "warm-up", "slowdown", "no steady state", "not assessed"]
+
+NEED = 30
+MOST = 1000  # longer runs are looked at as medians of blocks: the search is quadratic
+SAME = 0.01
+LAST = 0.25
+# False alarms on 30, 100 and 1000 still iterations: 2 %, 0.3 % and none in 300 (benchmarks/statistics_steady.py).
+PENALTY = 4.0
+SHORTEST = 5
+_WINDOW = 11
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """How the iterations of one run went.
+
+    Attributes:
+        kind: what happened.
+        warmup: iterations before the steady state; 0 where it is flat, None where there is none or none was looked for.
+        why: what was needed and what there was, or how far the states are apart, in words.
+    """
+
+    kind: Kind
+    warmup: int | None
+    why: str = ""
+
+
+def steady(iterations: Scores) -> Steady:
+    """Classify the iterations of one run.
+
+    Args:
+        iterations: times in the order in which they were made, shape (m,), any unit.
+
+    >>> steady([1.0] * 10).why
+    'need >= 30 iterations to see a steady state, have 10'
+    >>> found = steady([2.0] * 10 + [1.0, 1.001] * 30)
+    >>> found.kind, found.warmup
+    ('warm-up', 10)
+    """
+    values, _ = present(iterations)
+    if values.size < NEED:
+        return Steady("not assessed", None, f"need >= {NEED} iterations to see a steady state, have {values.size}")
+    if not has_logs(values):
+        return Steady("not assessed", None, "times of zero or below have no log")
+    size = math.ceil(values.size / MOST)
+    logs = _pulled_in(np.log(_medians(values, size)))
+    return _classified(logs, _states(logs), size)
+
+
+def _medians(values: FloatArray, size: int) -> FloatArray:
+    """Medians of blocks of `size` iterations; what is left over at the start is left out."""
+    whole = values[values.size % size :] if size > 1 else values
+    return np.median(whole.reshape(-1, size), axis=1)
+
+
+def _pulled_in(logs: FloatArray) -> FloatArray:
+    middle = median_filter(logs, _WINDOW, mode="mirror")  # a first outlier must not repeat itself
+    spread = 3 * 1.4826 * float(np.median(np.abs(logs - middle)))
+    return np.clip(logs, middle - spread, middle + spread)
+
+
+def _noise(logs: FloatArray) -> float:
+    """Standard deviation from one iteration to the next, which a few jumps do not move."""
+    steps = np.diff(logs)
+    return max(1.4826 * float(np.median(np.abs(steps - np.median(steps)))) / math.sqrt(2), 1e-6)
+
+
+def _states(logs: FloatArray) -> list[tuple[int, int, float]]:
+    """Stretches between changepoints: first, end, mean of the logs."""
+    from ruptures import KernelCPD  # imported where it is used: most studies have few iterations
+
+    search = KernelCPD(kernel="linear", min_size=SHORTEST).fit((logs / _noise(logs))[:, None])
+    ends = [int(end) for end in search.predict(pen=PENALTY * math.log(logs.size))]
+    return [(a, b, float(logs[a:b].mean())) for a, b in zip([0, *ends], ends, strict=False)]
+
+
+def _classified(logs: FloatArray, states: list[tuple[int, int, float]], size: int) -> Steady:
+    last = states[-1][2]
+    play = max(SAME, _noise(logs))
+    begin = logs.size
+    for first, _, level in reversed(states):
+        if abs(level - last) > play:
+            break
+        begin = first
+    earlier = [level for first, _, level in states if first < begin]
+    if not earlier:
+        return Steady("flat", 0)
+    if begin > (1 - LAST) * logs.size:
+        need = f"the last state lasts {logs.size - begin} of {logs.size} iterations, expected a quarter or more"
+        return Steady("no steady state", None, need if size == 1 else f"{need} (blocks of {size})")
+    apart = 100 * math.expm1(max(earlier, key=lambda level: abs(level - last)) - last)
+    kind: Kind = "slowdown" if min(earlier) < last - play else "warm-up"
+    return Steady(kind, begin * size, f"an earlier state took {apart:+.3g} % of the last one's time")
