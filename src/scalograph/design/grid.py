@@ -1,11 +1,11 @@
 """The trivial planner: the full grid in randomised blocks; disturbed runs are asked for again at the end of theirs."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from scalograph.design.planner import Design, Run
+from scalograph.design.planner import Design, Run, Treatment
 from scalograph.errors import StudyError
 
 # More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
@@ -50,6 +50,16 @@ class GridPlanner:
     def n_left(self) -> int:
         """Runs that are still to come, as far as is known by now."""
         return sum(map(len, self._left.values()))
+
+    def ended(self, block: int) -> bool:
+        """Whether a block has no run to come."""
+        return not self._left.get(block)
+
+    def forgo(self, treatments: Collection[Treatment]) -> None:
+        """Ask for no further run of these treatments."""
+        for block in self._left.values():
+            for name in [name for name, run in block.items() if not run.warmup and run.treatment in treatments]:
+                del block[name]
 
     def _refuse_other(self, run: Run) -> None:
         planned = self._planned.get(run.run.partition("r")[0])

@@ -1,0 +1,62 @@
+"""Treatments that are known well enough are asked for no more."""
+
+from collections import Counter
+
+import numpy as np
+
+from scalograph.analysis.stopping import Stopping
+from scalograph.design import Design, design
+from scalograph.design.sequential import SequentialPlanner
+from scalograph.facts import CpuFact, HostFacts
+from scalograph.study import parse
+
+from ..study.example import VALID
+
+HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+TEXT = VALID.replace("runs = 3", "runs = 40").replace('[factors.lock]\nlevels = ["none", "cas"]\n', "")
+
+
+def planned(text: str = TEXT) -> Design:
+    return design(parse(text), HOST)
+
+
+def counts(noise: dict[int, float], verdict: str = "clean", text: str = TEXT) -> Counter[int]:
+    """Runs by threads, where each treatment has a noise of its own."""
+    rng, made = np.random.default_rng(3), Counter[int]()
+    planner = SequentialPlanner(planned(text), Stopping(0.01, 16), lambda record: record["score"])
+    while run := planner.ask():
+        n = int(run.treatment["threads"])
+        made[n] += 1
+        planner.tell(run, {"score": float(np.exp(noise[n] * rng.standard_normal()))}, verdict)
+    return made
+
+
+def test_still_treatments_stop_early_and_noisy_ones_go_on() -> None:
+    made = counts({1: 0.001, 2: 0.001, 4: 0.2})
+    assert made[2] == 9
+    assert made[4] == 40
+
+
+def test_the_baseline_goes_on_with_the_last_of_the_others() -> None:
+    one_a_block = counts({1: 0.001, 2: 0.001, 4: 0.2})[1]
+    assert one_a_block == 40
+    assert counts({1: 0.001, 2: 0.001, 4: 0.001})[1] < 20
+
+
+def test_scores_of_disturbed_runs_decide_nothing() -> None:
+    assert counts({1: 0.001, 2: 0.001, 4: 0.001}, "contaminated") == {1: 40, 2: 40, 4: 40}
+
+
+def test_a_replay_decides_the_same() -> None:
+    rng = np.random.default_rng(5)
+    told = []
+    first = SequentialPlanner(planned(), Stopping(0.02, 16), lambda record: record["score"])
+    while run := first.ask():
+        told.append((run, {"score": float(np.exp(0.03 * rng.standard_normal()))}))
+        first.tell(*told[-1], "clean")
+    again = SequentialPlanner(planned(), Stopping(0.02, 16), lambda record: record["score"])
+    for run, record in told:
+        assert again.ask() == run
+        again.tell(run, record, "clean")
+    assert again.ask() is None
+    assert len(told) < 120
