@@ -86,7 +86,8 @@ def _entry(line: str) -> dict[str, dict[str, list[float]]]:
 def _code() -> str:
     """Of all sources: a figure of other code is not resumed from."""
     digest = 0
-    for path in sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("benchmarks/command_*.py")]):
+    sources = (path for kind in ("py", "html", "css", "js") for path in ROOT.glob(f"src/**/*.{kind}"))
+    for path in sorted([*sources, *ROOT.glob("benchmarks/command_*.py")]):
         digest = zlib.crc32(path.read_bytes(), digest)
     return f"{digest:08x}"
 

@@ -150,6 +150,8 @@ def test_a_whole_study_is_drawn_at_any_width(browser: Any, full_report: Path, wi
         assert page.locator(".scatterlayer path.point").count() >= 2240
         assert page.locator("#figures h3").all_text_contents()[1:4] == ["Wall time (ms)", "CPU time (ms)", "Speedup"]
         assert visit.overflow() <= 0
+        spans = "[...document.querySelectorAll('caption > span')].map((s) => s.getBoundingClientRect().right)"
+        assert max(page.evaluate(spans)) <= width
         assert visit.is_quiet()
 
 
@@ -170,6 +172,57 @@ def test_tables_are_readable_and_sort_by_keyboard(browser: Any, full_report: Pat
         page.keyboard.press("Enter")
         assert table.locator("tbody tr:first-child td:nth-child(4)").inner_text() == before
         assert visit.is_quiet()
+
+
+def test_cells_say_on_hover_what_they_rest_on(browser: Any, sample: ModuleType, report: Any) -> None:
+    with Visit(browser, report(sample.small())) as visit:
+        titles = (
+            visit.page.locator("#tables table")
+            .first.locator("td.e")
+            .evaluate_all("cells => cells.map((cell) => cell.title)")
+        )
+        assert titles
+        assert all("runs" in title for title in titles)
+        assert visit.page.locator("#tables td.e b").first.inner_text().strip() != ""
+
+
+def test_a_sorted_column_is_in_the_order_that_it_shows(browser: Any, sample: ModuleType, report: Any) -> None:
+    with Visit(browser, report(sample.small())) as visit:
+        table = visit.page.locator("table.sortable").first
+        table.locator("th.e button").first.click()
+        shown = [float(text.replace(",", "")) for text in table.locator("td.e:nth-child(5) b").all_inner_texts()]
+        assert len(set(shown)) > 3
+        assert shown == sorted(shown)
+
+
+def test_a_wide_interval_does_not_squeeze_the_others(browser: Any, sample: ModuleType, report: Any) -> None:
+    findings = sample.small()
+    wide = findings.curves[0].points[1].speedup
+    assert wide is not None
+    wide.low, wide.high = 0.001, 4000.0
+    with Visit(browser, report(findings)) as visit:
+        figure = visit.page.locator("figure:has(h3:text-is('Speedup'))")
+        assert 2 < figure.locator(".plot").evaluate("(plot) => plot._fullLayout.yaxis.range[1]") < 10
+        assert "wider than the frame are cut off" in figure.locator(".key").first.inner_text()
+        assert "wider than the frame" not in visit.page.locator("figure .key").first.inner_text()
+
+
+def test_ticks_of_a_logarithmic_scale_are_whole_numbers(browser: Any, full_report: Path) -> None:
+    with Visit(browser, full_report) as visit:
+        chooser(visit.page, "Vertical scale").select_option("log")
+        ticks = visit.page.locator("#families .plot").first.locator(".ytick").all_text_contents()
+        values = [float(tick.replace(",", "")) for tick in ticks]
+        assert len(values) >= 2
+        assert values == sorted(set(values))
+
+
+def test_ticks_of_a_timeline_count_whole_cpus(browser: Any, sample: ModuleType, report: Any) -> None:
+    with Visit(browser, report(sample.small())) as visit:
+        for plot in visit.page.locator(".timeline .plot").all():
+            ticks = plot.locator(".ytick").all_text_contents()
+            assert "0" in ticks
+            assert len(ticks) == len(set(ticks))
+            assert all(tick.isdigit() for tick in ticks)
 
 
 @pytest.mark.parametrize("scheme", ["dark", "light"])
@@ -201,6 +254,9 @@ def test_paper_shows_figures_and_no_controls(browser: Any, full_report: Path, tm
         assert page.locator(".key-lines").first.is_visible()
         assert page.evaluate("Math.max(...[...document.querySelectorAll('.main-svg')].map(s => s.clientWidth))") <= 700
         assert page.evaluate(CONTRAST) == []
+        page.set_viewport_size({"width": 794, "height": 1100})
+        wide = "[...document.querySelectorAll('#tables table')].map((t) => t.clientWidth - t.parentElement.clientWidth)"
+        assert max(page.evaluate(wide)) <= 0
         page.emulate_media(media="screen")
         page.wait_for_selector("html:not(.printing)", state="attached")
         page.pdf(path=tmp_path / "report.pdf", prefer_css_page_size=True)
@@ -218,7 +274,12 @@ def test_hostile_names_show_literally_and_do_nothing(browser: Any, sample: Modul
         assert page.locator("img").count() == 0
         assert HOSTILE in page.locator("h1").inner_text()
         assert HOSTILE in page.locator(".legend").inner_text()
-        assert page.locator(".xtitle").first.text_content().startswith("</script><img src=x onerror=alert(1)>")
+        assert page.locator(".xtitle").first.text_content().startswith(HOSTILE[: 30 if width == 400 else 60])
+        past = "[...document.querySelectorAll('.xtitle')].map((t) => t.getBoundingClientRect().right - innerWidth)"
+        assert max(page.evaluate(past)) <= 0
+        assert page.locator(".xtitle").first.evaluate(
+            "(t) => t.getBBox().x >= 0 && t.getBBox().x + t.getBBox().width <= t.closest('.plot').clientWidth"
+        )
         page.evaluate(
             "Plotly.Fx.hover(document.querySelector('.plot'), [{curveNumber: document.querySelector('.plot').data"
             ".findIndex(t => t.mode === 'lines+markers'), pointNumber: 1}])"

@@ -2,6 +2,7 @@
 
 from scalograph.cli.console import emit_json, tell
 from scalograph.cli.options import Gate, Json, Source
+from scalograph.cli.outcome import warn
 
 
 def command(source: Source, json: Json = False, gate: Gate = False) -> int:
@@ -18,5 +19,6 @@ def command(source: Source, json: Json = False, gate: Gate = False) -> int:
         emit_json(found.model_dump(mode="json"))
     else:
         tell(found.trust.sentence)
+        warn(found)
         tell(f"{file}")
     return exit_code(found) if gate else 0

@@ -1,14 +1,17 @@
 """How a command that ran a study ends: what came of it, where it lies, and the exit code."""
 
 import signal
+from typing import TYPE_CHECKING
 
 from scalograph.cli.console import emit_json, out, say, tell
-from scalograph.conduct import Conducted
 from scalograph.errors import Exit, HostError
-from scalograph.findings import Findings
+
+if TYPE_CHECKING:
+    from scalograph.conduct import Conducted
+    from scalograph.findings import Findings
 
 
-def conclude(conducted: Conducted, as_json: bool, report: bool) -> int:
+def conclude(conducted: "Conducted", as_json: bool, report: bool) -> int:
     """Print the outcome; with `report`, all tables and the page too."""
     if conducted.reason == "interrupted":
         say(f"interrupted; nothing finished is lost. Go on with --resume -o {conducted.results.folder}", "yellow")
@@ -28,12 +31,19 @@ def conclude(conducted: Conducted, as_json: bool, report: bool) -> int:
         tell(f"Report: {file}")
     else:
         tell(found.trust.sentence)
+        warn(found)
         tell(f"{found.runs.n_done} of {found.runs.n_asked} runs, {conducted.reason}")
         tell(f"Next: scalograph report {conducted.results.folder}")
     return exit_code(found)
 
 
-def _keep_noise(found: Findings) -> None:
+def warn(found: "Findings") -> None:
+    """What the findings warn of, beside a result that is too short to hold it."""
+    for warning in found.warnings:
+        say(f"warning: {warning}", "yellow")
+
+
+def _keep_noise(found: "Findings") -> None:
     """What a study that can be believed says of this machine, for `scalograph doctor`."""
     if found.noise is None or found.trust.level != "believe":
         return

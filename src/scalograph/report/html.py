@@ -9,11 +9,13 @@ from markupsafe import Markup
 
 from scalograph import __version__
 from scalograph.findings import Findings
-from scalograph.report import words
+from scalograph.report import rows, words
 from scalograph.report.cells import sheet
 from scalograph.report.escape import visible
+from scalograph.report.facts import facts
 from scalograph.report.pack import json_text, nonce, pack
 from scalograph.report.payload import payload
+from scalograph.results import write_text
 
 ROOM = Path(__file__).parent
 STYLES = ("base", "verdict", "controls", "figures", "tables", "evidence", "print")
@@ -28,8 +30,12 @@ STYLE_HASHES = (
 
 
 def write(findings: Findings, path: Path) -> None:
-    """Write the report; the same findings give the same bytes."""
-    path.write_text(page(findings), encoding="utf-8", newline="\n")
+    """Write the report as a whole; the same findings give the same bytes.
+
+    Raises:
+        HostError: the disk refuses; an older report is untouched.
+    """
+    write_text(path, page(findings))
 
 
 def page(findings: Findings) -> str:
@@ -39,7 +45,8 @@ def page(findings: Findings) -> str:
     context: dict[str, Any] = {
         "f": findings,
         "sheets": [sheet(t) for t in findings.tables],
-        "machine": words.facts(findings.machine),
+        "machine": facts(findings.machine),
+        "rows": rows,
         "words": words,
         "version": __version__,
         "nonce": nonce(__version__, script, style, data, findings.model_dump_json()),

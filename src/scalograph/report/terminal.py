@@ -25,7 +25,7 @@ def render(findings: Findings, console: Console) -> None:
         draw(sheet(table), console)
     items(console, "Warnings", findings.warnings)
     items(console, "Varied, though not declared", findings.residue)
-    items(console, "Not granted by this machine", [words.degraded(d) for d in findings.degraded])
+    items(console, "Not granted by this machine", [words.degraded(d) for d in words.alike(findings.degraded)])
     verbatim(console, "To reproduce", findings.reproduce)
 
 
@@ -44,7 +44,7 @@ def _trust(findings: Findings, console: Console) -> None:
     gap(console)
     trust = findings.trust
     say(console, f"{trust.level.upper()}: {trust.sentence}", TRUST_STYLES[trust.level])
-    for cause in trust.causes:
+    for cause in words.causes(trust):
         say(console, cause, indent=2)
     if findings.noise:
         say(console, words.noise(findings.noise), indent=2)

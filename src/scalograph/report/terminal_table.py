@@ -46,19 +46,25 @@ def _headline(sheet: Sheet, row: int, labels: range | list[int]) -> str:
 def _table(sheet: Sheet, columns: list[list[str]], rows: list[int], widths: dict[int, int], console: Console) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
     for i, width in widths.items():
-        right = sheet.headings[i].numeric and not sheet.has_intervals(i)
         heading = words(console, str(sheet.headings[i]))
-        table.add_column(heading, justify="right" if right else "left", width=width, overflow="fold")
+        heading.justify = "right" if _is_right(sheet, i) else "left"
+        table.add_column(heading, width=width, overflow="fold")
     for row in rows:
-        table.add_row(*(_cell(columns[i][row], sheet.has_intervals(i), console) for i in widths))
+        table.add_row(*(_cell(sheet, i, columns[i][row], width, console) for i, width in widths.items()))
     return table
 
 
-def _cell(text: str, is_estimate: bool, console: Console) -> Text:
-    """Intervals are set back where the console can do so."""
+def _is_right(sheet: Sheet, i: int) -> bool:
+    return sheet.headings[i].numeric and not sheet.has_intervals(i)
+
+
+def _cell(sheet: Sheet, i: int, text: str, width: int, console: Console) -> Text:
+    """Intervals are set back where the console can do so; numbers keep the blanks that put points under points."""
     cell = words(console, text)
+    if _is_right(sheet, i):  # not by the table, which would drop those blanks first
+        cell.pad_left(max(0, width - cell.cell_len))
     start = cell.plain.find(" [")
-    if is_estimate and start >= 0:
+    if sheet.has_intervals(i) and start >= 0:
         cell.stylize("dim", start)
     return cell
 

@@ -1,14 +1,15 @@
 """Facts of a study as sentences and short lines; the terminal and the page say the same."""
 
-import math
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from itertools import zip_longest
 
-from scalograph.findings import Degraded, Findings, Noise, RunsDoc
-from scalograph.report.format import number, significant
-from scalograph.report.scale import scale_for
+from scalograph.findings import Degraded, Findings, Noise, RunsDoc, Trust
+from scalograph.report.format import significant
 
 DOT = " \N{MIDDLE DOT} "
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WORK = {"total": "the same total work at every level", "per-worker": "the same work for each worker"}
 
 
@@ -61,7 +62,36 @@ def noise(doc: Noise) -> str:
 def degraded(doc: Degraded) -> str:
     """What was missing, why, and what would help."""
     fix = f"; {doc.fix}" if doc.fix else ""
-    return f"{doc.what}: {doc.why}{fix} ({doc.n_runs:,} runs)"
+    return f"{doc.what}: {doc.why}{fix} ({doc.n_runs:,} run{'' if doc.n_runs == 1 else 's'})"
+
+
+def alike(docs: Sequence[Degraded]) -> list[Degraded]:
+    """What is missing for one reason, said once: reasons that differ only in their numbers give the range of these.
+
+    >>> rates = [Degraded(what="switches", why=f"{n} a second, above 1000", n_runs=1) for n in (7819, 2386)]
+    >>> [(d.why, d.n_runs) for d in alike(rates)]
+    [('2386 to 7819 a second, above 1000', 2)]
+    """
+    groups: dict[tuple[str, str, tuple[str, ...]], list[Degraded]] = {}
+    for doc in docs:
+        groups.setdefault((doc.what, doc.fix, tuple(NUMBER.split(doc.why))), []).append(doc)
+    return [
+        Degraded(what=what, why=_ranged(texts, same), fix=fix, n_runs=sum(d.n_runs for d in same))
+        for (what, fix, texts), same in groups.items()
+    ]
+
+
+def _ranged(texts: Sequence[str], docs: Sequence[Degraded]) -> str:
+    """The texts between the numbers, and for each place the least and the largest number."""
+    places = zip(*(NUMBER.findall(doc.why) for doc in docs), strict=True)
+    ends = [(min(numbers, key=float), max(numbers, key=float)) for numbers in places]
+    ranges = [low if float(low) == float(high) else f"{low} to {high}" for low, high in ends]
+    return "".join(text + number for text, number in zip_longest(texts, ranges, fillvalue=""))
+
+
+def causes(trust: Trust) -> list[str]:
+    """Causes that the verdict's sentence does not say word for word."""
+    return [cause for cause in trust.causes if cause not in trust.sentence]
 
 
 def study(findings: Findings) -> str:
@@ -77,40 +107,3 @@ def machine(findings: Findings) -> str:
     cpus = doc.get("n_cpus")
     parts = [doc.get("cpu_model"), f"{cpus} CPUs" if cpus is not None else None, doc.get("kernel")]
     return DOT.join(str(part) for part in parts if part)
-
-
-def facts(values: dict[str, Any]) -> list[tuple[str, str]]:
-    """Each fact of the machine, with its name and its value in words.
-
-    >>> facts({"memory_bytes": 8589934592, "smt": {"active": False}, "microcode": None})
-    [('memory', '8 GiB'), ('smt', 'active: no'), ('microcode', 'not known')]
-    """
-    return [(_name(name), _said(name, value)) for name, value in values.items()]
-
-
-def _name(name: str) -> str:
-    for ending in ("_bytes", "_ns", "_s"):
-        name = name.removesuffix(ending)
-    return name.removeprefix("n_").replace("_", " ")
-
-
-def _said(name: str, value: Any) -> str:
-    if value is None:
-        return "not known"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int | float):
-        return _figure(name, value)
-    if isinstance(value, dict):
-        return "; ".join(f"{_name(str(k))}: {_said(str(k), v)}" for k, v in value.items()) or "none"
-    if isinstance(value, list):
-        return ", ".join(_said(name, v) for v in value) or "none"
-    return str(value)
-
-
-def _figure(name: str, value: float) -> str:
-    unit = next((u for u in ("bytes", "ns", "s") if name.endswith(f"_{u}")), "")
-    if not unit or not math.isfinite(value):
-        return number(value)
-    scale = scale_for(unit, [value])
-    return f"{number(float(f'{value * scale.factor:.3g}'))} {scale.unit}"

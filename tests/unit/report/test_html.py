@@ -15,9 +15,13 @@ from typing import Any
 import pytest
 
 import scalograph.report
+from scalograph.errors import HostError
 from scalograph.findings import EstimateDoc, Findings
+from scalograph.report.cells import sheet
+from scalograph.report.facts import facts
 from scalograph.report.html import page, write
 from scalograph.report.payload import payload
+from scalograph.report.rows import body
 
 MB = 1_000_000
 ROOM = Path(scalograph.report.__file__).parent
@@ -64,8 +68,35 @@ def test_100_000_runs_stay_under_3_mb_and_say_that_they_are_rounded(sample: Modu
     assert unpacked(html)["samples"]["digits"] == 5
 
 
+def test_3000_treatments_stay_under_3_mb(sample: ModuleType) -> None:
+    findings = sample.full(levels=range(1, 109))
+    assert sum(len(table.rows) for table in findings.tables) > 3000
+    assert len(page(findings)) < 3 * MB
+
+
+def test_cells_rest_on_a_list_and_hold_no_markup_of_names(sample: ModuleType) -> None:
+    html = page(sample.small())
+    assert html.count("Student t on log scores") < html.count("<td ")
+    assert all("runs" in hint for hint in json.loads(hinted(html)))
+    assert "<img" not in str(body(sheet(sample.hostile().tables[0])))
+
+
 def test_64_timelines_of_64_cpus_stay_under_3_mb(sample: ModuleType) -> None:
     assert len(page(sample.wide_machine())) < 3 * MB
+
+
+def test_a_disk_that_refuses_is_said_and_a_report_is_replaced_as_a_whole(sample: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.mkdir()
+    with pytest.raises(HostError, match=r"report\.html: cannot be written"):
+        write(sample.bare(), path)
+    other = tmp_path / "other.html"
+    other.write_text("kept", encoding="utf-8")
+    path.rmdir()
+    path.symlink_to(other)
+    write(sample.bare(), path)
+    assert other.read_text(encoding="utf-8") == "kept"
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -121,8 +152,28 @@ def test_a_page_without_script_still_tells_all(sample: ModuleType) -> None:
 
 def test_null_is_a_dash_with_the_reason(sample: ModuleType) -> None:
     html = page(sample.all_failed())
-    assert 'title="need &gt;= 1 run for a value, have 0"' in html
-    assert "–" in html
+    hint = json.loads(hinted(html))[0]
+    assert hint == "need >= 1 run for a value, have 0"
+    assert "data-h=0>–" in html
+    assert f"</sup> {hint}".replace(">=", "&gt;=") in html
+
+
+def test_warnings_are_reached_from_the_top(sample: ModuleType) -> None:
+    html = page(sample.small())
+    assert '<a href="#warnings">Warnings (1)</a>' in html
+    assert 'id="warnings"' in html
+    assert "#warnings" not in page(sample.bare())
+
+
+def test_facts_of_alike_records_are_told_by_fields() -> None:
+    topology = [{"cpu": n, "core": n // 2, "package": 0} for n in range(64)]
+    assert facts({"topology": topology}) == [("topology", "cpu: 0 to 63; core: 0 to 31; package: 0")]
+    assert facts({"topology": [{"cpu": 0}, {"cpu": 1}], "flags": []}) == [("topology", "cpu: 0, 1"), ("flags", "none")]
+
+
+def hinted(html: str) -> str:
+    """The texts that cells of the first table with any point into."""
+    return next(a["data-hints"] or "" for _, a in Elements(html).tags if "data-hints" in a)
 
 
 def test_headings_step_down_one_at_a_time(sample: ModuleType) -> None:

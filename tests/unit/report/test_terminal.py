@@ -9,7 +9,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from scalograph.findings import Column, EstimateDoc, Findings, TableDoc
+from scalograph.cli.analyze_command import command
+from scalograph.findings import Column, Degraded, EstimateDoc, Findings, TableDoc, Trust
 from scalograph.report.terminal import render
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -40,14 +41,16 @@ def test_golden_text(sample: ModuleType, case: str) -> None:
     assert text == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("width", [80, 160])
+@pytest.mark.parametrize("width", [40, 80, 160])
 def test_no_line_is_wider_than_the_terminal_or_ends_in_blanks(sample: ModuleType, width: int) -> None:
-    for line in printed(sample.full(n=2), width).splitlines():
+    findings = sample.full(n=2)
+    findings.reproduce = []  # commands to copy are never wrapped
+    for line in printed(findings, width).splitlines():
         assert cell_len(line) <= width
         assert line == line.rstrip()
 
 
-@pytest.mark.parametrize("width", [80, 160])
+@pytest.mark.parametrize("width", [40, 80, 160])
 def test_every_number_of_a_table_survives_every_layout(sample: ModuleType, width: int) -> None:
     findings = sample.small()
     wide = {word for word in printed(findings, 400).split() if word[0] in "0123456789[-"}
@@ -62,6 +65,37 @@ def test_a_narrow_terminal_stacks_rows(sample: ModuleType) -> None:
         with_table(sample, table), 64
     )
     assert "\n    12,345.68 [12,345.60,\n    12,345.70]\n" in printed(with_table(sample, table), 26)
+
+
+def test_points_stand_under_points_in_columns_of_plain_numbers(sample: ModuleType) -> None:
+    columns = [Column(name="k", kind="label"), Column(name="seconds"), Column(name="n")]
+    table = TableDoc(id="t", title="T", columns=columns, rows=[["a", 43.34, 1], ["b", 43.5993, 20]])
+    a, b = (line for line in printed(with_table(sample, table), 60).splitlines() if line[:2] in ("a ", "b "))
+    assert a.index(".") == b.index(".")
+    assert (a.index(" 1"), a[-1]) == (b.index("20"), "1")
+
+
+def test_what_differs_only_in_numbers_or_stands_in_the_sentence_is_said_once(sample: ModuleType) -> None:
+    findings = sample.bare()
+    reasons = [f"{n} switches/s on CPU 0, above 1000" for n in (7819, 2386, 12551)]
+    findings.degraded = [Degraded(what="switch records", why=why, n_runs=1) for why in reasons]
+    findings.trust = Trust(level="doubt", sentence="Be careful: 2 runs failed.", causes=["2 runs failed", "one cause"])
+    text = printed(findings, 100)
+    assert "switch records: 2386 to 12551 switches/s on CPU 0, above 1000 (3 runs)" in text
+    assert text.count("switch records") == text.count("2 runs failed") == text.count("one cause") == 1
+
+
+def test_a_short_answer_still_says_its_warnings(
+    sample: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    findings = sample.bare()
+    findings.warnings = ["the published figures are left out:\x1b[2J no file"]
+    monkeypatch.setattr("scalograph.stops.analyze", lambda source: (findings, source / "findings.json"))
+    assert command(Path("somewhere")) == 0
+    said = capsys.readouterr()
+    assert "warning: the published figures are left out:" in said.err
+    assert ESC not in said.err
+    assert "somewhere/findings.json" in said.out
 
 
 def test_piped_text_has_no_escape_sequences(sample: ModuleType) -> None:

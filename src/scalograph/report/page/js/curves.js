@@ -92,7 +92,7 @@ function dotTrace(family, measure, curve, points, x, color, samples, quota) {
 }
 
 const isDisturbed = (verdict) => !["clean", ""].includes(verdict);
-const isAnyDisturbed = (samples) => samples.verdicts.some(isDisturbed);
+const crossed = (samples) => samples.verdicts.filter(isDisturbed);
 
 function dotHover(family, measure, curve, samples, row) {
   const score = scored(samples, measure, row);
@@ -121,14 +121,15 @@ function idealTrace(family, measure, curves, look) {
   return { type: "scatter", mode: "lines", x, y, line: { color: look.muted, width: 1.2, dash: "3px,3px" }, hoverinfo: "skip", connectgaps: false };
 }
 
-function caption(measure, quota, most, disturbed) {
+function caption(measure, quota, most, marked, isCut) {
   const parts = [`Line: estimate; bars: its ${measure.confidence} interval`];
   if (measure.id === "speedup") parts.push("shaded: interval that holds for all levels at once");
   if (["speedup", "efficiency"].includes(measure.id)) parts.push("dashed gray: ideal");
   if (measure.response !== undefined) {
     parts.push(most > quota ? `dots: ${quota} of up to ${most} runs a point` : "dots: every run");
-    if (disturbed) parts.push("crosses: runs that were disturbed");
+    if (marked.length) parts.push(`crosses: runs that are ${marked.join(" or ")}`);
   }
+  if (isCut) parts.push("intervals wider than the frame are cut off, hovering over a point tells their ends");
   return `${parts.join("; ")}.`;
 }
 
@@ -153,12 +154,12 @@ function measureFigure(family, measure, samples) {
       const box = { width: place.clientWidth, height: place.clientHeight };
       return {
         traces: curveTraces(family, measure, panel, look, samples, quota),
-        layout: layout(look, box, { xaxis: horizontal(family, look, box.width), yaxis: vertical(family, look, range) }),
+        layout: layout(look, box, { xaxis: horizontal(family, look, box.width), yaxis: vertical(look, range) }),
       };
     });
   });
   const unit = measure.unit ? el("span", { class: "unit" }, ` (${measure.unit})`) : null;
-  const head = el("figcaption", {}, el("h3", {}, measure.title, unit), el("p", { class: "key" }, caption(measure, quota, Math.max(...counts), isAnyDisturbed(samples))), keyLines(family));
+  const head = el("figcaption", {}, el("h3", {}, measure.title, unit), el("p", { class: "key" }, caption(measure, quota, Math.max(...counts), crossed(samples), rangeOf()?.isCut)), keyLines(family));
   return { node: el("figure", {}, head, grid, asTable(family, measure, panels)), draws };
 }
 

@@ -1,6 +1,7 @@
 // Tables work at once; then the data, then the drawing library, then one figure after another.
 
 for (const table of document.querySelectorAll("table.sortable")) {
+  giveHints(table);
   markRepeats(table);
   sortable(table);
 }

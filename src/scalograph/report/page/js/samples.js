@@ -31,7 +31,7 @@ function download(data) {
 function sampleTable(data) {
   const columns = sampleColumns(data);
   const shown = Math.min(LISTED, data.samples.run.length);
-  const cell = (value) => el("td", { class: typeof value === "number" ? "number" : "label", "data-sort": typeof value === "number" ? value : null }, String(value));
+  const cell = (value) => el("td", { class: typeof value === "number" ? "n" : "l", "data-sort": typeof value === "number" ? value : null }, String(value));
   const rows = Array.from({ length: shown }, (_, row) => el("tr", {}, ...columns.map(([, read]) => cell(read(row)))));
   const heads = columns.map(([name]) => el("th", { scope: "col" }, name));
   const title = shown < data.samples.run.length ? `The first ${shown} of ${data.samples.run.length} runs; all are in the CSV` : "Every run";

@@ -2,8 +2,11 @@
 
 const FEW_CPUS = 8;
 
+// A run that was held on one CPU has nothing to show; what ran elsewhere before it was placed is not a spread.
+const isSpread = (point) => point.share.filter((share) => share > 0.01).length > 1;
+
 function shareFigure(family) {
-  const spread = family.curves.filter((curve) => curve.points.some((point) => point.share.length > 1));
+  const spread = family.curves.filter((curve) => curve.points.some(isSpread));
   if (!spread.length) return null;
   const state = { line: family.lineOf(spread[0]) };
   const grid = el("div", { class: "panels" });
@@ -39,7 +42,7 @@ function sharePanel(family, panel, curve, grid) {
     const box = { width: place.clientWidth, height: place.clientHeight };
     const labels = points.map((point) => family.axis.labels[point.level]);
     const at = points.map((_, i) => i);
-    const xaxis = quietAxis(look, { range: [-0.6, at.length - 0.4], showgrid: false, title: { text: plain(short(family.title, 60)), standoff: 8, font: { size: 12 } }, ...fitting(at, labels, [-0.6, at.length - 0.4], box.width) });
+    const xaxis = quietAxis(look, { range: [-0.6, at.length - 0.4], showgrid: false, title: axisTitle(family.title, box.width), ...fitting(at, labels, [-0.6, at.length - 0.4], box.width) });
     const drawn = cpus > FEW_CPUS ? shareMap(points, at, cpus, look) : shareBars(points, at, cpus, look, labels);
     return { traces: drawn.traces, layout: layout(look, box, { xaxis, ...drawn.over }) };
   });

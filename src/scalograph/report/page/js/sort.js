@@ -1,4 +1,4 @@
-// Tables that sort by a click or by the keyboard; a third press gives the first order back.
+// Tables that sort by what they show, with a click or the keyboard; a third press gives the first order back.
 
 function sortable(table) {
   const body = table.tBodies[0];
@@ -27,9 +27,9 @@ function ordered(rows, column, order) {
 }
 
 function sortKey(cell) {
-  const number = cell.dataset.sort;
-  if (number !== undefined) return Number(number);
-  const text = cell.textContent.trim();
+  const text = (cell.querySelector("b") ?? cell).firstChild?.textContent.trim() ?? "";
+  const number = cell.dataset.sort ?? (/\b[en]\b/.test(cell.className) ? text.replace(/,/g, "") : "");
+  if (number !== "" && !Number.isNaN(Number(number))) return Number(number);
   return text === "\u2013" || text === "" ? null : text;
 }
 
@@ -40,13 +40,19 @@ function compareKeys(a, b, sign) {
   return sign * String(a).localeCompare(String(b), "en", { numeric: true });
 }
 
+// What a value rests on is said on hover; the table keeps each such text once.
+function giveHints(table) {
+  const hints = JSON.parse(table.dataset.hints ?? "[]");
+  for (const cell of table.querySelectorAll("td[data-h]")) cell.title = hints[cell.dataset.h];
+}
+
 // Labels that repeat the row above are set back, so that groups show.
 function markRepeats(table) {
   const rows = [...table.tBodies[0].rows];
   rows.forEach((row, i) => {
     for (let column = 0; i > 0 && column < row.cells.length; column++) {
       const cell = row.cells[column];
-      if (!cell.classList.contains("label") && !cell.classList.contains("number")) break;
+      if (!cell.classList.contains("l") && !cell.classList.contains("n")) break;
       if (cell.textContent !== rows[i - 1].cells[column].textContent) break;
       cell.classList.add("again");
     }

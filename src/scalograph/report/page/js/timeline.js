@@ -51,7 +51,7 @@ function timelineDrawing(line, look, place, reach) {
   const running = few ? cpuBands(line, x, end, look) : [cpuMap(line, x, look)];
   const split = { type: "line", xref: "paper", yref: "paper", x0: 0, x1: 1, y0: 0.59, y1: 0.59, line: { color: look.ink, width: 1 } };
   const title = (text) => ({ text, standoff: 6, font: { size: 12 } });
-  const rows = few ? { range: [0, line.cpus.length * 1.02], nticks: 4, tickformat: ",d" } : { range: [-0.5, line.cpus.length - 0.5], showgrid: false };
+  const rows = few ? { range: [0, line.cpus.length * 1.02], dtick: Math.ceil(line.cpus.length / 4) } : { range: [-0.5, line.cpus.length - 0.5], showgrid: false };
   return {
     traces: [...running, waiting],
     layout: layout(look, box, {
@@ -86,8 +86,8 @@ function cpuMap(line, x, look) {
 
 function taskTable(line) {
   if (!line.tasks.length) return el("p", { class: "note" }, "The tasks of this run were not recorded.");
-  const heads = ["task", "on CPU", "waiting", "moves"].map((text, i) => el("th", { scope: "col", class: i ? "number" : "label" }, text));
-  const rows = line.tasks.map((task) => el("tr", {}, ...task.map((text, i) => el("td", { class: i ? "number" : "label" }, text))));
+  const heads = ["task", "on CPU", "waiting", "moves"].map((text, i) => el("th", { scope: "col", class: i ? "n" : "l" }, text));
+  const rows = line.tasks.map((task) => el("tr", {}, ...task.map((text, i) => el("td", { class: i ? "n" : "l" }, text))));
   const table = el("table", {}, el("caption", {}, `Busiest tasks of run ${line.run}`), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows));
   return el("details", { class: "as-table" }, el("summary", {}, "Busiest tasks"), el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Busiest tasks" }, table));
 }

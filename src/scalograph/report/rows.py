@@ -1,0 +1,56 @@
+"""The rows of a table as lean HTML: a page of thousands of treatments is mostly these.
+
+What each cell would repeat is said once a table: what a value rests on stands in a list that cells point into
+(`data-hints`, `data-h`), from which the page's script makes the text on hover; columns sort by what they show; and
+end tags that HTML lets go are left out.
+"""
+
+import json
+from collections.abc import Iterator
+
+from markupsafe import Markup, escape
+
+from scalograph.report.cells import Cell, Sheet
+from scalograph.report.escape import visible
+
+
+def hints(sheet: Sheet) -> list[str]:
+    """What the cells rest on or lack, each text once, in order of appearance."""
+    return list(dict.fromkeys(visible(cell.title) for row in sheet.rows for cell in row if cell.title))
+
+
+def hints_json(sheet: Sheet) -> str:
+    """The same for an attribute; nothing where there are none."""
+    found = hints(sheet)
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else ""
+
+
+def body(sheet: Sheet) -> Markup:
+    """All rows, without their `tbody`: one line each."""
+    places = {hint: i for i, hint in enumerate(hints(sheet))}
+    columns = [(_class(sheet, i), sheet.has_intervals(i)) for i in range(len(sheet.headings))]
+    lines = ("".join(_row(row, columns, places)) for row in sheet.rows)
+    return Markup("\n".join(lines))  # noqa: S704  the tags are ours, the texts escaped
+
+
+def _class(sheet: Sheet, i: int) -> str:
+    """What a column holds, by its first letter; with estimates also how wide their values are."""
+    kind = sheet.style(i)[0]
+    return f'"{kind} w{sheet.value_width(i)}"' if sheet.has_intervals(i) else kind
+
+
+def _row(row: list[Cell], columns: list[tuple[str, bool]], places: dict[str, int]) -> Iterator[str]:
+    yield "<tr>"
+    for cell, (style, is_estimate) in zip(row, columns, strict=True):
+        hint = f" data-h={places[visible(cell.title)]}" if cell.title else ""
+        yield f"<td class={style}{hint}>{_content(cell, is_estimate)}"
+    yield "</tr>"
+
+
+def _content(cell: Cell, is_estimate: bool) -> str:
+    text = escape(visible(cell.text))
+    marks = f"<sup>{escape(cell.marks)}</sup>" if cell.marks else ""
+    if not is_estimate:
+        return f"{text}{marks}"
+    interval = f" <i>{escape(visible(cell.interval))}</i>" if cell.interval else ""
+    return f"<b>{text}</b>{interval}{marks}"
