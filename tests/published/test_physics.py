@@ -7,6 +7,9 @@ from pathlib import Path
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.physics import Observed, cpu_time_across, objections
+from scalograph.answer.published_file import read_rows
+from scalograph.answer.published_physics import objected
+from scalograph.declare import declare
 from scalograph.workload import shipped_study
 
 LOOP = Path(__file__).parent / "process-loop-1cpu.csv"
@@ -60,3 +63,21 @@ def test_objects_to_five_rows_of_the_process_loop_and_to_no_other() -> None:
     found = objections(list(loop()), 1, "per-worker")
     assert [o.n for o in found] == [10, 18, 21, 23, 24]
     assert {o.gate for o in found} == {"time below the CPU time"}
+
+
+def test_the_report_objects_beside_the_published_rows() -> None:
+    declared = declare(shipped_study("thread-scaling")).study
+    assert declared.published is not None
+    names, rows = read_rows(declared.published, shipped_study("thread-scaling") / "published.csv")
+    others = [name for name in names if name not in declared.published.values]
+    texts = objected(declared, declared.published, others, rows)
+    assert {row["table"] for row, text in zip(rows, texts, strict=True) if text} == {"8", "12", "13", "14"}
+    assert texts.count("speedup above the CPUs") == 20
+
+
+def test_no_column_of_cpus_no_objection() -> None:
+    declared = declare(shipped_study("thread-scaling")).study
+    assert declared.published is not None
+    blind = declared.published.model_copy(update={"match": {"threads": "threads", "sync": "lock"}})
+    names, rows = read_rows(blind, shipped_study("thread-scaling") / "published.csv")
+    assert set(objected(declared, blind, names, rows)) == {""}

@@ -112,5 +112,5 @@ def _paired(means: Means, baseline: int, n: int, ids: Sequence[Hashable]) -> Con
     n_lost = len(means[baseline].keys() | means[n].keys()) - len(ids)
     if n_lost == 0:
         return found
-    lost = f"{n_lost} blocks without the baseline or this level are left out"
+    lost = f"{n_lost} block{'s' * (n_lost > 1)} without the baseline or this level left out"
     return replace(found, warnings=(*found.warnings, lost))

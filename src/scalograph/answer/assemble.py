@@ -28,6 +28,7 @@ from scalograph.findings import (
     StudyDoc,
     TableDoc,
 )
+from scalograph.report.words import alike
 from scalograph.table import Row, Table
 
 
@@ -103,7 +104,9 @@ def _runs(table: Table, taken: Sequence[Sample]) -> RunsDoc:
 
 
 def _degraded(rows: Iterable[Row]) -> list[Degraded]:
+    """What the kernel did not grant, most runs first; reasons that differ in their numbers only are one."""
     counts: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
         counts.update(row.degraded)
-    return [Degraded(what=what, why=why, fix=fix, n_runs=n) for (what, why, fix), n in counts.most_common(20)]
+    every = alike([Degraded(what=what, why=why, fix=fix, n_runs=n) for (what, why, fix), n in counts.items()])
+    return sorted(every, key=lambda doc: -doc.n_runs)[:20]

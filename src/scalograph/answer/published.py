@@ -1,12 +1,12 @@
 """A paper's figures beside the measured ones, and what does not reproduce."""
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from scalograph.answer.names import brief, title
-from scalograph.answer.published_file import Row, locate, read_rows
+from scalograph.answer.published_file import Row, level, locate, number, read_rows
+from scalograph.answer.published_physics import HEADING, objected
 from scalograph.errors import StudyError
 from scalograph.findings import Column, Curve, EstimateDoc, Level, TableDoc
 from scalograph.study import Published
@@ -48,6 +48,9 @@ def _table(
         columns.append(Column(name=f"{_shown(table, response)} here", unit=unit, kind="estimate"))
     measured = _measured(curves)
     cells = [_row(published, row, others, _found(published, row, measured)) for row in rows]
+    if any(against := objected(table.study, published, others, rows)):
+        columns.append(Column(name=HEADING, kind="text"))
+        cells = [[*row, text] for row, text in zip(cells, against, strict=True)]
     note = published.note
     if factor := _factor(published):
         columns.append(Column(name=REPRODUCES, kind="text"))
@@ -66,7 +69,7 @@ def _factor(published: Published) -> str | None:
 
 def _lowest(rows: Sequence[Row], others: Sequence[str], factor: str) -> str:
     """The condition under which the published factors fall deepest, since a reader looks for that first."""
-    known = [(value, row) for row in rows if (value := _number(row[factor])) is not None]
+    known = [(value, row) for row in rows if (value := number(row[factor])) is not None]
     if not known:
         return ""
     value, row = min(known, key=lambda item: item[0])
@@ -78,7 +81,7 @@ def _answer(table: Table, published: Published, row: Row, figures: Mapping[str, 
     wanted = {name: level(published, column, row[column]) for column, name in published.match.items()}
     if figures and any(wanted.get(name) == value for name, value in table.study.baseline.items()):
         return "baseline"
-    return reproduces(_number(row[factor]), figures.get("speedup"))
+    return reproduces(number(row[factor]), figures.get("speedup"))
 
 
 def _shown(table: Table, response: str) -> str:
@@ -107,31 +110,17 @@ def _found(
     return {}
 
 
-def level(published: Published, column: str, text: str | None) -> Level | None:
-    """The level that a published text stands for; None where the cell is missing."""
-    if text is None or text in published.levels.get(column, {}):
-        return None if text is None else published.levels[column][text]
-    try:
-        return int(text)
-    except ValueError:
-        number = _number(text)
-        return text if number is None else number
-
-
 def _row(published: Published, row: Row, others: Sequence[str], figures: Mapping[str, EstimateDoc]) -> list[Any]:
-    cells: list[Any] = [row[name] for name in others]
+    cells: list[Any] = [_label(row[name]) for name in others]
     for column, response in published.values.items():
         missing = EstimateDoc(warnings=["this treatment was not run here"])
-        cells += [_number(row[column]), figures.get(response, missing).model_dump()]
+        cells += [number(row[column]), figures.get(response, missing).model_dump()]
     return cells
 
 
-def _number(text: str | None) -> float | None:
-    try:
-        number = float(text or "")
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+def _label(text: str | None) -> Level | None:
+    """Counts as numbers, so that they stand under each other and sort as such."""
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 19 else text
 
 
 def reproduces(published: float | None, here: EstimateDoc | None) -> str:

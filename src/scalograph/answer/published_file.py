@@ -1,10 +1,12 @@
 """The published file of a study: where it is, and its rows."""
 
 import csv
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
 from scalograph.errors import StudyError
+from scalograph.findings import Level
 from scalograph.study import Published
 from scalograph.study.inside import inside
 
@@ -43,3 +45,23 @@ def read_rows(published: Published, file: Path) -> tuple[list[str], list[Row]]:
             "published", f"no column {', '.join(missing)} in {published.file}", f"one of {', '.join(names)}"
         )
     return names, [{name: row.get(name) for name in names} for row in found]
+
+
+def level(published: Published, column: str, text: str | None) -> Level | None:
+    """The level that a published text stands for; None where the cell is missing."""
+    if text is None or text in published.levels.get(column, {}):
+        return None if text is None else published.levels[column][text]
+    try:
+        return int(text)
+    except ValueError:
+        found = number(text)
+        return text if found is None else found
+
+
+def number(text: str | None) -> float | None:
+    """The finite number that a cell holds, or None."""
+    try:
+        found = float(text or "")
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
