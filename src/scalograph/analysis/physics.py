@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.speedup import Work
+from scalograph.analysis.speedup import PLAY, Work
 
 Gate = Literal[
     "speedup above the CPUs",
@@ -90,7 +90,7 @@ def _above_the_cpus(levels: Iterable[Observed], baseline: int) -> Iterator[Objec
     for level in levels:
         growth = level.in_use / min(baseline, level.n_cpus)
         low = level.speedup.low if level.speedup else None
-        if low is not None and low > growth:
+        if low is not None and low > growth * (1 + PLAY):
             text = f"a speedup of at least {low:.3g} on {growth:g} times the CPUs: the baseline is slow, or caches grow"
             yield Objection("speedup above the CPUs", level.n, text)
 
@@ -103,7 +103,7 @@ def _rising(levels: Sequence[Observed]) -> Iterator[Objection]:
         if gain is None or gain.low is None or gain.high is None or level.n > level.n_cpus:
             continue
         ceiling = best.speedup.high / best.n if best and best.speedup and best.speedup.high is not None else None
-        if best is not None and ceiling is not None and gain.low / level.n > ceiling:
+        if best is not None and ceiling is not None and gain.low / level.n > ceiling * (1 + PLAY):
             text = f"efficiency rises from at most {ceiling:.3g} at {best.n} to at least {gain.low / level.n:.3g}"
             yield Objection("efficiency rises", level.n, text)
         if ceiling is None or gain.high / level.n < ceiling:

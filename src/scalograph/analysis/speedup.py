@@ -20,6 +20,8 @@ from scalograph.analysis.serial_fraction import karp_flatt
 Work = Literal["total", "per-worker"]
 
 SHARED = "all levels share the baseline runs, so their errors are correlated: compare levels by `simultaneous`"
+# A percent or two more than the CPUs give is a warmer cache or a better moment, and one curve of many will show it.
+PLAY = 0.02
 NO_BAND = "no simultaneous interval: this level has no interval on logs of the kind that the others have"
 
 
@@ -161,9 +163,9 @@ def _point(
 
 def _too_fast(gain: Estimate, growth: float) -> tuple[str, ...]:
     """Flag a speedup that the CPUs cannot give."""
-    if gain.value is None or gain.value <= growth * (1 + 1e-9):
+    if gain.value is None or gain.value <= growth * (1 + PLAY):
         return ()
-    if gain.low is not None and gain.low <= growth:
+    if gain.low is not None and gain.low <= growth * (1 + PLAY):
         return ()
     proof = "(no interval)" if gain.low is None else "with its whole interval"
     reason = f"above {growth:g}, the growth of the CPUs in use: the baseline is slow, or caches grow with n"

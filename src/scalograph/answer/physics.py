@@ -63,7 +63,8 @@ def _observed(study: Study, curve: Curve, point: Point, taken: Mapping[tuple[Lev
         n_cpus=point.n_cpus or 1,
         wall=_estimate(_read(study, point, "window.wall")),
         cpu=_estimate(_read(study, point, "window.cpu")),
-        speedup=_estimate(point.speedup),
+        # Of many levels one will err: the interval that holds for all of them at once.
+        speedup=_estimate(point.simultaneous),
         work=works.pop() if len(works) == 1 else None,
         believed_cpus=round(believed.value) if believed and believed.value is not None else None,
     )

@@ -20,7 +20,12 @@ def gained(n: int, n_cpus: int, speedup: float, play: float = 0.01) -> Observed:
 
 def test_speedup_above_the_cpus_in_use() -> None:
     assert gates(gained(1, 4, 1.0, 0), gained(2, 4, 2.5)) == [("speedup above the CPUs", 2)]
-    assert gates(gained(1, 4, 1.0, 0), gained(2, 4, 2.01)) == []  # the interval reaches down to 2
+    assert gates(gained(1, 4, 1.0, 0), gained(2, 4, 2.04, 0.02)) == []  # the interval reaches down to 2
+
+
+def test_a_percent_or_two_is_play() -> None:
+    assert gates(gained(1, 1, 1.0, 0), gained(8, 1, 1.019, 0)) == []
+    assert gates(gained(1, 1, 1.0, 0), gained(8, 1, 1.021, 0)) == [("speedup above the CPUs", 8)]
 
 
 def test_more_workers_than_cpus_do_not_raise_the_ceiling() -> None:
