@@ -3,10 +3,12 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scalograph import __version__, identity, journal, results
+from scalograph.analysis.verdict import judge
 from scalograph.control.discover import with_launchers
 from scalograph.declare import Declared
 from scalograph.design import Design, GridPlanner, design
@@ -19,6 +21,7 @@ from scalograph.results import Results
 from scalograph.runner import Budget, Host, run_study
 from scalograph.study import Study, parse_levels
 from scalograph.study.inside import inside
+from scalograph.table import asked
 from scalograph.uses import sources, uses
 from scalograph.workload import refusals
 
@@ -157,19 +160,22 @@ def conduct(
         HostError: the host refuses.
     """
     planner, event = GridPlanner(planned.design), planned.first_event(probe)
+    judging = partial(judge, asked=asked(planned.design.study))
     found = [] if accepted is None else identity.differences(journal.first_event(made.journal), event)
     identity.refuse(found, list(accepted or ()))
     book = journal.Journal(made.journal)
     try:
-        n_before, spent = 0, {}
+        n_before, spent = 0, dict[int, float]()
         if accepted is None:
             book.append("study", **event)
         else:
             # Read twice rather than held: a journal may be larger than the memory.
-            n_before, spent = replay(planner, journal.read(made.journal)), seconds_per_block(journal.read(made.journal))
+            n_before = replay(planner, journal.read(made.journal), judging)
+            spent = seconds_per_block(journal.read(made.journal))
             book.append("resume", **_resumed(event, found))
+        budget = Budget(planned.design.study.protocol.budget_s, spent)
         with progress(n_before) as shown:
-            reason = run_study(planner, host, book, Budget(planned.design.study.protocol.budget_s, spent), shown)
+            reason = run_study(planner, host, book, budget, shown, judging)
     finally:
         book.close()
     return Conducted(made, reason, n_before)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from scalograph.analysis.verdict import judge
+from scalograph.analysis.verdict import Judging, judge
 from scalograph.design.planner import Planner, Run
 from scalograph.errors import ProtocolError
 from scalograph.journal import understood
@@ -12,7 +12,7 @@ from scalograph.journal import understood
 Finished = tuple[Run, Mapping[str, Any], str]
 
 
-def replay(planner: Planner, events: Iterable[Mapping[str, Any]]) -> int:
+def replay(planner: Planner, events: Iterable[Mapping[str, Any]], judging: Judging = judge) -> int:
     """Tell a planner what the journal already holds.
 
     Returns:
@@ -23,13 +23,13 @@ def replay(planner: Planner, events: Iterable[Mapping[str, Any]]) -> int:
         StudyError: a run is another one in the planner's design.
     """
     told = 0
-    for run, record, verdict in finished(events):
+    for run, record, verdict in finished(events, judging):
         planner.tell(run, record, verdict)
         told += 1
     return told
 
 
-def finished(events: Iterable[Mapping[str, Any]]) -> Iterator[Finished]:
+def finished(events: Iterable[Mapping[str, Any]], judging: Judging = judge) -> Iterator[Finished]:
     """Runs, records and verdicts in order. Raises ProtocolError.
 
     One that was killed between `run` and `verdict` has a verdict too: it is a function of the record.
@@ -42,7 +42,7 @@ def finished(events: Iterable[Mapping[str, Any]]) -> Iterator[Finished]:
                 last = (last[0], last[1], str(event["verdict"]))
             if event["event"] != "run":
                 continue
-            done, last = last, (_run(event), event["record"], judge(event["record"]).verdict)
+            done, last = last, (_run(event), event["record"], judging(event["record"]).verdict)
         _refuse_twice(last[0].run, names, number)
         if done:
             yield done

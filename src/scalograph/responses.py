@@ -86,10 +86,12 @@ def _busiest_cpu_share(record: Record, iterations: list[Window]) -> float | None
 
 
 def _startup(record: Record, iterations: list[Window]) -> float | None:
-    """Process wall less the workload's own windows: what starting and ending cost."""
+    """Process wall less the time from the first window's start to the last one's end: what starting and ending cost."""
     if not iterations or record.run.wall_ns is None:
         return None
-    return record.run.wall_ns / 1e9 - sum(w.wall_s for w in iterations)
+    first = min(min(part.start_ns) for part in record.iterations if part.start_ns)
+    last = max(max(part.end_ns) for part in record.iterations if part.end_ns)
+    return (record.run.wall_ns - (last - first)) / 1e9
 
 
 _DERIVED: Mapping[str, Callable[[Record, list[Window]], float | None]] = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, Protocol
 
-from scalograph.analysis.verdict import Judgment, judge
+from scalograph.analysis.verdict import Judging, Judgment, judge
 from scalograph.design.planner import Planner, Run
 from scalograph.journal import EventTooLargeError, Journal
 
@@ -58,8 +58,10 @@ class Budget:
         return max(0.0, fmean(whole) - self.blocks.get(block, 0.0)) if whole else 0.0
 
 
-def run_study(planner: Planner, host: Host, journal: Journal, budget: Budget, progress: Progress) -> str:
-    """Run until the planner has no further run.
+def run_study(
+    planner: Planner, host: Host, journal: Journal, budget: Budget, progress: Progress, judging: Judging = judge
+) -> str:
+    """Run until the planner has no further run; `judging` gives each record its verdict.
 
     Returns:
         Why it ended: "complete", "budget" or "interrupted".
@@ -69,14 +71,16 @@ def run_study(planner: Planner, host: Host, journal: Journal, budget: Budget, pr
         if not budget.allows(run):
             reason = "budget"
             break
-        if not _one(run, planner, host, journal, progress):
+        if not _one(run, planner, host, journal, progress, judging):
             reason = "interrupted"
             break
     journal.append("end", reason=reason)
     return reason
 
 
-def _one(run: Run, planner: Planner, host: Host, journal: Journal, progress: Progress) -> bool:
+def _one(
+    run: Run, planner: Planner, host: Host, journal: Journal, progress: Progress, judging: Judging
+) -> bool:
     """One run; False when it was interrupted, and then it has not happened: resume asks for it again."""
     identity = {
         "run": run.run,
@@ -94,7 +98,7 @@ def _one(run: Run, planner: Planner, host: Host, journal: Journal, progress: Pro
     if record["run"]["status"] == "interrupted":
         return False
     record = _append_run(journal, identity, record)
-    judgment = judge(record)
+    judgment = judging(record)
     journal.append("verdict", run=run.run, verdict=judgment.verdict, causes=judgment.causes)
     if note := planner.tell(run, record, judgment.verdict):
         journal.append("note", text=note)

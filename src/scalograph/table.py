@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from scalograph import journal
-from scalograph.analysis.verdict import judge, n_cpus
+from scalograph.analysis.verdict import Asked, judge, n_cpus
 from scalograph.errors import ProtocolError
 from scalograph.hosts.records import Record
 from scalograph.responses import Window, observe, windows
@@ -40,6 +40,7 @@ class Row:
     degraded: tuple[tuple[str, str, str], ...] = ()
     setup: tuple[str, ...] = ()
     timeline_line: int | None = None
+    n_survivors: int = 0
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -49,7 +50,11 @@ class Row:
 
 @dataclass
 class Table:
-    """All runs of a study. `n_asked` counts runs for each treatment as designed."""
+    """All runs of a study.
+
+    `n_asked` counts runs for each treatment as last designed; `accepted` are the differences (key, before, now) that
+    were accepted when it was resumed.
+    """
 
     study: Study
     study_hash: str
@@ -64,6 +69,7 @@ class Table:
     ended: str | None = None
     file: Path | None = None
     end_reason: str | None = None
+    accepted: list[tuple[str, Any, Any]] = field(default_factory=list)
 
     def counted(self) -> list[Row]:
         """Runs that succeeded and are no warm-up: what estimates rest on."""
@@ -84,8 +90,9 @@ def load(file: Path, keep_observations: bool = True) -> Table:
     events = journal.read(file, torn)
     table = _begin(next(events), file)
     verdicts: dict[str, str] = {}
+    names: set[str] = set()
     for number, event in enumerate(events, start=2):
-        _take(table, verdicts, event, number, keep_observations)
+        _take(table, verdicts, names, event, number, keep_observations)
     table.warnings += torn + _changed_verdicts(table.rows, verdicts)
     return table
 
@@ -106,11 +113,18 @@ def _begin(event: Mapping[str, Any], file: Path) -> Table:
         ) from error
 
 
-def _take(table: Table, verdicts: dict[str, str], event: Mapping[str, Any], line: int, keep: bool) -> None:
+def _take(
+    table: Table, verdicts: dict[str, str], names: set[str], event: Mapping[str, Any], line: int, keep: bool
+) -> None:
     kind = event["event"]
     try:
         if kind == "run":
             table.rows.append(_row(event, table.study, line, keep))
+            if table.rows[-1].run in names:
+                raise ValueError(f'a second run "{table.rows[-1].run}"')
+            names.add(table.rows[-1].run)
+        elif kind == "resume":
+            _resumed(table, event)
         elif kind == "verdict":
             verdicts[str(event["run"])] = str(event["verdict"])
         elif kind == "note":
@@ -123,25 +137,39 @@ def _take(table: Table, verdicts: dict[str, str], event: Mapping[str, Any], line
         raise ProtocolError(where, f"a broken `{kind}` event: {_first_line(error)}", "protocol/journal.md") from error
 
 
+def _resumed(table: Table, event: Mapping[str, Any]) -> None:
+    """Differences that were accepted, and the counts of runs as they have been asked for since."""
+    table.accepted += [(str(d["key"]), d["before"], d["now"]) for d in event.get("differences", [])]
+    if "design" in event:
+        counts = {tuple(dict(t).values()): int(n) for t, n in _designed(event["design"])}
+        table.n_asked = [counts.get(tuple(t.values()), n) for t, n in zip(table.treatments, table.n_asked, strict=True)]
+
+
+def _designed(design: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Any]]:
+    return zip(design["treatments"], design["runs"], strict=True)
+
+
 def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
     record = Record.model_validate(event["record"])
-    judgment = judge(event["record"])
-    iterations = windows(record) if record.run.status == "ok" else []
-    observations = _observations(study, record, iterations)
+    judgment = judge(event["record"], asked(study))
+    # A run may end well and still not have done what was asked of it.
+    ok = judgment.verdict != "failed"
+    status = record.run.status if ok or record.run.status != "ok" else "failed"
+    iterations = windows(record) if ok else []
+    observations = _observations(study, record, iterations) if ok else {}
     return Row(
         run=event["run"], block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
         treatment={name: event["treatment"][name] for name in study.factors},
-        status=record.run.status, reason=record.run.reason, verdict=judgment.verdict, causes=tuple(judgment.causes),
+        status=status, reason=record.run.reason if ok else str(judgment.causes[0]["text"]),
+        verdict=judgment.verdict, causes=tuple(judgment.causes),
         scores={name: median(values) for name, values in observations.items()},
         observations=observations if keep else {}, work=_work(iterations), n_cpus=n_cpus(event["record"]),
         per_cpu_ns=tuple(record.run.per_cpu_ns or ()), degraded=_degraded(record), setup=_setup(record),
-        timeline_line=line if record.timeline else None,
+        timeline_line=line if record.timeline else None, n_survivors=record.run.n_survivors or 0,
     )  # fmt: skip
 
 
 def _observations(study: Study, record: Record, iterations: list[Window]) -> dict[str, tuple[float, ...]]:
-    if record.run.status != "ok":
-        return {}
     read = {
         name: tuple(observe(response.source, record, iterations, study.protocol.warmup))
         for name, response in study.responses.items()
@@ -164,7 +192,15 @@ def _setup(record: Record) -> tuple[str, ...]:
 
 
 def _work(iterations: list[Window]) -> int | None:
-    return iterations[-1].work if iterations else None
+    """Units of one iteration; None where they were not counted or differ."""
+    works = {window.work for window in iterations}
+    return works.pop() if len(works) == 1 else None
+
+
+def asked(study: Study) -> Asked:
+    """What a study asks of each run."""
+    reads = any(response.source.startswith("window.") for response in study.responses.values())
+    return Asked(study.protocol.iterations, reads)
 
 
 def _changed_verdicts(rows: Iterable[Row], journaled: Mapping[str, str]) -> list[str]:

@@ -114,3 +114,63 @@ def test_a_verdict_that_changed_is_reported(tmp_path: Path) -> None:
     read = table.load(file)
     assert read.rows[0].verdict == "contaminated"
     assert read.warnings == ["1 verdicts differ from the journal's, first r0: the rules changed since"]
+
+
+def test_think_time_is_no_part_of_starting_up() -> None:
+    found = record(5.0, iterations=[(1.0, 1.0, 7), (1.0, 1.0, 7)])
+    found["iterations"][0]["start_ns"][1] += 2_000_000_000  # two seconds of thought between them
+    found["iterations"][0]["end_ns"][1] += 2_000_000_000
+    parsed = Record.model_validate(found)
+    assert observe("run.startup", parsed, windows(parsed), 0) == pytest.approx([1.0])
+
+
+def test_a_run_with_other_iterations_than_asked_for_has_failed(tmp_path: Path) -> None:
+    text = VALID.replace("runs = 3", "runs = 3\niterations = 4\nwarmup = 1")
+    found = record(iterations=[(0.5, 0.5, 7)])
+    (row,) = table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], found)], text)).rows
+    assert (row.status, row.verdict, row.reason) == ("failed", "failed", "reported 1 of 4 iterations")
+    assert row.scores == {}
+
+
+def test_work_that_differs_between_iterations_is_no_work_of_the_run(tmp_path: Path) -> None:
+    text = VALID.replace("runs = 3", "runs = 3\niterations = 2")
+    found = record(iterations=[(0.5, 0.5, 7), (0.5, 0.5, 8)])
+    (row,) = table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], found)], text)).rows
+    assert (row.status, row.work) == ("ok", None)
+
+
+def appended(file: Path, **event: Any) -> Path:
+    with file.open("a") as stream:
+        stream.write(json.dumps({"at": "2026-01-01T00:00:02.000Z", **event}) + "\n")
+    return file
+
+
+def test_a_resume_brings_what_was_accepted_and_the_counts_since(tmp_path: Path) -> None:
+    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], record())])
+    differences = [{"key": "kernel", "before": "6.1", "now": "6.12"}]
+    design = {"treatments": TREATMENTS[::-1], "runs": [9, 8, 7, 6, 5, 4]}
+    read = table.load(appended(file, event="resume", machine={}, differences=differences, design=design))
+    assert read.accepted == [("kernel", "6.1", "6.12")]
+    assert read.n_asked == [4, 5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"event": "resume", "differences": [{"key": "kernel"}]},
+        {"event": "resume", "differences": 3},
+        {"event": "resume", "design": {"treatments": TREATMENTS, "runs": [1]}},
+        {"event": "resume", "design": {"treatments": [{"threads": []}], "runs": [1]}},
+    ],
+)
+def test_a_broken_resume_is_refused_by_its_line(tmp_path: Path, event: dict[str, Any]) -> None:
+    file = appended(write(tmp_path / "journal.jsonl", []), **event)
+    with pytest.raises(ProtocolError, match=r"journal\.jsonl:2"):
+        table.load(file)
+
+
+def test_a_name_stands_for_one_run(tmp_path: Path) -> None:
+    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], record())])
+    first_run = json.loads(file.read_text().splitlines()[1])
+    with pytest.raises(ProtocolError, match='a second run "r0"'):
+        table.load(appended(file, **first_run))

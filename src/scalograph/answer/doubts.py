@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from scalograph.answer.curves import curve_factor
 from scalograph.answer.gains import gain
 from scalograph.answer.names import brief
-from scalograph.answer.sample import Sample, n_survivors
+from scalograph.answer.sample import Sample
 from scalograph.table import Row, Table
 
 # Past this share of disturbed or failed runs a study is doubted; from the other one on, of undecided runs.
@@ -50,7 +50,7 @@ def _runs(table: Table) -> Iterable[str]:
         yield f"{failed} of {len(runs)} runs failed"
     if ok and verdicts["undecided"] >= UNDECIDED * len(ok):
         yield undecided(ok)
-    if left := sum(n_survivors(row) > 0 for row in ok):
+    if left := sum(row.n_survivors > 0 for row in ok):
         yield f"{left} of {len(ok)} runs left processes behind, which were killed: their CPU time may be missing"
 
 
@@ -72,7 +72,7 @@ def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
 def _declared(table: Table, residue: Sequence[str]) -> Iterable[str]:
     if table.study.protocol.order == "declared":
         yield "runs were made in declared order, so a drift of the machine looks like an effect"
-    if keys := [str(key) for key, *_ in getattr(table, "accepted", [])]:
+    if keys := [str(key) for key, *_ in table.accepted]:
         yield f"the study was resumed on a set-up that differs: {brief(', '.join(keys))}"
     if residue:
         yield f"something varied that no factor declares: {brief(residue[0])}" + (

@@ -14,7 +14,7 @@ def residue(table: Table) -> list[str]:
 
 def _accepted(table: Table) -> Iterable[str]:
     """Differences that a resume was told to accept: the runs before it and after it are of two set-ups."""
-    for key, before, now in getattr(table, "accepted", []):
+    for key, before, now in table.accepted:
         yield f"{brief(key)}: {brief(before)} before a resume, {brief(now)} after it; accepted as a difference"
 
 

@@ -74,13 +74,8 @@ def _failed(sample: Sample) -> Iterable[str]:
 
 
 def _survivors(sample: Sample) -> Iterable[str]:
-    if left := sum(n_survivors(row) > 0 for row in sample.every):
+    if left := sum(row.n_survivors > 0 for row in sample.every):
         yield f"{left} of {len(sample.every)} runs left processes behind, which were killed"
-
-
-def n_survivors(row: Row) -> int:
-    """Processes that outlived a run and were killed; 0 where nobody looked."""
-    return int(getattr(row, "n_survivors", 0) or 0)
 
 
 def _work(sample: Sample) -> Iterable[str]:

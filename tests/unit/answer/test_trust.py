@@ -1,4 +1,4 @@
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +7,6 @@ import pytest
 from scalograph.answer import findings
 from scalograph.findings import Trust
 from scalograph.stops import exit_code
-from scalograph.table import Row, Table
 
 from ..records import record
 from .made import ONE_FACTOR, at, found_in, loaded
@@ -109,33 +108,18 @@ def test_many_doubts_are_counted_in_the_sentence_and_all_are_causes(tmp_path: Pa
     assert found.sentence.count(", and ") == 3
 
 
-@dataclass
-class Accepted(Table):
-    """A table that was resumed with differences that someone accepted."""
-
-    accepted: list[tuple[str, Any, Any]] = field(default_factory=list)
-
-
 def test_accepted_differences_are_residue_and_a_doubt(tmp_path: Path) -> None:
     plain = loaded(tmp_path, runs(), ONE_FACTOR)
-    resumed = Accepted(**{**vars(plain), "accepted": [("kernel", "6.1", "6.12")]})
+    resumed = replace(plain, accepted=[("kernel", "6.1", "6.12")])
     found = findings(resumed)
     assert found.residue == ["kernel: 6.1 before a resume, 6.12 after it; accepted as a difference"]
     assert found.trust.level == "doubt"
     assert "the study was resumed on a set-up that differs: kernel" in found.trust.causes
 
 
-@dataclass(frozen=True)
-class Left(Row):
-    """A run that left processes behind."""
-
-    n_survivors: int = 1
-
-
 def test_processes_left_behind_are_a_doubt_and_a_flag(tmp_path: Path) -> None:
     read = loaded(tmp_path, runs(), ONE_FACTOR)
-    first = read.rows[0]
-    read.rows[0] = Left(**{name: getattr(first, name) for name in first.__dataclass_fields__})
+    read.rows[0] = replace(read.rows[0], n_survivors=1)
     found = findings(read)
     assert found.trust.level == "doubt" and "1 of 36 runs left processes behind" in found.trust.sentence
     assert at(found, 1).flags == ["1 of 12 runs left processes behind, which were killed"]
