@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scalograph.errors import StudyError
+from scalograph.figures import unreadable
+from scalograph.misfits import misfits
 from scalograph.shipped import shipped_studies, shipped_study
 from scalograph.study import Study, load, quickened
 
@@ -25,11 +27,25 @@ def declare(path: Path, quick: bool = False) -> Declared:
     """The study in a file or folder.
 
     Raises:
+        StudyError: with every mistake, those beside its workload included.
+    """
+    file = _file(path)
+    study = load(file, lambda raw: misfits(raw, file.parent))
+    return Declared(quickened(study) if quick else study, file.resolve())
+
+
+def check(path: Path) -> Study:
+    """The study in a file or folder, after a look at the files that it brings along.
+
+    Raises:
         StudyError: with every mistake.
     """
-    file = path / "study.toml" if path.is_dir() else path
-    study = load(file)
-    return Declared(quickened(study) if quick else study, file.resolve())
+    file = _file(path)
+    return load(file, lambda raw: [*misfits(raw, file.parent), *unreadable(raw, file.parent)])
+
+
+def _file(path: Path) -> Path:
+    return path / "study.toml" if path.is_dir() else path
 
 
 def declare_shipped(name: str, quick: bool = False) -> Declared:

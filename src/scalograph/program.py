@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from scalograph.errors import StudyError
 from scalograph.identity import hash_folder
 from scalograph.study import WorkloadUse
+from scalograph.study.inside import inside
+from scalograph.study.references import meant
 from scalograph.workload import BY_PROTOCOL, Workload, load, shipped, shipped_workloads
 
 
@@ -31,9 +34,9 @@ def program(use: WorkloadUse, folder: Path) -> Program:
         StudyError: no such workload, a parameter it does not know, or a path outside the study's folder.
     """
     if use.command is not None:
-        argv = (_inside(use.command[0], folder), *use.command[1:])
+        argv = (find_command(use.command[0], folder), *use.command[1:])
         return Program(argv, folder, use.events, {"python": sys.executable, "here": str(folder)})
-    home = _workload_folder(str(use.use), folder)
+    home = find_workload(str(use.use), folder)
     workload = load(home)
     unknown = sorted(set(use.parameters) - set(workload.parameters))
     if unknown:
@@ -46,30 +49,29 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     return Program(tuple(workload.argv), home, workload.events, values, workload, hash_folder(home))
 
 
-def _workload_folder(name: str, folder: Path) -> Path:
-    """A folder beside the study goes before a workload that ships, so that a study can carry its own."""
-    beside = (folder / name).resolve()
-    if beside.is_relative_to(folder.resolve()) and (beside / "workload.toml").is_file():
-        return beside
-    if name in shipped_workloads():
+def find_workload(name: str, folder: Path) -> Path:
+    """A folder beside the study goes before a workload that ships, so that a study can carry its own.
+
+    Raises:
+        StudyError: there is none of that name.
+    """
+    with suppress(StudyError):
+        beside = inside(folder, name, "workload.use")
+        if (beside / "workload.toml").is_file():
+            return beside
+    known = shipped_workloads()
+    if name in known:
         return shipped(name)
-    raise StudyError.one(
-        "workload.use",
-        f'no workload "{name}"',
-        "one of " + ", ".join(shipped_workloads()),
-        "or a folder beside the study",
-    )
+    fix = meant(name, known) or "or a folder beside the study"
+    raise StudyError.one("workload.use", f'no workload "{name}"', "one of " + ", ".join(known), fix)
 
 
-def _inside(name: str, folder: Path) -> str:
-    """A program's name: absolute, found on PATH, or a path that stays in the study's folder."""
+def find_command(name: str, folder: Path) -> str:
+    """A program's name: absolute, found on PATH, or a path that stays in the study's folder.
+
+    Raises:
+        StudyError: it leads outside.
+    """
     if "/" not in name or name.startswith(("/", "{")):
         return name
-    path = (folder / name).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise StudyError.one(
-            "workload.command",
-            f'"{name}" leads outside the study\'s folder',
-            "a program inside it, an absolute path, or a name on PATH",
-        )
-    return str(path)
+    return str(inside(folder, name, "workload.command", "a program inside it, an absolute path, or a name on PATH"))

@@ -78,9 +78,7 @@ def run_study(
     return reason
 
 
-def _one(
-    run: Run, planner: Planner, host: Host, journal: Journal, progress: Progress, judging: Judging
-) -> bool:
+def _one(run: Run, planner: Planner, host: Host, journal: Journal, progress: Progress, judging: Judging) -> bool:
     """One run; False when it was interrupted, and then it has not happened: resume asks for it again."""
     identity = {
         "run": run.run,

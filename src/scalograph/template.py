@@ -1,12 +1,25 @@
 """An argv template: `{name}` is replaced by a level or a parameter. No shell, no format specification, one pass."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scalograph.errors import StudyError
+from scalograph.study.values import as_text
 
 _PLACE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+
+
+def places(template: Sequence[str]) -> Iterator[tuple[str | None, str]]:
+    """Every `{name}` and its item, in order; None for the name where a brace stands alone.
+
+    >>> list(places(["run", "-n{n}", "{{}}", "}"]))
+    [('n', '-n{n}'), (None, '}')]
+    """
+    for item in template:
+        for place in _PLACE.finditer(item):
+            if place[0] not in ("{{", "}}"):
+                yield place[1], item
 
 
 def fill(template: Sequence[str], values: Mapping[str, Any]) -> list[str]:
@@ -23,7 +36,7 @@ def fill(template: Sequence[str], values: Mapping[str, Any]) -> list[str]:
         whole = _PLACE.fullmatch(item)
         value = _lookup(whole[1], item, values) if whole and whole[1] is not None else None
         if isinstance(value, list | tuple):
-            filled += [_text(part) for part in value]
+            filled += [as_text(part) for part in value]
         else:
             filled.append(_PLACE.sub(lambda place, item=item: _put(place, item, values), item))  # type: ignore[misc]
     return filled
@@ -38,7 +51,7 @@ def _put(place: re.Match[str], item: str, values: Mapping[str, Any]) -> str:
     if isinstance(value, list | tuple):
         fix = f'make "{{{place[1]}}}" an item of its own'
         raise StudyError.one("argv", f'the list {place[1]} inside "{item}"', "a single value", fix)
-    return _text(value)
+    return as_text(value)
 
 
 def _lookup(name: str, item: str, values: Mapping[str, Any]) -> Any:
@@ -46,7 +59,3 @@ def _lookup(name: str, item: str, values: Mapping[str, Any]) -> Any:
         known = ", ".join(sorted(values)) or "no name at all"
         raise StudyError.one("argv", f'unknown name {{{name}}} in "{item}"', f"one of {known}", "or {{ for a brace")
     return values[name]
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -41,7 +41,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), 
 class Part(BaseModel):
     """A table of workload.toml: every key is known."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Parameter(Part):
@@ -107,8 +107,9 @@ class Workload(Part):
         for name in (name for requirement in self.requires for name in requirement.when):
             if name not in self.parameters:
                 raise ValueError(f"requires.when: found {name}, expected one of {', '.join(self.parameters)}")
+        defaults = {name: parameter.default for name, parameter in self.parameters.items()}
         try:
-            fill(self.argv, dict.fromkeys([*BY_HOST, *BY_PROTOCOL, *self.parameters], ""))
+            fill(self.argv, {**dict.fromkeys([*BY_HOST, *BY_PROTOCOL], ""), **defaults})
         except StudyError as error:
             raise ValueError(str(error)) from error
         return self
@@ -131,10 +132,10 @@ def load(folder: Path) -> Workload:
         raise StudyError.one(where, "larger than 1 MiB", "a declaration of at most 1 MiB", "take large lists out of it")
     try:
         return Workload.model_validate(tomllib.loads(text.decode()))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StudyError.one(where, f"not TOML: {error}", "a TOML file", "see toml.io for the syntax") from error
     except ValidationError as error:
         raise StudyError([_problem(where, detail) for detail in error.errors()]) from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is no TOMLDecodeError
+        raise StudyError.one(where, f"not TOML: {error}", "a TOML file", "see toml.io for the syntax") from error
 
 
 def _problem(where: str, detail: Any) -> Problem:
@@ -154,7 +155,10 @@ def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) ->
     Args:
         workload: with its `requires`.
         values: parameters that no factor sets.
-        facts: with the JVMs; a treatment's `jvm` is the name of one, the first is the default.
+        facts: with the JVMs; the first is the default.
+
+    Returns:
+        For a treatment; its `java`, which no factor may be called, is the name or path of the JVM that runs it.
 
     Raises:
         StudyError: from the returned function too, where a value is none that the workload takes.
@@ -165,7 +169,7 @@ def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) ->
         _refuse_values(workload, treatment, "factors")
         together = {**values, **treatment}
         asked = [r for r in workload.requires if all(together.get(n) in levels for n, levels in r.when.items())]
-        jvm = _jvm(str(treatment.get("jvm", "default")), facts) if asked else None
+        jvm = _jvm(str(treatment.get("java", "default")), facts) if asked else None
         needed = max((r.java_release for r in asked), default=0)
         if jvm is None or jvm.release >= needed:
             return None

@@ -13,18 +13,60 @@ import pytest
 
 from .shell import environment, scalograph, study
 
+# The number of runs is then the design's, however busy this machine is.
+ONCE = "max_reruns = 0\n"
+
 
 def journal(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
 
 
 def test_every_mistake_of_a_study_at_once(tmp_path: Path) -> None:
-    file = study(tmp_path, '["true"]', more='colour = "red"\n[[exclude]]\nm = [1]\n')
+    more = 'colour = "red"\n[[exclude]]\nm = [1]\n[quick]\nfactors = { n = [2] }\n'
+    file = study(tmp_path, '["true", "{N}"]', more=more)
     file.write_text(file.read_text().replace("runs = 2", 'runs = "2"').replace("seed = 1", ""))
     done = scalograph("check", file, cwd=tmp_path)
     assert done.returncode == 2
-    lines = done.stderr.splitlines()
-    assert [line.split(": ")[1] for line in lines] == ["seed", "protocol.runs", "protocol.colour", "exclude[0].m"]
+    places = [line.split(": ")[1] for line in done.stderr.splitlines()]
+    wrong = ["seed", "workload.command", "factors.n", "protocol.runs", "protocol.colour", "exclude[0].m"]
+    assert places == [*wrong, "quick.factors.n"]
+
+
+def test_a_factor_that_does_nothing_is_never_run(tmp_path: Path) -> None:
+    file = study(tmp_path, '["true"]')
+    for command in ("check", "plan", "run"):
+        done = scalograph(command, file, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "study.toml:10: factors.n: a factor that nothing uses" in done.stderr
+
+
+def test_plan_for_a_host_that_is_not_looked_at(tmp_path: Path) -> None:
+    java = tmp_path / "java"
+    java.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    java.chmod(0o755)
+    more = '[factors.cpus]\ncontrol = "cpus"\nlevels = "1:all:*2"\n'
+    more += f'[factors.which]\ncontrol = "jvm"\nlevels = ["{java}"]\n'
+    file = study(tmp_path, '["{java}", "{n}"]', more=more)
+    done = scalograph("plan", file, "--no-host", "--cpus", 64, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["host"] == {"assumed": True, "n_cpus": 64}
+    assert json.loads(done.stdout)["treatments"] == 14
+    assert "host: assumed, 1 CPU " in scalograph("plan", file, "--no-host", cwd=tmp_path).stdout
+    assert not (tmp_path / "started").exists()
+    assert scalograph("plan", file, "--cpus", 2, cwd=tmp_path).returncode == 2
+
+
+def test_plan_honours_the_confidence_and_says_where_it_cannot_write(tmp_path: Path) -> None:
+    effects = []
+    for confidence in ("90%", "99%"):
+        file = study(tmp_path, '["true", "{n}"]', more=f'confidence = "{confidence}"\n')
+        done = scalograph("plan", file, "--no-host", "--json", cwd=tmp_path)
+        effects.append(json.loads(done.stdout)["detectable_percent"])
+    assert effects[0] < effects[1]
+    (tmp_path / "taken").write_text("")
+    done = scalograph("plan", file, "--no-host", "-o", "taken/plan", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "taken/plan: cannot be made: Not a directory" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -41,7 +83,7 @@ def test_every_mistake_of_a_study_at_once(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_command_line(tmp_path: Path, arguments: list[str], message: str) -> None:
-    study(tmp_path, '["true"]')
+    study(tmp_path, '["true", "{n}"]')
     done = scalograph(*arguments, cwd=tmp_path)
     assert done.returncode in (2, 6)
     assert message in done.stderr.replace("\n", " ")
@@ -49,20 +91,20 @@ def test_a_wrong_command_line(tmp_path: Path, arguments: list[str], message: str
 
 
 def test_a_level_beyond_the_machine(tmp_path: Path) -> None:
-    file = study(tmp_path, '["true"]', more='[factors.cpus]\ncontrol = "cpus"\nlevels = [1, 4096]\n')
+    file = study(tmp_path, '["true", "{n}"]', more='[factors.cpus]\ncontrol = "cpus"\nlevels = [1, 4096]\n')
     done = scalograph("plan", file, cwd=tmp_path)
     assert done.returncode == 2
     assert 'factor "cpus": level 4096 exceeds the' in done.stderr and "choose another host" in done.stderr
 
 
 def test_a_missing_program(tmp_path: Path) -> None:
-    done = scalograph("run", study(tmp_path, '["no-such-program-here"]'), cwd=tmp_path)
+    done = scalograph("run", study(tmp_path, '["no-such-program-here", "{n}"]'), cwd=tmp_path)
     assert done.returncode == 3
     assert 'no program "no-such-program-here", expected on PATH; install it' in done.stderr.replace("\n", " ")
 
 
 def test_a_program_outside_the_study(tmp_path: Path) -> None:
-    done = scalograph("plan", study(tmp_path, '["../../bin/true"]'), cwd=tmp_path)
+    done = scalograph("plan", study(tmp_path, '["../../bin/true", "{n}"]'), cwd=tmp_path)
     assert done.returncode == 2 and "leads outside the study's folder" in done.stderr
 
 
@@ -76,7 +118,7 @@ def test_a_program_outside_the_study(tmp_path: Path) -> None:
     ],
 )
 def test_a_workload_that_fails_is_a_record(tmp_path: Path, script: str, status: str, reason: str) -> None:
-    file = study(tmp_path, f"['sh', '-c', '[ {{n}} = 1 ] || {{{{ {script}; }}}}']", timeout="1s")
+    file = study(tmp_path, f"['sh', '-c', '[ {{n}} = 1 ] || {{{{ {script}; }}}}']", timeout="1s", more=ONCE)
     done = scalograph("run", file, "-o", "results", cwd=tmp_path)
     assert done.returncode == 4, done.stderr
     runs = [event for event in journal(tmp_path / "results") if event["event"] == "run"]
@@ -91,7 +133,7 @@ def test_a_workload_that_fails_is_a_record(tmp_path: Path, script: str, status: 
 
 def test_garbage_on_the_event_descriptor(tmp_path: Path) -> None:
     command = "['sh', '-c', 'echo ready to go >&3; echo {n}']"
-    file = study(tmp_path, command + "\nevents = true", runs=1)
+    file = study(tmp_path, command + "\nevents = true", runs=1, more=ONCE)
     done = scalograph("run", file, "-o", "results", cwd=tmp_path)
     assert done.returncode == 4
     (run, _) = [event["record"]["run"] for event in journal(tmp_path / "results") if event["event"] == "run"]  # type: ignore[index]
@@ -100,7 +142,7 @@ def test_garbage_on_the_event_descriptor(tmp_path: Path) -> None:
 
 def test_what_forks_and_leaves_is_gone(tmp_path: Path) -> None:
     mark = f"{os.getpid()}.75"
-    file = study(tmp_path, f"['sh', '-c', 'setsid sleep {mark} & exit 0', '{{n}}']", runs=1)
+    file = study(tmp_path, f"['sh', '-c', 'setsid sleep {mark} & exit 0', '{{n}}']", runs=1, more=ONCE)
     done = scalograph("run", file, "-o", "results", cwd=tmp_path)
     assert done.returncode in (0, 5), done.stderr
     alive = subprocess.run(["pgrep", "-f", f"^sleep {mark}"], capture_output=True, check=False)
@@ -111,7 +153,7 @@ def test_what_forks_and_leaves_is_gone(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_loses_nothing_that_was_measured(tmp_path: Path) -> None:
-    file = study(tmp_path, '["true", "{n}"]', runs=50)
+    file = study(tmp_path, '["true", "{n}"]', runs=50, more=ONCE)
     limited = f'ulimit -f 24; exec scalograph run "{file}" -o results'
     done = subprocess.run(
         ["bash", "-c", limited],

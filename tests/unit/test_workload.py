@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from scalograph.errors import StudyError
 from scalograph.facts import CpuFact, HostFacts, Jvm
+from scalograph.template import places
 from scalograph.workload import (
     Parameter,
     fill,
@@ -82,6 +83,9 @@ def test_loads_what_it_declares(tmp_path: Path) -> None:
         ("default = 1", "default = true", "expected an integer"),
         ("default = 1", "default = 0", "expected at least 1"),
         ("default = 1", "default = 9", "expected at most 8"),
+        ("max = 8", "max = inf", "parameters.n.max"),
+        ("default = 1", "default = " + "9" * 5000, "not TOML"),
+        ('"{more}"', '"-x{more}"', "the list more inside"),
         ('default = "a"', 'default = "c"', "expected one of a, b"),
         ("choices = [", "choices = []  # [", "choices"),
         ("[parameters.n]", "[parameters.java]", "the host does not fill"),
@@ -112,6 +116,10 @@ def test_refuses_a_folder_without_one_a_large_one_and_bytes(tmp_path: Path) -> N
     (tmp_path / "workload.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(StudyError, match="not TOML"):
         load(tmp_path)
+
+
+def test_places_are_names_and_lone_braces() -> None:
+    assert list(places(["{a}{b}", "{{c}}", "}", "{}"])) == [("a", "{a}{b}"), ("b", "{a}{b}"), (None, "}"), ("", "{}")]
 
 
 def test_fill_replaces_inside_and_spreads_lists() -> None:
@@ -173,8 +181,10 @@ def test_refusals_name_the_jvm_that_is_too_old(tmp_path: Path) -> None:
     refusal = refusals(load(written(tmp_path, GOOD)), {"kind": "a"}, facts(17, 25))
     assert refusal({"kind": "a"}) is None
     assert refusal({"kind": "b"}) == "kind = b needs Java 21 or later, the JVM 17 is 17"
-    assert refusal({"kind": "b", "jvm": 25}) is None
-    assert refusal({"kind": "b", "jvm": "17"}) is not None
+    assert refusal({"kind": "b", "java": 25}) is None
+    assert refusal({"kind": "b", "java": "/j/25/bin/java"}) is None
+    assert refusal({"kind": "b", "java": "17"}) is not None
+    assert refusal({"kind": "b", "java": "/j/17/bin/java"}) is not None
 
 
 def test_refusals_see_fixed_parameters_too(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def doubts(
 def _impossible(objections: Sequence[str]) -> Iterable[str]:
     if objections:
         more = f" (and {len(objections) - 1} more, each beside its number)" if objections[1:] else ""
-        yield f"a figure cannot be, or is not what was declared: {brief(objections[0], 120)}{more}"
+        yield f"a figure cannot be, or is not what was declared: {brief(objections[0])}{more}"
 
 
 def n_disturbed(runs: Iterable[Row]) -> int:

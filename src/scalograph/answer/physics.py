@@ -25,7 +25,7 @@ def examine(table: Table, curves: Sequence[Curve], taken: Mapping[tuple[Level, .
         taken: the sample of each treatment.
 
     Returns:
-        The objections that make a doubt, each with the place it is about.
+        The objections that make a doubt, each with the place it is about; the flags there say more.
     """
     if not table.study.baseline:
         return []
@@ -36,7 +36,7 @@ def examine(table: Table, curves: Sequence[Curve], taken: Mapping[tuple[Level, .
             if objection.gate not in FLAGGED:
                 point.flags.append(f"{objection.gate}: {objection.text}")
             if objection.gate not in TOLD:
-                found.append(f"{_place(table, curve, objection.n)}: {objection.text}")
+                found.append(f"{objection.gate} ({_place(table, curve, objection.n)})")
     return found
 
 

@@ -70,7 +70,7 @@ def _disturbances(table: Table) -> Iterable[str]:
             n, amount = worst.get(cause["cause"], (0, 0.0))
             worst[cause["cause"]] = (n + 1, max(amount, cause["amount"] or 0.0))
     for name, (n, amount) in sorted(worst.items()):
-        yield f"{name}: {n} runs, at most {100 * amount:.2g} % of the CPU time that a run could have had"
+        yield f"{name}: {n} runs, at most {100 * amount:.2g} % of the CPU time that a run wanted"
 
 
 def _short(table: Table, samples: Sequence[Sample]) -> Iterable[str]:

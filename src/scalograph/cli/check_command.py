@@ -19,7 +19,7 @@ def command(
     scalograph check my-study.toml
     scalograph check --schema > study.schema.json    for an editor that completes
     """
-    from scalograph.declare import declare
+    from scalograph.declare import check
     from scalograph.errors import StudyError
     from scalograph.identity import as_journaled
     from scalograph.study.model import Study
@@ -29,7 +29,7 @@ def command(
         return
     if file is None:
         raise StudyError.one("check", "no study file", "a path", "for example: scalograph check study.toml")
-    study = declare(file).study
+    study = check(file)
     if json:
         emit_json(as_journaled(study))
         return

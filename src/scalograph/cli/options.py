@@ -19,3 +19,13 @@ Accept = Annotated[
 ]
 Budget = Annotated[str | None, typer.Option("--budget", help='Time budget such as "10min"; no block begins past it.')]
 Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz).")]
+NoHost = Annotated[
+    bool,
+    typer.Option(
+        "--no-host",
+        help="Look at no machine: plan for an assumed one, which grants everything and has the study's JVMs.",
+    ),
+]
+Cpus = Annotated[
+    int | None, typer.Option("--cpus", min=1, max=4096, help="With --no-host: CPUs of the assumed machine; default 1.")
+]

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.console import emit_json, tell
-from scalograph.cli.options import Json, Quick, StudyFile
+from scalograph.cli.options import Cpus, Json, NoHost, Quick, StudyFile
+from scalograph.errors import HostError, StudyError
 
 if TYPE_CHECKING:
     from scalograph.conduct import Plan
+    from scalograph.facts import HostFacts
+    from scalograph.study import Study
 
 # Where no earlier journal tells the noise, it is assumed and said so.
 ASSUMED_SD = 0.03
@@ -22,29 +25,59 @@ def command(
         Path | None, typer.Option("--earlier", help="Results of an earlier run, for time and noise.")
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write design.jsonl into this folder.")] = None,
+    no_host: NoHost = False,
+    cpus: Cpus = None,
     json: Json = False,
 ) -> None:
-    """Stop 2: which runs, how many, how long, what effect they can detect. Starts nothing.
+    """Stop 2: which runs, how many, how long, what effect they can detect. Starts no run.
+
+    What a level means depends on the machine ("1:all", a JVM's name), so this one is looked at: its CPUs, what it
+    grants, which JVMs it has (each is asked for its version). With --no-host nothing is looked at and nothing started.
 
     \b
     scalograph plan my-study.toml
     scalograph plan my-study.toml --earlier scalograph-results/my-study/latest
+    scalograph plan my-study.toml --no-host --cpus 64
     """
     from scalograph import conduct, results
-    from scalograph.control.discover import discover
     from scalograph.declare import declare
 
     declared = declare(file, quick)
-    planned = conduct.plan(declared, discover())
+    planned = conduct.plan(declared, _host(declared.study, no_host, cpus))
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        conduct.write_design(planned, results.Results(output).design)
+        _write(planned, output)
     journal = results.at(earlier).journal if earlier else None
     document = _document(planned, conduct.estimate(planned, journal), journal)
+    document["host"] = {"assumed": no_host, "n_cpus": planned.facts.n_cpus}
     if json:
         emit_json(document)
         return
     _print(document)
+
+
+def _host(study: "Study", no_host: bool, cpus: int | None) -> "HostFacts":
+    if no_host:
+        from scalograph.design.assumed import assumed
+
+        return assumed(study, cpus or 1)
+    if cpus is not None:
+        raise StudyError.one("--cpus", "a count for this machine", "--no-host with it", "this machine is looked at")
+    from scalograph.control.discover import discover
+
+    return discover()
+
+
+def _write(planned: "Plan", output: Path) -> None:
+    from scalograph import conduct, results
+
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fix = "choose another -o"
+        raise HostError(
+            str(output), f"cannot be made: {error.strerror}", "a folder that can be written", fix
+        ) from error
+    conduct.write_design(planned, results.Results(output).design)
 
 
 def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> dict[str, object]:
@@ -54,16 +87,18 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
 
     design = planned.design
     sd, origin = _noise(journal)
-    effect = minimum_detectable_effect(sd, design.study.protocol.runs)
+    protocol = design.study.protocol
+    effect = minimum_detectable_effect(sd, protocol.runs, confidence=protocol.confidence)
     return {
         "study": design.study.name,
         "treatments": len(design.treatments),
-        "blocks": design.study.protocol.runs,
+        "blocks": protocol.runs,
         "runs": design.n_runs,
         "expected_s": seconds,
-        "budget_s": design.study.protocol.budget_s,
+        "budget_s": protocol.budget_s,
         "sd_log": sd,
         "sd_from": origin,
+        "confidence": protocol.confidence,
         "detectable_percent": None if effect is None else 100 * expm1(effect),
         "dropped": list(design.dropped),
     }
@@ -87,13 +122,21 @@ def _print(document: dict[str, object]) -> None:
     seconds, effect = document["expected_s"], document["detectable_percent"]
     runs = f"{document['runs']} runs in {document['blocks']} blocks"
     tell(f"{document['study']}: {document['treatments']} treatments, {runs}")
+    tell(f"  host: {_shown(document['host'])}")
     known = format_duration(seconds) if isinstance(seconds, float) else None
     tell(f"  time: {known or 'unknown; give results of an earlier run with --earlier'}")
     if isinstance(effect, float):
         noise = f"if runs vary by {100 * float(str(document['sd_log'])):.2g} % ({document['sd_from']})"
-        tell(f"  detectable: differences from {effect:.2g} % at 80 % power, {noise}")
+        confidence = f"{100 * float(str(document['confidence'])):g} % confidence and 80 % power"
+        tell(f"  detectable: differences from {effect:.2g} % at {confidence}, {noise}")
     else:
         tell("  detectable: nothing; one run a treatment carries no interval, ask for at least 2 runs")
     dropped = document["dropped"]
     for text in dropped if isinstance(dropped, list) else []:
         tell(f"  {text}")
+
+
+def _shown(host: object) -> str:
+    assert isinstance(host, dict)
+    cpus = f"{host['n_cpus']} CPU{'s' * (host['n_cpus'] > 1)}"
+    return f"assumed, {cpus} on cores of their own, everything granted" if host["assumed"] else f"this machine, {cpus}"

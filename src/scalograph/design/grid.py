@@ -20,7 +20,7 @@ class GridPlanner:
     """
 
     def __init__(self, design: Design) -> None:
-        self._design, self._max_reruns = design, getattr(design.study.protocol, "max_reruns", 1)
+        self._design, self._max_reruns = design, design.study.protocol.max_reruns
         self._planned = {run.run: run for run in _order(design)}
         self._left: dict[int, dict[str, Run]] = {}
         self._disturbed: dict[int, list[Run]] = {}

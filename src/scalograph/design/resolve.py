@@ -14,7 +14,8 @@ from scalograph.study import Factor, Level, LevelsError, Study, parse_levels
 
 MAX_TREATMENTS = 100_000
 
-# Says in words why a treatment cannot run here, or nothing: what a workload requires of a JVM, say.
+# Says in words why a treatment cannot run here, or nothing: what a workload requires of a JVM, say. With the treatment
+# it is given `java`, the level of the factor that chooses the JVM, whatever that factor's name.
 Refusal = Callable[[Treatment], str | None]
 
 
@@ -25,14 +26,37 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: 
         StudyError: with every level that this host cannot obey, or when no treatment is left.
     """
     study, left_out = _spelled_out(study, facts)
-    kept, dropped = _treatments(study, _either(refusal, refusals(study, facts)))
+    _refuse_baseline(study)
+    kept, dropped = _treatments(study, _either(_with_jvm(refusal, study), refusals(study, facts)))
     if not kept:
         raise StudyError.one("factors", "no treatment is left", "at least one", "; ".join(dropped) or "lower `exclude`")
-    return Design(study, tuple(kept), (*left_out, *dropped), _repeats(study, kept))
+    return Design(study, tuple(kept), (*left_out, *dropped, *_no_baseline(study, kept)), _repeats(study, kept))
 
 
 def _either(first: Refusal, second: Refusal) -> Refusal:
     return lambda treatment: first(treatment) or second(treatment)
+
+
+def _with_jvm(refusal: Refusal, study: Study) -> Refusal:
+    chooses = next((name for name, factor in study.factors.items() if factor.control == "jvm"), None)
+    if chooses is None:
+        return refusal
+    return lambda treatment: refusal({**treatment, "java": treatment[chooses]})
+
+
+def _refuse_baseline(study: Study) -> None:
+    """With "all" spelled out, the baseline may turn out to be no level."""
+    for name, level in study.baseline.items():
+        levels = study.factors[name].levels
+        if level not in levels:
+            known = ", ".join(map(str, levels))
+            found = f"level {level!r} is not among the levels of {name} on this host"
+            raise StudyError.one(f"baseline.{name}", found, f"one of {known}", "choose a baseline that every host has")
+
+
+def _no_baseline(study: Study, kept: Sequence[Treatment]) -> list[str]:
+    lost = [(name, level) for name, level in study.baseline.items() if all(t[name] != level for t in kept)]
+    return [f"no treatment with the baseline {name} = {level} is planned: no speedups" for name, level in lost]
 
 
 def _spelled_out(study: Study, facts: HostFacts) -> tuple[Study, list[str]]:

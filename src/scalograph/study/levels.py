@@ -4,10 +4,13 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-Level = bool | int | float | str
+from scalograph.study.values import Level, alike, as_text, refuse
 
 MAX_LEVELS = 4096
-_RANGE = re.compile(r"(\d+|all):(\d+|all)(?::([*+])(\d+))?")
+# Stands for "all" where the host is not known: a machine on which nearly every text can be spelled out.
+SOME_HOST = 1024
+_RANGE = re.compile(r"(\d{1,18}|all):(\d{1,18}|all)(?::([*+])(\d{1,18}))?", re.ASCII)
+_NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d+)?", re.ASCII)
 
 
 class LevelsError(ValueError):
@@ -20,7 +23,7 @@ def needs_host(text: str) -> bool:
     >>> needs_host("1:all"), needs_host("1,2")
     (True, False)
     """
-    return "all" in re.split(r"[,:\s]+", text)
+    return "all" in (part.strip() for part in re.split("[,:]", text))
 
 
 def parse_levels(text: str, n_all: int | None = None) -> list[Level]:
@@ -36,27 +39,58 @@ def parse_levels(text: str, n_all: int | None = None) -> list[Level]:
     >>> parse_levels("1,2,8"), parse_levels("1:4"), parse_levels("1:10:*3"), parse_levels("1:all", 3)
     ([1, 2, 8], [1, 2, 3, 4], [1, 3, 9], [1, 2, 3])
     """
-    levels = [level for item in text.split(",") for level in _item(item.strip(), n_all)]
+    levels: list[Level] = []
+    for item in text.split(","):
+        levels += _item(item.strip(), n_all)
+        if len(levels) > MAX_LEVELS:
+            break  # not spelled out further: a short text may ask for millions
     if needs_host(text):
         levels = list(dict.fromkeys(levels))  # "1,2,all" is fine on a host of two CPUs
     check_levels(levels)
     return levels
 
 
+def possible(level: Level, text: str) -> bool:
+    """Whether there is a host on which a text that needs one holds this level.
+
+    >>> possible(7, "1,all"), possible(0, "1:all"), possible(3, "1:all:*2")
+    (True, False, False)
+    """
+    hosts = [SOME_HOST, level] if type(level) is int and level > 0 else [SOME_HOST]
+    return any(alike(level, other) for n in hosts for other in _spelled_out(text, n))
+
+
 def check_levels(levels: Sequence[Level]) -> None:
-    """Refuse what cannot be a factor: no level, the same one twice, too many."""
+    """Refuse what cannot be a factor: no level, one that is no value, two that are alike, too many."""
     if not levels:
         raise LevelsError("found no level, expected at least one")
     if len(levels) > MAX_LEVELS:
-        raise LevelsError(f"found {len(levels)} levels, expected at most {MAX_LEVELS}")
-    seen: set[tuple[type, Level]] = set()
+        raise LevelsError(f"found more than {MAX_LEVELS} levels, expected at most {MAX_LEVELS}")
+    seen: dict[Level, Level] = {}
     for level in levels:
-        if (type(level), level) in seen:
-            raise LevelsError(f"found level {level!r} twice, expected each once")
-        seen.add((type(level), level))
+        if wrong := refuse(level):
+            raise LevelsError(wrong)
+        # By value (1 and 1.0, 1 and true), and by the text that a program is given (1 and "1"): one treatment.
+        for key in {level, as_text(level)}:
+            if key in seen:
+                raise LevelsError(_twice(seen[key], level))
+        seen[level] = seen[as_text(level)] = level
 
 
-def _item(item: str, n_all: int | None) -> list[Level]:
+def _twice(first: Level, second: Level) -> str:
+    if repr(first) == repr(second):
+        return f"found level {first!r} twice, expected each once"
+    return f"found the levels {first!r} and {second!r}, which are equal or read alike, expected each once"
+
+
+def _spelled_out(text: str, n_all: int) -> Sequence[Level]:
+    try:
+        return parse_levels(text, n_all)
+    except LevelsError:
+        return ()
+
+
+def _item(item: str, n_all: int | None) -> Sequence[Level]:
     if not item:
         raise LevelsError('found an empty item, expected levels such as "1,2,8", "1:8", "1:512:*2" or "1:all"')
     if item == "all":
@@ -65,19 +99,19 @@ def _item(item: str, n_all: int | None) -> list[Level]:
         return [_scalar(item)]
     match = _RANGE.fullmatch(item)
     if match is None:
-        raise LevelsError(f'found "{item}", expected a range such as "1:8", "1:512:*2", "0:100:+10" or "1:all"')
-    return list(_range(item, _number(match[1], n_all), _number(match[2], n_all), match[3] or "+", int(match[4] or 1)))
+        raise LevelsError(f'found "{item[:60]}", expected a range such as "1:8", "1:512:*2", "0:100:+10" or "1:all"')
+    return _range(item, _number(match[1], n_all), _number(match[2], n_all), match[3] or "+", int(match[4] or 1))
 
 
 def _range(item: str, first: int, last: int, how: str, by: int) -> Sequence[int]:
     if last < first:
-        raise LevelsError(f'found "{item}", expected a range that does not fall')
+        raise LevelsError(f'found "{item[:60]}", expected a range that does not fall')
     if how == "+":
         if by == 0 or (last - first) // by >= MAX_LEVELS:
-            raise LevelsError(f'found "{item}", expected 1 to {MAX_LEVELS} levels')
+            raise LevelsError(f'found "{item[:60]}", expected 1 to {MAX_LEVELS} levels')
         return range(first, last + 1, by)
     if by < 2 or first < 1:
-        raise LevelsError(f'found "{item}", expected a first level >= 1 and a factor >= 2')
+        raise LevelsError(f'found "{item[:60]}", expected a first level >= 1 and a factor >= 2')
     return list(takewhile(lambda level: level <= last, (first * by**k for k in range(64))))
 
 
@@ -90,9 +124,25 @@ def _number(text: str, n_all: int | None) -> int:
 
 
 def _scalar(text: str) -> Level:
-    for kind in (int, float):
+    """A plain decimal number, or text. What others would read as a number in another notation is neither."""
+    if match := _NUMBER.fullmatch(text):
+        return float(text) if match[2] else int(text)
+    if _reads_as_number(text):
+        raise LevelsError(
+            f'found "{text[:60]}", expected digits such as 16 or 0.5, or a list if it is text: ["{text[:60]}"]'
+        )
+    return text
+
+
+def _reads_as_number(text: str) -> bool:
+    for read in (float, _any_base):
         try:
-            return kind(text)
+            read(text)
         except ValueError:
             continue
-    return text
+        return True
+    return False
+
+
+def _any_base(text: str) -> int:
+    return int(text, 0)

@@ -1,48 +1,76 @@
 """study.toml to a `Study`, or every mistake at once with its line."""
 
-import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from scalograph.errors import Problem, StudyError
+from scalograph.study.copies import uncountable
 from scalograph.study.locate import Path as KeyPath
 from scalograph.study.locate import line_of, locate
 from scalograph.study.model import Study
-from scalograph.study.references import dangling
+from scalograph.study.quick import shorter_protocol, without_baseline
+from scalograph.study.references import Found, dangling, meant
+from scalograph.study.values import short
 
 MAX_BYTES = 1 << 20
 
 
-def load(file: Path) -> Study:
+Raw = dict[str, Any]
+# Looks at the document for what this room does not know: a workload, files beside the study.
+Look = Callable[[Raw], Iterable[Found]]
+
+
+def load(file: Path, look: Look = lambda raw: ()) -> Study:
     """Read a study.
+
+    Args:
+        file: the study.
+        look: finds further mistakes, which are reported together with the others.
 
     Raises:
         StudyError: with every mistake that was found, in order of lines.
     """
-    return parse(_read(file), file.name)
+    return parse(_read(file), file.name, look)
 
 
-def parse(text: str, name: str = "study.toml") -> Study:
+def parse(text: str, name: str = "study.toml", look: Look = lambda raw: ()) -> Study:
     """A study from its text; `name` stands in the messages."""
-    try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError.one(name, f"not TOML: {error}", "", "see toml.io for the syntax") from error
-    lines = locate(text)
-    found: list[tuple[KeyPath, str, str, str]] = []
-    study = None
-    try:
-        study = Study.model_validate(raw)
-    except ValidationError as error:
-        found += [_explain(detail) for detail in error.errors()]
+    raw = _toml(text, name)
+    study, found = _validated(raw)
     found += dangling(raw)
+    found += uncountable(raw)
+    found += _quick(raw, found)
+    found += look(raw)
     if found or study is None:
-        raise StudyError(_located(found, lines, name))
+        raise StudyError(_located(found, locate(text), name))
     return study
+
+
+def _toml(text: str, name: str) -> Raw:
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # a number of thousands of digits is one too, though no TOMLDecodeError
+        raise StudyError.one(name, f"not TOML: {error}", "", "see toml.io for the syntax") from error
+    except RecursionError as error:
+        raise StudyError.one(name, "values nested too deeply", "a study", "see protocol/study.md") from error
+
+
+def _validated(raw: Raw) -> tuple[Study | None, list[Found]]:
+    try:
+        return Study.model_validate(raw), []
+    except ValidationError as error:
+        return None, [_explain(detail) for detail in error.errors()]
+
+
+def _quick(raw: Raw, full: list[Found]) -> list[Found]:
+    """What is wrong in the quick form alone."""
+    _, found = _validated(shorter_protocol(raw))
+    changed = [mistake for mistake in found if mistake[0][:1] == ("protocol",) and mistake not in full]
+    return [*((("quick", *path), what, expected, fix) for path, what, expected, fix in changed), *without_baseline(raw)]
 
 
 def _read(file: Path) -> str:
@@ -59,7 +87,7 @@ def _read(file: Path) -> str:
         raise StudyError.one(str(file), f"byte {error.start} is not UTF-8", "UTF-8 text") from error
 
 
-def _located(found: list[tuple[KeyPath, str, str, str]], lines: Mapping[KeyPath, int], name: str) -> list[Problem]:
+def _located(found: list[Found], lines: Mapping[KeyPath, int], name: str) -> list[Problem]:
     placed = []
     for path, what, expected, fix in found:
         line = line_of(dict(lines), path)
@@ -73,11 +101,16 @@ def _dotted(path: KeyPath) -> str:
 
 
 # Members of a union put their own names into pydantic's paths; people never wrote those.
-_UNION_PARTS = ("bool", "int", "float", "str", "list[", "union", "function-", "nullable", "constrained", "literal")
+_MEMBERS = ("bool", "int", "float", "str", "[key]")
+_UNIONS = ("list[", "union[", "function-", "nullable[", "constrained-", "literal[")
 
 
-def _explain(detail: Any) -> tuple[KeyPath, str, str, str]:
-    path = tuple(part for part in detail["loc"] if isinstance(part, int) or not part.startswith(_UNION_PARTS))
+def _written(part: str | int) -> bool:
+    return isinstance(part, int) or (part not in _MEMBERS and not part.startswith(_UNIONS))
+
+
+def _explain(detail: Any) -> Found:
+    path = tuple(part for part in detail["loc"] if _written(part))
     kind, context, value = detail["type"], detail.get("ctx", {}), detail.get("input")
     if kind == "missing":
         return path, "missing", f"a value for `{path[-1]}`", "add it (protocol/study.md lists the keys)"
@@ -87,12 +120,7 @@ def _explain(detail: Any) -> tuple[KeyPath, str, str, str]:
         text = str(context["error"])
         return path, text, "", ""
     expected = str(detail["msg"]).removeprefix("Input should be ")
-    return path, f"found {_short(value)}", expected, ""
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return path, f"found {short(value)}", expected, ""
 
 
 def _known_keys(path: KeyPath) -> tuple[str, str]:
@@ -101,8 +129,7 @@ def _known_keys(path: KeyPath) -> tuple[str, str]:
     for part in path[:-1]:
         node = _step(node, part, definitions)
     known = sorted(node.get("properties", {}))
-    close = difflib.get_close_matches(str(path[-1]), known, n=1)
-    return "one of " + ", ".join(known), f'did you mean "{close[0]}"?' if close else ""
+    return "one of " + ", ".join(known), meant(path[-1], known)
 
 
 def _step(node: Any, part: str | int, definitions: Any) -> Any:

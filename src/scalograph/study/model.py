@@ -2,44 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from scalograph.study.levels import Level, LevelsError, check_levels, needs_host, parse_levels
-from scalograph.units import parse_duration, parse_percent
+from scalograph.study.fields import Copies, Duration, Levels, Name, Percent, Scalar, Text, Value, Variable
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
-Text = Annotated[str, StringConstraints(max_length=1000)]
-Scalar = Level  # strict, as all of `Part`: true is no number, "1" is text
 From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*)$")]
 
 CONTROLS = ("cpus", "placement", "isolation", "policy", "nice", "jvm", "jvm-options")
 _PLACEMENT = ("cpus", "placement", "isolation")
-
-
-def _with_unit(parse: Any) -> BeforeValidator:
-    """People write text with a unit; a journal carries the plain number (validation context "journal")."""
-
-    def validate(value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, str):
-            return parse(value)
-        if value is not None and not (info.context or {}).get("journal"):
-            raise ValueError(f'found {value!r}, expected text with a unit such as "10ms" or "95%"')
-        return value
-
-    return BeforeValidator(validate, json_schema_input_type=str)
-
-
-Duration = Annotated[float, _with_unit(parse_duration), Field(ge=0)]
-Percent = Annotated[float, _with_unit(parse_percent), Field(gt=0, lt=1)]
 
 
 class Part(BaseModel):
@@ -53,10 +23,10 @@ class WorkloadUse(Part):
 
     use: Text | None = None
     command: list[Text] | None = Field(default=None, min_length=1, max_length=1000)
-    parameters: dict[Name, Scalar | list[Scalar]] = {}
-    env: dict[str, Text] = {}
+    parameters: dict[Name, Value] = {}
+    env: dict[Variable, Text] = {}
     events: bool = False
-    copies: Annotated[int, Field(ge=1, le=4096)] | Text = 1
+    copies: Copies = 1
 
     @model_validator(mode="after")
     def _one_of(self) -> "WorkloadUse":
@@ -68,21 +38,12 @@ class WorkloadUse(Part):
 class Factor(Part):
     """A variable set on purpose. `levels` is text in the grammar while it needs a host to be spelled out."""
 
-    levels: list[Scalar] | str
+    levels: Levels
     control: Literal["cpus", "placement", "isolation", "policy", "nice", "jvm", "jvm-options"] | None = None
     declared_kind: Literal["workload", "placement", "tunable", "nuisance"] | None = Field(default=None, alias="kind")
     title: Text = ""
     unit: Text = ""
     if_granted: list[Scalar] = []
-
-    @field_validator("levels")
-    @classmethod
-    def _levels(cls, levels: list[Level] | str) -> list[Level] | str:
-        if isinstance(levels, str):
-            spelled_out = parse_levels(levels, 2)
-            return levels if needs_host(levels) else spelled_out
-        check_levels(levels)
-        return levels
 
     @property
     def kind(self) -> str:
@@ -108,6 +69,7 @@ class Protocol(Part):
     iterations: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     warmup: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     warmup_runs: Annotated[int, Field(ge=0, le=1000)] = 0
+    max_reruns: Annotated[int, Field(ge=0, le=10)] = 1
     think_s: Duration = Field(default=0.0, alias="think")
     timeout_s: Annotated[Duration, Field(gt=0)] = Field(default=60.0, alias="timeout")
     order: Literal["blocks", "declared"] = "blocks"
@@ -145,7 +107,7 @@ class Quick(Part):
     """What `--quick` changes."""
 
     protocol: dict[str, Any] = {}
-    factors: dict[Name, list[Scalar] | str] = {}
+    factors: dict[Name, Levels] = {}
     exclude: list[dict[Name, list[Scalar]]] = []
 
 
@@ -157,7 +119,7 @@ class Study(Part):
     title: Text
     question: Literal["sweep"] = "sweep"
     work: Literal["total", "per-worker"]
-    seed: int
+    seed: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
     workload: WorkloadUse
     factors: dict[Name, Factor] = Field(min_length=1, max_length=16)
     exclude: list[dict[Name, list[Scalar]]] = []
@@ -172,4 +134,4 @@ class Study(Part):
     quick: Quick = Quick()
 
 
-__all__ = ["CONTROLS", "Factor", "LevelsError", "Protocol", "Published", "Quick", "Response", "Study", "Table"]
+__all__ = ["CONTROLS", "Factor", "Protocol", "Published", "Quick", "Response", "Study", "Table"]

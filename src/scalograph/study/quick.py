@@ -1,11 +1,13 @@
 """The shorter form of a study, as its `[quick]` table declares it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import ValidationError
 
 from scalograph.errors import StudyError
 from scalograph.study.model import Study
+from scalograph.study.references import Found, has_level, table
 
 
 def quickened(study: Study) -> Study:
@@ -31,6 +33,22 @@ def quickened(study: Study) -> Study:
     except ValidationError as error:
         first = error.errors()[0]
         raise StudyError.one("quick", ".".join(map(str, first["loc"])), first["msg"]) from error
+
+
+def without_baseline(raw: dict[str, Any]) -> Iterator[Found]:
+    """A baseline that the quick form leaves out. Other levels may go: an exclusion or a table then just has less."""
+    factors, shorter = table(raw, "factors"), table(table(raw, "quick"), "factors")
+    for name, level in table(raw, "baseline").items():
+        if name not in shorter or not isinstance(factors.get(name), dict) or not has_level(factors[name], level):
+            continue
+        if not has_level({**factors[name], "levels": shorter[name]}, level):
+            found = f"without level {level!r}, the baseline"
+            yield ("quick", "factors", name), found, "levels that hold it", "add it: speedups are taken from it"
+
+
+def shorter_protocol(raw: dict[str, Any]) -> dict[str, Any]:
+    """The document with the protocol of its quick form."""
+    return {**raw, "protocol": {**table(raw, "protocol"), **table(table(raw, "quick"), "protocol")}}
 
 
 def _as_written(part: Any) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def test_work_that_grows_with_the_threads_is_flagged_and_doubted(tmp_path: Path)
     assert at(found, 2).flags == [f"work differs: {flag}"]
     assert at(found, 1).flags == []
     assert found.trust.level == "doubt"
-    assert f"a figure cannot be, or is not what was declared: threads 2: {flag}" in found.trust.causes
+    assert "a figure cannot be, or is not what was declared: work differs (threads 2)" in found.trust.causes
 
 
 def test_a_speedup_above_the_cpus_is_flagged_once(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalograph.design import Design, GridPlanner, Run, design
+from scalograph.design.assumed import assumed
 from scalograph.design.estimate import expected_seconds, seconds_per_treatment
 from scalograph.errors import StudyError
-from scalograph.facts import CpuFact, HostFacts
+from scalograph.facts import CpuFact, HostFacts, Jvm
 from scalograph.study import parse
+from scalograph.workload import Parameter, Requirement, Workload, refusals
 
 from ..study.example import VALID
 
@@ -115,3 +117,48 @@ def test_levels_that_a_host_need_not_grant_are_left_out_by_name() -> None:
         design(parse(text.replace("OPTIONAL", "")), HOST)
     with pytest.raises(StudyError, match="is not among the levels of where"):
         parse(text.replace("OPTIONAL", 'if_granted = ["sibling"]'))
+
+
+@pytest.mark.parametrize("name", ["jvm", "which_java"])
+@pytest.mark.parametrize("old", ['"17"', '"/j/17/bin/java"'])
+def test_a_jvm_that_is_too_old_is_found_whatever_the_factor_is_called(name: str, old: str) -> None:
+    jvms = tuple(Jvm(name=str(r), java=f"/j/{r}/bin/java", release=r, build=f"{r}.0.1") for r in (17, 21))
+    factor = f'[factors.{name}]\ncontrol = "jvm"\nlevels = [{old}, "21"]\n[factors.lock]'
+    study = parse(VALID.replace("[factors.lock]", factor))
+    workload = Workload(
+        name="w",
+        title="t",
+        argv=["{java}"],
+        parameters={"lock": Parameter(type="text", default="none")},
+        requires=[Requirement(when={"lock": ["cas"]}, java_release=21)],
+    )
+    host = HOST.model_copy(update={"jvms": jvms})
+    made = design(study, host, refusals(workload, {}, host))
+    assert made.dropped == ("3 treatments not planned: lock = cas needs Java 21 or later, the JVM 17 is 17",)
+    without = design(parse(VALID), host, refusals(workload, {}, host))
+    assert len(without.treatments) == 3, "the default JVM is the first"
+
+
+def test_a_baseline_that_this_host_does_not_have() -> None:
+    text = VALID.replace("[factors.lock]", '[factors.cpus]\ncontrol = "cpus"\nlevels = "1:all"\n[factors.lock]')
+    with pytest.raises(StudyError, match=r"baseline.cpus: level 7 is not among the levels of cpus on this host, .* 4;"):
+        design(parse(text.replace("threads = 1", "cpus = 7")), HOST)
+    assert design(parse(text.replace("threads = 1", "cpus = 4")), HOST).treatments
+
+
+def test_a_baseline_without_a_treatment_is_said() -> None:
+    made = design(parse(VALID + "[[exclude]]\nthreads = [1]\n"), HOST)
+    assert made.dropped == ("no treatment with the baseline threads = 1 is planned: no speedups",)
+
+
+def test_an_assumed_host_obeys_and_has_the_jvms_of_the_study() -> None:
+    factor = '[factors.which]\ncontrol = "jvm"\nlevels = [17, "21-temurin", "default", "/opt/java"]\n'
+    more = (
+        '[factors.policy]\ncontrol = "policy"\nlevels = ["fifo:99"]\n[factors.n]\ncontrol = "cpus"\nlevels = "1:all"\n'
+    )
+    study = parse(VALID.replace("[factors.lock]", factor + more + "[factors.lock]"))
+    host = assumed(study, 3)
+    assert [(jvm.name, jvm.release) for jvm in host.jvms[1:3]] == [("17", 17), ("21-temurin", 21)]
+    made = design(study, host)
+    assert made.study.factors["which"].levels == [17, "21-temurin", "assumed", "/opt/java"]
+    assert made.study.factors["n"].levels == [1, 2, 3] and not made.dropped

@@ -1,8 +1,12 @@
+import math
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalograph.study import LevelsError, needs_host, parse_levels
+from scalograph.study import Level, LevelsError, needs_host, parse_levels
+from scalograph.study.levels import check_levels, possible
 
 
 @pytest.mark.parametrize(
@@ -48,6 +52,49 @@ def test_a_range_is_the_list_it_stands_for(first: int, more: int) -> None:
     assert parse_levels(f"{first}:{first + more}") == parse_levels(spelled_out)
 
 
-def test_two_levels_that_print_alike_are_not_equal() -> None:
-    assert parse_levels("1,1.0") == [1, 1.0]
-    assert [type(level) for level in parse_levels("1,1.0")] == [int, float]
+@pytest.mark.parametrize(
+    "levels",
+    [[1, True], [1, 1.0], [0, False], [2, "2"], [True, "true"], ["a", "a"]],
+    ids=repr,
+)
+def test_levels_that_are_equal_or_read_alike_are_one(levels: list[Level]) -> None:
+    with pytest.raises(LevelsError, match="expected each once"):
+        check_levels(levels)
+
+
+@pytest.mark.parametrize("level", [math.nan, math.inf, 1 << 63, "a\0b", [1], None], ids=repr)
+def test_what_is_no_level(level: Any) -> None:
+    with pytest.raises(LevelsError, match=r"^found .*, expected"):
+        check_levels([level])
+
+
+@pytest.mark.parametrize(
+    "text", ["1_0", "0x10", "1e5", "nan", "-inf", "007", "+1", "1.", ".5", "\u0661", "9" * 30, "1,1.0"]
+)
+def test_a_number_in_another_notation_is_neither_number_nor_text(text: str) -> None:
+    with pytest.raises(LevelsError, match="found"):
+        parse_levels(text)
+
+
+def test_words_may_begin_with_digits_and_numbers_with_a_sign() -> None:
+    assert parse_levels("17-debian,4k,-1,1.50") == ["17-debian", "4k", -1, 1.5]
+
+
+def test_many_ranges_are_not_spelled_out() -> None:
+    with pytest.raises(LevelsError, match="more than 4096"):
+        parse_levels(",".join(["1:4096"] * 100_000))
+
+
+@pytest.mark.parametrize(
+    ("level", "text", "is_possible"),
+    [(7, "1:all", True), (3000, "1:all", True), (0, "1:all", False), (-1, "1:all", False), ("x", "1:all", False),
+     (True, "1:all", False), (7, "1,all", True), (3, "1:all:*2", False), (2000, "100:all", True)],
+)  # fmt: skip
+def test_which_levels_a_host_may_have(level: Level, text: str, is_possible: bool) -> None:
+    assert possible(level, text) is is_possible
+
+
+@given(st.integers(-(10**17), 10**17) | st.floats(-1e9, 1e9).map(lambda x: round(x, 3)))
+def test_a_plain_number_is_itself(number: float) -> None:
+    text = f"{number:.3f}" if isinstance(number, float) else str(number)
+    assert parse_levels(text) == [number]

@@ -58,6 +58,31 @@ def test_every_mistake_at_once_in_order_of_lines() -> None:
         ("[baseline]", "[[exclude]]\nlock = ['x']\n[baseline]", "study.toml:21: exclude[0].lock: level 'x' is not"),
         ("threads = 1", "threads = 3", "study.toml:21: baseline.threads: level 3 is not among"),
         ("version = 1", "version = ", "study.toml: not TOML"),
+        ("version = 1", "version = " + "9" * 5000, "study.toml: not TOML"),
+        ("version = 1", "version = " + "[" * 5000, "study.toml: values nested too deeply"),
+        ("seed = 0", f"seed = {1 << 63}", "study.toml:5: seed: found 9223372036854775808"),
+        ('"-t"', '"a\\u0000b"', "study.toml:8: workload.command[1]: found a NUL byte"),
+        ("command =", 'env = { "A=B" = "" }\ncommand =', "study.toml:8: workload.env.A=B: found 'A=B'"),
+        ("command =", 'env = { A = "\\u0000" }\ncommand =', "study.toml:8: workload.env.A: found a NUL byte"),
+        ("command =", "copies = 0\ncommand =", "study.toml:8: workload.copies: found 0, expected an integer from 1"),
+        ("command =", 'copies = "lock"\ncommand =', "study.toml:8: workload.copies: found 'lock', expected an integer"),
+        ("command =", 'copies = "{lok}"\ncommand =', 'study.toml:8: workload.copies: factor "lok" is not declared'),
+        ("command =", 'copies = "{lock}"\ncommand =', "study.toml:15: factors.lock.levels: level 'none' counts copies"),
+        ("threads = 1", "threads = true", "study.toml:21: baseline.threads: level True is not among"),
+        ("threads = 1", "threads = nan", "study.toml:21: baseline.threads: found nan, expected a finite number"),
+        ('levels = ["none"', 'levels = [inf, "none"', "study.toml:14: factors.lock.levels: found inf"),
+        (
+            '"1,2,4"',
+            '"1:all"\n[factors.cpus]\ncontrol = "cpus"\nlevels = 5',
+            "study.toml:14: factors.cpus.levels: found 5",
+        ),
+        ("runs = 3", "max_reruns = 11", "study.toml:17: protocol.max_reruns: found 11"),
+        ('"10s"', '"9999999999999h"', "study.toml:18: protocol.timeout: found"),
+        (
+            "[baseline]",
+            "[[tables]]\ntitle = 't'\nrows = ['lock']\nresponse = 'wall'\n[baseline]",
+            "study.toml:22: tables[0].rows",
+        ),
     ],
 )
 def test_rejects(old: str, new: str, message: str) -> None:
@@ -93,9 +118,55 @@ def test_quick_changes_what_it_names_and_nothing_else() -> None:
     assert quick.factors["lock"] == study.factors["lock"]
 
 
-def test_a_quick_form_that_is_no_study_is_refused() -> None:
-    with pytest.raises(StudyError, match="runs"):
-        quickened(parse(VALID + "[quick]\nprotocol = { runs = 0 }\n"))
+def test_reruns_of_contaminated_runs() -> None:
+    assert parse(VALID).protocol.max_reruns == 1
+    assert parse(VALID.replace("runs = 3", "max_reruns = 0")).protocol.max_reruns == 0
+
+
+def test_one_message_for_one_mistake() -> None:
+    text = VALID.replace('"1,2,4"', "[[1], nan]").replace("command", "copies = 1.5\ncommand")
+    assert len(mistakes(text.replace("threads = 1", ""))) == 2
+
+
+@pytest.mark.parametrize(("level", "is_valid"), [("7", True), ("0", False), ("-1", False), ('"x"', False)])
+def test_a_baseline_that_no_host_has(level: str, is_valid: bool) -> None:
+    text = VALID.replace('"1,2,4"', '"1:all"').replace("threads = 1", f"threads = {level}")
+    if is_valid:
+        assert parse(text)
+    else:
+        assert mistakes(text) == [
+            f"study.toml:21: baseline.threads: level {level.replace(chr(34), chr(39))} is not among the levels of "
+            'threads, expected one of "1:all"'
+        ]
+
+
+@pytest.mark.parametrize(
+    ("quick", "message"),
+    [
+        ("protocol = { runs = 0 }", "study.toml:23: quick.protocol.runs: found 0"),
+        ("protocol = { rums = 1 }", "study.toml:23: quick.protocol.rums: unknown key"),
+        ("protocol = { warmup = 1 }", "study.toml:23: quick.protocol: found warmup = 1 of 1 iterations"),
+        ("factors = { threads = '2,4' }", "study.toml:23: quick.factors.threads: without level 1, the baseline"),
+        ("factors = { threads = [1, nan] }", "study.toml:23: quick.factors.threads: found nan"),
+        ("factors = { thread = [1] }", 'study.toml:23: quick.factors.thread: factor "thread" is not declared'),
+    ],
+)
+def test_the_quick_form_is_checked_with_the_study(quick: str, message: str) -> None:
+    (found,) = mistakes(VALID + "[quick]\n" + quick + "\n")
+    assert found.startswith(message)
+
+
+def test_what_the_quick_form_leaves_out_may_still_be_excluded_or_shown() -> None:
+    more = '[[exclude]]\nthreads = [4]\n[[tables]]\ntitle = "t"\nrows = "lock"\nresponse = "wall"\n'
+    more += "where = { threads = 4 }\n"
+    assert quickened(parse(VALID + more + '[quick]\nfactors = { threads = "1,2" }\n'))
+
+
+def test_copies_are_counted_in_the_quick_form_too() -> None:
+    text = VALID.replace("command", 'copies = "{threads}"\ncommand')
+    assert parse(text).workload.copies == "{threads}"
+    (found,) = mistakes(text + "[quick]\nfactors = { threads = [1, 5000] }\n")
+    assert found.startswith("study.toml:24: quick.factors.threads: level 5000 counts copies")
 
 
 def test_the_example_of_the_protocol_page_is_a_study() -> None:

@@ -1,0 +1,32 @@
+"""A host that is only assumed: to plan for another machine, or without a look at this one."""
+
+import re
+from collections.abc import Iterator
+
+from scalograph.facts import CpuFact, HostFacts, Jvm
+from scalograph.study import Level, Study, parse_levels
+
+# Of a JVM whose name does not begin with its release, nothing is known that could refuse a treatment.
+LATEST = 999
+
+
+def assumed(study: Study, n_cpus: int) -> HostFacts:
+    """A host with so many CPUs, each on a core of its own; it grants everything and has the JVMs of the study."""
+    cpus = tuple(CpuFact(cpu=n, core=n) for n in range(n_cpus))
+    return HostFacts(cpus=cpus, jvms=tuple(_jvms(study, n_cpus)))
+
+
+def _jvms(study: Study, n_cpus: int) -> Iterator[Jvm]:
+    # The first is the default one.
+    for name in sorted(dict.fromkeys(map(str, _names(study, n_cpus))), key=lambda name: name != "assumed"):
+        release = re.match(r"\d{1,3}", name, re.ASCII)
+        known = int(release[0]) if release else LATEST
+        yield Jvm(name=name, java=name, release=known, build="assumed")
+
+
+def _names(study: Study, n_cpus: int) -> Iterator[Level]:
+    """Levels of the factors that choose a JVM; "all" and "default" stand for one that is called "assumed"."""
+    for factor in study.factors.values():
+        if factor.control == "jvm":
+            levels = parse_levels(factor.levels, n_cpus) if isinstance(factor.levels, str) else factor.levels
+            yield from ("assumed" if level in ("all", "default") else level for level in levels)

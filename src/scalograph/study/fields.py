@@ -1,0 +1,84 @@
+"""What stands behind the keys of a study, each with one message for one mistake."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo
+
+from scalograph.study.levels import SOME_HOST, check_levels, needs_host, parse_levels
+from scalograph.study.values import Level, refuse, refuse_text, short
+from scalograph.units import parse_duration, parse_percent
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
+MAX_COPIES = 4096
+
+
+def _refused(wrong: str | None) -> None:
+    if wrong:
+        raise ValueError(wrong)
+
+
+def _text(text: str) -> str:
+    _refused(refuse_text(text))
+    return text
+
+
+def _variable(name: str) -> str:
+    if not name or "=" in name:
+        raise ValueError(f"found {short(name)}, expected the name of a variable, without =")
+    return _text(name)
+
+
+def _scalar(value: Any) -> Any:
+    _refused(refuse(value))
+    return value
+
+
+def _value(value: Any) -> Any:
+    for part in value if isinstance(value, list) else [value]:
+        _scalar(part)
+    return value
+
+
+def _levels(levels: Any) -> Any:
+    """One look before pydantic's: a mistake in a union would be told once for each of its members."""
+    if isinstance(levels, str):
+        spelled_out = parse_levels(levels, SOME_HOST)
+        return levels if needs_host(levels) else spelled_out
+    if not isinstance(levels, list):
+        raise ValueError(f'found {short(levels)}, expected a list of levels or text such as "1,2,8"')
+    check_levels(levels)
+    return levels
+
+
+def _copies(copies: Any) -> Any:
+    count = type(copies) is int and 1 <= copies <= MAX_COPIES
+    if not count and not (isinstance(copies, str) and re.fullmatch(r"\{[^{}]+\}", copies)):
+        raise ValueError(f'found {short(copies)}, expected an integer from 1 to {MAX_COPIES} or "{{factor}}"')
+    return copies
+
+
+Text = Annotated[str, StringConstraints(max_length=1000), AfterValidator(_text)]
+Variable = Annotated[str, StringConstraints(max_length=1000), AfterValidator(_variable)]
+Scalar = Annotated[Level, BeforeValidator(_scalar)]  # strict, as all of `Part`: true is no number, "1" is text
+Value = Annotated[Scalar | list[Scalar], BeforeValidator(_value)]
+Copies = Annotated[Annotated[int, Field(ge=1, le=MAX_COPIES)] | Text, BeforeValidator(_copies)]
+Levels = Annotated[list[Scalar] | str, BeforeValidator(_levels)]
+
+
+def _with_unit(parse: Any) -> BeforeValidator:
+    """People write text with a unit; a journal carries the plain number (validation context "journal")."""
+
+    def validate(value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, str):
+            return parse(value)
+        if value is not None and not (info.context or {}).get("journal"):
+            raise ValueError(f'found {value!r}, expected text with a unit such as "10ms" or "95%"')
+        return value
+
+    return BeforeValidator(validate, json_schema_input_type=str)
+
+
+# At most 30 years: nanoseconds of it fit in 64 bits.
+Duration = Annotated[float, _with_unit(parse_duration), Field(ge=0, le=1e9)]
+Percent = Annotated[float, _with_unit(parse_percent), Field(gt=0, lt=1)]

@@ -1,0 +1,48 @@
+"""What a level, a parameter or a word of a command may be."""
+
+import math
+
+Level = bool | int | float | str
+
+# What every reader of a journal can hold: signed 64-bit integers, as TOML asks for.
+_LARGEST = 1 << 63
+
+
+def refuse(value: object) -> str | None:
+    """Found and expected for what cannot be a level; None where it will do."""
+    if not isinstance(value, bool | int | float | str):
+        return f"found {short(value)}, expected a number, text or a boolean"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"found {value}, expected a finite number"
+    if isinstance(value, int) and not -_LARGEST <= value < _LARGEST:
+        return "found an integer of more than 64 bits, expected a smaller one"
+    return refuse_text(value) if isinstance(value, str) else None
+
+
+def refuse_text(text: str) -> str | None:
+    """No program can be given a NUL byte."""
+    return "found a NUL byte, expected text without one" if "\0" in text else None
+
+
+def alike(a: object, b: object) -> bool:
+    """Whether two levels are one: by value, but a boolean is no number.
+
+    >>> alike(1, 1.0), alike(1, True), alike(1, "1")
+    (True, False, False)
+    """
+    return a == b and isinstance(a, bool) == isinstance(b, bool)
+
+
+def as_text(value: object) -> str:
+    """A value as a program is given it.
+
+    >>> as_text(True), as_text(2)
+    ('true', '2')
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def short(value: object) -> str:
+    """A value for a message."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
