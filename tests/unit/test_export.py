@@ -13,7 +13,10 @@ from .test_table import TREATMENTS
 from .test_table import write as write_journal
 
 
-def frame(tmp_path: Path, text: str = VALID) -> pl.DataFrame:
+TWICE = VALID.replace("runs = 3", "runs = 3\niterations = 2")
+
+
+def frame(tmp_path: Path, text: str = TWICE) -> pl.DataFrame:
     iterations = [(0.0, 1.0, 7), (2.0, 1.5, 7)]
     runs = [(TREATMENTS[0], record(2.0, iterations=iterations)), (TREATMENTS[1], record(status="failed", reason="x"))]
     return observations(table.load(write_journal(tmp_path / "journal.jsonl", runs, text)))
