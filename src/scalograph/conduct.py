@@ -11,10 +11,12 @@ from scalograph import __version__, identity, journal, results
 from scalograph.analysis.verdict import judge
 from scalograph.control.discover import with_launchers
 from scalograph.declare import Declared
-from scalograph.design import Design, GridPlanner, design
+from scalograph.design import Design, GridPlanner, Planner, design
 from scalograph.design.estimate import expected_seconds, seconds_per_treatment
+from scalograph.design.sequential import SequentialPlanner
 from scalograph.errors import HostError, StudyError
 from scalograph.facts import HostFacts
+from scalograph.precision import score, stopping
 from scalograph.program import Program, program
 from scalograph.replay import replay, seconds_per_block, timed_runs
 from scalograph.results import Results
@@ -159,7 +161,7 @@ def conduct(
         StudyError: the study or the machine differs from the journal's.
         HostError: the host refuses.
     """
-    planner, event = GridPlanner(planned.design), planned.first_event(probe)
+    planner, event = planner_of(planned.design), planned.first_event(probe)
     judging = partial(judge, asked=asked(planned.design.study))
     found = [] if accepted is None else identity.differences(journal.first_event(made.journal), event)
     identity.refuse(found, list(accepted or ()))
@@ -179,6 +181,12 @@ def conduct(
     finally:
         book.close()
     return Conducted(made, reason, n_before)
+
+
+def planner_of(design: Design) -> Planner:
+    """Which run comes next: all of the grid, or of it what is not known well enough."""
+    rule = stopping(design.study)
+    return GridPlanner(design) if rule is None else SequentialPlanner(design, rule, partial(score, design.study))
 
 
 def _resumed(event: Mapping[str, Any], found: Sequence[identity.Difference]) -> dict[str, Any]:

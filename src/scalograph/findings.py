@@ -75,6 +75,7 @@ class RunsDoc(Model):
     n_done: int
     n_failed: int
     n_warmup: int = 0
+    n_repeated: int = Field(default=0, description="further runs, made because earlier ones were disturbed")
     treatments: int
     n_empty: int = Field(default=0, description="treatments that ran and never succeeded")
     n_short: int = Field(default=0, description="treatments with fewer clean runs than asked")

@@ -5,6 +5,7 @@ from statistics import median
 from typing import NamedTuple
 
 from scalograph.hosts.records import Record, RunFigures
+from scalograph.study import Study
 
 
 class Window(NamedTuple):
@@ -55,6 +56,13 @@ def observe(source: str, record: Record, iterations: list[Window], warmup: int) 
         return [float(median(values))] if values else []
     value = _DERIVED[name](record, iterations) if name in _DERIVED else _figure(record, name)
     return [] if value is None else [value]
+
+
+def primary(study: Study) -> str:
+    """The response that a study is about: the window's wall time, else the first that has a direction."""
+    wall = [name for name, r in study.responses.items() if r.source == "window.wall"]
+    directed = [name for name, r in study.responses.items() if r.better != "none"]
+    return [*wall, *directed, *study.responses][0]
 
 
 def known_figures() -> list[str]:

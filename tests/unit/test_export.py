@@ -12,7 +12,6 @@ from .study.example import VALID
 from .test_table import TREATMENTS
 from .test_table import write as write_journal
 
-
 TWICE = VALID.replace("runs = 3", "runs = 3\niterations = 2")
 
 

@@ -57,8 +57,14 @@ class Stopping:
         return half is not None and half <= self.precision
 
     def estimate(self, scores: Scores) -> Estimate:
-        """The interval of a treatment whose runs this rule ended; trimmed as the rule looked at it."""
-        return summarize(scores, self.confidence, trim=TRIM).warned(SEQUENTIAL)
+        """The interval of a treatment, trimmed as the rule looked at it; says whether the rule ended its runs."""
+        found = summarize(scores, self.confidence, trim=TRIM)
+        return found.warned(SEQUENTIAL if self.enough(scores) else self._missed(scores, found.n))
+
+    def _missed(self, scores: Scores, n: int) -> str:
+        reached = half_width(scores, self.confidence)
+        have = "" if reached is None else f", +-{100 * reached:.2g} % reached"
+        return f"+-{100 * self.precision:.2g} % was asked for{have} after {n} runs"
 
 
 def half_width(scores: Scores, confidence: float = 0.95) -> float | None:

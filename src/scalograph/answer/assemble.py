@@ -94,8 +94,11 @@ def _study(table: Table) -> StudyDoc:
 def _runs(table: Table, taken: Sequence[Sample]) -> RunsDoc:
     real = [row for row in table.rows if not row.warmup]
     failed = [row for row in real if row.status != "ok"]
+    planned = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
+    n_repeated = sum(row.replicate >= planned.get(row.key, 0) for row in real)
     return RunsDoc(
-        n_asked=sum(table.n_asked), n_done=len(real), n_failed=len(failed), n_warmup=len(table.rows) - len(real),
+        n_asked=sum(table.n_asked), n_repeated=n_repeated, n_done=len(real) - n_repeated, n_failed=len(failed),
+        n_warmup=len(table.rows) - len(real),
         treatments=len(table.treatments), n_empty=sum(bool(s.n_failed) and not s.every for s in taken),
         n_short=n_short(table, taken), verdicts=dict(Counter(row.verdict for row in real)),
         failures=dict(Counter(row.reason or row.status for row in failed).most_common(20)),

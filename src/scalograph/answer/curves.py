@@ -7,6 +7,7 @@ from scalograph.analysis import Estimate, SpeedupPoint, summarize
 from scalograph.answer.gains import gains, primary
 from scalograph.answer.sample import COUNTED, Sample, flags, samples
 from scalograph.findings import Curve, EstimateDoc, Level, Point, PointResponse
+from scalograph.precision import stopping
 from scalograph.table import Table
 
 __all__ = ["COUNTED", "Sample", "curve_factor", "curves", "docs", "primary", "samples"]
@@ -65,11 +66,19 @@ def _point(table: Table, factor: str, sample: Sample, gain: SpeedupPoint | None)
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:
     rows = [row for row in sample.every if name in row.scores]
     return PointResponse(
-        estimate=docs(summarize(sample.scores(name), table.study.protocol.confidence)),
+        estimate=docs(_estimate(table, sample, name)),
         scores=[row.scores[name] for row in rows],
         runs=[row.run for row in rows],
         verdicts=[row.verdict for row in rows],
     )
+
+
+def _estimate(table: Table, sample: Sample, name: str) -> Estimate:
+    """As the rule that ended the runs looked at them, where one did."""
+    rule = stopping(table.study)
+    if rule is not None and name == primary(table):
+        return rule.estimate(sample.scores(name))
+    return summarize(sample.scores(name), table.study.protocol.confidence)
 
 
 def _shares(sample: Sample) -> list[float]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from scalograph import responses
 from scalograph.analysis import SpeedupPoint, speedup
 from scalograph.answer.names import title
 from scalograph.answer.sample import Sample
@@ -34,11 +35,8 @@ class Gain:
 
 
 def primary(table: Table) -> str:
-    """The response that a study is about: the window's wall time, else the first that has a direction."""
-    responses = table.study.responses
-    wall = [name for name, r in responses.items() if r.source == "window.wall"]
-    directed = [name for name, r in responses.items() if r.better != "none"]
-    return [*wall, *directed, *responses][0]
+    """The response that a study is about."""
+    return responses.primary(table.study)
 
 
 def kind(response: Response) -> Kind | None:

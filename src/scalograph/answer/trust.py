@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from scalograph.answer.doubts import doubts, n_disturbed, undecided
+from scalograph.answer.gains import primary
 from scalograph.answer.sample import COUNTED, Sample
 from scalograph.findings import Noise, Trust
+from scalograph.precision import stopping
 from scalograph.table import Row, Table
 
 # Past this share of disturbed runs a study cannot be believed at all.
@@ -83,14 +85,17 @@ def n_short(table: Table, samples: Sequence[Sample]) -> int:
 
     An undecided run counts as clean here: it was asked for, it succeeded, and no disturbance was found; to ask for it
     again would find no more on a machine that cannot tell. The causes and the sentence of `trust` say how many there
-    are, and from half of the runs on the study is doubted.
+    are, and from half of the runs on the study is doubted. A treatment that is as precise as was asked is not short.
     """
     asked = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
-    return sum(_n_clean(sample) < asked.get(tuple(sample.treatment.values()), 0) for sample in samples)
+    rule, response = stopping(table.study), primary(table)
+    wanted = [asked.get(tuple(sample.treatment.values()), 0) for sample in samples]
+    short = [sample for sample, n in zip(samples, wanted, strict=True) if _n_clean(sample, response) < n]
+    return sum(rule is None or not rule.enough(sample.scores(response)) for sample in short)
 
 
-def _n_clean(sample: Sample) -> int:
-    return len(sample.every) - sample.n_disturbed
+def _n_clean(sample: Sample, response: str) -> int:
+    return sum(row.verdict in COUNTED and response in row.scores for row in sample.every)
 
 
 def _undecided(ok: Sequence[Row]) -> Iterable[str]:

@@ -32,7 +32,8 @@ def conclude(conducted: "Conducted", as_json: bool, report: bool) -> int:
     else:
         tell(found.trust.sentence)
         warn(found)
-        tell(f"{found.runs.n_done} of {found.runs.n_asked} runs, {conducted.reason}")
+        again = f" and {found.runs.n_repeated} repeated" if found.runs.n_repeated else ""
+        tell(f"{found.runs.n_done} of {found.runs.n_asked} runs{again}, {conducted.reason}")
         tell(f"Next: scalograph report {conducted.results.folder}")
     return exit_code(found)
 

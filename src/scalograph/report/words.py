@@ -19,7 +19,8 @@ def runs(doc: RunsDoc) -> str:
     >>> runs(RunsDoc(n_asked=10, n_done=9, n_failed=1, treatments=2, verdicts={"clean": 8}))
     '9 of 10 runs done, 2 treatments, 1 failed, 8 clean'
     """
-    parts = [f"{doc.n_done:,} of {doc.n_asked:,} runs done", f"{doc.treatments:,} treatments"]
+    again = f" and {doc.n_repeated:,} repeated" if doc.n_repeated else ""
+    parts = [f"{doc.n_done:,} of {doc.n_asked:,} runs done{again}", f"{doc.treatments:,} treatments"]
     parts += [f"{doc.n_failed:,} failed"] if doc.n_failed else []
     parts += [f"{count:,} {verdict}" for verdict, count in doc.verdicts.items() if count and verdict != "failed"]
     return ", ".join(parts)

@@ -69,6 +69,7 @@ class Protocol(Part):
     iterations: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     warmup: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     warmup_runs: Annotated[int, Field(ge=0, le=1000)] = 0
+    precision: Percent | None = None
     max_reruns: Annotated[int, Field(ge=0, le=10)] = 1
     think_s: Duration = Field(default=0.0, alias="think")
     timeout_s: Annotated[Duration, Field(gt=0)] = Field(default=60.0, alias="timeout")

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from scalograph.findings import EstimateDoc, Findings
 from ..records import record
 from ..study.example import VALID
 from ..test_table import TREATMENTS, write
+from .made import ONE_FACTOR, loaded
 
 # Seconds by (threads, lock): `none` scales, `cas` collapses.
 TRUTH = {(1, "none"): 1.0, (2, "none"): 0.5, (4, "none"): 0.25, (1, "cas"): 1.0, (2, "cas"): 2.0, (4, "cas"): 4.0}
@@ -223,3 +225,11 @@ def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:
     assert shown.rows[0][:2] == [2, 1]
     assert shown.rows[0][2]["value"] == pytest.approx(1.5)
     assert shown.rows[0][3] == "slower on more CPUs"
+
+
+def test_repeated_runs_are_counted_apart(tmp_path: Path) -> None:
+    read = loaded(tmp_path, [({"threads": 1}, record(1.0)) for _ in range(4)], ONE_FACTOR)
+    read.n_asked[:] = [3]
+    read.rows[:] = [replace(row, replicate=index) for index, row in enumerate(read.rows)]
+    runs = findings(read).runs
+    assert (runs.n_asked, runs.n_done, runs.n_repeated) == (3, 3, 1)

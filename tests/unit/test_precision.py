@@ -1,0 +1,54 @@
+"""A study that asks for precision: which rule, which score, and what the answer says of it."""
+
+from pathlib import Path
+
+from scalograph.analysis.stopping import SEQUENTIAL, Stopping
+from scalograph.conduct import planner_of
+from scalograph.design import GridPlanner, design
+from scalograph.design.sequential import SequentialPlanner
+from scalograph.facts import CpuFact, HostFacts
+from scalograph.precision import score, stopping
+from scalograph.study import parse
+
+from .answer.made import ONE_FACTOR, at, found_in
+from .records import record
+from .study.example import VALID
+
+ASKED = VALID.replace("runs = 3", 'runs = 16\nprecision = "1%"\niterations = 3\nwarmup = 1')
+HOST = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+
+
+def test_the_rule_is_the_studys() -> None:
+    assert stopping(parse(ASKED)) == Stopping(0.01, 16, 0.95)
+    assert stopping(parse(VALID)) is None
+
+
+def test_the_planner_follows_the_wish() -> None:
+    assert isinstance(planner_of(design(parse(ASKED), HOST)), SequentialPlanner)
+    assert isinstance(planner_of(design(parse(VALID), HOST)), GridPlanner)
+
+
+def test_the_score_is_that_of_the_table() -> None:
+    found = record(iterations=[(5.0, 1.0, 7), (1.0, 1.0, 7), (3.0, 1.0, 7)])
+    assert score(parse(ASKED), found) == 2.0
+    assert score(parse(ASKED.replace("iterations = 3", "iterations = 4")), record(iterations=[])) == 1.0
+
+
+def made(n_blocks: int) -> list[tuple[dict[str, object], dict[str, object]]]:
+    return [
+        ({"threads": n}, record((1 + 0.001 * (i % 3)) / n, cpus=(0, 1, 2, 3))) for i in range(n_blocks) for n in (1, 2)
+    ]
+
+
+def test_a_treatment_that_is_precise_is_not_short_of_runs(tmp_path: Path) -> None:
+    text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "1%"')
+    found = found_in(tmp_path, made(25), text)
+    assert SEQUENTIAL in at(found, 2).responses["wall"].estimate.warnings
+    assert SEQUENTIAL not in at(found, 2).responses["cpu"].estimate.warnings
+    assert found.runs.n_short == 0
+
+
+def test_one_that_is_not_is(tmp_path: Path) -> None:
+    text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "0.001%"')
+    noisy = found_in(tmp_path, [*made(25), ({"threads": 4}, record(0.2, status="failed", reason="x"))], text)
+    assert noisy.runs.n_short == 1  # made() asks for what it has: of the failed one there is none
