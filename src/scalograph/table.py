@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from scalograph import journal
+from scalograph.analysis.steady import Kind, steady
 from scalograph.analysis.verdict import Asked, judge, n_cpus
 from scalograph.errors import ProtocolError
 from scalograph.hosts.records import Record
@@ -20,6 +21,7 @@ from scalograph.study import Level, Study
 class Row:
     """One run. `scores` has one number for each response that the run yielded; times are seconds.
 
+    `course` is how its iterations went, and `settled` the first of the steady state, warm-up iterations counted.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where.
     """
 
@@ -41,6 +43,8 @@ class Row:
     setup: tuple[str, ...] = ()
     timeline_line: int | None = None
     n_survivors: int = 0
+    course: Kind = "not assessed"
+    settled: int | None = None
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -157,6 +161,7 @@ def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
     status = record.run.status if ok or record.run.status != "ok" else "failed"
     iterations = windows(record) if ok else []
     observations = _observations(study, record, iterations) if ok else {}
+    course = steady([window.wall_s for window in iterations])
     return Row(
         run=event["run"], block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
         treatment={name: event["treatment"][name] for name in study.factors},
@@ -166,6 +171,7 @@ def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
         observations=observations if keep else {}, work=_work(iterations), n_cpus=n_cpus(event["record"]),
         per_cpu_ns=tuple(record.run.per_cpu_ns or ()), degraded=_degraded(record), setup=_setup(record),
         timeline_line=line if record.timeline else None, n_survivors=record.run.n_survivors or 0,
+        course=course.kind, settled=course.warmup,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from scalograph.analysis import Estimate, SpeedupPoint, summarize
+from scalograph.answer import courses
 from scalograph.answer.gains import gains, primary
 from scalograph.answer.sample import COUNTED, Sample, flags, samples
 from scalograph.findings import Curve, EstimateDoc, Level, Point, PointResponse
@@ -59,7 +60,7 @@ def _point(table: Table, factor: str, sample: Sample, gain: SpeedupPoint | None)
         serial_fraction=docs(gain.serial_fraction) if gain else None,
         per_cpu_share=_shares(sample),
         n_failed=sample.n_failed,
-        flags=[*(gain.warnings if gain else ()), *flags(sample)],
+        flags=[*(gain.warnings if gain else ()), *flags(sample), *courses.flags(table.study, sample)],
     )
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from scalograph.answer import courses
 from scalograph.answer.curves import curve_factor
 from scalograph.answer.gains import gain
 from scalograph.answer.names import brief
@@ -17,7 +18,7 @@ def doubts(
     table: Table, samples: Sequence[Sample], residue: Sequence[str], objections: Sequence[str] = ()
 ) -> list[str]:
     """Reasons for doubt, the gravest first; none where the study may be believed."""
-    return [*_runs(table), *_treatments(table, samples), *_impossible(objections), *_declared(table, residue)]
+    return [*_runs(table), *_treatments(table, samples), *_impossible(objections), *_declared(table, samples, residue)]
 
 
 def _impossible(objections: Sequence[str]) -> Iterable[str]:
@@ -69,11 +70,12 @@ def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
         yield f"{n} {of} have one run, which has no interval at all"
 
 
-def _declared(table: Table, residue: Sequence[str]) -> Iterable[str]:
+def _declared(table: Table, samples: Sequence[Sample], residue: Sequence[str]) -> Iterable[str]:
     if table.study.protocol.order == "declared":
         yield "runs were made in declared order, so a drift of the machine looks like an effect"
     if keys := [str(key) for key, *_ in table.accepted]:
         yield f"the study was resumed on a set-up that differs: {brief(', '.join(keys))}"
+    yield from courses.doubts(table.study, samples)
     if residue:
         yield f"something varied that no factor declares: {brief(residue[0])}" + (
             f" (and {len(residue) - 1} more)" if residue[1:] else ""
