@@ -177,10 +177,10 @@ def conduct(
             book.append("resume", **_resumed(event, found))
         budget = Budget(planned.design.study.protocol.budget_s, spent)
         with progress(n_before) as shown:
-            reason = run_study(planner, host, book, budget, shown, judging)
+            ended = run_study(planner, host, book, budget, shown, judging)
     finally:
         book.close()
-    return Conducted(made, reason, n_before)
+    return Conducted(made, ended.reason, n_before, ended.signal)
 
 
 def planner_of(design: Design) -> Planner:

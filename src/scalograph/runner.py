@@ -4,10 +4,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from scalograph.analysis.verdict import Judging, Judgment, judge
 from scalograph.design.planner import Planner, Run
+from scalograph.interrupts import Interrupts
 from scalograph.journal import EventTooLargeError, Journal
 
 
@@ -58,24 +59,32 @@ class Budget:
         return max(0.0, fmean(whole) - self.blocks.get(block, 0.0)) if whole else 0.0
 
 
+class Ended(NamedTuple):
+    """Why the loop ended: "complete", "budget" or "interrupted"; and the signal, if one ended it."""
+
+    reason: str
+    signal: int | None = None
+
+
 def run_study(
     planner: Planner, host: Host, journal: Journal, budget: Budget, progress: Progress, judging: Judging = judge
-) -> str:
+) -> Ended:
     """Run until the planner has no further run; `judging` gives each record its verdict.
 
     Returns:
-        Why it ended: "complete", "budget" or "interrupted".
+        Why it ended, and the signal that came between two runs, if one did; the host knows of one that came within.
     """
-    reason = "complete"
-    while run := planner.ask():
-        if not budget.allows(run):
-            reason = "budget"
-            break
-        if not _one(run, planner, host, journal, progress, judging):
-            reason = "interrupted"
-            break
-    journal.append("end", reason=reason)
-    return reason
+    with Interrupts() as interrupts:
+        reason = "complete"
+        while run := planner.ask():
+            if not budget.allows(run):
+                reason = "budget"
+                break
+            if interrupts.number or not _one(run, planner, host, journal, progress, judging):
+                reason = "interrupted"
+                break
+        journal.append("end", reason=reason)
+    return Ended(reason, interrupts.number)
 
 
 def _one(run: Run, planner: Planner, host: Host, journal: Journal, progress: Progress, judging: Judging) -> bool:

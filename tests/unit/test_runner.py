@@ -1,4 +1,6 @@
 import itertools
+import os
+import signal
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +64,7 @@ def started(file: Path) -> Journal:
 def run_once(file: Path, host: FakeHost, planner: GridPlanner, book: Journal | None = None) -> str:
     book = book or started(file)
     try:
-        return run_study(planner, host, book, Budget(None), Told())
+        return run_study(planner, host, book, Budget(None), Told()).reason
     finally:
         book.close()
 
@@ -72,6 +74,33 @@ def test_ask_is_written_before_the_run_and_run_before_the_next_ask(tmp_path: Pat
     assert run_once(file, FakeHost(), GridPlanner(small())) == "complete"
     events = [event["event"] for event in journal.read(file)]
     assert events == ["study", *["ask", "run", "verdict"] * 21, "end"]
+
+
+class Signaled(Told):
+    """Sends this process a signal when a run has ended: the loop is at work, and no run is."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        super().__init__()
+        self.number = number
+
+    def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
+        super().told(run, found, judgment)
+        os.kill(os.getpid(), self.number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_between_two_runs_ends_the_study_in_order(tmp_path: Path, number: signal.Signals) -> None:
+    file, progress = tmp_path / "journal.jsonl", Signaled(number)
+    before = signal.signal(number, signal.default_int_handler)  # whatever the shell left
+    book = started(file)
+    try:
+        assert run_study(GridPlanner(small()), FakeHost(), book, Budget(None), progress) == ("interrupted", number)
+        assert signal.getsignal(number) == signal.default_int_handler
+    finally:
+        book.close()
+        signal.signal(number, before)
+    assert len(progress.runs) == 1
+    assert [event["event"] for event in journal.read(file)] == ["study", "ask", "run", "verdict", "end"]
 
 
 @pytest.mark.parametrize("stop_after", [0, 1, 7, 20])
@@ -111,7 +140,7 @@ def test_a_budget_stops_before_a_block_and_never_inside(tmp_path: Path, monkeypa
     clock = itertools.count(0.0, 10.0)  # each look at the clock is 10 s later: a block takes 10 s
     monkeypatch.setattr(runner.time, "monotonic", lambda: next(clock))
     book, host = started(tmp_path / "journal.jsonl"), FakeHost()
-    assert run_study(GridPlanner(small()), host, book, Budget(25.0), Told()) == "budget"
+    assert run_study(GridPlanner(small()), host, book, Budget(25.0), Told()).reason == "budget"
     book.close()
     assert len(host.measured) == 14  # two whole blocks of seven
 

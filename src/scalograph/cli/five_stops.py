@@ -66,7 +66,7 @@ def _alone(declared: Declared, folder: Path | None, resume: bool, accepted: list
     _announce(planned, made.folder)
     made_by = Path(probe.argv[0]).name if len(probe.argv) == 1 else "degraded"
     done = conduct.conduct(planned, made, host, made_by, _progress(planned), (accepted or []) if resume else None)
-    return replace(done, signal=host.signal)
+    return replace(done, signal=host.signal or done.signal)
 
 
 def _terminate(signum: int, frame: FrameType | None) -> NoReturn:
