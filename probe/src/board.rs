@@ -58,7 +58,6 @@ pub struct Head {
     pub n_prepared: AtomicU32,
     pub open: AtomicU32,
     pub deadline_ns: AtomicU64,
-    pub closing: AtomicU32,
 }
 
 /// One shared anonymous mapping, kept until the probe ends: a copy may look at it at any time.
@@ -82,14 +81,14 @@ impl Board {
         }
     }
 
-    pub fn head(&self) -> &Head {
+    pub fn head(&self) -> &'static Head {
         // SAFETY: the mapping begins with a Head and is never unmapped.
         unsafe { &*self.base.cast() }
     }
 
-    pub fn slot(&self, index: usize) -> &Slot {
+    pub fn slot(&self, index: usize) -> &'static Slot {
         assert!(index < self.n);
-        // SAFETY: within the mapping, by the assertion.
+        // SAFETY: within the mapping, by the assertion, and never unmapped.
         unsafe { &*self.base.add(SLOTS_AT).cast::<Slot>().add(index) }
     }
 

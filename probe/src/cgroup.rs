@@ -1,6 +1,6 @@
 //! A cgroup v2 leaf for one run: born into, counted by and killed with, even without controllers.
 
-use crate::sys;
+use crate::{birth, raw, sys};
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -59,9 +59,9 @@ impl Leaf {
 
     /// A child that only leaves tells now what would otherwise fail at the first copy.
     fn try_clone(&self) -> io::Result<()> {
-        let pid = self.fork()?;
+        let pid = birth::fork(self.birthplace())?;
         if pid == 0 {
-            let code = self.join().err().unwrap_or(0);
+            let code = self.door().and_then(|door| join(door).err()).unwrap_or(0);
             // SAFETY: leaves without running anything of the probe's.
             unsafe { libc::_exit(code) };
         }
@@ -76,28 +76,14 @@ impl Leaf {
         self.procs.is_none()
     }
 
-    pub fn fork(&self) -> io::Result<i32> {
-        if self.procs.is_some() {
-            // SAFETY: the probe has one thread, and the copy keeps to system calls.
-            return sys::check(unsafe { libc::fork() }.into()).map(|pid| pid as i32);
-        }
-        const INTO_CGROUP: u64 = 0x2_0000_0000;
-        let mut args = [0u64; 11]; // struct clone_args
-        (args[0], args[4], args[10]) = (INTO_CGROUP, libc::SIGCHLD as u64, self.folder.as_raw_fd() as u64);
-        // SAFETY: as fork: no new stack, no shared memory.
-        let pid = unsafe { libc::syscall(libc::SYS_clone3, args.as_ptr(), size_of_val(&args)) };
-        sys::check(pid).map(|pid| pid as i32)
+    /// Descriptor of the folder that children are born into.
+    pub fn birthplace(&self) -> Option<i32> {
+        self.born_inside().then(|| self.folder.as_raw_fd())
     }
 
-    pub fn join(&self) -> Result<(), i32> {
-        let Some(procs) = &self.procs else { return Ok(()) };
-        // SAFETY: one byte from a constant.
-        let n = unsafe { libc::write(procs.as_raw_fd(), b"0".as_ptr().cast(), 1) };
-        if n < 0 {
-            Err(sys::errno())
-        } else {
-            Ok(())
-        }
+    /// Descriptor by which children that are born outside `join`.
+    pub fn door(&self) -> Option<i32> {
+        self.procs.as_ref().map(AsRawFd::as_raw_fd)
     }
 
     pub fn kill(&self) {
@@ -134,6 +120,12 @@ impl Leaf {
     pub fn usage_ns(&self) -> Option<u64> {
         parse_usage(&fs::read_to_string(self.path.join("cpu.stat")).ok()?)
     }
+}
+
+/// Called by a copy that was born outside; Err is an errno.
+pub fn join(door: i32) -> Result<(), i32> {
+    // SAFETY: one byte from a constant.
+    unsafe { raw::call(libc::SYS_write, [door as usize, b"0".as_ptr() as usize, 1]) }.map(drop)
 }
 
 pub fn parse_usage(cpu_stat: &str) -> Option<u64> {

@@ -1,11 +1,10 @@
 //! Where the tree lives, so that all of it can be counted and killed.
 
 use crate::cgroup::Leaf;
+use crate::descendants;
 use crate::events::Degraded;
 use crate::guard::Guard;
 use crate::namespace::Namespace;
-use crate::{descendants, sys};
-use std::io;
 
 pub enum Containment {
     Cgroup { leaf: Leaf, _guard: Guard },
@@ -44,18 +43,14 @@ impl Containment {
         }
     }
 
-    /// Zero in the new process.
-    pub fn fork(&self) -> io::Result<i32> {
-        match self.leaf() {
-            Some(leaf) => leaf.fork(),
-            // SAFETY: the probe has one thread, and the copy keeps to system calls.
-            None => sys::check(unsafe { libc::fork() }.into()).map(|pid| pid as i32),
-        }
+    /// Descriptor of the cgroup that copies are born into, where the kernel can do that.
+    pub fn birthplace(&self) -> Option<i32> {
+        self.leaf().and_then(Leaf::birthplace)
     }
 
-    /// Called by a copy that was not born inside; Err is an errno.
-    pub fn join(&self) -> Result<(), i32> {
-        self.leaf().map_or(Ok(()), Leaf::join)
+    /// Descriptor by which copies enter the cgroup where it cannot.
+    pub fn door(&self) -> Option<i32> {
+        self.leaf().and_then(Leaf::door)
     }
 
     pub fn kill(&self) {

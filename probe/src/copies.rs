@@ -1,7 +1,6 @@
 //! One copy of a command: its pipes, what it said, how it ended.
 
 use crate::capture::Kept;
-use crate::launch::Ends;
 use crate::spec::Spec;
 use crate::sys;
 use crate::workload::Speech;
@@ -35,6 +34,16 @@ impl Usage {
             switches: (r.ru_nvcsw + r.ru_nivcsw) as u64,
             preemptions: r.ru_nivcsw as u64,
             max_rss_bytes: r.ru_maxrss as u64 * 1024,
+        }
+    }
+
+    /// Of the probe.
+    pub fn own() -> Usage {
+        // SAFETY: rusage is plain numbers, filled by the kernel.
+        unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+            Usage::from_kernel(&usage)
         }
     }
 
@@ -81,8 +90,13 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// The probe's half, and the ends that the copy will hold.
-    pub fn new(spec: &Spec, command: usize, null: &OwnedFd, user: Option<(u32, u32)>) -> io::Result<(Copy, Ends)> {
+    /// The probe's half, and the copy's ends of its descriptors 0 to 4.
+    pub fn new(
+        spec: &Spec,
+        command: usize,
+        null: &OwnedFd,
+        user: Option<(u32, u32)>,
+    ) -> io::Result<(Copy, Vec<OwnedFd>)> {
         let mut fds = vec![sys::raised(null.try_clone()?)?];
         let mut stdout = None;
         if spec.capture {
@@ -99,7 +113,7 @@ impl Copy {
         }
         let speech = Speech::default();
         let copy = Copy { command, pid: 0, stdout, stderr, events, go, kept_out, kept_err, speech, end: None };
-        Ok((copy, Ends { fds }))
+        Ok((copy, fds))
     }
 
     pub fn exit_code(&self) -> Option<i32> {

@@ -4,8 +4,8 @@
 //! once. The first copy on each CPU sleeps until shortly before the deadline and spins on the
 //! clock; the others sleep to the deadline, for if all spun they would only take turns.
 
-use crate::board::{Board, Slot};
-use crate::sys;
+use crate::board::{Board, Head, Slot};
+use crate::{raw, sys};
 use std::sync::atomic::Ordering::SeqCst;
 
 const SPIN_NS: u64 = 150_000;
@@ -29,9 +29,8 @@ pub fn open(board: &Board, n_copies: usize) {
 }
 
 /// Called by a copy: returns at the deadline, with the time of leaving stored.
-pub fn pass(board: &Board, slot: &Slot, spins: bool) {
+pub fn pass(head: &Head, slot: &Slot, spins: bool) {
     set_timer_slack(1);
-    let head = board.head();
     while head.open.load(SeqCst) == 0 {
         sys::futex_wait(&head.open, 0, None);
     }
@@ -50,15 +49,14 @@ pub fn pass(board: &Board, slot: &Slot, spins: bool) {
     slot.left_ns.store(now, SeqCst);
 }
 
-fn set_timer_slack(ns: libc::c_ulong) {
+fn set_timer_slack(ns: usize) {
     // SAFETY: sets a number of this thread.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, ns) };
+    let _ = unsafe { raw::call(libc::SYS_prctl, [libc::PR_SET_TIMERSLACK as usize, ns]) };
 }
 
 fn sleep_until(deadline_ns: u64) {
     let until = sys::timespec(deadline_ns);
+    let arguments = [libc::CLOCK_MONOTONIC as usize, libc::TIMER_ABSTIME as usize, &raw const until as usize];
     // SAFETY: `until` outlives the call; an interrupted sleep is taken up again.
-    let sleep =
-        || unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &until, std::ptr::null_mut()) };
-    while sleep() == libc::EINTR {}
+    while unsafe { raw::call(libc::SYS_clock_nanosleep, arguments) } == Err(libc::EINTR) {}
 }

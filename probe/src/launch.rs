@@ -1,14 +1,13 @@
 //! From a command to a process that stands at the gate.
 //!
 //! Everything that allocates happens in the probe, before the clone; what runs in the copy is
-//! system calls only.
+//! raw system calls only, for the probe's memory may be shared with it.
 
-use crate::board::{Board, Slot, Stage, MASK_WORDS};
-use crate::contain::Containment;
+use crate::board::{Head, Slot, Stage, MASK_WORDS};
 use crate::spec::Command;
-use crate::{gate, sys};
-use std::ffi::{c_char, CString};
-use std::os::fd::{AsRawFd, OwnedFd};
+use crate::{birth, cgroup, gate, raw, sys};
+use std::ffi::{c_char, c_long, CString};
+use std::io;
 use std::sync::atomic::Ordering::SeqCst;
 
 type Step = Result<(), (Stage, i32)>;
@@ -41,20 +40,24 @@ impl Image {
     }
 }
 
-/// The copy's ends of its descriptors 0 to 4.
-pub struct Ends {
-    pub fds: Vec<OwnedFd>,
-}
-
-pub struct Place<'a> {
-    pub image: &'a Image,
-    pub ends: &'a Ends,
+/// All that a copy needs on its way to exec. It may share our memory until then (`birth`), so
+/// this is never changed and never freed.
+pub struct Place {
+    pub image: &'static Image,
+    /// Its descriptors 0 to 4, as numbered in the probe.
+    pub fds: Vec<i32>,
     pub mask: Option<[u64; MASK_WORDS]>,
     pub policy: Option<(i32, i32)>,
     pub nice: Option<i32>,
     pub user: Option<(u32, u32)>,
     pub descriptors: libc::rlimit,
     pub spins: bool,
+    /// Until exec, with the probe.
+    pub shares_memory: bool,
+    pub head: &'static Head,
+    pub slot: &'static Slot,
+    /// Where it has to `join` a cgroup by itself.
+    pub door: Option<i32>,
 }
 
 pub fn mask_words(cpus: &[usize]) -> [u64; MASK_WORDS] {
@@ -81,137 +84,162 @@ pub fn policy_name(number: i32) -> String {
 }
 
 /// Starts one copy; it goes on alone to the gate and through it.
-pub fn start(place: &Place, board: &Board, index: usize, contain: &Containment) -> std::io::Result<i32> {
-    match contain.fork()? {
-        0 => run_copy(place, board, board.slot(index), contain),
-        pid => Ok(pid),
-    }
+pub fn start(place: Place, birthplace: Option<i32>) -> io::Result<i32> {
+    let place: &'static Place = Box::leak(Box::new(place));
+    // A handler of ours must not run in the copy, which is to put all signals back itself.
+    let before = set_signal_mask(!0);
+    // SAFETY: `run_copy` makes raw system calls, and writes to its own slot and stack.
+    let shared = || unsafe { birth::sharing(birthplace, run_copy, place) }.ok();
+    // Where that is refused (before Linux 5.3, or by seccomp), a fork will do.
+    let shared = place.shares_memory.then(shared).flatten();
+    let started = match shared.map_or_else(|| birth::fork(birthplace), Ok) {
+        Ok(0) => run_copy(place),
+        started => started,
+    };
+    set_signal_mask(before);
+    started
 }
 
-fn run_copy(place: &Place, board: &Board, slot: &Slot, contain: &Containment) -> ! {
-    let ready = prepare(place, slot, contain);
-    if let Err((stage, errno)) = ready {
-        fail(board, slot, stage, errno);
+/// The mask that was in force.
+fn set_signal_mask(mask: u64) -> u64 {
+    let mut before = 0u64;
+    let arguments = [libc::SIG_SETMASK as usize, &raw const mask as usize, &raw mut before as usize, size_of::<u64>()];
+    // SAFETY: two sets of the size that is given, as the kernel has them.
+    let _ = unsafe { raw::call(libc::SYS_rt_sigprocmask, arguments) };
+    before
+}
+
+extern "C" fn run_copy(place: &'static Place) -> ! {
+    if let Err((stage, errno)) = prepare(place) {
+        fail(place, stage, errno);
     }
-    announce(board);
-    gate::pass(board, slot, place.spins);
+    announce(place.head);
+    gate::pass(place.head, place.slot, place.spins);
     let image = place.image;
+    let arguments = [image.program.as_ptr() as usize, image.argv.as_ptr() as usize, image.envp.as_ptr() as usize];
     // SAFETY: NUL-terminated lists of NUL-terminated texts, owned by `image`.
-    unsafe { libc::execve(image.program.as_ptr(), image.argv.as_ptr(), image.envp.as_ptr()) };
-    slot.errno.store(sys::errno(), SeqCst);
-    slot.stage.store(Stage::Exec as u32, SeqCst);
-    // SAFETY: leaves without running anything of the probe's.
-    unsafe { libc::_exit(127) }
+    let refused = unsafe { raw::call(libc::SYS_execve, arguments) };
+    record(place.slot, Stage::Exec, refused.err().unwrap_or(0));
+    leave()
 }
 
-fn announce(board: &Board) {
-    board.head().n_prepared.fetch_add(1, SeqCst);
-    sys::futex_wake_all(&board.head().n_prepared);
+fn announce(head: &Head) {
+    head.n_prepared.fetch_add(1, SeqCst);
+    sys::futex_wake_all(&head.n_prepared);
 }
 
-fn fail(board: &Board, slot: &Slot, stage: Stage, errno: i32) -> ! {
+fn record(slot: &Slot, stage: Stage, errno: i32) {
     slot.errno.store(errno, SeqCst);
     slot.stage.store(stage as u32, SeqCst);
-    announce(board);
-    // SAFETY: as above.
-    unsafe { libc::_exit(127) }
 }
 
-fn prepare(place: &Place, slot: &Slot, contain: &Containment) -> Step {
-    contain.join().map_err(|e| (Stage::Cgroup, e))?;
+fn fail(place: &Place, stage: Stage, errno: i32) -> ! {
+    record(place.slot, stage, errno);
+    announce(place.head);
+    leave()
+}
+
+fn leave() -> ! {
+    loop {
+        // SAFETY: leaves without running anything of the probe's.
+        let _ = unsafe { raw::call(libc::SYS_exit_group, [127]) };
+    }
+}
+
+fn prepare(place: &Place) -> Step {
+    place.door.map_or(Ok(()), cgroup::join).map_err(|e| (Stage::Cgroup, e))?;
     start_session()?;
     take_descriptors(place)?;
     take_scheduling(place)?;
-    drop_user(place.user)?;
+    drop_user(&place.user)?;
     // After the change of user, which clears it.
     // SAFETY: sets a flag of this process.
-    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    let _ = unsafe { raw::call(libc::SYS_prctl, [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize]) };
     // SAFETY: `cwd` is NUL-terminated.
-    step(Stage::Cwd, unsafe { libc::chdir(place.image.cwd.as_ptr()) }.into())?;
-    read_back(slot);
+    unsafe { step(Stage::Cwd, libc::SYS_chdir, [place.image.cwd.as_ptr() as usize])? };
+    read_back(place.slot);
     Ok(())
 }
 
-fn step(stage: Stage, result: i64) -> Step {
-    if result < 0 {
-        Err((stage, sys::errno()))
-    } else {
-        Ok(())
-    }
+/// # Safety
+/// As `raw::call`.
+unsafe fn step<const N: usize>(stage: Stage, number: c_long, arguments: [usize; N]) -> Step {
+    // SAFETY: by the caller.
+    unsafe { raw::call(number, arguments) }.map(drop).map_err(|errno| (stage, errno))
 }
 
 /// Ignored signals and the mask survive exec: Rust ignores SIGPIPE, a caller may ignore more.
 fn start_session() -> Step {
-    const LAST_SIGNAL: i32 = 64;
+    const LAST_SIGNAL: usize = 64;
     // As the kernel has it: handler, flags, restorer, mask; all zero is the default action.
     let default = [0u64; 4];
     for signal in 1..=LAST_SIGNAL {
-        // Raw, because libc keeps two signals to itself and would refuse.
+        // Raw for one more reason: libc keeps two signals to itself and would refuse.
+        let arguments = [signal, default.as_ptr() as usize, 0, size_of::<u64>()];
         // SAFETY: the structure is no larger than what is given.
-        unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, &default, 0, size_of::<u64>()) };
+        let _ = unsafe { raw::call(libc::SYS_rt_sigaction, arguments) };
     }
-    // SAFETY: an initialized set; the session of this process only.
-    unsafe {
-        let mut none: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&mut none);
-        libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
-        step(Stage::Session, libc::setsid().into())
-    }
+    set_signal_mask(0);
+    // SAFETY: the session of this process only.
+    unsafe { step(Stage::Session, libc::SYS_setsid, []) }
 }
 
 fn take_descriptors(place: &Place) -> Step {
     // The targets are below every source (`sys::raised`), so none is overwritten before it is used.
-    for (target, source) in place.ends.fds.iter().enumerate() {
+    for (target, source) in place.fds.iter().enumerate() {
         // SAFETY: both are plain numbers; a copy owns its own table.
-        step(Stage::Descriptors, unsafe { libc::dup2(source.as_raw_fd(), target as i32) }.into())?;
+        unsafe { step(Stage::Descriptors, libc::SYS_dup3, [*source as usize, target, 0])? };
     }
+    let limit = [0, libc::RLIMIT_NOFILE as usize, &raw const place.descriptors as usize, 0];
     // Closing here what exec would close keeps thousands of descriptors out of the window.
-    // SAFETY: nothing above the given ones is used again in this process.
+    // SAFETY: nothing above the given ones is used again in this process; the limit is its own.
     unsafe {
-        libc::syscall(libc::SYS_close_range, place.ends.fds.len() as libc::c_uint, libc::c_uint::MAX, 0);
-        libc::setrlimit(libc::RLIMIT_NOFILE, &place.descriptors);
+        let _ = raw::call(libc::SYS_close_range, [place.fds.len(), libc::c_uint::MAX as usize, 0]);
+        let _ = raw::call(libc::SYS_prlimit64, limit);
     }
     Ok(())
 }
 
 fn take_scheduling(place: &Place) -> Step {
     if let Some(mask) = &place.mask {
+        let arguments = [0, size_of_val(mask), mask.as_ptr() as usize];
         // SAFETY: the length in bytes matches the array.
-        let set = unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, size_of_val(mask), mask.as_ptr()) };
-        step(Stage::Cpus, set)?;
+        unsafe { step(Stage::Cpus, libc::SYS_sched_setaffinity, arguments)? };
     }
-    if let Some((policy, priority)) = place.policy {
-        // musl's sched_setscheduler is a stub that always fails: hence the raw call.
+    if let Some((policy, priority)) = &place.policy {
+        let arguments = [0, *policy as usize, &raw const *priority as usize];
         // SAFETY: sched_param begins with the priority.
-        let set = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &priority) };
-        step(Stage::Policy, set)?;
+        unsafe { step(Stage::Policy, libc::SYS_sched_setscheduler, arguments)? };
     }
     if let Some(nice) = place.nice {
         // SAFETY: plain numbers.
-        step(Stage::Nice, unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) }.into())?;
+        unsafe { step(Stage::Nice, libc::SYS_setpriority, [libc::PRIO_PROCESS as usize, 0, nice as usize])? };
     }
     Ok(())
 }
 
-fn drop_user(user: Option<(u32, u32)>) -> Step {
+fn drop_user(user: &Option<(u32, u32)>) -> Step {
     let Some((uid, gid)) = user else { return Ok(()) };
-    // SAFETY: one thread only, so the raw calls cover the process.
+    let (u, g) = (*uid as usize, *gid as usize);
+    // SAFETY: one group behind the pointer; the copy is a process of one thread.
     unsafe {
-        step(Stage::User, libc::syscall(libc::SYS_setgroups, 1, &gid))?;
-        step(Stage::User, libc::syscall(libc::SYS_setresgid, gid, gid, gid))?;
-        step(Stage::User, libc::syscall(libc::SYS_setresuid, uid, uid, uid))
+        step(Stage::User, libc::SYS_setgroups, [1, &raw const *gid as usize])?;
+        step(Stage::User, libc::SYS_setresgid, [g, g, g])?;
+        step(Stage::User, libc::SYS_setresuid, [u, u, u])
     }
 }
 
 /// The values in force are those the kernel gives back, not those that were asked for.
 fn read_back(slot: &Slot) {
     let mut priority = 0i32;
+    let number = |result: Result<usize, i32>| result.map_or(-1, |n| n as i32);
     // SAFETY: each call is given memory of the size it is told.
     unsafe {
-        libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&slot.mask), slot.mask.as_ptr());
-        slot.policy.store(libc::syscall(libc::SYS_sched_getscheduler, 0) as i32, SeqCst);
-        libc::syscall(libc::SYS_sched_getparam, 0, &mut priority);
-        slot.nice.store(libc::getpriority(libc::PRIO_PROCESS, 0), SeqCst);
+        let _ = raw::call(libc::SYS_sched_getaffinity, [0, size_of_val(&slot.mask), slot.mask.as_ptr() as usize]);
+        let _ = raw::call(libc::SYS_sched_getparam, [0, &raw mut priority as usize]);
+        slot.policy.store(number(raw::call(libc::SYS_sched_getscheduler, [0])), SeqCst);
+        // The kernel counts from 40 down to 1, so that no result looks like an error.
+        slot.nice.store(20 - number(raw::call(libc::SYS_getpriority, [libc::PRIO_PROCESS as usize, 0])), SeqCst);
     }
     slot.priority.store(priority, SeqCst);
 }

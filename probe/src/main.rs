@@ -1,6 +1,7 @@
 //! `scalograph-probe`: one specification line in, event lines out. The contract is
 //! protocol/probe.md.
 
+mod birth;
 mod board;
 mod capabilities;
 mod capture;
@@ -17,6 +18,7 @@ mod launch;
 mod namespace;
 mod perf;
 mod poller;
+mod raw;
 mod record;
 mod records;
 mod report;

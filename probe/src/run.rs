@@ -6,7 +6,7 @@ use crate::copies::Copy;
 use crate::error::{shorten, Kind, Refusal};
 use crate::events::{Degraded, Event, Header};
 use crate::host::{self, MachineTime};
-use crate::launch::{self, Ends, Image, Place};
+use crate::launch::{self, Image, Place};
 use crate::poller::{Poller, Source};
 use crate::records::{self, Records};
 use crate::spec::{Command, Spec};
@@ -33,6 +33,8 @@ pub struct Launched {
     pub cpus: Vec<usize>,
     /// For each copy, whether it is the first on its CPU.
     pub spins: Vec<bool>,
+    /// Whether they share the probe's memory until exec.
+    pub shares_memory: bool,
 }
 
 /// The window's beginning, read just before the gate opens.
@@ -50,9 +52,10 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     write(out, Event::Header(header(spec, &contain, records.is_some(), &degraded)))?;
     let images: Vec<Image> =
         spec.commands.iter().zip(&checked.programs).map(|(c, p)| Image::new(c, p, spec.events)).collect();
+    let images = images.leak();
     let n = spec.commands.iter().map(|c| c.copies).sum();
     let board = Board::new(n).map_err(|e| os("shared memory", &e))?;
-    let launched = launch_all(spec, &checked, &images, &board, &contain)?;
+    let launched = launch_all(spec, &checked, images, &board, &contain, records.is_none())?;
     let mut watch = Watch::new(spec, launched, &board, &contain, &poller, records);
     listen(&watch).map_err(|e| os("epoll", &e))?;
     let before = open_gate(&mut watch)?;
@@ -165,12 +168,14 @@ fn missing(command: usize, why: &str) -> Refusal {
 }
 
 /// Starts all copies and waits until each stands at the gate; also the CPUs they may use.
+/// Memory is shared only where times are taken from outside (`birth`).
 fn launch_all(
     spec: &Spec,
     checked: &Checked,
-    images: &[Image],
+    images: &'static [Image],
     board: &Board,
     contain: &Containment,
+    from_outside: bool,
 ) -> Result<Launched, Refusal> {
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null").map_err(|e| os("/dev/null", &e))?;
     let null = sys::raised(OwnedFd::from(null)).map_err(|e| os("/dev/null", &e))?;
@@ -179,31 +184,34 @@ fn launch_all(
     let mask = |&(i, k): &(usize, usize)| spec.commands[i].cpus.of(k).map_or_else(|| checked.own.clone(), Vec::from);
     let masks: Vec<Vec<usize>> = members.iter().map(mask).collect();
     let spins = gate::spinners(&masks);
+    // A change of user would take the right to be traced and dumped from all who share the memory.
+    let shares_memory = from_outside && checked.user.is_none();
     let mut copies = Vec::new();
     for (index, &(i, k)) in members.iter().enumerate() {
         let (mut copy, ends) = Copy::new(spec, i, &null, checked.user).map_err(|e| os("pipes of a copy", &e))?;
-        let place = place(&spec.commands[i], k, &images[i], &ends, checked, spins[index]);
-        copy.pid = launch::start(&place, board, index, contain).map_err(|e| os("clone of a copy", &e))?;
+        let command = &spec.commands[i];
+        let place = Place {
+            image: &images[i],
+            fds: ends.iter().map(AsRawFd::as_raw_fd).collect(),
+            mask: command.cpus.of(k).map(launch::mask_words),
+            policy: command.policy.as_deref().map(|name| (launch::policy_number(name), command.priority)),
+            nice: command.nice,
+            user: checked.user,
+            descriptors: checked.descriptors,
+            spins: spins[index],
+            shares_memory,
+            head: board.head(),
+            slot: board.slot(index),
+            door: contain.door(),
+        };
+        copy.pid = launch::start(place, contain.birthplace()).map_err(|e| os("clone of a copy", &e))?;
         copies.push(copy);
     }
     await_prepared(spec, board, &copies)?;
     let mut cpus = masks.concat();
     cpus.sort_unstable();
     cpus.dedup();
-    Ok(Launched { copies, cpus, spins })
-}
-
-fn place<'a>(c: &Command, copy: usize, image: &'a Image, ends: &'a Ends, checked: &Checked, spins: bool) -> Place<'a> {
-    Place {
-        image,
-        ends,
-        mask: c.cpus.of(copy).map(launch::mask_words),
-        policy: c.policy.as_deref().map(|name| (launch::policy_number(name), c.priority)),
-        nice: c.nice,
-        user: checked.user,
-        descriptors: checked.descriptors,
-        spins,
-    }
+    Ok(Launched { copies, cpus, spins, shares_memory })
 }
 
 fn await_prepared(spec: &Spec, board: &Board, copies: &[Copy]) -> Result<(), Refusal> {

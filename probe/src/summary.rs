@@ -72,6 +72,11 @@ fn usage(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
     event.cpu_ns = Some(cpu_ns);
     event.cpu_source = Some(source.into());
     plain_usage(event, &sum);
+    event.max_rss_bytes = peak(sum.max_rss_bytes, watch.hidden_rss_bytes);
+    if event.max_rss_bytes.is_none() {
+        let why = format!("below {} bytes, which the probe held itself, rusage tells no peak", watch.hidden_rss_bytes);
+        event.degraded.push(Degraded::new("max_rss_bytes", &why, "run where kernel records are granted"));
+    }
 }
 
 fn plain_usage(event: &mut RunEvent, sum: &Usage) {
@@ -83,7 +88,12 @@ fn plain_usage(event: &mut RunEvent, sum: &Usage) {
     event.n_major_faults = Some(sum.major_faults);
     event.n_blocks_in = Some(sum.blocks_in);
     event.n_blocks_out = Some(sum.blocks_out);
-    event.max_rss_bytes = Some(sum.max_rss_bytes);
+}
+
+/// The larger of the two is what rusage gives where a copy shared memory until its exec, so a
+/// peak that does not stand out from what was shared is not the workload's to know.
+pub fn peak(rusage: u64, hidden: u64) -> Option<u64> {
+    (rusage > hidden).then_some(rusage)
 }
 
 /// What only records tell; the switches of a part of a run would be taken for those of the whole.

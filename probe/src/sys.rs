@@ -1,5 +1,6 @@
 //! The few system calls that libc or std do not offer in the shape needed here.
 
+use crate::raw;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::AtomicU32;
@@ -69,17 +70,19 @@ const NAMES: [(i32, &str); 19] = [
 pub fn futex_wait(word: &AtomicU32, value: u32, timeout_ns: Option<u64>) {
     let limit = timeout_ns.map(timespec);
     let limit = limit.as_ref().map_or(std::ptr::null(), |t| t as *const libc::timespec);
+    let arguments = [word.as_ptr() as usize, libc::FUTEX_WAIT as usize, value as usize, limit as usize];
     // SAFETY: the word lives as long as the borrow; the timespec as long as this frame.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, limit) };
+    let _ = unsafe { raw::call(libc::SYS_futex, arguments) };
 }
 
 pub fn futex_wake_all(word: &AtomicU32) {
+    let arguments = [word.as_ptr() as usize, libc::FUTEX_WAKE as usize, i32::MAX as usize];
     // SAFETY: as above; a wake reads nothing but the address.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+    let _ = unsafe { raw::call(libc::SYS_futex, arguments) };
 }
 
 pub fn timespec(ns: u64) -> libc::timespec {
-    libc::timespec { tv_sec: (ns / SECOND) as libc::time_t, tv_nsec: (ns % SECOND) as _ }
+    libc::timespec { tv_sec: (ns / SECOND) as _, tv_nsec: (ns % SECOND) as _ }
 }
 
 /// A pipe (read end, write end), both closed by exec and above the descriptors a copy is given:

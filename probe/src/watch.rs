@@ -48,6 +48,9 @@ pub struct Watch<'a> {
     pub mains_end_ns: Option<u64>,
     pub machine_end: Option<MachineTime>,
     pub observer_end_ns: u64,
+    pub shares_memory: bool,
+    /// The probe's own peak by the time that all copies had left its memory, where they shared it.
+    pub hidden_rss_bytes: u64,
     pub gate_ns: u64,
     pub killed_ns: Option<u64>,
     pub gone: bool,
@@ -72,6 +75,8 @@ impl<'a> Watch<'a> {
             records,
             cpus: launched.cpus,
             spins: launched.spins,
+            shares_memory: launched.shares_memory,
+            hidden_rss_bytes: 0,
             budget: Budget::new(),
             early: None,
             adopted: Usage::default(),
@@ -231,6 +236,7 @@ impl<'a> Watch<'a> {
             self.mains_end_ns = Some(end.at_ns);
             self.observer_end_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
             self.machine_end = host::machine_time(&self.cpus);
+            self.hidden_rss_bytes = if self.shares_memory { Usage::own().max_rss_bytes } else { 0 };
             self.contain.close();
         }
         self.release();

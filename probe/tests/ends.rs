@@ -69,12 +69,14 @@ fn a_program_that_cannot_be_executed_is_not_started() {
     std::fs::write(&script, "#!/no/such/interpreter\n").unwrap();
     std::process::Command::new("chmod").arg("755").arg(&script).status().unwrap();
     let commands = [command(&[script.to_str().unwrap()], json!({})), command(&["sleep", "1000"], json!({}))];
-    let answer = probe(&spec(&commands, json!({})));
+    let answers = BACKENDS.map(|backend| probe(&spec(&commands, json!({"backend": backend}))));
     std::fs::remove_file(&script).unwrap();
-    assert_eq!(answer.run()["status"], "not started");
-    let reason = answer.run()["reason"].as_str().unwrap();
-    assert!(reason.contains("ENOENT") && reason.contains("commands[0].argv"), "{reason}");
-    assert_eq!(answer.run()["wall_ns"], json!(null));
+    for answer in answers {
+        assert_eq!(answer.run()["status"], "not started");
+        let reason = answer.run()["reason"].as_str().unwrap();
+        assert!(reason.contains("ENOENT") && reason.contains("commands[0].argv"), "{reason}");
+        assert_eq!(answer.run()["wall_ns"], json!(null));
+    }
 }
 
 #[test]
@@ -84,7 +86,10 @@ fn what_the_host_does_not_have_is_refused() {
         (json!({"cwd": "/no/such/folder"}), "commands[0].cwd"),
         (json!({"env": {}}), "commands[0].argv"),
     ] {
-        assert_eq!(probe(&spec(&[command(&["true"], more)], json!({}))).error(3)["where"], place);
+        for backend in BACKENDS {
+            let asked = spec(&[command(&["true"], more.clone())], json!({"backend": backend}));
+            assert_eq!(probe(&asked).error(3)["where"], place);
+        }
     }
     let answer = probe(&spec(&[command(&["true"], json!({}))], json!({"user": "no-such-user"})));
     assert_eq!(answer.error(3)["where"], "user");

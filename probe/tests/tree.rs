@@ -34,9 +34,11 @@ fn two_copies_on(cpus: &[usize]) {
 #[test]
 fn scheduling_is_read_back_from_the_kernel() {
     let asked = command(&["true"], json!({"policy": "batch", "nice": 7}));
-    let answer = probe(&spec(&[asked], json!({})));
-    let in_force = &answer.one("copy")["in_force"];
-    assert_eq!((&in_force["policy"], &in_force["nice"]), (&json!("batch"), &json!(7)));
+    for backend in BACKENDS {
+        let answer = probe(&spec(std::slice::from_ref(&asked), json!({"backend": backend})));
+        let in_force = &answer.one("copy")["in_force"];
+        assert_eq!((&in_force["policy"], &in_force["nice"]), (&json!("batch"), &json!(7)));
+    }
 }
 
 #[test]
@@ -121,4 +123,18 @@ fn without_rights_a_run_is_measured_and_says_what_is_missing() {
     let refused = finish(start(&program, &spec(&[command(&["true"], json!({"nice": -5}))], json!({}))));
     std::fs::remove_file(program.last().unwrap()).unwrap();
     assert_eq!(refused.error(3)["where"], "commands[0].nice");
+}
+
+#[test]
+fn copies_that_share_memory_before_exec_go_their_own_ways_after_it() {
+    let commands = [5, 6].map(|code| {
+        let mut many = shell(&format!("exit {code}"));
+        many["copies"] = json!(20);
+        many
+    });
+    let answer = probe(&spec(&commands, json!({"backend": "plain"})));
+    assert_eq!(answer.run()["status"], "failed");
+    for copy in answer.all("copy") {
+        assert_eq!(ns(copy, "exit_code"), 5 + ns(copy, "command"), "{copy}");
+    }
 }

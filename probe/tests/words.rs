@@ -82,8 +82,13 @@ fn a_workload_gets_what_it_was_given_and_nothing_else() {
     let mut asked =
         command(&["sh", "-c", "env; ls /proc/self/fd; grep -E 'Sig(Blk|Ign)' /proc/self/status"], json!({}));
     asked["env"] = json!({"PATH": "/usr/bin:/bin", "PWD": "/", "A": "b c"});
-    let answer = probe(&spec(&[asked], json!({"stdout": "capture"})));
-    let text = answer.one("copy")["stdout"].as_str().unwrap();
+    for backend in BACKENDS {
+        let answer = probe(&spec(std::slice::from_ref(&asked), json!({"stdout": "capture", "backend": backend})));
+        gets_what_it_was_given(answer.one("copy")["stdout"].as_str().unwrap());
+    }
+}
+
+fn gets_what_it_was_given(text: &str) {
     let (names, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|l| l.contains('='));
     assert!(names.contains(&"A=b c") && !names.iter().any(|n| n.starts_with("HOME=")), "{text}");
     assert_eq!(rest[..4], ["0", "1", "2", "3"], "3 is the folder that ls reads: {text}");

@@ -1,5 +1,6 @@
 //! What a part does on its own; the built program is tested in `tests/`.
 
+mod birth;
 mod golden;
 mod host;
 mod record;

@@ -83,6 +83,9 @@ pub fn probe(spec: &Value) -> Answer {
     finish(start(&[PROBE], spec))
 }
 
+/// With kernel records a copy has memory of its own before exec; without, it shares the probe's.
+pub const BACKENDS: [&str; 2] = ["auto", "plain"];
+
 pub fn ns(event: &Value, field: &str) -> u64 {
     event[field].as_u64().unwrap_or_else(|| panic!("{field} in {event:#}"))
 }
