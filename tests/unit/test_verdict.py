@@ -44,6 +44,13 @@ def test_each_cause_has_its_amount_and_words() -> None:
     assert causes[0]["text"] == "preempted by someone else for 25.0 % of the CPU time that it wanted"
 
 
+def test_the_probe_is_no_neighbor() -> None:
+    found = record(cpu_s=0.98, neighbor_s=0.03)
+    assert judge(found).verdict == "contaminated"
+    found["run"]["observer_ns"] = 15_000_000
+    assert judge(found).verdict == "clean"
+
+
 def test_an_undecided_run_says_why() -> None:
     found = record(neighbor_s=None)
     found["run"]["degraded"] = [{"what": "switch records", "why": "too many", "fix": ""}]
