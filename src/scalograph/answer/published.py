@@ -129,12 +129,12 @@ def reproduces(published: float | None, here: EstimateDoc | None) -> str:
     An interval wider than `WIDEST` to each side would hold nearly anything: it decides nothing.
 
     >>> reproduces(0.53, EstimateDoc(value=0.98, low=0.97, high=0.99))
-    'no: lower'
+    'no: published lower'
     """
     if published is None or here is None or here.value is None:
         return "not measured"
     if here.low is None or here.high is None or here.high - here.low > 2 * WIDEST * here.value:
         return "undecided"
     if published < here.low * (1 - TOLERANCE):
-        return "no: lower"
-    return "no: higher" if published > here.high * (1 + TOLERANCE) else "yes"
+        return "no: published lower"
+    return "no: published higher" if published > here.high * (1 + TOLERANCE) else "yes"

@@ -63,8 +63,8 @@ def _reproduced(published: TableDoc | None) -> list[str]:
         return []
     answers = Counter(str(row[-1]) for row in published.rows)
     words = {
-        "no: lower": "published lower than here",
-        "no: higher": "published higher than here",
+        "no: published lower": "published lower than here",
+        "no: published higher": "published higher than here",
         "undecided": "undecided (too few runs here, or too wide an interval)",
     }
     n = answers["yes"] + sum(answers[answer] for answer in words)

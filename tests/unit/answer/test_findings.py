@@ -140,7 +140,7 @@ def test_published_figures_stand_beside_the_measured_ones(tmp_path: Path) -> Non
     found = of(tmp_path, runs(), PUBLISHED)
     (shown,) = [t for t in found.tables if t.id == "published"]
     assert [c.name for c in shown.columns][:3] == ["os", "threads", "sync"]
-    assert [row[-1] for row in shown.rows] == ["yes", "no: higher", "not measured"]
+    assert [row[-1] for row in shown.rows] == ["yes", "no: published higher", "not measured"]
     assert shown.rows[1][3] == 40.0 and shown.rows[1][4]["value"] == pytest.approx(4.0, rel=1e-3)
     assert (
         found.answer[-1]
@@ -197,7 +197,7 @@ def test_published_baselines_say_nothing_and_the_lowest_factor_says_where(tmp_pa
     (tmp_path / "published.csv").write_text("threads,sync,wall_s,factor\n1,none,40,1.0\n4,atomic,80,0.5\n1,other,1,1\n")
     found = of(tmp_path, runs(), PUBLISHED)
     (shown,) = [t for t in found.tables if t.id == "published"]
-    assert [row[-1] for row in shown.rows] == ["baseline", "no: higher", "not measured"]
+    assert [row[-1] for row in shown.rows] == ["baseline", "no: published higher", "not measured"]
     assert shown.note == "The lowest published scaling factor, 0.5, is that of threads 4, sync atomic."
     assert found.answer[-1].startswith("Of 1 published scaling factors")
 
@@ -205,7 +205,7 @@ def test_published_baselines_say_nothing_and_the_lowest_factor_says_where(tmp_pa
 def test_reproduction_is_by_interval_and_never_without_one() -> None:
     here = EstimateDoc(value=1.0, low=0.98, high=1.02)
     assert [reproduces(x, here) for x in (0.9, 0.95, 1.0, 1.05, 1.2, None)] == [
-        "no: lower", "yes", "yes", "yes", "no: higher", "not measured",
+        "no: published lower", "yes", "yes", "yes", "no: published higher", "not measured",
     ]  # fmt: skip
     assert reproduces(1.0, EstimateDoc(value=1.0)) == "undecided"
     assert reproduces(1.0, EstimateDoc(value=1.0, low=0.76, high=1.24)) == "yes"
