@@ -2,7 +2,7 @@
 
 Stopping as soon as an interval is narrow catches the samples that happen to spread too little: from three runs on, a
 95 % interval then covers 91.6 %. So the rule waits for half of the planned runs, at least eight, and must pass
-twice in a row (from a quarter on it covers 93.8 % under the noise `low`, from half on 94.1 %, for 0.2 runs more). A
+twice in a row (from a quarter on it covers 93.8 % under the noise `low`, from half on 94.0 %, for 0.2 runs more). A
 twentieth of the runs is trimmed at each end, or the 3 % of runs that something slowed down would
 decide how many are needed: 176 instead of 59 for +-1 % under the noise `high` of `scalograph.simulate`.
 
