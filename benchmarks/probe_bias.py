@@ -11,7 +11,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from probe_common import Figure, Round, build, main, median, peers, probe, quantile, ratio
+from probe_common import Figure, build, median, peers, probe, quantile, ratio
+from probe_rounds import Round, main
 
 TRUTH_NS = 1_000_000
 BLOCK = 10
@@ -19,7 +20,7 @@ FOUND = peers("hyperfine", "perf", "time")
 GATE, KERNEL, PLAIN = "probe, gate..wait4", "probe, kernel records", "probe, plain"
 
 
-def one_round(folder: Path) -> Round:
+def one_round(folder: Path, _number: int) -> Round:
     """A block of runs by each tool."""
     program = folder / "probe_spin"
     argv = [str(program) if program.exists() else build("probe_spin", folder), str(TRUTH_NS)]

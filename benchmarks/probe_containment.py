@@ -12,14 +12,15 @@ import sys
 import time
 from pathlib import Path
 
-from probe_common import Figure, Round, build, main, median, peers, probe
+from probe_common import Figure, build, median, peers, probe
+from probe_rounds import Round, main
 
 FOUND = peers("time", "perf")
 BURN_MS = 200
 HOP_MS = 1000
 
 
-def one_round(folder: Path) -> Round:
+def one_round(folder: Path, _number: int) -> Round:
     """One daemon and one hopper each."""
     built = folder / "probe_tree"
     tree = str(built) if built.exists() else build("probe_tree", folder)

@@ -9,13 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from probe_common import Figure, Round, build, main, median, probe, quantile, ratio
+from probe_common import Figure, build, median, probe, quantile, ratio
+from probe_rounds import Round, main
 
 BLOCK = 10
 CPUS = sorted(os.sched_getaffinity(0))[:2]
 
 
-def one_round(folder: Path) -> Round:
+def one_round(folder: Path, _number: int) -> Round:
     """A block of releases by each."""
     if len(CPUS) < 2:
         sys.exit("probe_skew: found 1 CPU, expected 2; run it on a larger host")

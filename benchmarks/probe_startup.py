@@ -9,13 +9,14 @@ import subprocess
 import time
 from pathlib import Path
 
-from probe_common import PROBE, Figure, Round, build, main, median, peers, probe, quantile, ratio
+from probe_common import PROBE, Figure, build, median, peers, probe, quantile, ratio
+from probe_rounds import Round, main
 
 FOUND = peers("hyperfine", "perf")
 BLOCK = 5
 
 
-def one_round(folder: Path) -> Round:
+def one_round(folder: Path, _number: int) -> Round:
     """A block of starts of each tool."""
     built = folder / "probe_spin"
     nothing = str(built) if built.exists() else build("probe_spin", folder)

@@ -6,12 +6,13 @@ cgroup's usage; `observer` is the probe's own CPU time as a share of the tree's.
 
 from pathlib import Path
 
-from probe_common import Figure, Round, build, main, median, probe
+from probe_common import Figure, build, median, probe
+from probe_rounds import Round, main
 
 SPIN_NS = 300_000_000
 
 
-def one_round(folder: Path) -> Round:
+def one_round(folder: Path, _number: int) -> Round:
     """One run of three copies."""
     built = folder / "probe_spin"
     run = probe([str(built) if built.exists() else build("probe_spin", folder), str(SPIN_NS)], copies=3)

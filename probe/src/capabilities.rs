@@ -1,9 +1,10 @@
 //! What this host grants: tried, not guessed, in children that leave nothing behind.
 
 use crate::cgroup::Leaf;
-use crate::events::{Capabilities, Capability, Event};
+use crate::events::{Capabilities, Capability};
+use crate::perf::{Event, SWITCHES};
 use crate::records::{self, Records};
-use crate::{host, namespace, sys};
+use crate::{events, host, namespace, sys};
 use std::io;
 use std::process::ExitCode;
 
@@ -18,7 +19,7 @@ pub fn print() -> ExitCode {
     };
     let capabilities = attempts().into_iter().map(entry).collect();
     let event = Capabilities { protocol: 1, probe: env!("CARGO_PKG_VERSION").into(), capabilities };
-    match Event::Capabilities(event).write(&mut io::stdout()) {
+    match events::Event::Capabilities(event).write(&mut io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
@@ -29,6 +30,7 @@ fn attempts() -> Vec<(&'static str, Answer)> {
     vec![
         ("kernel records", records(false)),
         ("switch records", records(true)),
+        ("names of neighbors", names()),
         ("cgroup leaf", leaf),
         ("clone into cgroup", born_inside),
         (
@@ -50,6 +52,15 @@ fn attempts() -> Vec<(&'static str, Answer)> {
 
 fn records(with_switches: bool) -> Answer {
     Records::open(&host::online_cpus(), with_switches, 8).map(drop).map_err(|e| records::refusal(&e))
+}
+
+/// What a record of a CPU, rather than of our own tasks, needs.
+fn names() -> Answer {
+    let cpu = host::online_cpus()[0];
+    Event::open_wide(SWITCHES, cpu).map(drop).map_err(|e| {
+        let (why, _) = records::refusal(&e);
+        (why, "run as root, be given CAP_PERFMON, or set kernel.perf_event_paranoid to 0")
+    })
 }
 
 fn leaf() -> (Answer, Answer) {

@@ -26,6 +26,23 @@ pub fn own_folder(mountinfo: &str, cgroup: &str) -> Option<PathBuf> {
     })
 }
 
+/// The same of a controller of cgroup v1.
+pub fn own_folder_v1(mountinfo: &str, cgroup: &str, controller: &str) -> Option<PathBuf> {
+    let has = |list: &str| list.split(',').any(|c| c == controller);
+    let own = cgroup.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        parts.next().filter(|list| has(list)).and(parts.next())
+    })?;
+    mountinfo.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let fields: Vec<&str> = left.split(' ').collect();
+        let (root, point) = (fields.get(3)?, fields.get(4)?);
+        let below = own.strip_prefix(root.trim_end_matches('/'))?.trim_start_matches('/');
+        let ours = right.starts_with("cgroup ") && right.rsplit(' ').next().is_some_and(has);
+        ours.then(|| Path::new(&unescape(point)).join(below))
+    })
+}
+
 /// mountinfo writes a space in a path as \040.
 fn unescape(text: &str) -> String {
     text.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
@@ -70,6 +87,10 @@ impl Leaf {
 
     pub fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.path
     }
 
     pub fn born_inside(&self) -> bool {

@@ -143,6 +143,17 @@ fn from_records() -> String {
     "records".into()
 }
 
+/// Someone who had a CPU that a preempted task of the tree waited for. Those that have ended, or took
+/// little, are one entry without pid and name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Neighbor {
+    pub pid: Option<u32>,
+    pub name: Option<String>,
+    pub kernel: bool,
+    pub taken_ns: u64,
+}
+
 /// An absent value is null, never 0: a zero was measured.
 #[derive(Default, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
@@ -164,6 +175,8 @@ pub struct RunEvent {
     pub cpu_source: Option<String>,
     pub wait_ns: Option<u64>,
     pub neighbor_ns: Option<u64>,
+    pub neighbor_per_cpu_ns: Option<Vec<u64>>,
+    pub neighbors: Option<Vec<Neighbor>>,
     pub wait_scope: Option<String>,
     pub n_switches: Option<u64>,
     pub n_preemptions: Option<u64>,
@@ -178,6 +191,19 @@ pub struct RunEvent {
     pub per_cpu_ns: Option<Vec<u64>>,
     pub steal_ns: Option<u64>,
     pub machine_busy_ns: Option<u64>,
+    pub memory_stall_ns: Option<u64>,
+    pub io_stall_ns: Option<u64>,
+    pub machine_memory_stall_ns: Option<u64>,
+    pub machine_io_stall_ns: Option<u64>,
+    pub throttled_ns: Option<u64>,
+    pub thermal_ns: Option<u64>,
+    pub stopped_ns: Option<u64>,
+    pub n_swapped_in: Option<u64>,
+    pub disk_bytes: Option<u64>,
+    pub clock_step_ns: Option<i64>,
+    pub asleep_ns: Option<u64>,
+    pub clock_source_changed: Option<bool>,
+    pub frequency_hz: Option<u64>,
     pub n_survivors: Option<u64>,
     pub observer_ns: Option<u64>,
     pub n_lost_records: Option<u64>,

@@ -60,7 +60,17 @@ pub struct Event {
 }
 
 impl Event {
+    /// Of the probe's children, which inherit it.
     pub fn open(records: u64, cpu: usize) -> io::Result<Event> {
+        Event::of(0, records | INHERIT, cpu)
+    }
+
+    /// Of all that runs on a CPU.
+    pub fn open_wide(records: u64, cpu: usize) -> io::Result<Event> {
+        Event::of(-1, records, cpu)
+    }
+
+    fn of(pid: i32, records: u64, cpu: usize) -> io::Result<Event> {
         const SOFTWARE: u32 = 1;
         const DUMMY: u64 = 9;
         const TID_TIME_CPU: u64 = 1 << 1 | 1 << 2 | 1 << 7;
@@ -70,13 +80,13 @@ impl Event {
             size: size_of::<Attr>() as u32,
             config: DUMMY,
             sample_type: TID_TIME_CPU,
-            flags: records | DISABLED | INHERIT | EXCLUDE_KERNEL | EXCLUDE_HV | SAMPLE_ID_ALL | USE_CLOCKID,
+            flags: records | DISABLED | EXCLUDE_KERNEL | EXCLUDE_HV | SAMPLE_ID_ALL | USE_CLOCKID,
             clockid: libc::CLOCK_MONOTONIC,
             ..Attr::default()
         };
         // SAFETY: `attr` carries its own size; the new descriptor is owned at once.
         unsafe {
-            let fd = libc::syscall(libc::SYS_perf_event_open, &attr, 0, cpu as i32, -1, CLOSE_ON_EXEC);
+            let fd = libc::syscall(libc::SYS_perf_event_open, &attr, pid, cpu as i32, -1, CLOSE_ON_EXEC);
             Ok(Event { fd: OwnedFd::from_raw_fd(sys::check(fd)? as i32) })
         }
     }

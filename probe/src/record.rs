@@ -22,6 +22,10 @@ pub enum What {
     },
     /// The [vdso] of a new image: the first thing exec maps, before the program's first instruction.
     Image,
+    /// Whoever else gets this CPU next; only CPU-wide records tell.
+    Next {
+        pid: u32,
+    },
     Lost(u64),
 }
 
@@ -59,6 +63,7 @@ impl Stamped {
             },
             14 if misc & OUT == 0 => What::In,
             14 => What::Out { preempted: misc & PREEMPTED != 0 },
+            15 if misc & OUT != 0 => What::Next { pid: u32_at(body, 0)? },
             _ => return None,
         };
         let (pid, tid) = (u32_at(bytes, at)?, u32_at(bytes, at + 4)?);

@@ -13,6 +13,8 @@ use std::io;
 const REST_NS: u64 = 10_000_000;
 /// About a microsecond for each switch off and on: beyond this rate more than 0.1 % of a CPU.
 const MAX_SWITCHES_PER_S: u64 = 1000;
+/// Two records for each switch of anybody.
+const MAX_WIDE_PER_S: u64 = 10_000;
 /// A burst of fewer records says nothing about a rate.
 const MIN_RECORDS: u64 = 4000;
 /// A record is written with its time first, and becomes visible a little later.
@@ -23,8 +25,11 @@ struct Channel {
     cpu: usize,
     life: Event,
     switches: Option<Event>,
+    /// Who else runs on the CPU, where that is granted.
+    wide: Option<Event>,
     ring: Ring,
     n_switch_records: u64,
+    n_wide_records: u64,
 }
 
 impl Channel {
@@ -32,8 +37,9 @@ impl Channel {
         let life = Event::open(LIFE, cpu)?;
         let ring = Ring::map(&life, pages)?;
         let switches = with_switches.then(|| Event::open(SWITCHES, cpu)).transpose()?;
-        switches.iter().try_for_each(|event| event.write_into(&life))?;
-        Ok(Channel { cpu, life, switches, ring, n_switch_records: 0 })
+        let wide = with_switches.then(|| Event::open_wide(SWITCHES, cpu).ok()).flatten();
+        switches.iter().chain(&wide).try_for_each(|event| event.write_into(&life))?;
+        Ok(Channel { cpu, life, switches, wide, ring, n_switch_records: 0, n_wide_records: 0 })
     }
 }
 
@@ -53,6 +59,8 @@ pub struct Records {
     due_ns: Option<u64>,
     max_bins: usize,
     coarse: Option<Coarse>,
+    /// Neighbors were too many to follow.
+    unnamed: bool,
     pub with_switches: bool,
 }
 
@@ -72,6 +80,7 @@ impl Records {
             due_ns: None,
             max_bins,
             coarse: None,
+            unnamed: false,
             with_switches,
         })
     }
@@ -80,7 +89,7 @@ impl Records {
     pub fn enable(&mut self, mains: &[i32]) -> io::Result<()> {
         mains.iter().for_each(|pid| self.tree.add_main(*pid as u32));
         self.last_ns = sys::now_ns();
-        let events = self.channels.iter().flat_map(|c| c.switches.iter().chain([&c.life]));
+        let events = self.channels.iter().flat_map(|c| c.wide.iter().chain(&c.switches).chain([&c.life]));
         events.into_iter().try_for_each(Event::enable)
     }
 
@@ -117,8 +126,11 @@ impl Records {
         self.feed(now.saturating_sub(SETTLE_NS));
         if self.with_switches && self.coarse.is_none() {
             self.check_rate(now - self.last_ns, leaf);
+            self.check_wide_rate(now - self.last_ns);
         }
-        self.channels.iter_mut().for_each(|c| c.n_switch_records = 0);
+        for channel in &mut self.channels {
+            (channel.n_switch_records, channel.n_wide_records) = (0, 0);
+        }
         self.last_ns = now;
     }
 
@@ -128,6 +140,8 @@ impl Records {
             channel.ring.drain(&mut self.pending);
             let switch = |r: &&Stamped| matches!(r.what, What::In | What::Out { .. });
             channel.n_switch_records += self.pending[from..].iter().filter(switch).count() as u64;
+            let wide = |r: &&Stamped| matches!(r.what, What::Next { .. });
+            channel.n_wide_records += self.pending[from..].iter().filter(wide).count() as u64;
         }
         // Each ring is in order, and the sort keeps that order among equal times.
         self.pending.sort_by_key(|r| r.time);
@@ -150,10 +164,25 @@ impl Records {
             channel.cpu
         );
         self.degraded.push(Degraded::new("switch records", &why, "none: recording each would disturb the run"));
-        self.channels.iter().flat_map(|c| &c.switches).for_each(|event| drop(event.disable()));
+        self.channels.iter().flat_map(|c| c.switches.iter().chain(&c.wide)).for_each(|event| drop(event.disable()));
         let (bins, last_ns) = (Bins::new(1, self.max_bins), self.tree.gate);
         self.coarse = Some(Coarse { bins, last_ns, usage_ns: 0 });
         self.sample(sys::now_ns(), leaf);
+    }
+
+    /// Neighbors that switch too often to be named are no reason to give up the run's own switches.
+    fn check_wide_rate(&mut self, over_ns: u64) {
+        let per_s = |n: u64| (n as u128 * SECOND as u128 / over_ns.max(1) as u128) as u64;
+        let limit = |c: &Channel| c.n_wide_records >= MIN_RECORDS && per_s(c.n_wide_records) > MAX_WIDE_PER_S;
+        if !self.unnamed && self.channels.iter().any(limit) {
+            self.channels.iter().flat_map(|c| &c.wide).for_each(|event| drop(event.disable()));
+            self.unnamed = true;
+        }
+    }
+
+    /// Whether all that ran on the CPUs was seen.
+    pub fn names_neighbors(&self) -> bool {
+        !self.unnamed && self.channels.iter().all(|c| c.wide.is_some())
     }
 
     fn sample(&mut self, now: u64, leaf: Option<&Leaf>) {

@@ -1,6 +1,7 @@
 //! One run from the checked specification to its last event.
 
 use crate::board::{Board, Stage};
+use crate::conditions::Conditions;
 use crate::contain::Containment;
 use crate::copies::Copy;
 use crate::error::{shorten, Kind, Refusal};
@@ -40,6 +41,7 @@ pub struct Launched {
 /// The window's beginning, read just before the gate opens.
 pub struct Before {
     pub machine: Option<MachineTime>,
+    pub conditions: Conditions,
     pub observer_ns: u64,
 }
 
@@ -259,9 +261,10 @@ fn open_gate(watch: &mut Watch) -> Result<Before, Refusal> {
     let enabled = watch.records.as_mut().map_or(Ok(()), |r| r.enable(&mains));
     enabled.map_err(|e| os("perf events", &e))?;
     watch.rehearse();
+    let conditions = watch.conditions();
     let machine = host::machine_time(&watch.cpus);
     let observer_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
     gate::open(watch.board, watch.copies.len());
     watch.gate_ns = watch.board.head().deadline_ns.load(SeqCst);
-    Ok(Before { machine, observer_ns })
+    Ok(Before { machine, conditions, observer_ns })
 }

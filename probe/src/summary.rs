@@ -2,9 +2,11 @@
 
 use crate::copies::{Copy, Usage};
 use crate::events::{Degraded, RunEvent};
+use crate::neighbors;
 use crate::report::{Frame, Times};
 use crate::run::Before;
 use crate::watch::Watch;
+use std::path::Path;
 
 /// The exit code of a workload that cannot do what its arguments ask.
 const CANNOT: i32 = 69;
@@ -19,6 +21,8 @@ pub fn run_event(watch: &Watch, frame: &Frame, before: &Before, online: &[usize]
     let machine = watch.machine_end.zip(before.machine);
     event.steal_ns = machine.map(|(end, start)| end.steal_ns.saturating_sub(start.steal_ns));
     event.machine_busy_ns = machine.map(|(end, start)| end.busy_ns.saturating_sub(start.busy_ns));
+    watch.conditions_end.since(&before.conditions, &mut event);
+    event.stopped_ns = Some(watch.stopped.total_ns());
     event.n_survivors = Some(watch.n_survivors);
     event.observer_ns = Some(watch.observer_end_ns.saturating_sub(before.observer_ns));
     if watch.unkillable {
@@ -112,9 +116,14 @@ fn switches(event: &mut RunEvent, watch: &Watch, online: &[usize]) {
     event.n_switches = Some(sums.switches);
     event.n_preemptions = Some(sums.preemptions);
     event.n_migrations = Some(sums.migrations);
-    let known = records.tree.per_cpu_ns();
-    let row = |cpu: &usize| records.tree.cpus.iter().position(|c| c == cpu).map_or(0, |row| known[row]);
-    event.per_cpu_ns = Some(online.iter().map(row).collect());
+    let tree = &records.tree;
+    let by_cpu = |known: Vec<u64>| {
+        let row = |cpu: &usize| tree.cpus.iter().position(|c| c == cpu).map_or(0, |row| known[row]);
+        Some(online.iter().map(row).collect())
+    };
+    event.per_cpu_ns = by_cpu(tree.per_cpu_ns());
+    event.neighbor_per_cpu_ns = by_cpu(tree.neighbor_per_cpu_ns());
+    event.neighbors = records.names_neighbors().then(|| neighbors::named(Path::new("/"), &tree.takers()));
 }
 
 fn outcome(watch: &Watch) -> (&'static str, Option<String>) {

@@ -33,23 +33,10 @@ struct Cpu {
     /// Tasks that were preempted here and have not run since.
     waiters: usize,
     taken_since: Option<u64>,
-}
-
-impl Cpu {
-    /// Time that a neighbor has had this CPU, once that ends: somebody of the tree was preempted here
-    /// and nobody of it ran. Counted for the CPU, not for each who waited, so it cannot exceed the run.
-    fn settle(&mut self, time: u64) -> u64 {
-        let taken = self.running.is_none() && self.waiters > 0;
-        match self.taken_since {
-            None if taken => self.taken_since = Some(time),
-            Some(since) if !taken => {
-                self.taken_since = None;
-                return time.saturating_sub(since);
-            }
-            _ => {}
-        }
-        0
-    }
+    /// Time that neighbors had this CPU, closed intervals only.
+    taken_ns: u64,
+    /// The process that was last seen to get it.
+    next: Option<u32>,
 }
 
 /// First image, first exec and last end of a process that the probe itself started.
@@ -86,10 +73,13 @@ pub struct Tree {
     live: HashMap<u32, Task>,
     ended: Vec<Task>,
     others: Vec<u32>,
+    takers: HashMap<u32, u64>,
 }
 
 /// More than any timeline lists: enough to find the largest, cut back when twice as many.
 const KEPT_TASKS: usize = 1024;
+/// Neighbors that are told apart; the time of further ones is in the sum only.
+const MAX_TAKERS: usize = 4096;
 
 impl Tree {
     /// `others` are processes of the probe's own, whose records are not the tree's.
@@ -106,6 +96,7 @@ impl Tree {
             live: HashMap::new(),
             ended: Vec::new(),
             others,
+            takers: HashMap::new(),
         }
     }
 
@@ -121,6 +112,9 @@ impl Tree {
             self.sums.lost += n;
             return;
         }
+        if let What::Next { pid } = record.what {
+            return self.given_to(record, pid);
+        }
         if self.others.contains(&record.pid) {
             return;
         }
@@ -131,7 +125,7 @@ impl Tree {
             What::Exit { pid, tid } => self.exit(record, pid, tid),
             What::Name { exec, name } => self.named(record, exec, name),
             What::Image => self.on_main(record.pid, |main| main.image_ns = main.image_ns.or(Some(record.time))),
-            What::Lost(_) => {}
+            What::Next { .. } | What::Lost(_) => {}
         }
     }
 
@@ -166,8 +160,40 @@ impl Tree {
         self.settle(row, time);
     }
 
+    /// Opens and closes the intervals that neighbors have on a CPU: somebody of the tree was preempted here
+    /// and nobody of it runs. Counted for the CPU, not for each who waits, so it cannot exceed the run.
     fn settle(&mut self, row: usize, time: u64) {
-        self.sums.neighbor_ns += self.state[row].settle(time);
+        let cpu = &mut self.state[row];
+        let taken = cpu.running.is_none() && cpu.waiters > 0;
+        match cpu.taken_since {
+            None if taken => cpu.taken_since = Some(time),
+            Some(since) if !taken => {
+                cpu.taken_since = None;
+                self.took(row, since, time);
+            }
+            _ => {}
+        }
+    }
+
+    fn took(&mut self, row: usize, since: u64, until: u64) {
+        let (ns, cpu) = (until.saturating_sub(since), &mut self.state[row]);
+        cpu.taken_ns += ns;
+        self.sums.neighbor_ns += ns;
+        let room = self.takers.len() < MAX_TAKERS;
+        if let Some(by) = cpu.next.filter(|by| ns > 0 && (room || self.takers.contains_key(by))) {
+            *self.takers.entry(by).or_default() += ns;
+        }
+    }
+
+    /// The CPU passes from one to the next: what was taken until now is the former's.
+    fn given_to(&mut self, r: &Stamped, pid: u32) {
+        let Some(&row) = self.rows.get(&r.cpu) else { return };
+        let time = r.time.max(self.gate);
+        if let Some(since) = self.state[row].taken_since {
+            self.took(row, since, time);
+            self.state[row].taken_since = Some(time);
+        }
+        self.state[row].next = Some(pid);
     }
 
     /// A wait that has ended: the task runs, or the records end.
@@ -273,6 +299,17 @@ impl Tree {
 
     pub fn per_cpu_ns(&self) -> Vec<u64> {
         self.state.iter().map(|cpu| cpu.busy_ns).collect()
+    }
+
+    pub fn neighbor_per_cpu_ns(&self) -> Vec<u64> {
+        self.state.iter().map(|cpu| cpu.taken_ns).collect()
+    }
+
+    /// Processes that had the tree's CPUs while it waited, those with the most time first.
+    pub fn takers(&self) -> Vec<(u32, u64)> {
+        let mut list: Vec<(u32, u64)> = self.takers.iter().map(|(pid, ns)| (*pid, *ns)).collect();
+        list.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        list
     }
 
     pub fn tasks(&mut self, n: usize) -> &[Task] {

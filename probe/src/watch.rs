@@ -2,6 +2,7 @@
 
 use crate::board::{Board, Stage};
 use crate::capture::pump;
+use crate::conditions::Conditions;
 use crate::contain::Containment;
 use crate::copies::{Copy, End, Usage};
 use crate::host::{self, MachineTime};
@@ -9,9 +10,11 @@ use crate::poller::{Poller, Source};
 use crate::records::Records;
 use crate::run::Launched;
 use crate::spec::Spec;
+use crate::stopped::Stopped;
 use crate::sys::{self, SECOND};
 use crate::workload::Budget;
 use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// How long the rest of a tree may outlive its last main.
@@ -47,6 +50,8 @@ pub struct Watch<'a> {
     pub tree_end_ns: u64,
     pub mains_end_ns: Option<u64>,
     pub machine_end: Option<MachineTime>,
+    pub conditions_end: Conditions,
+    pub stopped: Stopped,
     pub observer_end_ns: u64,
     pub shares_memory: bool,
     /// The probe's own peak by the time that all copies had left its memory, where they shared it.
@@ -85,6 +90,8 @@ impl<'a> Watch<'a> {
             tree_end_ns: 0,
             mains_end_ns: None,
             machine_end: None,
+            conditions_end: Conditions::default(),
+            stopped: Stopped::default(),
             observer_end_ns: 0,
             gate_ns: 0,
             killed_ns: None,
@@ -203,11 +210,12 @@ impl<'a> Watch<'a> {
             // SAFETY: rusage is plain numbers, filled by the kernel.
             let (pid, usage) = unsafe {
                 let mut usage: libc::rusage = std::mem::zeroed();
-                (libc::wait4(-1, &mut status, libc::WNOHANG, &mut usage), usage)
+                (libc::wait4(-1, &mut status, libc::WNOHANG | libc::WUNTRACED | libc::WCONTINUED, &mut usage), usage)
             };
             let at_ns = sys::now_ns();
             match pid {
                 0 => return,
+                1.. if self.stopped.take(pid, status, at_ns) => {}
                 1.. => self.on_end(pid, End { at_ns, status, usage: Usage::from_kernel(&usage) }),
                 _ if sys::errno() == libc::EINTR => continue,
                 _ => {
@@ -218,12 +226,17 @@ impl<'a> Watch<'a> {
         }
     }
 
+    pub fn conditions(&self) -> Conditions {
+        Conditions::read(Path::new("/"), &self.cpus, self.contain.leaf())
+    }
+
     fn on_end(&mut self, pid: i32, end: End) {
         self.tree_end_ns = end.at_ns;
         let Some(index) = self.copies.iter().position(|c| c.pid == pid && c.end.is_none()) else {
             return self.adopted.add(&end.usage);
         };
         self.copies[index].end = Some(end);
+        self.stopped.gone(pid, end.at_ns);
         self.mains_left -= 1;
         if let Some((Stage::Exec, errno)) = self.board.slot(index).failure() {
             let command = self.copies[index].command;
@@ -236,6 +249,7 @@ impl<'a> Watch<'a> {
             self.mains_end_ns = Some(end.at_ns);
             self.observer_end_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
             self.machine_end = host::machine_time(&self.cpus);
+            self.conditions_end = self.conditions();
             self.hidden_rss_bytes = if self.shares_memory { Usage::own().max_rss_bytes } else { 0 };
             self.contain.close();
         }

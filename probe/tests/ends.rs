@@ -114,3 +114,20 @@ fn it_says_who_it_is_and_what_is_granted() {
     assert!(entries.iter().any(|e| e["name"] == "cgroup leaf"));
     assert!(entries.iter().all(|e| e["granted"] == true || (e["why"].is_string() && e["fix"].is_string())));
 }
+
+#[test]
+fn a_copy_that_is_stopped_for_a_while_says_so() {
+    let script = "(sleep 0.1; kill -STOP $$; sleep 0.3; kill -CONT $$) & sleep 0.05; wait";
+    let answer = probe(&spec(&[shell(script)], json!({})));
+    assert_eq!(answer.run()["status"], "ok");
+    assert!(ns(answer.run(), "stopped_ns") >= 250_000_000);
+    let still = probe(&spec(&[command(&["sleep", "0.1"], json!({}))], json!({})));
+    assert_eq!(ns(still.run(), "stopped_ns"), 0);
+}
+
+#[test]
+fn a_copy_that_stays_stopped_is_killed_in_time() {
+    let answer = probe(&spec(&[shell("kill -STOP $$")], json!({"timeout_ns": SECOND / 2})));
+    assert_eq!(answer.run()["status"], "timeout");
+    assert!(ns(answer.run(), "stopped_ns") >= 300_000_000);
+}

@@ -20,7 +20,7 @@ from scalograph.precision import score, stopping
 from scalograph.program import Program, program
 from scalograph.replay import replay, seconds_per_block, timed_runs
 from scalograph.results import Results
-from scalograph.runner import Budget, Host, run_study
+from scalograph.runner import Budget, Gate, Host, Loop, run_study
 from scalograph.study import Study, parse_levels
 from scalograph.study.inside import inside
 from scalograph.table import asked
@@ -146,6 +146,8 @@ def conduct(
     probe: str,
     progress: Any,
     accepted: Sequence[str] | None,
+    gate: Gate | None = None,
+    noise: Mapping[str, Any] | None = None,
 ) -> Conducted:
     """Stop 3: run, or go on.
 
@@ -154,8 +156,10 @@ def conduct(
         made: where.
         host: what measures.
         probe: name and release of the probe, for the journal.
-        progress: makes a context manager and `Progress` from the count of finished runs.
+        progress: makes a context manager and `Progress` from the count of finished runs and the planner.
         accepted: None starts anew; a list resumes, and names the differences that are accepted.
+        gate: what each block has to pass before it begins.
+        noise: what the machine's noise is now, for the journal.
 
     Raises:
         StudyError: the study or the machine differs from the journal's.
@@ -175,9 +179,13 @@ def conduct(
             n_before = replay(planner, journal.read(made.journal), judging)
             spent = seconds_per_block(journal.read(made.journal))
             book.append("resume", **_resumed(event, found))
-        budget = Budget(planned.design.study.protocol.budget_s, spent)
-        with progress(n_before) as shown:
-            ended = run_study(planner, host, book, budget, shown, judging)
+        if noise is not None:
+            book.append("noise", **noise)
+        protocol = planned.design.study.protocol
+        budget = Budget(protocol.budget_s, spent, protocol.budget_runs, n_before, planned.design.block_size)
+        with progress(n_before, planner) as shown:
+            loop = Loop(host, book, shown, judging)
+            ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")
     finally:
         book.close()
     return Conducted(made, ended.reason, n_before, ended.signal)

@@ -15,6 +15,7 @@ from scalograph.control.examine import disk, examined
 from scalograph.control.isolation import refusal
 from scalograph.control.noise import KeptNoise, read_noise
 from scalograph.facts import HostFacts, Jvm
+from scalograph.noise.words import two_digits
 
 __all__ = ["Check", "Report", "examine"]
 
@@ -103,16 +104,21 @@ def _builds(environ: Mapping[str, str]) -> Check:
 
 def _noise(facts: HostFacts, environ: Mapping[str, str]) -> Check:
     kept = read_noise(environ)
-    fix = "run a study, such as: scalograph study thread-scaling --quick"
+    fix = "measure it (about 80 s): scalograph doctor --noise"
     if kept is None:
         return Check("noise", "info", "not measured yet", "", fix)
     if not kept.is_of(facts):
         return Check("noise", "info", "measured on another machine only", "", fix)
+    if kept.floor and kept.floor.warnings:
+        return Check("noise", "warning", _in_words(kept), kept.floor.warnings[0], fix)
     return Check("noise", "info", _in_words(kept))
 
 
 def _in_words(kept: KeptNoise) -> str:
+    parts = kept.floor.parts if kept.floor else ()
+    spreads = [(part.n_cpus, part.spread.sd_log_percent) for part in parts if part.spread]
+    told = [f"{two_digits(sd)} % on {n} CPU{'s' * (n > 1)}" for n, sd in spreads]
     return (
-        f"runs differ by {kept.sd_log_percent:.2g} %: {kept.n} runs show effects from "
-        f"{kept.minimum_detectable_percent:.2g} % ({kept.study}, {kept.at})"
+        f"runs differ by {', '.join(told) or f'{two_digits(kept.sd_log_percent)} %'}: {kept.n} runs show effects from "
+        f"{two_digits(kept.minimum_detectable_percent)} % ({kept.study}, {kept.at})"
     )

@@ -19,6 +19,8 @@ NEVER = ("seed", "treatments")
 
 # Parts of a study that do not change what is measured.
 SHOWN = ("title", "tables", "published", "quick")
+# Nor do these of `protocol`: they end the same order of runs earlier or later, or say what to do meanwhile.
+FREE = ("budget_s", "budget_runs", "wait_quiet_s", "when_busy")
 
 
 def as_journaled(study: Study) -> dict[str, Any]:
@@ -30,12 +32,13 @@ def study_hash(study: Study, sources: bytes = b"") -> str:
     """Identifies what is asked: the study with its levels spelled out, and the workload's sources.
 
     What only shows the results (titles, tables, published figures, the quick form) may change between runs, and so may
-    the time budget: it ends the same order of runs earlier or later.
+    budgets and what is done on a busy machine.
     """
     document = as_journaled(study)
     for shown in SHOWN:
         document.pop(shown)
-    document["protocol"].pop("budget_s")
+    for free in FREE:
+        document["protocol"].pop(free)
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode() + b"\0" + sources).hexdigest()
 
@@ -108,5 +111,5 @@ def _walk(a: Any, b: Any, path: str = "") -> list[tuple[str, Any, Any]]:
     if isinstance(a, dict) and isinstance(b, dict):
         keys = [*a, *(key for key in b if key not in a)]
         return [d for key in keys for d in _walk(a.get(key), b.get(key), f"{path}.{key}".lstrip("."))]
-    free = path.split(".")[0] in (*SHOWN, "seed") or path == "protocol.budget_s"
+    free = path.split(".")[0] in (*SHOWN, "seed") or path in {f"protocol.{name}" for name in FREE}
     return [] if a == b or free else [(path, a, b)]

@@ -7,6 +7,11 @@ from typing import NamedTuple
 from scalograph.hosts.records import Record, RunFigures
 from scalograph.study import Study
 
+# What a neighbor that takes the CPU from a run leaves nearly as it was.
+CPU_TIMES = ("window.cpu", "run.cpu", "run.user", "run.system")
+# What a window's figure becomes where no window stands for a run: the field of `table.Row` that has the whole.
+WHOLE = {"window.wall": "wall_s", "window.cpu": "cpu_s"}
+
 
 class Window(NamedTuple):
     """One iteration over all copies: first start to last end. Seconds; `cpu_s` None where a copy gave none."""
@@ -67,7 +72,8 @@ def primary(study: Study) -> str:
 
 def known_figures() -> list[str]:
     """Names that may follow `run.`."""
-    not_numbers = {"status", "reason", "wall_source", "cpu_source", "wait_scope", "per_cpu_ns", "degraded"}
+    not_numbers = {"status", "reason", "wall_source", "cpu_source", "wait_scope", "degraded"}
+    not_numbers |= {"per_cpu_ns", "neighbor_per_cpu_ns", "neighbors", "clock_source_changed"}
     plain = (n.removesuffix("_ns").removesuffix("_bytes") for n in RunFigures.model_fields if n not in not_numbers)
     return sorted({*plain, *_DERIVED})
 

@@ -12,9 +12,11 @@ from scalograph import journal
 from scalograph.analysis.steady import Kind, steady
 from scalograph.analysis.verdict import Asked, judge, n_cpus
 from scalograph.errors import ProtocolError
-from scalograph.hosts.records import Record
+from scalograph.hosts.records import Record, RunFigures
 from scalograph.responses import Window, observe, windows
 from scalograph.study import Level, Study
+
+BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class Row:
     """One run. `scores` has one number for each response that the run yielded; times are seconds.
 
     `course` is how its iterations went, and `settled` the first of the steady state, warm-up iterations counted.
+    `wall_s` and `cpu_s` are of the whole run, start-up and all; it read `read_bytes` from disk and waited for
+    `n_major_faults` pages.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where.
     """
 
@@ -45,6 +49,10 @@ class Row:
     n_survivors: int = 0
     course: Kind = "not assessed"
     settled: int | None = None
+    wall_s: float | None = None
+    cpu_s: float | None = None
+    read_bytes: int | None = None
+    n_major_faults: int | None = None
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -171,8 +179,19 @@ def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
         observations=observations if keep else {}, work=_work(iterations), n_cpus=n_cpus(event["record"]),
         per_cpu_ns=tuple(record.run.per_cpu_ns or ()), degraded=_degraded(record), setup=_setup(record),
         timeline_line=line if record.timeline else None, n_survivors=record.run.n_survivors or 0,
-        course=course.kind, settled=course.warmup,
+        course=course.kind, settled=course.warmup, **_whole(record.run),
     )  # fmt: skip
+
+
+def _whole(run: RunFigures) -> dict[str, Any]:
+    """Figures of the run as a whole; None where they were not measured."""
+    blocks = run.n_blocks_in
+    return {
+        "wall_s": None if run.wall_ns is None else run.wall_ns / 1e9,
+        "cpu_s": None if run.cpu_ns is None else run.cpu_ns / 1e9,
+        "read_bytes": None if blocks is None else BLOCK_BYTES * blocks,
+        "n_major_faults": run.n_major_faults,
+    }
 
 
 def _observations(study: Study, record: Record, iterations: list[Window]) -> dict[str, tuple[float, ...]]:

@@ -185,7 +185,7 @@ def through_pipes(argv: Sequence[str]) -> Iterator[bytes]:
     program.stdout.close()
 
 
-@pytest.mark.parametrize("name", ["java-threads", "java-priorities", "affinity"])
+@pytest.mark.parametrize("name", ["java-threads", "java-priorities", "affinity", "fixed-work"])
 def test_waits_for_the_gate(builds: Path, name: str) -> None:
     workload = load(shipped(name))
     values = {parameter: each.default for parameter, each in workload.parameters.items()}

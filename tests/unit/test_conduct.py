@@ -64,7 +64,7 @@ def planned(
 
 
 def run(plan: Plan, made: Results, accepted: list[str] | None = None) -> Conducted:
-    return conduct.conduct(plan, made, Quiet(), "probe", lambda n: nullcontext(Quiet()), accepted)
+    return conduct.conduct(plan, made, Quiet(), "probe", lambda n, planner: nullcontext(Quiet()), accepted)
 
 
 @pytest.fixture

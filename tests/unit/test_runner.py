@@ -1,7 +1,7 @@
 import itertools
 import os
 import signal
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, Run
 from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.journal import Journal
+from scalograph.quiet_gate import Passage
 from scalograph.replay import replay, seconds_per_block, timed_runs
-from scalograph.runner import Budget, run_study
+from scalograph.runner import Budget, Loop, run_study
 from scalograph.study import parse
 
 from .records import record
@@ -31,12 +32,16 @@ def small() -> Design:
 class Told:
     def __init__(self) -> None:
         self.runs: list[str] = []
+        self.notes: list[str] = []
 
     def asked(self, run: Run, n_left: int) -> None:
         assert n_left > 0
 
     def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
         self.runs.append(run.run)
+
+    def noted(self, text: str) -> None:
+        self.notes.append(text)
 
 
 class FakeHost:
@@ -64,7 +69,7 @@ def started(file: Path) -> Journal:
 def run_once(file: Path, host: FakeHost, planner: GridPlanner, book: Journal | None = None) -> str:
     book = book or started(file)
     try:
-        return run_study(planner, host, book, Budget(None), Told()).reason
+        return run_study(planner, Loop(host, book, Told()), Budget(None)).reason
     finally:
         book.close()
 
@@ -94,7 +99,10 @@ def test_a_signal_between_two_runs_ends_the_study_in_order(tmp_path: Path, numbe
     before = signal.signal(number, signal.default_int_handler)  # whatever the shell left
     book = started(file)
     try:
-        assert run_study(GridPlanner(small()), FakeHost(), book, Budget(None), progress) == ("interrupted", number)
+        assert run_study(GridPlanner(small()), Loop(FakeHost(), book, progress), Budget(None)) == (
+            "interrupted",
+            number,
+        )
         assert signal.getsignal(number) == signal.default_int_handler
     finally:
         book.close()
@@ -140,7 +148,7 @@ def test_a_budget_stops_before_a_block_and_never_inside(tmp_path: Path, monkeypa
     clock = itertools.count(0.0, 10.0)  # each look at the clock is 10 s later: a block takes 10 s
     monkeypatch.setattr(runner.time, "monotonic", lambda: next(clock))
     book, host = started(tmp_path / "journal.jsonl"), FakeHost()
-    assert run_study(GridPlanner(small()), host, book, Budget(25.0), Told()).reason == "budget"
+    assert run_study(GridPlanner(small()), Loop(host, book, Told()), Budget(25.0)).reason == "budget"
     book.close()
     assert len(host.measured) == 14  # two whole blocks of seven
 
@@ -214,7 +222,72 @@ def test_on_a_busy_machine_nothing_is_repeated_and_the_journal_says_so(tmp_path:
     run_once(file, host, GridPlanner(small()))
     assert host.measured == NAMES
     (note,) = (event["text"] for event in journal.read(file) if event["event"] == "note")
-    assert note == "machine busy: 4 of 7 runs of block 0 were contaminated; not repeated"
+    assert note.startswith("machine busy: 4 of 7 runs of block 1 were contaminated; not repeated")
+
+
+def changed(**fields: Any) -> Design:
+    made = small()
+    protocol = made.study.protocol.model_copy(update=fields)
+    return replace(made, study=made.study.model_copy(update={"protocol": protocol}))
+
+
+def test_a_study_that_waits_for_quiet_repeats_a_busy_block(tmp_path: Path) -> None:
+    host = FakeHost(disturbed=FIRST[:4])
+    run_once(tmp_path / "journal.jsonl", host, GridPlanner(changed(wait_quiet_s=60.0)))
+    assert host.measured == [*FIRST, *sorted(f"{name}r1" for name in FIRST[:4]), *NAMES[7:]]
+
+
+def test_a_study_that_stops_when_busy_ends_after_the_block(tmp_path: Path) -> None:
+    file, host = tmp_path / "journal.jsonl", FakeHost(disturbed=FIRST[:4])
+    assert run_once(file, host, GridPlanner(changed(when_busy="stop"))) == "busy"
+    assert host.measured == FIRST
+    planner = GridPlanner(changed(when_busy="stop"))
+    replay(planner, journal.read(file))
+    assert planner.gave_up and planner.ask() is None
+
+
+class FakeGate:
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self.passages, self.blocks = list(passages), list[int]()
+
+    def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
+        self.blocks.append(block)
+        assert not interrupted()
+        return self.passages.pop(0) if self.passages else Passage(True)
+
+
+def gated(file: Path, host: FakeHost, gate: FakeGate, stop: bool = False) -> str:
+    book = started(file)
+    try:
+        return run_study(GridPlanner(small()), Loop(host, book, Told()), Budget(None), gate, stop).reason
+    finally:
+        book.close()
+
+
+def test_each_block_and_each_round_of_repeats_passes_the_gate(tmp_path: Path) -> None:
+    gate = FakeGate([Passage(True), Passage(False, "busy")])
+    assert gated(tmp_path / "journal.jsonl", FakeHost(disturbed=[FIRST[0]]), gate) == "complete"
+    assert gate.blocks == [0, 0, 1, 2]
+    notes = [event["text"] for event in journal.read(tmp_path / "journal.jsonl") if event["event"] == "note"]
+    assert notes == ["busy"]
+
+
+def test_a_busy_machine_stops_a_study_that_says_so(tmp_path: Path) -> None:
+    host, gate = FakeHost(), FakeGate([Passage(True), Passage(False, "busy")])
+    assert gated(tmp_path / "journal.jsonl", host, gate, stop=True) == "busy"
+    assert host.measured == FIRST
+
+
+@pytest.mark.parametrize(("runs", "n_done", "measured"), [(21, 0, 21), (20, 0, 14), (6, 0, 0), (14, 7, 7), (13, 7, 0)])
+def test_a_budget_of_runs_begins_no_block_that_it_cannot_end(
+    tmp_path: Path, runs: int, n_done: int, measured: int
+) -> None:
+    book, host, planner = started(tmp_path / "journal.jsonl"), FakeHost(), GridPlanner(small())
+    for name in NAMES[:n_done]:
+        planner.tell(planner._planned[name], {}, "clean")
+    run_study(planner, Loop(host, book, Told()), Budget(None, runs=runs, n_done=n_done, block_size=7))
+    book.close()
+    assert len(host.measured) == measured
 
 
 @pytest.mark.parametrize("verdict", ["failed", "undecided", "clean"])

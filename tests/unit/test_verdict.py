@@ -110,3 +110,91 @@ def test_cpus_are_those_of_all_copies_together() -> None:
         {**found["copies"][0], "copy": 1, "in_force": {**found["copies"][0]["in_force"], "cpus": [3]}}
     )
     assert n_cpus(found) == 2
+
+
+def with_figures(found: dict[str, Any], **figures: Any) -> dict[str, Any]:
+    found["run"] |= figures
+    return found
+
+
+def neighbor(name: str | None, seconds: float, kernel: bool = False) -> dict[str, Any]:
+    return {"pid": None if name is None else 7, "name": name, "kernel": kernel, "taken_ns": round(seconds * 1e9)}
+
+
+@pytest.mark.parametrize(
+    ("figures", "cause"),
+    [
+        ({"throttled_ns": 25_000_000}, "quota"),
+        ({"throttled_ns": 15_000_000}, None),
+        ({"memory_stall_ns": 20_000_000}, "memory pressure"),
+        ({"memory_stall_ns": 19_000_000}, None),
+        ({"machine_memory_stall_ns": 900_000_000, "memory_stall_ns": 0}, None),  # others stood still
+        ({"io_stall_ns": 30_000_000, "disk_bytes": 10_000_000, "n_blocks_in": 100}, "I/O"),
+        ({"io_stall_ns": 30_000_000, "disk_bytes": 1_000_000, "n_blocks_in": 1953}, None),  # its own reading
+        ({"io_stall_ns": 30_000_000, "disk_bytes": None}, None),
+        ({"thermal_ns": 40_000_000}, "heat"),
+        ({"stopped_ns": 300_000_000}, "stopped"),
+        ({"n_swapped_in": 500, "n_major_faults": 40, "memory_stall_ns": 50_000_000}, "memory pressure"),
+        ({"n_swapped_in": 500, "n_major_faults": 40}, "swap"),
+        ({"n_swapped_in": 500, "n_major_faults": 2}, None),
+        ({"clock_step_ns": -3_600_000_000_000}, "clock"),
+        ({"clock_step_ns": 40_000_000}, "clock"),
+        ({"clock_step_ns": 300_000}, None),
+        ({"clock_source_changed": True}, "clock"),
+        ({"asleep_ns": 5_000_000_000}, "suspend"),
+        ({"asleep_ns": 800}, None),
+        ({"frequency_hz": 800_000_000}, None),
+    ],
+)
+def test_what_else_holds_up_a_run(figures: dict[str, Any], cause: str | None) -> None:
+    judgment = judge(with_figures(record(), **figures))
+    assert judgment.verdict == ("contaminated" if cause else "clean")
+    assert not cause or judgment.causes[0]["cause"] == cause
+
+
+def test_without_a_group_of_its_own_the_stalls_of_the_machine_leave_it_open() -> None:
+    judgment = judge(with_figures(record(), machine_io_stall_ns=50_000_000, io_stall_ns=None))
+    assert (judgment.verdict, judgment.causes[0]["amount"]) == ("undecided", 0.05)
+    assert judge(with_figures(record(), machine_io_stall_ns=5_000_000, io_stall_ns=None)).verdict == "clean"
+
+
+def test_a_neighbor_has_a_name() -> None:
+    taken = [neighbor("cc1", 0.2), neighbor("ld", 0.03), neighbor("kswapd0", 0.01, kernel=True), neighbor(None, 0.01)]
+    judgment = judge(with_figures(record(cpu_s=0.75, neighbor_s=0.25), neighbors=taken))
+    assert judgment.causes[0]["text"].startswith("preempted by cc1 and ld for 24.2 %")
+
+
+def test_threads_of_the_kernel_are_no_neighbors_and_leave_it_open() -> None:
+    found = with_figures(record(cpu_s=0.9, neighbor_s=0.1), neighbors=[neighbor("kworker/0:1", 0.095, kernel=True)])
+    judgment = judge(found)
+    assert (judgment.verdict, judgment.causes[0]["cause"]) == ("undecided", "kernel threads")
+    assert judgment.causes[0]["text"].startswith("kworker/0:1 had 9.5 %")
+
+
+def test_a_gang_is_held_up_by_the_member_that_has_it_worst() -> None:
+    found = record(cpu_s=16.0, neighbor_s=0.03, cpus=tuple(range(16)))
+    assert judge(found).verdict == "clean"
+    judgment = judge(with_figures(found, neighbor_per_cpu_ns=[0] * 15 + [30_000_000]))
+    assert judgment.verdict == "contaminated" and judgment.causes[0]["unit"] == "of time"
+    found["run"]["neighbor_per_cpu_ns"] = [1_900_000] * 16
+    assert judge(found).verdict == "clean"
+
+
+@pytest.mark.parametrize(
+    ("ended_s", "cpus", "verdict"), [(0.9, (0,), "clean"), (0.5, (0,), "impossible"), (0.5, (0, 1), "clean")]
+)
+def test_a_copy_cannot_end_sooner_than_its_cpu_time_allows(ended_s: float, cpus: tuple[int, ...], verdict: str) -> None:
+    found = record(1.0, 0.9, cpus=(0, 1))
+    short = {**found["copies"][0], "copy": 1, "user_ns": 900_000_000, "system_ns": 10_000_000}
+    short |= {"end_ns": round(ended_s * 1e9), "in_force": {**short["in_force"], "cpus": list(cpus)}}
+    found["copies"].append(short)
+    judgment = judge(found)
+    assert judgment.verdict == verdict
+    if verdict == "impossible":
+        assert judgment.causes[0]["text"] == "copy 1 ended after 0.5 s on 1 CPUs, with 0.91 s of CPU time"
+
+
+def test_a_copy_that_never_ran_says_nothing_of_its_time() -> None:
+    found = record()
+    found["copies"][0] |= {"start_ns": None, "end_ns": None, "in_force": None, "user_ns": 10**12}
+    assert judge(found).verdict == "clean"

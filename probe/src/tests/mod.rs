@@ -1,6 +1,7 @@
 //! What a part does on its own; the built program is tested in `tests/`.
 
 mod birth;
+mod conditions;
 mod golden;
 mod host;
 mod record;

@@ -28,6 +28,8 @@ fn switches() {
     assert_eq!(parsed(14, 0, &[]), Some(What::In));
     assert_eq!(parsed(14, 1 << 13, &[]), Some(What::Out { preempted: false }));
     assert_eq!(parsed(14, 3 << 13, &[]), Some(What::Out { preempted: true }));
+    assert_eq!(parsed(15, 1 << 13, &words(&[80, 81])), Some(What::Next { pid: 80 }));
+    assert_eq!(parsed(15, 0, &words(&[80, 81])), None, "who left was seen when it came");
 }
 
 #[test]

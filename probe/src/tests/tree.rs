@@ -211,3 +211,31 @@ fn the_busiest_tasks_survive_the_cut() {
     tree.finish(1_000_000);
     assert_eq!((tree.tasks(1)[0].tid, tree.sums.tasks), (107, 5001));
 }
+
+#[test]
+fn what_was_taken_is_told_by_cpu_and_by_process() {
+    let next = |pid| What::Next { pid };
+    let mut tree = fed(&[
+        (1100, 10, 0, IN),
+        (1200, 10, 0, PREEMPTED),
+        (1200, 10, 0, next(70)),
+        (1500, 70, 0, next(1)), // the probe itself: taken all the same
+        (1550, 1, 0, next(80)),
+        (1600, 80, 0, next(10)),
+        (1600, 10, 0, IN),
+        (1700, 10, 0, OUT),
+        (1700, 10, 0, next(70)), // nobody of the tree is ready: nothing is taken
+        (1900, 70, 4, next(70)),
+    ]);
+    tree.finish(2000);
+    assert_eq!(tree.takers(), [(70, 300), (1, 50), (80, 50)]);
+    assert_eq!(tree.neighbor_per_cpu_ns(), [400, 0]);
+    assert_eq!(tree.sums.neighbor_ns, 400);
+}
+
+#[test]
+fn records_of_other_processes_make_no_tasks() {
+    let mut tree = fed(&[(1100, 10, 0, IN), (1200, 70, 4, What::Next { pid: 71 }), (1300, 10, 0, OUT)]);
+    tree.finish(2000);
+    assert_eq!((tree.sums.tasks, tree.sums.switches), (1, 1));
+}

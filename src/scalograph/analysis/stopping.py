@@ -78,23 +78,3 @@ def half_width(scores: Scores, confidence: float = 0.95) -> float | None:
         return None
     found = center(np.log(values), TRIM)
     return t_quantile(confidence, found.df) * found.se
-
-
-def runs_needed(scores: Scores, precision: float, confidence: float = 0.95) -> int | None:
-    """Runs of a treatment that the noise of a pilot asks for; None where the pilot has no interval.
-
-    Args:
-        scores: of the pilot's runs, at least two.
-        precision: half-width over the value, above zero.
-        confidence: nominal coverage.
-    """
-    values, _ = present(scores)
-    if precision <= 0:
-        raise ValueError(f"precision: found {precision}, expected a share above zero, such as 0.01")
-    if values.size < 2 or not has_logs(values):
-        return None
-    found = center(np.log(values), TRIM)
-    sd, n = found.se * float(np.sqrt(found.df + 1)), 2
-    while t_quantile(confidence, n - 1) * sd > precision * np.sqrt(n):
-        n += max(1, n // 50)  # a search for a plan need not be exact to the run
-    return n

@@ -1,13 +1,15 @@
 """All findings of a table, in the one document that reports read."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from scalograph.answer import cold_runs, unequal
 from scalograph.answer.baselines import baseline_table
 from scalograph.answer.curves import Sample, curves, primary, samples
+from scalograph.answer.excluded import excluded_table
 from scalograph.answer.names import title
-from scalograph.answer.noise import noise
+from scalograph.answer.noise import Visible, noise
 from scalograph.answer.physics import examine
 from scalograph.answer.published import published_table
 from scalograph.answer.residue import residue
@@ -18,15 +20,12 @@ from scalograph.answer.told import told
 from scalograph.answer.trust import n_short, trust
 from scalograph.findings import (
     BaselineDoc,
-    Curve,
     Degraded,
     FactorDoc,
     Findings,
-    Level,
     ResponseDoc,
     RunsDoc,
     StudyDoc,
-    TableDoc,
 )
 from scalograph.report.words import alike
 from scalograph.table import Row, Table
@@ -42,19 +41,23 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     """
     taken = samples(table)
     every = list(taken.values())
-    found = curves(table, taken)
+    found, fair, varying = curves(table, taken), unequal.shares(table, every), residue(table)
     objections = examine(table, found, taken)
+    further = [*unequal.doubt(fair), *cold_runs.examine(table, found, taken)]
     published, missed = published_table(table, found, folder) if folder else (None, [])
-    floor = noise(every, primary(table), table.study.protocol.confidence)
-    varying = residue(table)
+    floor, visible = noise(every, primary(table), table.study.protocol.confidence), Visible(table)
+    shown = declared_tables(table, taken, found, visible)
+    listed = treatment_tables(table, found, taken, visible)
+    others = [baseline_table(table, taken), excluded_table(table, every, fair), published]
+    noted = [visible.beside(doc, every, primary(table)) for doc in others if doc]
     return Findings(
         study=_study(table),
         machine=dict(table.machine),
         runs=_runs(table, every),
-        trust=trust(table, every, floor, varying, objections),
-        answer=[*told(table, declared_tables(table, taken, found)), *sentences(table, found, published)],
+        trust=trust(table, every, floor, varying, objections, further),
+        answer=[*told(table, shown), *sentences(table, found, published)],
         curves=found,
-        tables=_tables(table, taken, found, published),
+        tables=[*shown, *listed, *noted],
         timelines=timelines(every, primary(table), table.file),
         residue=varying,
         warnings=[*table.warnings, *table.dropped, *table.notes, *missed],
@@ -62,14 +65,6 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         degraded=_degraded(table.rows),
         reproduce=list(reproduce),
     )
-
-
-def _tables(
-    table: Table, taken: Mapping[tuple[Level, ...], Sample], found: Sequence[Curve], published: TableDoc | None
-) -> list[TableDoc]:
-    across = baseline_table(table, taken)
-    shown = [*declared_tables(table, taken, found), *treatment_tables(table, found)]
-    return [*shown, *([across] if across else []), *([published] if published else [])]
 
 
 def _study(table: Table) -> StudyDoc:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from scalograph.analysis import Comparison, compare
+from scalograph.analysis import Comparison, Estimate, compare
 from scalograph.answer.curves import curve_factor, docs
 from scalograph.answer.gains import Gain, gain
 from scalograph.answer.names import title, varied
 from scalograph.answer.sample import Sample
+from scalograph.answer.whole_run import UNLIKE
 from scalograph.findings import Cell, Column, Level, TableDoc
 from scalograph.table import Table
 
@@ -56,7 +57,10 @@ def _pairs(group: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
 
 
 def compared(table: Table, how: Gain, one: Sample, other: Sample) -> Comparison:
-    """`other` over `one` by the means of the blocks that hold both."""
+    """`other` over `one` by the means of the blocks that hold both; undecided where only one is of whole runs."""
+    if (how.response in one.whole) != (how.response in other.whole):
+        refused = Estimate(None, None, None, table.study.protocol.confidence, 0, "", (UNLIKE,))
+        return Comparison(refused, None, "uncertain", MARGIN, None)
     a, b = _block_means(other, how.response), _block_means(one, how.response)
     shared = [block for block in a if block in b]
     words = partial(

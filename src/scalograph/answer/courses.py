@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from scalograph.answer.sample import Sample
+from scalograph.answer.whole_run import is_unsteady, n_unsteady
 from scalograph.study import Study
 
 
@@ -14,8 +15,10 @@ def flags(study: Study, sample: Sample) -> list[str]:
 
 def doubts(study: Study, samples: Sequence[Sample]) -> Iterable[str]:
     """Treatments whose iterations stand for no state: in most of their runs there was none, or it came too late."""
-    if n := sum(_most(s, sum(row.course == "no steady state" for row in s.counted)) for s in samples):
-        yield f"{n} of {len(samples)} treatments reach no steady state in most of their runs"
+    if n := sum(is_unsteady(s) for s in samples):
+        told = f"{n} of {len(samples)} treatments reach no steady state in most of their runs"
+        curves = ": whole-run times stand for them and for all of their curves, start-up and warm-up included"
+        yield told + (curves if any(s.whole for s in samples) else "")
     if n := sum(_most(s, len(_settled_late(study, s))) for s in samples):
         yield f"{n} of {len(samples)} treatments warm up for more iterations than the {study.protocol.warmup} left out"
 
@@ -25,8 +28,11 @@ def _most(sample: Sample, n: int) -> bool:
 
 
 def _unsteady(sample: Sample) -> Iterable[str]:
-    if n := sum(row.course == "no steady state" for row in sample.counted):
-        yield f"no steady state in {n} of {len(sample.counted)} runs: the median iteration stands for none"
+    if n := n_unsteady(sample):
+        stands = "the time of the whole run is given" if sample.whole else "the median iteration stands for none"
+        yield f"no steady state in {n} of {len(sample.counted)} runs: {stands}"
+    elif sample.whole:
+        yield "the time of the whole run is given, because another point of this curve has no steady state"
 
 
 def _late(study: Study, sample: Sample) -> Iterable[str]:

@@ -1,17 +1,19 @@
 """Responses along one factor, all other factors fixed."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from scalograph.analysis import Estimate, SpeedupPoint, summarize
 from scalograph.answer import courses
 from scalograph.answer.gains import gains, primary
-from scalograph.answer.sample import COUNTED, Sample, flags, samples
+from scalograph.answer.names import curve_factor
+from scalograph.answer.sample import COUNTED, Sample, flags
+from scalograph.answer.whole_run import WARNING, samples
 from scalograph.findings import Curve, EstimateDoc, Level, Point, PointResponse
 from scalograph.precision import stopping
 from scalograph.table import Table
 
-__all__ = ["COUNTED", "Sample", "curve_factor", "curves", "docs", "primary", "samples"]
+__all__ = ["COUNTED", "Sample", "curve_factor", "curves", "docs", "estimated", "key", "primary", "samples"]
 
 BASELINE_DISTURBED = "its baseline rests on disturbed runs"
 
@@ -21,11 +23,10 @@ def docs(estimate: Estimate) -> EstimateDoc:
     return EstimateDoc(**{**asdict(estimate), "warnings": list(estimate.warnings)})
 
 
-def curve_factor(table: Table) -> str:
-    """The factor along which curves run: the baseline's, else the first one with the most levels."""
-    if table.study.baseline:
-        return next(iter(table.study.baseline))
-    return max(table.study.factors, key=lambda name: len(table.study.factors[name].levels))
+def key(table: Table, curve: Curve, point: Point) -> tuple[Level, ...]:
+    """The levels of a point's treatment, in the order of the study's factors."""
+    levels = {**curve.group, curve.factor: point.level}
+    return tuple(levels[name] for name in table.study.factors)
 
 
 def curves(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Curve]:
@@ -67,19 +68,19 @@ def _point(table: Table, factor: str, sample: Sample, gain: SpeedupPoint | None)
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:
     rows = [row for row in sample.every if name in row.scores]
     return PointResponse(
-        estimate=docs(_estimate(table, sample, name)),
+        estimate=docs(estimated(table, sample, name)),
         scores=[row.scores[name] for row in rows],
         runs=[row.run for row in rows],
         verdicts=[row.verdict for row in rows],
     )
 
 
-def _estimate(table: Table, sample: Sample, name: str) -> Estimate:
-    """As the rule that ended the runs looked at them, where one did."""
-    rule = stopping(table.study)
-    if rule is not None and name == primary(table):
-        return rule.estimate(sample.scores(name))
-    return summarize(sample.scores(name), table.study.protocol.confidence)
+def estimated(table: Table, sample: Sample, name: str) -> Estimate:
+    """A response of a treatment, as the rule that ended the runs looked at them, where one did."""
+    rule, scores = stopping(table.study), sample.scores(name)
+    by_rule = rule is not None and name == primary(table)
+    found = rule.estimate(scores) if rule and by_rule else summarize(scores, table.study.protocol.confidence)
+    return replace(found, warnings=(*found.warnings, WARNING)) if name in sample.whole else found
 
 
 def _shares(sample: Sample) -> list[float]:

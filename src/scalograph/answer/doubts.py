@@ -7,7 +7,7 @@ from scalograph.answer import courses
 from scalograph.answer.curves import curve_factor
 from scalograph.answer.gains import gain
 from scalograph.answer.names import brief
-from scalograph.answer.sample import Sample
+from scalograph.answer.sample import Sample, cpu_times, left_out
 from scalograph.table import Row, Table
 
 # Past this share of disturbed or failed runs a study is doubted; from the other one on, of undecided runs.
@@ -44,7 +44,8 @@ def _runs(table: Table) -> Iterable[str]:
     verdicts = Counter(row.verdict for row in ok)
     disturbed, failed = n_disturbed(ok), len(runs) - len(ok)
     if disturbed > DISTURBED * len(ok):
-        yield f"{disturbed} of {len(ok)} runs were disturbed (they are left out where enough clean ones remain)"
+        out = left_out(cpu_times(table.study))
+        yield f"{disturbed} of {len(ok)} runs were disturbed (they are {out} where enough clean ones remain)"
     if n := verdicts["impossible"]:
         yield f"{n} of {len(ok)} runs used more CPU time than there was"
     if failed > FAILED * len(runs):

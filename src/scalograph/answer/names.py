@@ -1,4 +1,4 @@
-"""What factors and responses are called before people."""
+"""What factors and responses are called before people, and along which factor curves run."""
 
 from scalograph.table import Table
 
@@ -12,6 +12,13 @@ def title(table: Table, name: str) -> str:
 def varied(table: Table) -> list[str]:
     """Factors that have more than one level among the planned treatments."""
     return [name for name in table.study.factors if len({t[name] for t in table.treatments}) > 1]
+
+
+def curve_factor(table: Table) -> str:
+    """The factor along which curves run: the baseline's, else the first one with the most levels."""
+    if table.study.baseline:
+        return next(iter(table.study.baseline))
+    return max(table.study.factors, key=lambda name: len(table.study.factors[name].levels))
 
 
 def brief(text: object, most: int = 200) -> str:

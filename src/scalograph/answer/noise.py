@@ -1,14 +1,16 @@
 """How much do runs of one treatment differ, and what is the smallest effect that this study could have seen?"""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from scipy.stats import chi2
 
 from scalograph.analysis import minimum_detectable_effect
 from scalograph.answer.curves import Sample
-from scalograph.findings import Noise
+from scalograph.answer.names import title
+from scalograph.findings import Noise, TableDoc
+from scalograph.table import Table
 
 
 def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) -> Noise | None:
@@ -28,6 +30,30 @@ def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) ->
     if detectable is None:
         return None
     return Noise(sd_log_percent=100 * sd, minimum_detectable_percent=100 * math.expm1(detectable), n=n)
+
+
+class Visible:
+    """Says what effects the runs of a table can show; the same words once, or hundreds of tables would repeat them."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._said: set[str] = set()
+
+    def beside(self, doc: TableDoc, samples: Iterable[Sample], response: str) -> TableDoc:
+        """The table, with the smallest effect on a response that these samples can show added to its note."""
+        told = self._sentence(list(samples), response)
+        if not told or told in self._said or not any(column.kind == "estimate" for column in doc.columns):
+            return doc
+        self._said.add(told)
+        return doc.model_copy(update={"note": "; ".join(part for part in (doc.note.rstrip(" ."), told) if part)})
+
+    def _sentence(self, samples: Sequence[Sample], response: str) -> str:
+        floor = noise(samples, response, self._table.study.protocol.confidence)
+        # Figures that never differ, such as a nice value that was set, have no noise to compare an effect with.
+        if floor is None or floor.sd_log_percent == 0:
+            return ""
+        effect = f"effects on {title(self._table, response)} from {floor.minimum_detectable_percent:.2g} % are visible"
+        return f"n = {floor.n} runs: {effect}"
 
 
 def _sd(sample_sd: float, freedom: int) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.physics import Gate, Objection, Observed, cpu_time_across, objections
+from scalograph.answer.curves import key
 from scalograph.answer.names import title, varied
 from scalograph.answer.sample import Sample
 from scalograph.findings import Curve, EstimateDoc, Level, Point
@@ -31,7 +32,7 @@ def examine(table: Table, curves: Sequence[Curve], taken: Mapping[tuple[Level, .
         return []
     found = []
     for curve in curves:
-        for objection in (*_along(table, curve, taken), *_across(table, curve, curves)):
+        for objection in (*_along(table, curve, taken), *_across(table, curve, _siblings(table, curve, curves, taken))):
             point = next(p for p in curve.points if p.level == objection.n)
             if objection.gate not in FLAGGED:
                 point.flags.append(f"{objection.gate}: {objection.text}")
@@ -45,7 +46,7 @@ def _along(table: Table, curve: Curve, taken: Mapping[tuple[Level, ...], Sample]
     # Levels that count no workers have no n: nothing to hold physics against.
     if table.study.factors[curve.factor].control is not None or not isinstance(baseline, int):
         return []
-    observed = [_observed(table.study, curve, point, taken) for point in curve.points if _counts(point)]
+    observed = [_observed(table.study, p, taken[key(table, curve, p)]) for p in curve.points if _counts(p)]
     return objections(observed, baseline, table.study.work)
 
 
@@ -53,9 +54,7 @@ def _counts(point: Point) -> bool:
     return isinstance(point.level, int) and point.level >= 1 and bool(point.n_cpus)
 
 
-def _observed(study: Study, curve: Curve, point: Point, taken: Mapping[tuple[Level, ...], Sample]) -> Observed:
-    levels = {**curve.group, curve.factor: point.level}
-    sample = taken[tuple(levels[name] for name in study.factors)]
+def _observed(study: Study, point: Point, sample: Sample) -> Observed:
     works = {row.work for row in sample.counted}
     believed = _read(study, point, "value.believed_cpus")
     return Observed(
@@ -79,12 +78,28 @@ def _estimate(doc: EstimateDoc | None) -> Estimate | None:
     return Estimate(doc.value, doc.low, doc.high, doc.confidence, doc.n, doc.method) if doc else None
 
 
-def _across(table: Table, curve: Curve, curves: Sequence[Curve]) -> Iterator[Objection]:
+def _siblings(
+    table: Table, curve: Curve, curves: Sequence[Curve], taken: Mapping[tuple[Level, ...], Sample]
+) -> list[Curve]:
+    """Curves that differ from this one in the CPU count only, and give the same kind of time; itself among them."""
+    factor = _cpus(table)
+    alike = [c for c in curves if factor and {**c.group, factor: None} == {**curve.group, factor: None}]
+    return [c for c in alike if _is_whole(table, c, taken) == _is_whole(table, curve, taken)]
+
+
+def _is_whole(table: Table, curve: Curve, taken: Mapping[tuple[Level, ...], Sample]) -> bool:
+    return bool(taken[key(table, curve, curve.points[0])].whole)
+
+
+def _cpus(table: Table) -> str | None:
+    return next((name for name, f in table.study.factors.items() if f.control == "cpus"), None)
+
+
+def _across(table: Table, curve: Curve, siblings: Sequence[Curve]) -> Iterator[Objection]:
     """The baseline of this curve against that of its sibling on the fewest CPUs."""
-    factor = next((name for name, f in table.study.factors.items() if f.control == "cpus"), None)
+    factor = _cpus(table)
     if factor is None or factor not in curve.group or _work_grows(table, curve):
         return
-    siblings = [c for c in curves if {**c.group, factor: None} == {**curve.group, factor: None}]
     level = table.study.baseline[curve.factor]
     points = {int(c.group[factor]): p for c in siblings for p in c.points if p.level == level}
     times = {n: _estimate(_read(table.study, point, "window.cpu")) for n, point in points.items()}

@@ -1,10 +1,20 @@
 """Which command lines would make these results again?"""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from scalograph.errors import StudyError
+from scalograph.identity import FREE
 from scalograph.shipped import shipped_studies, shipped_study
-from scalograph.study import Factor, Level, Study, load, quickened
+from scalograph.study import Factor, Level, Protocol, Study, load, quickened
+
+# Of `FREE`, how a start says it.
+_OPTIONS = {
+    "budget_s": "--budget",
+    "budget_runs": "--max-runs",
+    "wait_quiet_s": "--wait-quiet",
+    "when_busy": "--when-busy",
+}
 
 
 def reproduce(study: Study, copy: Path) -> list[str]:
@@ -30,20 +40,28 @@ def _other_text(copy: Path, shipped: Path) -> bool:
 
 
 def _options(study: Study, file: Path) -> list[str]:
-    """`--quick` and `--budget`, where the declaration alone would not lead to this study."""
+    """`--quick`, budgets and the like, where the declaration alone would not lead to this study."""
     try:
         declared = load(file)
         shorter = quickened(declared)
     except StudyError:  # of another release: the command would say so itself
         return []
     quick = not _leads_to(declared, study) and _leads_to(shorter, study)
-    budget, asked = (shorter if quick else declared).protocol.budget_s, study.protocol.budget_s
-    return [*(["--quick"] if quick else []), *([f"--budget {asked:.15g}s"] if asked and asked != budget else [])]
+    return [*(["--quick"] if quick else []), *_free(study.protocol, (shorter if quick else declared).protocol)]
+
+
+def _free(asked: Protocol, declared: Protocol) -> Iterator[str]:
+    """Options for what a start may change of a declaration."""
+    for key, option in _OPTIONS.items():
+        value = getattr(asked, key)
+        if value not in (None, getattr(declared, key)):
+            yield f"{option} {value:.15g}s" if isinstance(value, float) else f"{option} {value}"
 
 
 def _leads_to(declared: Study, study: Study) -> bool:
-    """Whether a declaration, its levels spelled out on some host, is this study; the budget may differ."""
-    timeless = [form.protocol.model_copy(update={"budget_s": None}) for form in (declared, study)]
+    """Whether a declaration, its levels spelled out on some host, is this study; what a start may change may differ."""
+    free = {name: Protocol.model_fields[name].default for name in FREE}
+    timeless = [form.protocol.model_copy(update=free) for form in (declared, study)]
     if timeless[0] != timeless[1] or declared.exclude != study.exclude or [*declared.factors] != [*study.factors]:
         return False
     return all(_may_become(factor, study.factors[name].levels) for name, factor in declared.factors.items())

@@ -1,9 +1,11 @@
 """The runs of each treatment: all that succeeded, and those that the estimates rest on."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from scalograph.findings import Level
+from scalograph.responses import CPU_TIMES
+from scalograph.study import Study
 from scalograph.table import Row, Table
 
 # Runs with these verdicts carry the estimates; the others are kept, drawn and counted.
@@ -12,12 +14,19 @@ COUNTED = ("clean", "undecided")
 
 @dataclass(frozen=True)
 class Sample:
-    """The runs of one treatment: all that succeeded, and those that the estimates rest on."""
+    """The runs of one treatment: all that succeeded, and those that the estimates rest on.
+
+    Attributes:
+        by_cpu: responses that count contaminated runs too, because they read CPU time and the study went on by it.
+        whole: responses whose scores are of the whole run, because no window stands for it.
+    """
 
     treatment: Mapping[str, Level]
     every: tuple[Row, ...]
     counted: tuple[Row, ...]
     n_failed: int
+    by_cpu: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
 
     @property
     def n_disturbed(self) -> int:
@@ -31,11 +40,22 @@ class Sample:
 
     def scores(self, response: str) -> list[float]:
         """Scores of the runs that count, in order."""
-        return [row.scores[response] for row in self.counted if response in row.scores]
+        return [row.scores[response] for row in self.rows(response)]
 
     def blocks(self, response: str) -> list[int]:
         """The block of each of `scores`."""
-        return [row.block for row in self.counted if response in row.scores]
+        return [row.block for row in self.rows(response)]
+
+    def undivided(self) -> "Sample":
+        """The sample with all runs that succeeded, as if none had been disturbed."""
+        return replace(self, counted=self.every, by_cpu=frozenset())
+
+    def rows(self, response: str) -> list[Row]:
+        """Runs that have a score and count for this response, in order."""
+        taken = self.counted
+        if response in self.by_cpu and not self.falls_back:
+            taken = tuple(row for row in self.every if row.verdict != "impossible")
+        return [row for row in taken if response in row.scores]
 
 
 def samples(table: Table) -> dict[tuple[Level, ...], Sample]:
@@ -44,15 +64,27 @@ def samples(table: Table) -> dict[tuple[Level, ...], Sample]:
     for row in table.rows:
         if not row.warmup:
             rows.setdefault(row.key, []).append(row)
-    names = list(table.study.factors)
-    return {key: _sample(dict(zip(names, key, strict=True)), found) for key, found in rows.items()}
+    names, by_cpu = list(table.study.factors), cpu_times(table.study)
+    return {key: _sample(dict(zip(names, key, strict=True)), found, by_cpu) for key, found in rows.items()}
 
 
-def _sample(treatment: Mapping[str, Level], rows: Sequence[Row]) -> Sample:
+def cpu_times(study: Study) -> frozenset[str]:
+    """Responses that a busy machine leaves nearly as they were, where the study goes on by them."""
+    if study.protocol.when_busy != "cpu-time":
+        return frozenset()
+    return frozenset(name for name, response in study.responses.items() if response.source in CPU_TIMES)
+
+
+def left_out(by_cpu: Collection[str]) -> str:
+    """What became of disturbed runs, in words."""
+    return "left out of all but CPU times" if by_cpu else "left out"
+
+
+def _sample(treatment: Mapping[str, Level], rows: Sequence[Row], by_cpu: frozenset[str]) -> Sample:
     every = tuple(row for row in rows if row.status == "ok")
     clean = tuple(row for row in every if row.verdict in COUNTED)
     # Fewer than two clean runs carry no interval; the disturbed ones do, under a flag.
-    return Sample(treatment, every, clean if len(clean) >= 2 else every, len(rows) - len(every))
+    return Sample(treatment, every, clean if len(clean) >= 2 else every, len(rows) - len(every), by_cpu)
 
 
 def flags(sample: Sample) -> list[str]:
@@ -65,7 +97,7 @@ def _disturbed(sample: Sample) -> Iterable[str]:
     if sample.falls_back:
         yield f"rests on disturbed runs: {n} of {of} were contaminated"
     elif n:
-        yield f"{n} of {of} runs contaminated, left out"
+        yield f"{n} of {of} runs contaminated, {left_out(sample.by_cpu)}"
 
 
 def _failed(sample: Sample) -> Iterable[str]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from scalograph.analysis import summarize
-from scalograph.answer.curves import Sample, curve_factor, docs
+from scalograph.answer.curves import Sample, curve_factor, docs, estimated, key, primary
 from scalograph.answer.gains import formula
 from scalograph.answer.names import title, varied
+from scalograph.answer.noise import Visible
 from scalograph.findings import Cell, Column, Curve, EstimateDoc, Level, Point, TableDoc
 from scalograph.study import Table as Declared
 from scalograph.table import Table
@@ -15,14 +15,21 @@ __all__ = ["declared_tables", "judged", "title", "treatment_tables", "varied"]
 MAX_ROWS = 80  # of one table: past that it is divided by a further factor
 
 
-def treatment_tables(table: Table, curves: Sequence[Curve]) -> list[TableDoc]:
+def treatment_tables(
+    table: Table, curves: Sequence[Curve], taken: Mapping[tuple[Level, ...], Sample], visible: Visible
+) -> list[TableDoc]:
     """A row for each treatment; divided by as many factors as keep a table readable."""
     factor = curve_factor(table)
     dividers = _dividers(table, factor)
     parts: dict[tuple[Level, ...], list[Curve]] = {}
     for curve in curves:
         parts.setdefault(tuple(curve.group[name] for name in dividers), []).append(curve)
-    return [_part(table, factor, dict(zip(dividers, levels, strict=True)), part) for levels, part in parts.items()]
+    found = []
+    for levels, part in parts.items():
+        doc = _part(table, factor, dict(zip(dividers, levels, strict=True)), part)
+        shown = [taken[key(table, curve, point)] for curve in part for point in curve.points]
+        found.append(visible.beside(doc, shown, primary(table)))
+    return found
 
 
 def _dividers(table: Table, factor: str) -> list[str]:
@@ -52,10 +59,10 @@ def _part(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequenc
     columns += [Column(name="runs"), Column(name="flags", kind="text")]
     rows = [_row(table, curve, point, shown, has_speedup) for curve in curves for point in curve.points]
     where = ", ".join(f"{title(table, name)} = {level}" for name, level in fixed.items())
-    key = "-".join(str(level) for level in fixed.values())
+    name = "-".join(str(level) for level in fixed.values())
     heading = f"Treatments with {where}" if where else "Treatments"
     return TableDoc(
-        id=f"treatments-{key}" if key else "treatments",
+        id=f"treatments-{name}" if name else "treatments",
         title=heading,
         note=formula(table, factor),
         columns=columns,
@@ -82,24 +89,26 @@ def _cell(estimate: EstimateDoc | None) -> Cell:
     return (estimate or EstimateDoc(warnings=["not taken here"])).model_dump()
 
 
-def declared_tables(table: Table, taken: Mapping[tuple[Level, ...], Sample], curves: Sequence[Curve]) -> list[TableDoc]:
+def declared_tables(
+    table: Table, taken: Mapping[tuple[Level, ...], Sample], curves: Sequence[Curve], visible: Visible
+) -> list[TableDoc]:
     """The pivots that the study asks for."""
-    gains = {
-        tuple({**curve.group, curve.factor: point.level}[name] for name in table.study.factors): point.speedup
-        for curve in curves
-        for point in curve.points
-    }
-    return [_pivot(table, taken, gains, index, wish) for index, wish in enumerate(table.study.tables)]
+    gains = {key(table, curve, point): point.speedup for curve in curves for point in curve.points}
+    found = []
+    for index, wish in enumerate(table.study.tables):
+        chosen = {k: s for k, s in taken.items() if wish.where.items() <= s.treatment.items()}
+        response = wish.response if wish.response in table.study.responses else primary(table)
+        found.append(visible.beside(_pivot(table, chosen, gains, index, wish), chosen.values(), response))
+    return found
 
 
 def _pivot(
     table: Table,
-    taken: Mapping[tuple[Level, ...], Sample],
+    chosen: Mapping[tuple[Level, ...], Sample],
     gains: Mapping[tuple[Level, ...], EstimateDoc | None],
     index: int,
     wish: Declared,
 ) -> TableDoc:
-    chosen = {k: s for k, s in taken.items() if all(s.treatment[name] == level for name, level in wish.where.items())}
     rows, columns = _levels(table, wish.rows, chosen), _levels(table, wish.columns, chosen) if wish.columns else [None]
     unit = table.study.responses[wish.response].unit if wish.response in table.study.responses else ""
     heads = [Column(name=title(table, wish.rows), unit=table.study.factors[wish.rows].unit, kind="label")]
@@ -112,11 +121,11 @@ def _pivot(
         for level in columns
     ]
     places: dict[tuple[Level, Level | None], list[tuple[Level, ...]]] = {}
-    for key, sample in chosen.items():
+    for treatment, sample in chosen.items():
         column = sample.treatment[wish.columns] if wish.columns else None
-        places.setdefault((sample.treatment[wish.rows], column), []).append(key)
+        places.setdefault((sample.treatment[wish.rows], column), []).append(treatment)
     cells = [
-        [row, *(_pivot_cell(table, taken, gains, wish, places.get((row, column), [])) for column in columns)]
+        [row, *(_pivot_cell(table, chosen, gains, wish, places.get((row, column), [])) for column in columns)]
         for row in rows
     ]
     return TableDoc(id=f"declared-{index}", title=wish.title, columns=heads, rows=cells)
@@ -137,7 +146,7 @@ def _pivot_cell(
     if len(here) != 1:
         need = f"need one treatment in this cell, have {len(here)}: fix the other factors with `where`"
         return EstimateDoc(warnings=[need]).model_dump()
-    (key,) = here
+    (only,) = here
     if wish.response == "speedup":
-        return _cell(gains.get(key))
-    return _cell(docs(summarize(taken[key].scores(wish.response), table.study.protocol.confidence)))
+        return _cell(gains.get(only))
+    return _cell(docs(estimated(table, taken[only], wish.response)))

@@ -8,6 +8,7 @@ from itertools import combinations
 from scalograph.answer.curves import curve_factor
 from scalograph.answer.gains import gain
 from scalograph.answer.names import title
+from scalograph.answer.whole_run import WARNING
 from scalograph.findings import EstimateDoc, Level, TableDoc
 from scalograph.report.format import decimals, estimate, level_text, rounded
 from scalograph.report.scale import Scale, scale_for
@@ -122,6 +123,8 @@ def phrase(line: Line) -> str:
     """What a line does; a difference is claimed only where two intervals do not overlap."""
     if len(line.cells) == 1:
         return f"it is {line.place(0)}"
+    if len({WARNING in cell.warnings for cell in line.cells}) > 1:
+        return "some rows give whole-run times and others the median of iterations, which do not compare"
     if any(cell.low is None or cell.high is None for cell in line.cells):
         return f"{line.span()}, too few runs for intervals"
     if len({end for cell in line.cells for end in (cell.low, cell.high)}) == 1:

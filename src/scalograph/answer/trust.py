@@ -1,11 +1,12 @@
 """Whether to believe a study: one sentence, and why."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from scalograph.answer.doubts import doubts, n_disturbed, undecided
 from scalograph.answer.gains import primary
-from scalograph.answer.sample import COUNTED, Sample
+from scalograph.answer.names import title
+from scalograph.answer.sample import COUNTED, Sample, cpu_times, left_out
 from scalograph.findings import Noise, Trust
 from scalograph.precision import stopping
 from scalograph.table import Row, Table
@@ -21,6 +22,7 @@ def trust(
     noise: Noise | None,
     residue: Sequence[str] = (),
     objections: Sequence[str] = (),
+    further: Sequence[str] = (),
 ) -> Trust:
     """The verdict on the study as a whole.
 
@@ -30,19 +32,31 @@ def trust(
         noise: between runs of one treatment, where it is known.
         residue: what varied and was not declared.
         objections: figures that cannot be, as the physics gates say.
+        further: reasons for doubt that others found.
     """
     ok = [row for row in table.rows if not row.warmup and row.status == "ok"]
-    against = doubts(table, samples, residue, objections)
+    against = [*doubts(table, samples, residue, objections), *further]
     causes = list(dict.fromkeys([*against, *_disturbances(table), *_short(table, samples), *_undecided(ok)]))
-    disturbed = n_disturbed(ok)
+    disturbed, by_cpu = n_disturbed(ok), cpu_times(table.study)
     if not ok:
         return Trust(level="reject", sentence="Do not believe it: no run succeeded.", causes=causes)
+    if disturbed > REJECT * len(ok) and by_cpu:
+        return Trust(level="doubt", sentence=_by_cpu(table, by_cpu, disturbed, len(ok)), causes=causes)
     if disturbed > REJECT * len(ok):
         why = f"{disturbed} of {len(ok)} runs were disturbed; the machine was too busy to measure"
         return Trust(level="reject", sentence=f"Do not believe it: {why}.", causes=causes)
     if against:
         return Trust(level="doubt", sentence=f"Be careful: {_told(against, undecided(ok))}.", causes=causes)
-    return Trust(level="believe", sentence=_belief(len(ok), disturbed, undecided(ok), noise), causes=causes)
+    belief = _belief(len(ok), _clean(disturbed, ok, by_cpu), noise, undecided(ok))
+    return Trust(level="believe", sentence=belief, causes=causes)
+
+
+def _by_cpu(table: Table, by_cpu: Collection[str], disturbed: int, n_ok: int) -> str:
+    """A neighbor takes the CPU from a run and leaves its CPU time nearly as it was: nearly, for they share caches."""
+    busy = f"{disturbed} of {n_ok} runs were disturbed, so the study went on by CPU time"
+    names = " and ".join(title(table, name) for name in table.study.responses if name in by_cpu)
+    told = f"Do not believe wall times and speedups, only {names}, a little too long where neighbors used the caches"
+    return f"Be careful: {busy}. {told}."
 
 
 def _told(against: Sequence[str], open_question: str) -> str:
@@ -52,12 +66,13 @@ def _told(against: Sequence[str], open_question: str) -> str:
     return ", and ".join([*told, *([f"{left} further causes for doubt"] if left else [])])
 
 
-def _belief(n_ok: int, disturbed: int, open_question: str, noise: Noise | None) -> str:
-    clean = (
-        f"none of them {'found ' if open_question else ''}disturbed"
-        if not disturbed
-        else f"{disturbed} of them disturbed and left out"
-    )
+def _clean(disturbed: int, ok: Sequence[Row], by_cpu: Collection[str]) -> str:
+    if disturbed:
+        return f"{disturbed} of them disturbed and {left_out(by_cpu)}"
+    return f"none of them {'found ' if undecided(ok) else ''}disturbed"
+
+
+def _belief(n_ok: int, clean: str, noise: Noise | None, open_question: str) -> str:
     text = f"Believe it: {n_ok} runs, {clean}" + (f", and {open_question}" if open_question else "")
     if noise is None:
         return text + "; how much runs of one treatment differ is not known."
@@ -95,7 +110,8 @@ def n_short(table: Table, samples: Sequence[Sample]) -> int:
 
 
 def _n_clean(sample: Sample, response: str) -> int:
-    return sum(row.verdict in COUNTED and response in row.scores for row in sample.every)
+    usable = (*COUNTED, "contaminated") if response in sample.by_cpu else COUNTED
+    return sum(row.verdict in usable and response in row.scores for row in sample.every)
 
 
 def _undecided(ok: Sequence[Row]) -> Iterable[str]:

@@ -1,6 +1,9 @@
 """`scalograph doctor`."""
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from scalograph.cli.console import emit_json, out, tell
 from scalograph.cli.options import Json
@@ -8,13 +11,35 @@ from scalograph.cli.options import Json
 _STYLES = {"granted": "green", "refused": "yellow", "warning": "yellow", "info": ""}
 
 
-def command(json: Json = False) -> None:
+def command(
+    noise: Annotated[bool, typer.Option("--noise", help="Measure the noise floor, about 80 s, and keep it.")] = False,
+    sanity: Annotated[bool, typer.Option("--sanity", help="Prove by fake workloads that measuring works.")] = False,
+    json: Json = False,
+) -> int:
     """What this machine grants and refuses, what it is, and what to do about it. Takes about 5 s, changes nothing.
 
     \b
     scalograph doctor
+    scalograph doctor --sanity     do pinning, the gate, accounting and containment work here? exit 3 if one does not
+    scalograph doctor --noise      how much do runs of the same work differ, and which effects can be seen?
     scalograph doctor --json | jq '.checks[] | select(.status == "refused")'
     """
+    if noise and sanity:
+        from scalograph.errors import StudyError
+
+        raise StudyError.one("doctor", "--noise and --sanity", "one of them", "call it twice")
+    if noise:
+        from scalograph.cli.noise import noise as measure
+
+        return measure(json)
+    if sanity:
+        from scalograph.cli.sanity import sanity as prove
+
+        return prove(json)
+    return _examine(json)
+
+
+def _examine(json: bool) -> int:
     from dataclasses import asdict
 
     from scalograph.doctor import examine
@@ -24,10 +49,11 @@ def command(json: Json = False) -> None:
     report = examine(Path("/"), capabilities(probe.argv))
     if json:
         emit_json(asdict(report))
-        return
+        return 0
     if probe.warning:
         tell(probe.warning, "yellow")
     _print(report)
+    return 0
 
 
 def _print(report: object) -> None:

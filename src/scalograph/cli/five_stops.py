@@ -1,11 +1,11 @@
 """What `run` and `study` share: plan on this host, run with progress, tell what came of it."""
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from scalograph import conduct, results
 from scalograph.cli.console import say
@@ -14,28 +14,16 @@ from scalograph.conduct import Conducted, Plan
 from scalograph.control.discover import discover
 from scalograph.control.store import lock_machine
 from scalograph.declare import Declared
-from scalograph.errors import Terminated
+from scalograph.design import Planner
+from scalograph.errors import HostError, Terminated
 from scalograph.hosts.local import LocalHost
 from scalograph.hosts.probe import find_probe
 from scalograph.hosts.ready import build_program
-from scalograph.units import format_duration, parse_duration
+from scalograph.quiet_gate import QuietGate
+from scalograph.units import format_duration
 
 # How long a start waits for another one to end before it gives up.
 WAIT_S = 10.0
-
-
-def with_budget(declared: Declared, budget: str | None) -> Declared:
-    """The study with another time budget."""
-    if budget is None:
-        return declared
-    try:
-        seconds = parse_duration(budget)
-    except ValueError as error:
-        from scalograph.errors import StudyError
-
-        raise StudyError.one("--budget", str(error)) from error
-    protocol = declared.study.protocol.model_copy(update={"budget_s": seconds})
-    return replace(declared, study=declared.study.model_copy(update={"protocol": protocol}))
 
 
 def run_declared(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None) -> Conducted:
@@ -65,8 +53,29 @@ def _alone(declared: Declared, folder: Path | None, resume: bool, accepted: list
         say(made.warning, "yellow")
     _announce(planned, made.folder)
     made_by = Path(probe.argv[0]).name if len(probe.argv) == 1 else "degraded"
-    done = conduct.conduct(planned, made, host, made_by, _progress(planned), (accepted or []) if resume else None)
+    gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say)
+    accepted = (accepted or []) if resume else None
+    first = _rechecked(planned, probe.argv)
+    done = conduct.conduct(planned, made, host, made_by, _progress(planned), accepted, gate, first)
     return replace(done, signal=host.signal or done.signal)
+
+
+def _rechecked(planned: Plan, probe: Sequence[str]) -> dict[str, Any] | None:
+    """Ten runs against the kept noise floor (about 3 s); None where none was kept here. It never stops a study."""
+    from scalograph.control.noise import read_noise
+    from scalograph.noise.floor import STUDY
+
+    kept = read_noise()
+    if kept is None or kept.floor is None or not kept.is_of(planned.facts) or planned.declared.study.name == STUDY:
+        return None
+    from scalograph.noise.measure import recheck
+
+    try:
+        found = recheck(planned.facts, probe, kept)
+    except HostError as error:
+        say(f"the noise floor was not looked at again: {error}", "yellow")
+        return None
+    return None if found is None else found.model_dump(mode="json")
 
 
 def _terminate(signum: int, frame: FrameType | None) -> NoReturn:
@@ -84,5 +93,6 @@ def _announce(planned: Plan, folder: Path) -> None:
     say(f"  results: {folder}")
 
 
-def _progress(planned: Plan) -> Callable[[int], LiveProgress]:
-    return lambda n_done: LiveProgress(planned.design, n_done, planned.design.study.protocol.budget_s)
+def _progress(planned: Plan) -> Callable[[int, Planner], LiveProgress]:
+    budget_s = planned.design.study.protocol.budget_s
+    return lambda n_done, planner: LiveProgress(planned.design, n_done, budget_s, planner)

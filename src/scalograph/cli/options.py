@@ -18,6 +18,23 @@ Accept = Annotated[
     typer.Option("--accept-difference", help="Resume although this differs (kernel, study_hash, ...); is recorded."),
 ]
 Budget = Annotated[str | None, typer.Option("--budget", help='Time budget such as "10min"; no block begins past it.')]
+Pilot = Annotated[
+    bool,
+    typer.Option(
+        "--pilot",
+        help="A few short runs at the ends of the study, in results of their own; then runs and iterations proposed.",
+    ),
+]
+MaxRuns = Annotated[
+    int | None, typer.Option("--max-runs", min=1, help="No block is begun that would take the study past so many runs.")
+]
+WaitQuiet = Annotated[
+    str | None, typer.Option("--wait-quiet", help='Wait for a quiet machine before blocks, at most "10m" in all.')
+]
+WhenBusy = Annotated[
+    str | None,
+    typer.Option("--when-busy", help="On a machine that stays busy: report (go on), cpu-time (go by it), or stop."),
+]
 Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz).")]
 NoHost = Annotated[
     bool,

@@ -4,7 +4,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from scalograph.cli.console import emit_json, out, say, tell
-from scalograph.errors import Exit, HostError
+from scalograph.errors import Exit
 
 if TYPE_CHECKING:
     from scalograph.conduct import Conducted
@@ -20,7 +20,6 @@ def conclude(conducted: "Conducted", as_json: bool, report: bool) -> int:
     from scalograph.stops import report as make_report
 
     found, file = (make_report if report else analyze)(conducted.results.folder)
-    _keep_noise(found)
     if as_json:
         emit_json(found.model_dump(mode="json"))
     elif report:
@@ -42,17 +41,3 @@ def warn(found: "Findings") -> None:
     """What the findings warn of, beside a result that is too short to hold it."""
     for warning in found.warnings:
         say(f"warning: {warning}", "yellow")
-
-
-def _keep_noise(found: "Findings") -> None:
-    """What a study that can be believed says of this machine, for `scalograph doctor`."""
-    if found.noise is None or found.trust.level != "believe":
-        return
-    from scalograph.control.noise import KeptNoise, keep_noise
-
-    machine = {key: found.machine.get(key) for key in ("cpu_model", "n_cpus", "kernel")}
-    noise = found.noise.model_dump()
-    try:
-        keep_noise(KeptNoise(study=found.study.name, at=found.runs.ended or "", **noise, **machine))
-    except HostError as error:
-        say(str(error), "yellow")  # the study stands all the same

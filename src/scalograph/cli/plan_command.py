@@ -40,6 +40,8 @@ def command(
     scalograph plan my-study.toml --no-host --cpus 64
     """
     from scalograph import conduct, results
+    from scalograph.cli.proposal import document as as_document
+    from scalograph.cli.proposal import proposal, show
     from scalograph.declare import declare
 
     declared = declare(file, quick)
@@ -48,11 +50,16 @@ def command(
         _write(planned, output)
     journal = results.at(earlier).journal if earlier else None
     document = _document(planned, conduct.estimate(planned, journal), journal)
+    made = proposal(planned, journal) if journal else None
+    if made is not None:
+        document["proposal"] = as_document(made, planned.design.study.protocol.budget_s)
     document["host"] = {"assumed": no_host, "n_cpus": planned.facts.n_cpus}
     if json:
         emit_json(document)
         return
     _print(document)
+    if made is not None:
+        show(made, planned.design.study.protocol.budget_s)
 
 
 def _host(study: "Study", no_host: bool, cpus: int | None) -> "HostFacts":

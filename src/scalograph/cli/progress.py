@@ -1,24 +1,38 @@
-"""How a study goes: what runs, what is left, how long; one line a block when nobody looks on."""
+"""How a study goes: what runs, what is left, how long, how precise; one line a block when nobody looks on."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from scalograph.analysis.verdict import Judgment
 from scalograph.cli.console import err, printable, say
-from scalograph.design.planner import Design, Run
+from scalograph.design.planner import Design, Planner, Run, Treatment
+from scalograph.design.sequential import Reached, SequentialPlanner
 from scalograph.units import format_duration
+
+# Treatments that a line names; a block may end with hundreds.
+NAMED = 3
 
 
 class LiveProgress:
-    """A bar on stderr where that is a terminal, else a sentence at the end of each block."""
+    """A bar on stderr where that is a terminal, else a sentence at the end of each block.
 
-    def __init__(self, design: Design, n_done: int, budget_s: float | None) -> None:
+    Args:
+        design: what is run.
+        n_done: runs that an earlier start has finished.
+        budget_s: time budget in seconds; None is no limit.
+        planner: of a study that asks for precision, to say how near that is.
+    """
+
+    def __init__(self, design: Design, n_done: int, budget_s: float | None, planner: Planner | None = None) -> None:
         self._total = design.n_runs + design.study.protocol.warmup_runs
         self._blocks = design.study.protocol.runs
         self._budget_s = budget_s
+        self._planner = planner if isinstance(planner, SequentialPlanner) else None
+        self._n_forgone = len(reached.forgone) if (reached := self._reached()) else 0
         self._done = self._before = n_done
         self._began = time.monotonic()
         self._disturbed = self._failed = 0
@@ -40,8 +54,7 @@ class LiveProgress:
         """A run begins."""
         self._total = self._done + n_left  # disturbed runs are asked for again
         if self._bar:
-            levels = printable(" ".join(f"{name}={level}" for name, level in run.treatment.items()))
-            where = f"block {run.block + 1}/{self._blocks}  {levels[:70]}"
+            where = f"block {run.block + 1}/{self._blocks}  {printable(_levels(run.treatment))[:70]}"
             self._bar.update(self._task, description=where, total=self._total)
         elif self._block is not None and run.block != self._block:
             self._line()
@@ -54,17 +67,56 @@ class LiveProgress:
         self._failed += judgment.verdict == "failed"
         if self._bar:
             self._bar.update(self._task, completed=self._done, left=self._left())
+        if reached := self._reached():
+            self._tell_forgone(run, reached.forgone[self._n_forgone :])
+            self._n_forgone = len(reached.forgone)
+
+    def noted(self, text: str) -> None:
+        """Something that a person should know; above the bar, where there is one."""
+        if self._bar:
+            self._bar.console.print(Text(printable(text)))
+        else:
+            say(text)
+
+    def _reached(self) -> Reached | None:
+        return self._planner.reached if self._planner else None
+
+    def _tell_forgone(self, run: Run, treatments: Sequence[Treatment]) -> None:
+        if not treatments:
+            return
+        more = f" and {len(treatments) - NAMED} more" if len(treatments) > NAMED else ""
+        named = ", ".join(map(_levels, treatments[:NAMED]))
+        self.noted(f"block {run.block + 1}: precise enough, no further runs of {named}{more}")
 
     def _left(self) -> str:
         per_run = (time.monotonic() - self._began) / max(1, self._done - self._before)
         left = per_run * (self._total - self._done)
         if self._budget_s is not None:
             left = min(left, max(0.0, self._budget_s - (time.monotonic() - self._began)))
+        about = "at most" if self._planner else "about"
         bad = [f"{n} {word}" for n, word in ((self._disturbed, "disturbed"), (self._failed, "failed")) if n]
-        return ", ".join([f"about {format_duration(max(1, round(left)))} left", *bad])
+        near = [_near(reached, "" if self._bar else " treatments")] if (reached := self._reached()) else []
+        return ", ".join([f"{about} {format_duration(max(1, round(left)))} left", *near, *bad])
 
     def _line(self) -> None:
         say(f"block {(self._block or 0) + 1} of {self._blocks} done, run {self._done} of {self._total}, {self._left()}")
+
+
+def _levels(treatment: Treatment) -> str:
+    return " ".join(f"{name}={level}" for name, level in treatment.items())
+
+
+def _near(reached: Reached, noun: str) -> str:
+    """The worst interval, and how many treatments need no more runs; a bar has no room for the noun."""
+    n, of, asked = reached.n_precise, reached.n_treatments, f"(asked {100 * reached.asked:g} %)"
+    return f"all {of}{noun} precise {asked}" if n == of else f"{_worst(reached)} {asked}, {n} of {of}{noun} precise"
+
+
+def _worst(reached: Reached) -> str:
+    if reached.worst is None:
+        return "no interval yet"
+    # On logs, as the rule looks at it: beyond that it is no share of the value.
+    return "beyond +-100 %" if reached.worst >= 1 else f"+-{100 * reached.worst:.2g} %"
 
 
 def _bar(console: Any) -> Progress:

@@ -1,6 +1,18 @@
 """`scalograph run`."""
 
-from scalograph.cli.options import Accept, Budget, Json, OutDir, Quick, Resume, StudyFile
+from scalograph.cli.options import (
+    Accept,
+    Budget,
+    Json,
+    MaxRuns,
+    OutDir,
+    Pilot,
+    Quick,
+    Resume,
+    StudyFile,
+    WaitQuiet,
+    WhenBusy,
+)
 
 
 def command(
@@ -10,6 +22,10 @@ def command(
     resume: Resume = False,
     accept_difference: Accept = None,
     budget: Budget = None,
+    max_runs: MaxRuns = None,
+    wait_quiet: WaitQuiet = None,
+    when_busy: WhenBusy = None,
+    pilot: Pilot = False,
     json: Json = False,
 ) -> int:
     """Stop 3: run a study; every finished run is on the disk before the next begins.
@@ -18,10 +34,17 @@ def command(
     scalograph run my-study.toml
     scalograph run my-study.toml --resume        goes on after Ctrl-C, a crash, a reboot
     scalograph run my-study.toml --budget 10min
+    scalograph run my-study.toml --wait-quiet 10m
+    scalograph run my-study.toml --pilot         how many runs and iterations does it need?
     """
-    from scalograph.cli.five_stops import run_declared, with_budget
+    from scalograph.cli.five_stops import run_declared
     from scalograph.cli.outcome import conclude
+    from scalograph.cli.overrides import overridden
     from scalograph.declare import declare
 
-    declared = with_budget(declare(file, quick), budget)
+    declared = overridden(declare(file, quick), budget, max_runs, wait_quiet, when_busy)
+    if pilot:
+        from scalograph.cli.proposal import run_pilot
+
+        return run_pilot(declared, output, resume, json)
     return conclude(run_declared(declared, output, resume, accept_difference), json, report=False)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from scalograph.cli.console import emit_json, tell
-from scalograph.cli.options import Accept, Budget, Json, OutDir, Quick, Resume
+from scalograph.cli.options import Accept, Budget, Json, MaxRuns, OutDir, Pilot, Quick, Resume, WaitQuiet, WhenBusy
 
 
 def command(
@@ -17,6 +17,10 @@ def command(
     resume: Resume = False,
     accept_difference: Accept = None,
     budget: Budget = None,
+    max_runs: MaxRuns = None,
+    wait_quiet: WaitQuiet = None,
+    when_busy: WhenBusy = None,
+    pilot: Pilot = False,
     json: Json = False,
 ) -> int:
     """A study that ships, all five stops: declare, plan, run, analyze, report.
@@ -24,6 +28,7 @@ def command(
     \b
     scalograph study --list
     scalograph study thread-scaling --quick
+    scalograph study thread-scaling --pilot                    how many runs and iterations does it need?
     scalograph study thread-scaling --show > my-study.toml     a start for your own
     """
     from scalograph.declare import declare_shipped
@@ -37,10 +42,16 @@ def command(
     if show:
         tell(declared.file.read_text(encoding="utf-8").rstrip())
         return 0
-    from scalograph.cli.five_stops import run_declared, with_budget
+    from scalograph.cli.five_stops import run_declared
     from scalograph.cli.outcome import conclude
+    from scalograph.cli.overrides import overridden
 
-    conducted = run_declared(with_budget(declared, budget), output, resume, accept_difference)
+    declared = overridden(declared, budget, max_runs, wait_quiet, when_busy)
+    if pilot:
+        from scalograph.cli.proposal import run_pilot
+
+        return run_pilot(declared, output, resume, json)
+    conducted = run_declared(declared, output, resume, accept_difference)
     return conclude(conducted, json, report=True)
 
 

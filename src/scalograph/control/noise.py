@@ -1,4 +1,4 @@
-"""How much runs differed on this machine when a study last told: kept for `doctor`."""
+"""The noise floor of this machine as it was measured last: kept for `doctor`, and for a second look before a study."""
 
 import os
 from collections.abc import Mapping
@@ -8,12 +8,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.errors import HostError
 from scalograph.facts import HostFacts
+from scalograph.noise.values import Floor
 
 _MAX_BYTES = 64 << 10
 
 
 class KeptNoise(BaseModel):
-    """Noise of one study, and of which machine: a home folder may be shared by many."""
+    """Noise of one study, and of which machine: a home folder may be shared by many.
+
+    What stands beside `floor` is that of one CPU, as earlier releases read it; `floor` None was written by one of them.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -25,6 +29,8 @@ class KeptNoise(BaseModel):
     cpu_model: str | None = None
     n_cpus: int = Field(ge=1)
     kernel: str | None = None
+    results: str | None = Field(default=None, max_length=4096, description="folder of the study's results")
+    floor: Floor | None = None
 
     def is_of(self, facts: HostFacts) -> bool:
         """Whether it was measured on such a machine; another kernel does not make another machine."""

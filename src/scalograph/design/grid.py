@@ -17,10 +17,13 @@ class GridPlanner:
 
     A slow drift of the machine then falls on all treatments alike, and differences within a block are paired. When
     the planned runs of a block are done, those that were disturbed are asked for again, at most `max_reruns` times.
+    Where that is more than half of them the machine is too busy to measure: they are asked for again only if the study
+    waits for quiet, and the study ends there if it says so (`protocol.when_busy`).
     """
 
     def __init__(self, design: Design) -> None:
         self._design, self._max_reruns = design, design.study.protocol.max_reruns
+        self.gave_up = False
         self._planned = {run.run: run for run in _order(design)}
         self._left: dict[int, dict[str, Run]] = {}
         self._disturbed: dict[int, list[Run]] = {}
@@ -69,15 +72,23 @@ class GridPlanner:
 
     def _repeat(self, block: int) -> str | None:
         disturbed, n = self._disturbed.pop(block, []), self._design.block_size
-        if not disturbed or not self._max_reruns:
-            return None
+        protocol = self._design.study.protocol
         # Only the planned runs can be so many: later rounds hold at most half a block.
-        if 2 * len(disturbed) > n:
-            return f"machine busy: {len(disturbed)} of {n} runs of block {block} were contaminated; not repeated"
+        if 2 * len(disturbed) > n and not protocol.wait_quiet_s:
+            return self._too_busy(f"{len(disturbed)} of {n} runs of block {block + 1} were contaminated")
         for run in sorted(disturbed, key=lambda run: run.run):
             if again := self._again(run):
                 self._left[block][again.run] = again
         return None
+
+    def _too_busy(self, found: str) -> str:
+        choice = self._design.study.protocol.when_busy
+        if choice == "stop":
+            self._left, self.gave_up = {}, True
+            return f"machine busy: {found}; stopped, as asked"
+        if choice == "cpu-time":
+            return f"machine busy: {found}; not repeated, going on by CPU time"
+        return f"machine busy: {found}; not repeated: wall times are not measurable now"
 
     def _again(self, run: Run) -> Run | None:
         """The run under a name and replicate that follow from its own: a replay finds the same ones."""

@@ -63,3 +63,7 @@ class Planner(Protocol):
     @property
     def n_left(self) -> int:
         """Runs that are still to come, as far as is known by now."""
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether it ends before its question is answered, because the machine is too busy."""

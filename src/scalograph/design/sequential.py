@@ -1,17 +1,38 @@
 """Runs until each treatment is known well enough: the grid in its blocks, less the treatments that are done."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from scalograph.analysis.stopping import Stopping
+from scalograph.analysis.stopping import Stopping, half_width
 from scalograph.design.grid import GridPlanner
-from scalograph.design.planner import Design, Run
+from scalograph.design.planner import Design, Run, Treatment
 from scalograph.study import Level
 
 # Runs with these verdicts carry the estimates, so these decide.
 DECIDING = ("clean", "undecided")
 
 Score = Callable[[Mapping[str, Any]], float | None]
+Key = tuple[Level, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How near a study is to the precision that it asks for, as of the last block that ended.
+
+    Attributes:
+        asked: half-width of an interval over its value.
+        worst: widest of the treatments that are still measured; None where none of them has an interval.
+        n_precise: treatments that have reached it.
+        n_treatments: all of them.
+        forgone: treatments that are asked for no more, the latest last.
+    """
+
+    asked: float
+    worst: float | None
+    n_precise: int
+    n_treatments: int
+    forgone: tuple[Treatment, ...] = ()
 
 
 class SequentialPlanner:
@@ -21,9 +42,12 @@ class SequentialPlanner:
     """
 
     def __init__(self, design: Design, rule: Stopping, score: Score) -> None:
-        self._design, self._grid, self._rule, self._score = design, GridPlanner(design), rule, score
-        self._scores: dict[tuple[Level, ...], list[float]] = {tuple(t.values()): [] for t in design.treatments}
-        self._done: set[tuple[Level, ...]] = set()
+        self._grid, self._rule, self._score = GridPlanner(design), rule, score
+        self._treatments: dict[Key, Treatment] = {tuple(t.values()): t for t in design.treatments}
+        self._baselines = {tuple(design.treatments[index].values()) for index in design.repeats}
+        self._scores: dict[Key, list[float]] = {key: [] for key in self._treatments}
+        self._done: dict[Key, Treatment] = {}
+        self._reached = Reached(rule.precision, None, 0, len(self._treatments))
 
     def ask(self) -> Run | None:
         """The next run of the grid that is still wanted."""
@@ -47,10 +71,27 @@ class SequentialPlanner:
         """Runs that are still to come at most."""
         return self._grid.n_left
 
+    @property
+    def gave_up(self) -> bool:
+        """Whether it ends before its question is answered, because the machine is too busy."""
+        return self._grid.gave_up
+
+    @property
+    def reached(self) -> Reached:
+        """How near the precision is; reckoned at the end of a block, and kept."""
+        return self._reached
+
     def _decide(self) -> None:
-        done = {key for key, scores in self._scores.items() if self._rule.enough(scores)}
-        baselines = {tuple(self._design.treatments[index].values()) for index in self._design.repeats}
-        if not self._scores.keys() - baselines <= done:
-            done -= baselines
-        self._done |= done
-        self._grid.forgo([t for t in self._design.treatments if tuple(t.values()) in self._done])
+        precise = {key for key in self._treatments if self._rule.enough(self._scores[key])}
+        # Baselines stop together with the last of the others.
+        over = precise if self._treatments.keys() - self._baselines <= precise else precise - self._baselines
+        self._done |= {key: t for key, t in self._treatments.items() if key in over and key not in self._done}
+        self._grid.forgo([*self._done.values()])
+        worst = max(self._half_widths(), default=None)
+        forgone = tuple(self._done.values())
+        self._reached = Reached(self._rule.precision, worst, len(precise), len(self._treatments), forgone)
+
+    def _half_widths(self) -> Iterable[float]:
+        """Of the treatments that are still measured and have an interval."""
+        found = (half_width(self._scores[k], self._rule.confidence) for k in self._treatments if k not in self._done)
+        return (half for half in found if half is not None)

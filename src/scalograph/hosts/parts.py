@@ -148,6 +148,15 @@ class Timeline(Part):
         return self
 
 
+class Neighbor(Part):
+    """A process that had a CPU for which a preempted task of the run waited."""
+
+    pid: int | None = None
+    name: Annotated[str, StringConstraints(max_length=64)] | None = None
+    kernel: bool = False
+    taken_ns: Count
+
+
 class RunFigures(Part):
     """The run as a whole: the last event."""
 
@@ -167,6 +176,8 @@ class RunFigures(Part):
     cpu_source: Literal["cgroup", "records", "rusage"] | None = None
     wait_ns: Count | None = None
     neighbor_ns: Count | None = None
+    neighbor_per_cpu_ns: PerCpu | None = None
+    neighbors: Annotated[list[Neighbor], Field(max_length=9)] | None = None
     wait_scope: Literal["preemption", "preemption and wakeup"] | None = None
     n_switches: Count | None = None
     n_preemptions: Count | None = None
@@ -181,6 +192,19 @@ class RunFigures(Part):
     per_cpu_ns: PerCpu | None = None
     steal_ns: Count | None = None
     machine_busy_ns: Count | None = None
+    memory_stall_ns: Count | None = None
+    io_stall_ns: Count | None = None
+    machine_memory_stall_ns: Count | None = None
+    machine_io_stall_ns: Count | None = None
+    throttled_ns: Count | None = None
+    thermal_ns: Count | None = None
+    stopped_ns: Count | None = None
+    n_swapped_in: Count | None = None
+    disk_bytes: Count | None = None
+    clock_step_ns: Nanoseconds | None = None
+    asleep_ns: Count | None = None
+    clock_source_changed: bool | None = None
+    frequency_hz: Count | None = None
     n_survivors: Count | None = None
     observer_ns: Count | None = None
     n_lost_records: Count | None = None

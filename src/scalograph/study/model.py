@@ -75,6 +75,9 @@ class Protocol(Part):
     timeout_s: Annotated[Duration, Field(gt=0)] = Field(default=60.0, alias="timeout")
     order: Literal["blocks", "declared"] = "blocks"
     budget_s: Annotated[Duration, Field(gt=0)] | None = Field(default=None, alias="budget")
+    budget_runs: Annotated[int, Field(ge=1)] | None = None
+    wait_quiet_s: Duration = Field(default=0.0, alias="wait_quiet")
+    when_busy: Literal["report", "cpu-time", "stop"] = "report"
     confidence: Percent = 0.95
 
     @model_validator(mode="after")

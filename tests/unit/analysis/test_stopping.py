@@ -1,9 +1,8 @@
 """When the rule passes, and when it waits."""
 
-import numpy as np
 import pytest
 
-from scalograph.analysis.stopping import SEQUENTIAL, Stopping, half_width, runs_needed
+from scalograph.analysis.stopping import SEQUENTIAL, Stopping, half_width
 
 
 def test_waits_for_half_of_the_plan_and_at_least_eight() -> None:
@@ -37,11 +36,3 @@ def test_says_what_was_asked_for_and_not_reached() -> None:
     (told, *_) = [w for w in Stopping(0.01, 16).estimate([1.0, 1.1] * 5).warnings if "asked" in w]
     assert told == "+-1 % was asked for, +-3.6 % reached after 10 runs"
     assert SEQUENTIAL not in Stopping(0.01, 16).estimate([1.0, 1.1] * 5).warnings
-
-
-def test_a_pilot_asks_for_the_runs_that_its_noise_needs() -> None:
-    pilot = np.exp(0.03 * np.random.default_rng(4).standard_normal(2000))
-    assert runs_needed(pilot, 0.01) == pytest.approx(37, abs=4)  # t * 3 % / sqrt(n) = 1 %
-    assert runs_needed([1.0], 0.01) is None
-    with pytest.raises(ValueError, match="above zero"):
-        runs_needed(pilot, 0.0)

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,8 @@ from ..study.example import VALID
 QUICK = VALID + '\n[quick]\nprotocol = { runs = 2, budget = "1min" }\n\n[quick.factors]\nthreads = [1, 2]\n'
 
 
-def with_budget(study: Study, seconds: float) -> Study:
-    return study.model_copy(update={"protocol": study.protocol.model_copy(update={"budget_s": seconds})})
+def started(study: Study, **options: Any) -> Study:
+    return study.model_copy(update={"protocol": study.protocol.model_copy(update=options)})
 
 
 @pytest.mark.parametrize(
@@ -20,9 +21,14 @@ def with_budget(study: Study, seconds: float) -> Study:
     [
         (parse(QUICK), "scalograph run study.toml"),
         (quickened(parse(QUICK)), "scalograph run study.toml --quick"),
-        (with_budget(quickened(parse(QUICK)), 60.0), "scalograph run study.toml --quick"),
-        (with_budget(quickened(parse(QUICK)), 90.0), "scalograph run study.toml --quick --budget 90s"),
-        (with_budget(parse(QUICK), 0.5), "scalograph run study.toml --budget 0.5s"),
+        (started(quickened(parse(QUICK)), budget_s=60.0), "scalograph run study.toml --quick"),
+        (started(quickened(parse(QUICK)), budget_s=90.0), "scalograph run study.toml --quick --budget 90s"),
+        (started(parse(QUICK), budget_s=0.5), "scalograph run study.toml --budget 0.5s"),
+        (
+            started(parse(QUICK), budget_runs=9, wait_quiet_s=600.0),
+            "scalograph run study.toml --max-runs 9 --wait-quiet 600s",
+        ),
+        (started(parse(QUICK), when_busy="stop"), "scalograph run study.toml --when-busy stop"),
     ],
 )
 def test_options_are_told_from_the_declaration(tmp_path: Path, run: Study, line: str) -> None:

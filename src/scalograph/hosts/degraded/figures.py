@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.hosts.degraded import PROTOCOL, VERSION
+from scalograph.hosts.degraded.conditions import between, conditions
 from scalograph.hosts.degraded.launch import Copy
 from scalograph.hosts.degraded.spec import Spec
 from scalograph.hosts.degraded.watch import Watch, usage_of_tree
@@ -18,12 +19,17 @@ _CHUNK_ITERATIONS = 30_000
 _UNAVAILABLE_WITHOUT_RECORDS = {
     "wait_ns": None,
     "neighbor_ns": None,
+    "neighbor_per_cpu_ns": None,
+    "neighbors": None,
     "wait_scope": None,
     "n_migrations": None,
     "n_tasks": None,
     "n_processes": None,
     "per_cpu_ns": None,
     "n_lost_records": None,
+    "memory_stall_ns": None,
+    "io_stall_ns": None,
+    "frequency_hz": None,
 }
 _NATIVE = "install scalograph-probe"
 DEGRADED = [
@@ -77,13 +83,15 @@ class Window:
     """Figures that are differences between the gate and the end."""
 
     def __init__(self) -> None:
+        self.conditions = conditions()
         self.begin = (*machine_ticks(), time.process_time_ns())
 
     def figures(self) -> dict[str, Any]:
         """Read once the tree is empty."""
         end = (*machine_ticks(), time.process_time_ns())
         names = ("machine_busy_ns", "steal_ns", "observer_ns")
-        return {name: max(0, b - a) for name, a, b in zip(names, self.begin, end, strict=True)}
+        used = {name: max(0, b - a) for name, a, b in zip(names, self.begin, end, strict=True)}
+        return used | between(self.conditions, conditions())
 
 
 def copy_events(spec: Spec, copy: Copy) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -155,6 +163,7 @@ def run_event(watch: Watch, window: Window) -> dict[str, Any]:
         **_usage(watch),
         **window.figures(),
         **_UNAVAILABLE_WITHOUT_RECORDS,
+        "stopped_ns": watch.stopped_ns,
         "n_survivors": watch.n_survivors,
         "degraded": DEGRADED,
     }

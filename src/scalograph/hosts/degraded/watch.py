@@ -49,6 +49,9 @@ class Watch:
     forced: tuple[str, str] | None = None
     n_survivors: int = 0
     last_reap_ns: int = 0
+    stopped_ns: int = 0
+    _stopped: set[int] = field(default_factory=set)
+    _stopped_since_ns: int = 0
     _budget: Budget = field(default_factory=Budget)
     _by_fd: dict[int, tuple[Copy, str]] = field(default_factory=dict)
     _by_pid: dict[int, Copy] = field(default_factory=dict)
@@ -155,14 +158,32 @@ class Watch:
         """Takes all that have ended, orphans too; whether any child is left."""
         while True:
             try:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                pid, status, usage = os.wait4(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
             except ChildProcessError:
                 return False
             if pid == 0:
                 return True
-            self.last_reap_ns = time.monotonic_ns() - self.gate_ns
+            now_ns = time.monotonic_ns() - self.gate_ns
+            if os.WIFSTOPPED(status):
+                self._stop(pid, now_ns)
+                continue
+            self._go_on(pid, now_ns)
+            if os.WIFCONTINUED(status):
+                continue
+            self.last_reap_ns = now_ns
             if (copy := self._by_pid.get(pid)) and copy.wait_status is None:
                 copy.wait_status, copy.usage, copy.end_ns = status, usage, self.last_reap_ns
+
+    def _stop(self, pid: int, now_ns: int) -> None:
+        if pid in self._by_pid:
+            self._stopped_since_ns = self._stopped_since_ns if self._stopped else now_ns
+            self._stopped.add(pid)
+
+    def _go_on(self, pid: int, now_ns: int) -> None:
+        """It was continued, or has ended: what counts is time in which at least one copy stood."""
+        if pid in self._stopped:
+            self._stopped.remove(pid)
+            self.stopped_ns += 0 if self._stopped else now_ns - self._stopped_since_ns
 
     def _wait_for_survivors(self) -> None:
         """A tree may take 1 s longer than its mains."""

@@ -1,0 +1,131 @@
+//! What can hold up a run besides its neighbors: stalls, quotas, heat, swap, and clocks that jump.
+//!
+//! Each figure is read at both ends of the window; what the kernel does not tell is None, never 0.
+
+use crate::cgroup::{self, Leaf};
+use crate::events::RunEvent;
+use crate::sys;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Readings since boot, or since the leaf was made.
+#[derive(Clone, Debug, Default)]
+pub struct Conditions {
+    memory_stall_ns: Option<u64>,
+    io_stall_ns: Option<u64>,
+    machine_memory_stall_ns: Option<u64>,
+    machine_io_stall_ns: Option<u64>,
+    throttled_ns: Option<u64>,
+    thermal_ns: Option<u64>,
+    n_swapped_in: Option<u64>,
+    disk_bytes: Option<u64>,
+    clock_source: Option<String>,
+    wall_clock_ns: Option<i64>,
+    asleep_ns: Option<i64>,
+    frequency_hz: Option<u64>,
+}
+
+impl Conditions {
+    /// `root` is where /proc and /sys are, `cpus` those of the run.
+    pub fn read(root: &Path, cpus: &[usize], leaf: Option<&Leaf>) -> Conditions {
+        let text = |path: &str| fs::read_to_string(root.join(path)).ok();
+        let own = |file: &str| leaf.and_then(|l| fs::read_to_string(l.folder().join(file)).ok());
+        let vmstat = text("proc/vmstat").unwrap_or_default();
+        let pages = |name: &str| number_after(&vmstat, name);
+        Conditions {
+            memory_stall_ns: own("memory.pressure").and_then(|t| stall_ns(&t)),
+            io_stall_ns: own("io.pressure").and_then(|t| stall_ns(&t)),
+            machine_memory_stall_ns: text("proc/pressure/memory").and_then(|t| stall_ns(&t)),
+            machine_io_stall_ns: text("proc/pressure/io").and_then(|t| stall_ns(&t)),
+            throttled_ns: throttled_ns(root),
+            thermal_ns: thermal_ns(root, cpus),
+            n_swapped_in: pages("pswpin "),
+            disk_bytes: pages("pgpgin ").zip(pages("pgpgout ")).map(|(i, o)| (i + o) * 1024),
+            clock_source: text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
+            wall_clock_ns: ahead_of_monotonic(libc::CLOCK_REALTIME),
+            asleep_ns: ahead_of_monotonic(libc::CLOCK_BOOTTIME),
+            frequency_hz: frequency_hz(root, cpus),
+        }
+    }
+
+    /// What happened from `before` to here.
+    pub fn since(&self, before: &Conditions, event: &mut RunEvent) {
+        let passed = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        event.memory_stall_ns = passed(self.memory_stall_ns, before.memory_stall_ns);
+        event.io_stall_ns = passed(self.io_stall_ns, before.io_stall_ns);
+        event.machine_memory_stall_ns = passed(self.machine_memory_stall_ns, before.machine_memory_stall_ns);
+        event.machine_io_stall_ns = passed(self.machine_io_stall_ns, before.machine_io_stall_ns);
+        event.throttled_ns = passed(self.throttled_ns, before.throttled_ns);
+        event.thermal_ns = passed(self.thermal_ns, before.thermal_ns);
+        event.n_swapped_in = passed(self.n_swapped_in, before.n_swapped_in);
+        event.disk_bytes = passed(self.disk_bytes, before.disk_bytes);
+        event.clock_step_ns = self.wall_clock_ns.zip(before.wall_clock_ns).map(|(now, then)| now - then);
+        event.asleep_ns = self.asleep_ns.zip(before.asleep_ns).map(|(now, then)| (now - then).max(0) as u64);
+        event.clock_source_changed = Some(self.clock_source != before.clock_source);
+        event.frequency_hz = self.frequency_hz;
+    }
+}
+
+fn number_after(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
+}
+
+/// Time in which at least one task stalled: `total` of the line `some`, in microseconds.
+pub fn stall_ns(pressure: &str) -> Option<u64> {
+    let some = pressure.lines().find(|line| line.starts_with("some "))?;
+    some.split("total=").nth(1)?.trim().parse::<u64>().ok().map(|us| us * 1000)
+}
+
+/// The longest that a quota of a cgroup of ours or above held its CPUs back.
+fn throttled_ns(root: &Path) -> Option<u64> {
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
+    let (mountinfo, own) = (read("proc/self/mountinfo"), read("proc/self/cgroup"));
+    let unified = cgroup::own_folder(&mountinfo, &own).map(|f| under(root, &f)).and_then(|f| most(f, throttled_usec));
+    let first =
+        cgroup::own_folder_v1(&mountinfo, &own, "cpu").map(|f| under(root, &f)).and_then(|f| most(f, throttled_time));
+    unified.max(first)
+}
+
+fn under(root: &Path, folder: &Path) -> PathBuf {
+    root.join(folder.strip_prefix("/").unwrap_or(folder))
+}
+
+fn most(folder: PathBuf, parse: fn(&str) -> Option<u64>) -> Option<u64> {
+    let read = |f: &Path| fs::read_to_string(f.join("cpu.stat")).ok().and_then(|text| parse(&text));
+    folder.ancestors().filter_map(read).max()
+}
+
+fn throttled_usec(cpu_stat: &str) -> Option<u64> {
+    number_after(cpu_stat, "throttled_usec ").map(|us| us * 1000)
+}
+
+fn throttled_time(cpu_stat: &str) -> Option<u64> {
+    number_after(cpu_stat, "throttled_time ")
+}
+
+/// The longest that a CPU was slowed because it, or its package, was too hot.
+fn thermal_ns(root: &Path, cpus: &[usize]) -> Option<u64> {
+    let read = |cpu: &usize, name: &str| {
+        let file = format!("sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{name}_throttle_total_time_ms");
+        fs::read_to_string(root.join(file)).ok()?.trim().parse::<u64>().ok().map(|ms| ms * 1_000_000)
+    };
+    cpus.iter().filter_map(|cpu| read(cpu, "core").max(read(cpu, "package"))).max()
+}
+
+/// Mean of the CPUs' current frequencies.
+fn frequency_hz(root: &Path, cpus: &[usize]) -> Option<u64> {
+    let file = |cpu: &usize| root.join(format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"));
+    let read = |cpu| fs::read_to_string(file(cpu)).ok()?.trim().parse::<u64>().ok();
+    let known: Vec<u64> = cpus.iter().filter_map(read).collect();
+    (!known.is_empty()).then(|| known.iter().sum::<u64>() * 1000 / known.len() as u64)
+}
+
+/// How far a clock is ahead of CLOCK_MONOTONIC. Of several readings the one that took least: a
+/// preemption between two clocks would look like a step.
+fn ahead_of_monotonic(clock: libc::clockid_t) -> Option<i64> {
+    let reading = || {
+        let (before, there, after) = (sys::now_ns(), sys::clock_ns(clock), sys::now_ns());
+        (after - before, there as i64 - ((before + after) / 2) as i64)
+    };
+    (0..5).map(|_| reading()).min().map(|(_, ahead)| ahead)
+}

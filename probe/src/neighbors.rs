@@ -1,0 +1,41 @@
+//! Who the neighbors were, as far as they are still there to be asked.
+
+use crate::events::Neighbor;
+use std::fs;
+use std::path::Path;
+
+/// Those that took most are asked for their names, and of these so many are told.
+const MAX_ASKED: usize = 64;
+const MAX_TOLD: usize = 8;
+/// Of the flags in /proc/PID/stat: the kernel's own thread.
+const PF_KTHREAD: u64 = 0x0020_0000;
+
+/// `takers` are processes and the time they took, the most first; /proc is in `root`.
+pub fn named(root: &Path, takers: &[(u32, u64)]) -> Vec<Neighbor> {
+    let mut told: Vec<Neighbor> = Vec::new();
+    let mut nameless_ns = 0;
+    for (index, &(pid, taken_ns)) in takers.iter().enumerate() {
+        let room = index < MAX_ASKED && told.len() < MAX_TOLD;
+        match room.then(|| ask(root, pid)).flatten() {
+            Some((name, kernel)) => told.push(Neighbor { pid: Some(pid), name: Some(name), kernel, taken_ns }),
+            None => nameless_ns += taken_ns,
+        }
+    }
+    if nameless_ns > 0 {
+        told.push(Neighbor { pid: None, name: None, kernel: false, taken_ns: nameless_ns });
+    }
+    told
+}
+
+/// Name of a process, and whether it is the kernel's. 0 is whom this PID namespace does not see.
+fn ask(root: &Path, pid: u32) -> Option<(String, bool)> {
+    parse(&fs::read_to_string(root.join(format!("proc/{pid}/stat"))).ok()?)
+}
+
+/// The name may hold blanks and parentheses: it ends at the last one.
+pub fn parse(stat: &str) -> Option<(String, bool)> {
+    let (from, to) = (stat.find('(')?, stat.rfind(')')?);
+    let flags: u64 = stat.get(to + 1..)?.split_ascii_whitespace().nth(6)?.parse().ok()?;
+    let name = stat.get(from + 1..to)?.chars().filter(|c| !c.is_control()).collect();
+    Some((name, flags & PF_KTHREAD != 0))
+}

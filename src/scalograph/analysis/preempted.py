@@ -1,0 +1,77 @@
+"""Who had the CPUs while the run was ready to use them: neighbors, the kernel's threads, the hypervisor."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scalograph.analysis.cause import SHARE, TICK_NS, cause
+
+# Less than this share of the time that a run took is never blamed: of the little that a sleeping program wants any
+# tick is a lot.
+OF_WALL = 0.005
+# Steal is counted in ticks: a single one says nothing about a short run.
+_STEAL_TICKS = 3
+
+
+def preempted(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Causes that contaminate: other processes, and the hypervisor. `run`: figures of its record."""
+    yield from _neighbor(run)
+    yield from _steal(run)
+
+
+def kernel_threads(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The kernel's threads work for the run (its pages, its packets) as well as for neighbors: nobody can tell."""
+    taken = _by_kernel(run)
+    if blamed(taken, run):
+        share = taken / wanted(run, taken)
+        names = _names(run, kernel=True)
+        text = f"{names} had {100 * share:.1f} % of the CPU time that it wanted, on its behalf or not"
+        yield cause("kernel threads", share, "of wanted, at most", text)
+
+
+def blamed(taken_ns: float, run: Mapping[str, Any]) -> bool:
+    """Whether so much taken CPU time disturbs a run with these figures."""
+    wall = run["wall_ns"] or 0
+    return taken_ns > 0 and taken_ns >= SHARE * wanted(run, taken_ns) and taken_ns >= OF_WALL * wall
+
+
+def wanted(run: Mapping[str, Any], taken: float) -> float:
+    """CPU time in ns that the run would have had: what it used, and what was taken."""
+    return float((run["cpu_ns"] or 0) + taken)
+
+
+def _neighbor(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What processes took that are not the run's: of the whole run, or of the thread that had it worst."""
+    taken, wall = _by_others(run, run["neighbor_ns"]), run["wall_ns"] or 0
+    worst = _by_others(run, max(run.get("neighbor_per_cpu_ns") or (), default=0))
+    if blamed(taken, run):
+        share = taken / wanted(run, taken)
+        text = f"preempted by {_names(run)} for {100 * share:.1f} % of the CPU time that it wanted"
+        yield cause("neighbor", share, "of wanted", text)
+    elif worst > 0 and worst >= SHARE * wall:
+        share = worst / wall if wall else 1.0
+        text = f"one CPU was taken by {_names(run)} for {100 * share:.1f} % of its time, and the rest may have waited"
+        yield cause("neighbor", share, "of time", text)
+
+
+def _steal(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    stolen = run["steal_ns"] or 0
+    if stolen >= _STEAL_TICKS * TICK_NS and blamed(stolen, run):
+        share = stolen / wanted(run, stolen)
+        text = f"the hypervisor took the CPU for {100 * share:.1f} % of the CPU time that it wanted"
+        yield cause("steal", share, "of wanted", text)
+
+
+def _by_others(run: Mapping[str, Any], taken_ns: int | None) -> float:
+    """Less what the kernel's threads had, and what the probe needed to watch: half of it with hundreds of threads."""
+    return max(0, (taken_ns or 0) - _by_kernel(run) - (run.get("observer_ns") or 0))
+
+
+def _by_kernel(run: Mapping[str, Any]) -> int:
+    return sum(neighbor["taken_ns"] for neighbor in run.get("neighbors") or () if neighbor["kernel"])
+
+
+def _names(run: Mapping[str, Any], kernel: bool = False) -> str:
+    """Those who took most, by name."""
+    found = [n["name"] for n in run.get("neighbors") or () if n["kernel"] == kernel and n["name"]]
+    names = list(dict.fromkeys(found))
+    return " and ".join(names[:2]) + (" and others" if len(names) > 2 else "") if names else "someone else"

@@ -1,0 +1,47 @@
+"""Options of a start that say what a study says in `[protocol]`: budgets, and what to do on a busy machine."""
+
+from dataclasses import replace
+from typing import Any
+
+from scalograph.declare import Declared
+from scalograph.errors import StudyError
+from scalograph.units import parse_duration
+
+# As protocol/study.md; the model would say so too, but of a key and not of the option.
+CHOICES = ("report", "cpu-time", "stop")
+
+
+def overridden(
+    declared: Declared,
+    budget: str | None = None,
+    max_runs: int | None = None,
+    wait_quiet: str | None = None,
+    when_busy: str | None = None,
+) -> Declared:
+    """The study with these instead of its own; None leaves a key as declared.
+
+    Raises:
+        StudyError: an option that is no duration, or no choice.
+    """
+    if when_busy is not None and when_busy not in CHOICES:
+        raise StudyError.one("--when-busy", f'"{when_busy}"', f"one of {', '.join(CHOICES)}")
+    changes: dict[str, Any] = {
+        "budget_s": _seconds("--budget", budget),
+        "budget_runs": max_runs,
+        "wait_quiet_s": _seconds("--wait-quiet", wait_quiet),
+        "when_busy": when_busy,
+    }
+    given = {name: value for name, value in changes.items() if value is not None}
+    if not given:
+        return declared
+    protocol = declared.study.protocol.model_copy(update=given)
+    return replace(declared, study=declared.study.model_copy(update={"protocol": protocol}))
+
+
+def _seconds(option: str, text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise StudyError.one(option, str(error)) from error

@@ -1,0 +1,62 @@
+"""Is the machine quiet just now? A short look while nothing of ours runs."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+# One look. /proc/stat counts ticks of 10 ms: of half a second one is 2 %.
+LOOK_S = 0.5
+# Below it a look cannot tell a neighbor from the ticks that fall on any machine.
+BUSY = 0.10
+_HZ = os.sysconf("SC_CLK_TCK")
+
+Ticks = Mapping[int, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Look:
+    """Shares of one look: `busy` of each CPU that we may use, others' work and the hypervisor's together."""
+
+    busy: Mapping[int, float]
+
+    @property
+    def quiet(self) -> bool:
+        """Whether no CPU was used by others for a tenth of the look."""
+        return max(self.busy.values(), default=0.0) < BUSY
+
+    def __str__(self) -> str:
+        told = [f"CPU {cpu} {100 * share:.0f} %" for cpu, share in self.busy.items() if share >= BUSY]
+        more = f" and {len(told) - 4} more" if len(told) > 4 else ""
+        return f"used by others: {', '.join(told[:4])}{more}" if told else "quiet"
+
+
+def look(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) -> Look:
+    """Look for `LOOK_S` seconds at the CPUs that this process may use.
+
+    Args:
+        sleep: how to wait; tests pass time by hand.
+        root: where /proc is.
+    """
+    before, began = _ticks(root), time.monotonic()
+    sleep(LOOK_S)
+    after = _ticks(root)
+    passed = max(LOOK_S, time.monotonic() - began) * _HZ
+    used = {cpu: sum(after[cpu]) - sum(before[cpu]) for cpu in before if cpu in after}
+    return Look({cpu: max(0.0, ticks / passed) for cpu, ticks in used.items()})
+
+
+def _ticks(root: Path) -> Ticks:
+    """(busy, stolen) ticks of each CPU that we may use, since boot; empty where /proc/stat cannot be read."""
+    try:
+        lines = (root / "proc/stat").read_text().splitlines()
+    except OSError:
+        return {}
+    mine = {f"cpu{cpu}": cpu for cpu in sorted(os.sched_getaffinity(0))}
+    return {mine[words[0]]: _of(words[1:]) for words in map(str.split, lines) if words and words[0] in mine}
+
+
+def _of(fields: list[str]) -> tuple[int, int]:
+    user, nice, system, _idle, _iowait, irq, softirq, stolen = map(int, fields[:8])
+    return user + nice + system + irq + softirq, stolen

@@ -1,0 +1,160 @@
+"""Each cause is inflicted for real, and the verdict must name it. That a run is quiet is never asserted here."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from scalograph.analysis.verdict import judge
+from scalograph.hosts.probe import DEGRADED, PROGRAM, find_probe, measure
+
+ROOT = Path(__file__).resolve().parents[2]
+CPU = min(os.sched_getaffinity(0))
+SPIN = "import sys, time\nend = time.monotonic() + float(sys.argv[1])\nwhile time.monotonic() < end: pass"
+# Reads a file that is larger than its memory group, over and over.
+THRASH = """
+import mmap, os, time
+with open("file", "wb") as file:
+    for _ in range(64):
+        file.write(os.urandom(1 << 20))
+    file.flush(); os.fsync(file.fileno())
+with open("file", "rb") as file:
+    pages = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        for at in range(0, len(pages), 4096):
+            pages[at]
+"""
+
+
+def native() -> tuple[str, ...] | None:
+    if (found := find_probe()).warning is None:
+        return found.argv
+    built = [*(ROOT / "probe" / "target").glob(f"**/release/{PROGRAM}")]
+    return (str(built[0]),) if built else None
+
+
+@pytest.fixture(params=["degraded", "native"])
+def probe(request: pytest.FixtureRequest) -> Sequence[str]:
+    found = DEGRADED if request.param == "degraded" else native()
+    if found is None:
+        pytest.skip(f"{PROGRAM} is not built")
+    return found
+
+
+def record(probe: Sequence[str], argv: Sequence[str], folder: Path) -> dict[str, Any]:
+    command = {"argv": list(argv), "cwd": str(folder), "env": {"PATH": os.environ["PATH"]}, "cpus": [CPU]}
+    run = {"protocol": 1, "run": "r", "commands": [command], "timeout_ns": 30_000_000_000}
+    return measure(run, probe).model_dump(mode="json")
+
+
+def spin(seconds: float) -> list[str]:
+    return [sys.executable, "-c", SPIN, str(seconds)]
+
+
+def causes(found: dict[str, Any]) -> dict[str, str]:
+    assert found["run"]["status"] == "ok", found["run"]["reason"]
+    judgment = judge(found)
+    assert judgment.verdict == "contaminated", judgment
+    return {cause["cause"]: cause["text"] for cause in judgment.causes}
+
+
+def test_a_neighbor_is_named(probe: Sequence[str], tmp_path: Path) -> None:
+    with subprocess.Popen(["taskset", "-c", str(CPU), *spin(60)]) as neighbor:
+        try:
+            found = record(probe, spin(2.5), tmp_path)
+        finally:
+            neighbor.kill()
+    told = causes(found)["neighbor"]
+    if found["run"]["neighbors"] is not None:
+        assert Path(sys.executable).resolve().name[:15] in told or "python" in told
+
+
+def test_a_stopped_process_is_told(probe: Sequence[str], tmp_path: Path) -> None:
+    script = "(sleep 0.1; kill -STOP $$; sleep 0.3; kill -CONT $$) & sleep 0.05; wait"
+    assert "stopped" in causes(record(probe, ["sh", "-c", script], tmp_path))
+
+
+@contextmanager
+def group(controller: str, **settings: int) -> Iterator[Path]:
+    """A cgroup v1 group of ours with limits; skips where this host has none to give."""
+    folder = Path("/sys/fs/cgroup") / controller / f"scalograph-{uuid4().hex}"
+    try:
+        folder.mkdir()
+    except OSError as error:
+        pytest.skip(f"no {controller} group of cgroup v1 can be made here: {error.strerror}")
+    try:
+        for name, value in settings.items():
+            (folder / f"{controller}.{name}").write_text(str(value))
+        yield folder
+    finally:
+        for _ in range(50):
+            with suppress(OSError):
+                folder.rmdir()
+                break
+            time.sleep(0.1)
+
+
+def inside(folder: Path, probe: Sequence[str]) -> list[str]:
+    """The probe as it starts in a group: the run inherits it."""
+    return ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(folder / "cgroup.procs"), *probe]
+
+
+def test_a_quota_is_told(probe: Sequence[str], tmp_path: Path) -> None:
+    with group("cpu", cfs_quota_us=50_000) as folder:
+        assert "quota" in causes(record(inside(folder, probe), spin(1), tmp_path))
+
+
+def test_memory_that_is_too_small_is_told(tmp_path: Path) -> None:
+    found = native()
+    if found is None:
+        pytest.skip(f"{PROGRAM} is not built")
+    with group("memory", limit_in_bytes=32 << 20) as folder:
+        thrashed = record(inside(folder, found), [sys.executable, "-c", THRASH], tmp_path)
+    if thrashed["run"]["memory_stall_ns"] is None:
+        pytest.skip("this kernel keeps no pressure for a group of the run's own")
+    assert "memory pressure" in causes(thrashed)
+
+
+def test_a_stop_and_a_neighbor_are_both_told(tmp_path: Path) -> None:
+    found = native()
+    if found is None:
+        pytest.skip(f"{PROGRAM} is not built")
+    marker = str(2 + uuid4().int % 1000 / 1e6)
+
+    def stop() -> None:
+        pid = wait_for(marker)
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.3)
+        os.kill(pid, signal.SIGCONT)
+
+    with subprocess.Popen(["taskset", "-c", str(CPU), *spin(60)]) as neighbor:
+        stopper = threading.Thread(target=stop)
+        stopper.start()
+        try:
+            told = causes(record(found, spin(float(marker)), tmp_path))
+        finally:
+            neighbor.kill()
+            stopper.join()
+    assert {"neighbor", "stopped"} <= set(told)
+
+
+def wait_for(marker: str) -> int:
+    """The process that has `marker` as its last argument."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        for entry in Path("/proc").iterdir():
+            with suppress(OSError):
+                if entry.name.isdigit() and (entry / "cmdline").read_bytes().endswith(marker.encode() + b"\0"):
+                    return int(entry.name)
+        time.sleep(0.02)
+    raise AssertionError("the workload did not start")

@@ -1,0 +1,279 @@
+"""The proofs on this machine, by the command's own path; and lies, each of which must make its proof fail.
+
+Verdicts are never asserted to be clean here, nor is anything's speed.
+"""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.cli.sanity import sanity
+from scalograph.control.discover import discover
+from scalograph.control.store import lock_machine
+from scalograph.hosts.probe import find_probe
+from scalograph.hosts.records import Record
+from scalograph.sanity.bench import Bench, Ran
+from scalograph.sanity.claims import CLAIMS
+from scalograph.sanity.proof import DisprovedError, NotProvableError
+from scalograph.sanity.proving import judged
+
+WAIT_S = 300.0
+CHECKS = {claim.name: claim.check for claim in CLAIMS}
+Fields = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    """The command sets a handler; a lying probe sets our mask."""
+    handler, mask = signal.getsignal(signal.SIGTERM), os.sched_getaffinity(0)
+    yield
+    signal.signal(signal.SIGTERM, handler)
+    os.sched_setaffinity(0, mask)
+
+
+def test_nothing_is_wrong_with_this_machine(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("scalograph.cli.five_stops.WAIT_S", WAIT_S)
+    code = sanity(json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert [proof["name"] for proof in told["proofs"]] == list(CHECKS)
+    assert [proof for proof in told["proofs"] if proof["status"] == "failed"] == []
+    assert (code, list(tmp_path.iterdir())) == (0, [])
+    assert all(proof["fix"] for proof in told["proofs"] if proof["status"] == "not provable")
+    # These need nothing that a host may refuse.
+    always = {"containment: daemon", "CPU time: daemon", "crash", "exit code", "garbage", "hang", "never ready"}
+    assert always <= {proof["name"] for proof in told["proofs"] if proof["status"] == "proved"}
+
+
+# --- a record that lies, all else being true
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A bench that has run everything."""
+    with lock_machine(WAIT_S), Bench(discover(jvms=()), find_probe().argv, tmp_path_factory.mktemp("truth")) as bench:
+        for check in CHECKS.values():
+            with suppress(NotProvableError):
+                check(bench)
+        return bench
+
+
+def told(change: Callable[[Fields], object]) -> Callable[[Ran], Ran]:
+    """A run with another record."""
+
+    def lie(ran: Ran) -> Ran:
+        fields = ran.record.model_dump(mode="json")
+        change(fields)
+        return replace(ran, record=Record.model_validate(fields))
+
+    return lie
+
+
+def of_run(**figures: Any) -> Callable[[Ran], Ran]:
+    return told(lambda fields: fields["run"].update(figures))
+
+
+def of_copy(**figures: Any) -> Callable[[Ran], Ran]:
+    return told(lambda fields: fields["copies"][0].update(figures))
+
+
+def of_values(**figures: Any) -> Callable[[Ran], Ran]:
+    return told(lambda fields: fields["values"][0]["values"].update(figures))
+
+
+def in_force(**figures: Any) -> Callable[[Ran], Ran]:
+    return told(lambda fields: fields["copies"][0]["in_force"].update(figures))
+
+
+def times(factor: float) -> Callable[[Ran], Ran]:
+    return told(lambda fields: fields["run"].update(cpu_ns=int(fields["run"]["cpu_ns"] * factor)))
+
+
+def verdict(said: str) -> Callable[[Ran], Ran]:
+    return lambda ran: replace(ran, verdict=said)
+
+
+def survivor(ran: Ran) -> Ran:
+    return replace(ran, left=(4711,))
+
+
+def stray(fields: Fields) -> None:
+    """CPU time by the kernel's records on a CPU that no mask has."""
+    line = fields["timeline"]
+    line["cpus"].append(8000)
+    line["busy_ns"].append([5_000_000])
+
+
+def one_too_early(fields: Fields) -> None:
+    fields["values"][0]["values"]["released_ns"] = [fields["values"][0]["values"]["ready_ns"][0] - 10**10]
+
+
+def swapped(fields: Fields) -> None:
+    work = fields["iterations"][0]["work"]
+    work[1], work[2] = work[2], work[1]
+
+
+LIES = [
+    ("pinning", "pinning-study", in_force(cpus=[8000])),
+    ("pinning", "pinning-study", of_values(allowed=[8000])),
+    ("pinning", "pinning-study", of_values(cpu=[8000])),
+    ("pinning", "pinning-study", of_values(cpu=[])),
+    ("pinning", "pinning-last-cpu", of_values(cpu=[8000])),
+    ("pinning", "pinning-study", lambda ran: replace(ran, cpus=(0, 1, 2, 3, 8000))),
+    ("pinning", "pinning-study", of_run(status="failed", reason="no")),
+    ("pinning", "pinning-study", verdict("impossible")),
+    ("pinning: kernel", "pinning-study", told(stray)),
+    ("CPU count", "cpu-count-study", of_values(believed_cpus=[8000])),
+    ("CPU count", "cpu-count-study", of_values(spun_ns=[1])),
+    ("CPU count", "cpu-count-study", of_values(spun_ns=[])),
+    ("gate", "gating-study", told(one_too_early)),
+    ("gate", "gating-study", of_copy(start_ns=2**62)),
+    ("gate", "gating-study", of_copy(end_ns=None)),
+    ("containment: daemon", "containment-study", survivor),
+    ("containment: daemon", "containment-study", of_run(n_survivors=0)),
+    ("containment: children", "forks-and-leaves-study", survivor),
+    ("containment: children", "forks-and-leaves-study", of_run(n_survivors=None)),
+    ("containment: hops", "hops-study", survivor),
+    ("CPU time: children", "accounting-study", times(0.5)),
+    ("CPU time: children", "accounting-study", times(1.5)),
+    ("CPU time: daemon", "containment-study", times(0.2)),
+    ("CPU time: daemon", "containment-study", times(2)),
+    ("crash", "crash-study", of_run(status="ok")),
+    ("crash", "crash-study", of_run(status="failed")),
+    ("crash", "crash-study", of_copy(signal=None, exit_code=139)),
+    ("crash", "crash-study", of_copy(stderr_tail="")),
+    ("crash", "crash-study", verdict("undecided")),
+    ("exit code", "exit-code-study", of_run(status="ok")),
+    ("exit code", "exit-code-study", of_run(reason="it did not work")),
+    ("exit code", "exit-code-study", of_copy(exit_code=1)),
+    ("exit code", "exit-code-study", verdict("clean")),
+    ("garbage", "garbage-study", of_run(status="failed")),
+    ("garbage", "garbage-study", of_run(reason=None)),
+    ("garbage", "garbage-study", of_run(reason="\x1b[31m")),
+    ("garbage", "garbage-study", lambda ran: replace(ran, causes=())),
+    ("hang", "hang-study", of_run(status="signal")),
+    ("hang", "hang-study", of_copy(signal=15)),
+    ("hang", "hang-study", survivor),
+    ("never ready", "never-ready-study", of_run(status="ok")),
+    ("never ready", "never-ready-study", survivor),
+    ("much output", "much-output-study", of_copy(stdout="0")),
+    ("much output", "much-output-study", of_copy(stderr_tail="the last line")),
+    ("much output", "much-output-study", of_copy(stderr_tail="x" * 70_000 + "the last line\n")),
+    ("many iterations", "many-iterations-asked", told(swapped)),
+    ("many iterations", "many-iterations-asked", told(lambda fields: fields["iterations"].clear())),
+    ("many iterations", "many-iterations-study", verdict("undecided")),
+    ("settings in force", "exit-code-settings", in_force(nice=0)),
+    ("settings in force", "exit-code-settings", in_force(policy="fifo")),
+    ("settings restored", "exit-code-settings", in_force(nice=0)),
+]
+
+
+@pytest.mark.parametrize(("claim", "study", "lie"), LIES, ids=[f"{n}-{claim}" for n, (claim, *_) in enumerate(LIES)])
+def test_a_lie_makes_its_proof_fail(claim: str, study: str, lie: Callable[[Ran], Ran], truth: Bench) -> None:
+    folder = truth.folder / study
+    if folder not in truth.done:
+        pytest.skip("not provable here")
+    if claim == "pinning: kernel" and any(ran.record.timeline is None for ran in truth.done[folder]):
+        pytest.skip("needs switch records")
+    honest = truth.done[folder]
+    truth.done[folder] = [lie(ran) for ran in honest]
+    try:
+        with pytest.raises(DisprovedError) as failed:
+            CHECKS[claim](truth)
+    finally:
+        truth.done[folder] = honest
+    assert failed.value.found and failed.value.expected
+
+
+def test_every_proof_is_lied_to() -> None:
+    elsewhere = {"containment: cgroup", "exclusive CPUs"}
+    assert {claim for claim, *_ in LIES} | elsewhere == set(CHECKS)
+
+
+def test_a_cgroup_that_stays_is_told(truth: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = truth.folder / "containment-study"
+    lie = told(lambda fields: fields["header"].update(cgroup="scalograph-1a"))
+    monkeypatch.setitem(truth.done, folder, [lie(ran) for ran in truth.done[folder]])
+    monkeypatch.setattr("scalograph.sanity.restored.homes", lambda: [tmp_path])
+    assert "none is left" in CHECKS["containment: cgroup"](truth)
+    (tmp_path / "scalograph-1a").mkdir()
+    with pytest.raises(DisprovedError, match=r"1 of .* still there"):
+        CHECKS["containment: cgroup"](truth)
+
+
+def test_an_empty_cgroup_left_by_anybody_of_ours_is_told(
+    truth: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("scalograph.sanity.restored.empty_leaves", lambda: {tmp_path / "scalograph-2b"})
+    monkeypatch.setattr("scalograph.sanity.restored._SETTLE_S", 0.0)
+    with pytest.raises(DisprovedError, match="1 cgroups that runs left empty"):
+        CHECKS["settings restored"](truth)
+
+
+# --- a probe that is broken, by the whole path
+
+LIAR = """\
+import json, os, subprocess, sys
+lie, spec = os.environ["LIE"], json.loads(sys.stdin.readline())
+(command,) = spec["commands"]
+asked = command["cpus"]
+if lie == "mask":
+    command["cpus"] = None
+if lie == "our settings":
+    os.sched_setaffinity(os.getppid(), {min(os.sched_getaffinity(0))})
+probe = [sys.executable, "-P", "-m", "scalograph.hosts.degraded"]
+done = subprocess.run(probe, input=json.dumps(spec), stdout=subprocess.PIPE, text=True)
+if lie == "leftover":
+    sleep = [sys.executable, "-S", "-c", "import time; time.sleep(60)", *command["argv"]]
+    closed = subprocess.DEVNULL
+    subprocess.Popen(sleep, stdin=closed, stdout=closed, stderr=closed, start_new_session=True)
+for event in map(json.loads, done.stdout.splitlines()):
+    if lie == "mask" and event["event"] == "copy":
+        event["in_force"]["cpus"] = asked
+    if event["event"] == "run" and lie == "all is well":
+        event.update(status="ok", reason=None)
+    if event["event"] == "run" and lie == "no children":
+        event["cpu_ns"] //= 2
+    if event["event"] == "run" and lie == "silent":
+        sys.exit()
+    print(json.dumps(event))
+"""
+
+
+@pytest.mark.parametrize(
+    ("lie", "claim", "found"),
+    [
+        ("mask", "pinning", "the program saw the mask"),
+        ("leftover", "containment: daemon", "processes left"),
+        ("no children", "CPU time: children", "ms of CPU time"),
+        ("all is well", "crash", "status ok"),
+        ("silent", "garbage", "no run event"),
+        ("our settings", "settings restored", "our CPUs: "),
+    ],
+)
+def test_a_broken_probe_is_found_out(
+    lie: str, claim: str, found: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if lie in ("mask", "our settings") and len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("needs 2 CPUs")
+    script, probe = tmp_path / "liar.py", tmp_path / "liar"
+    script.write_text(LIAR)
+    probe.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}"\n')
+    probe.chmod(0o755)
+    monkeypatch.setenv("LIE", lie)
+    with lock_machine(WAIT_S), Bench(discover(jvms=()), (str(probe),), tmp_path) as bench:
+        proof = judged(next(c for c in CLAIMS if c.name == claim), bench, kept := set())
+    if proof.status == "not provable":
+        pytest.skip(proof.found)
+    assert (proof.status, found in proof.found) == ("failed", True), proof
+    assert kept and all(f"{folder}" in proof.fix for folder in kept)

@@ -1,0 +1,40 @@
+"""Options that say what a study says in `[protocol]`."""
+
+from pathlib import Path
+
+import pytest
+
+from scalograph.cli.overrides import CHOICES, overridden
+from scalograph.declare import Declared
+from scalograph.errors import StudyError
+from scalograph.study import Protocol, parse
+
+from ..study.example import VALID
+
+DECLARED = Declared(parse(VALID), Path("study.toml"))
+
+
+def test_without_options_a_study_stays_as_declared() -> None:
+    assert overridden(DECLARED) is DECLARED
+
+
+def test_each_option_changes_its_key_and_no_other() -> None:
+    changed = overridden(DECLARED, "90s", 12, "10m", "stop").study
+    found = changed.protocol
+    assert (found.budget_s, found.budget_runs, found.wait_quiet_s, found.when_busy) == (90.0, 12, 600.0, "stop")
+    kept = changed.model_copy(update={"protocol": DECLARED.study.protocol})
+    assert kept == DECLARED.study and found.runs == DECLARED.study.protocol.runs
+
+
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [({"budget": "soon"}, "--budget"), ({"wait_quiet": "-1s"}, "--wait-quiet"), ({"when_busy": "pray"}, "--when-busy")],
+)
+def test_what_is_no_such_option_is_refused_by_its_name(options: dict[str, str], where: str) -> None:
+    with pytest.raises(StudyError, match=where):
+        overridden(DECLARED, **options)  # type: ignore[arg-type]
+
+
+def test_the_choices_are_those_of_the_study() -> None:
+    for choice in CHOICES:
+        assert Protocol.model_validate({"when_busy": choice}).when_busy == choice

@@ -1,0 +1,161 @@
+"""`--pilot` and `plan --earlier` from a study to the lines that go into it, on a host that measures nothing."""
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scalograph import conduct, journal
+from scalograph.analysis.verdict import Judgment
+from scalograph.cli import five_stops, plan_command, run_command
+from scalograph.conduct import Conducted
+from scalograph.control import discover
+from scalograph.declare import Declared
+from scalograph.design.planner import Run
+from scalograph.errors import Exit, StudyError
+from scalograph.facts import CpuFact, HostFacts
+
+from ..records import record
+
+STUDY = """\
+version = 1
+name = "small"
+title = "A small study"
+work = "total"
+seed = 1
+[workload]
+command = ["true", "{n}", "{iterations}"]
+events = true
+[factors.n]
+levels = "1,2,4"
+[protocol]
+runs = 7
+iterations = 2
+[baseline]
+n = 1
+"""
+HOST = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+
+
+@dataclass
+class Measuring:
+    """A host whose runs differ by 3 % and their iterations by 2 %; also who is told of them."""
+
+    iterations: int
+    status: str = "ok"
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2))
+
+    def measure(self, run: Run) -> Mapping[str, Any]:
+        walls = 1e-3 * np.exp(0.03 * self.rng.standard_normal() + 0.02 * self.rng.standard_normal(self.iterations))
+        found = [(float(wall), float(wall), 7) for wall in walls]
+        return record(float(walls.sum()), float(walls.sum()), status=self.status, reason="x", iterations=found)
+
+    def asked(self, run: Run, n_left: int) -> None: ...
+
+    def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None: ...
+
+    def noted(self, text: str) -> None: ...
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(discover, "discover", lambda: HOST)
+    monkeypatch.setattr(five_stops, "run_declared", run_declared())
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    return file
+
+
+def run_declared(status: str = "ok", reason: str | None = None) -> Callable[..., Conducted]:
+    """`five_stops.run_declared` without a machine."""
+
+    def run(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None) -> Conducted:
+        planned = conduct.plan(declared, HOST)
+        made, host = conduct.begin(planned, folder), Measuring(declared.study.protocol.iterations, status)
+        done = conduct.conduct(planned, made, host, "probe", lambda *_: nullcontext(host), None)
+        return replace(done, reason=reason or done.reason)
+
+    return run
+
+
+def piloted(study: Path, capsys: pytest.CaptureFixture[str], **options: Any) -> tuple[int, Any]:
+    code = run_command.command(study, pilot=True, json=True, **options)
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_it_runs_a_few_in_results_of_their_own_and_proposes(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, document = piloted(study, capsys)
+    assert code == Exit.DONE
+    folder = Path(document["results"])
+    assert folder.parent == Path("scalograph-results/small-pilot")
+    runs = [event for event in journal.read(folder / "journal.jsonl") if event["event"] == "run"]
+    assert len(runs) == 10 == document["n_runs"]
+    assert {len(run["record"]["iterations"][0]["index"]) for run in runs} == {5}
+    assert [offer["precision"] for offer in document["offers"]] == [0.01, 0.02, 0.05]
+
+
+def test_its_lines_are_a_protocol(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, document = piloted(study, capsys)
+    narrowest = document["offers"][0]
+    assert tomllib.loads(document["toml"]) == {"protocol": {key: narrowest[key] for key in ("runs", "iterations")}}
+
+
+def test_people_get_a_table_and_the_lines(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command.command(study, pilot=True) == Exit.DONE
+    out = capsys.readouterr().out
+    assert "small: 10 runs of 2 treatments" in out
+    assert all(f"+-{percent} %" in out for percent in (1, 2, 5))
+    assert "[protocol]\nruns = " in out
+
+
+def test_plan_proposes_the_same_from_its_journal(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, document = piloted(study, capsys)
+    plan_command.command(study, earlier=Path(document["results"]), json=True)
+    proposal = json.loads(capsys.readouterr().out)["proposal"]
+    assert proposal == {key: value for key, value in document.items() if key != "results"}
+    plan_command.command(study, earlier=Path(document["results"]))
+    assert document["toml"] in capsys.readouterr().out
+
+
+def test_a_plan_without_an_earlier_run_proposes_nothing(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan_command.command(study, json=True)
+    assert "proposal" not in json.loads(capsys.readouterr().out)
+
+
+def test_the_budget_chooses_the_lines(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, document = piloted(study, capsys, budget="1ms")
+    assert tomllib.loads(document["toml"])["protocol"]["runs"] == document["offers"][-1]["runs"]
+    run_command.command(study, pilot=True, budget="1ms")
+    assert "For +-5 %, put into the study (more than its budget, 1 ms):" in capsys.readouterr().out
+
+
+def test_a_pilot_is_not_resumed(study: Path) -> None:
+    with pytest.raises(StudyError, match="start it anew"):
+        run_command.command(study, pilot=True, resume=True)
+
+
+def test_treatments_that_fail_are_no_proposal(
+    study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(five_stops, "run_declared", run_declared("failed"))
+    code, document = piloted(study, capsys)
+    assert code == Exit.TREATMENT_FAILED
+    assert (document["offers"], document["toml"]) == ([], None)
+    left_out, few = document["warnings"]
+    assert left_out == "10 of 10 runs were disturbed or failed and are left out"
+    assert few.startswith("need >= 2 undisturbed runs")
+
+
+def test_an_interrupted_pilot_proposes_nothing(
+    study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(five_stops, "run_declared", run_declared(reason="interrupted"))
+    assert run_command.command(study, pilot=True) == Exit.INTERRUPTED
+    assert "runs of" not in capsys.readouterr().out

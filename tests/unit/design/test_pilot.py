@@ -1,0 +1,99 @@
+"""A pilot is a small study at the ends of a large one."""
+
+import pytest
+
+from scalograph.design import Design, Treatment, design
+from scalograph.design.pilot import ends, pilot, takes_iterations
+from scalograph.facts import CpuFact, HostFacts
+from scalograph.study import Study, parse
+
+from ..study.example import VALID
+
+HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+ITERATED = VALID.replace('"{threads}"]', '"{threads}", "-i", "{iterations}"]')
+
+
+def planned(text: str) -> tuple[Study, Design]:
+    study = parse(text)
+    return study, design(study, HOST)
+
+
+def pilot_of(text: str, iterated: bool = True) -> tuple[Study, list[Treatment]]:
+    """The pilot and its treatments, planned anew from what the pilot declares."""
+    small = pilot(*planned(text), iterated)
+    return small, list(design(small, HOST).treatments)
+
+
+def test_its_treatments_are_the_ends_of_the_first_and_the_last_curve() -> None:
+    _, treatments = pilot_of(VALID)
+    expected = [{"threads": n, "lock": lock} for n in (1, 4) for lock in ("none", "cas")]
+    assert sorted(treatments, key=str) == sorted(expected, key=str)
+
+
+@pytest.mark.parametrize(
+    ("levels", "baseline", "found"), [('"1,2,4"', "4", {1, 4}), ('"1,2,4"', "2", {2, 4}), ('"1:all"', "1", {1, 4})]
+)
+def test_the_baseline_is_one_of_them(levels: str, baseline: str, found: set[int]) -> None:
+    text = VALID.replace('"1,2,4"', levels).replace("threads = 1", f"threads = {baseline}")
+    assert {treatment["threads"] for treatment in pilot_of(text)[1]} == found
+
+
+def test_without_a_baseline_it_follows_the_factor_with_the_most_levels() -> None:
+    text = VALID.replace("[baseline]\nthreads = 1\n", "")
+    assert {(t["threads"], t["lock"]) for t in pilot_of(text)[1]} == {(1, "none"), (1, "cas"), (4, "none"), (4, "cas")}
+
+
+def test_what_the_study_leaves_out_stays_out() -> None:
+    text = VALID + '\n[[exclude]]\nthreads = [4]\nlock = ["cas"]\n'
+    assert {(t["threads"], t["lock"]) for t in pilot_of(text)[1]} == {(1, "none"), (1, "cas"), (4, "none"), (2, "cas")}
+
+
+def test_one_treatment_is_a_pilot_of_one() -> None:
+    text = VALID.replace('"1,2,4"', "[1]").replace('["none", "cas"]', '["none"]')
+    assert ends(planned(text)[1]) == [{"threads": 1, "lock": "none"}]
+    assert pilot_of(text)[1] == [{"threads": 1, "lock": "none"}]
+
+
+def test_of_many_factors_no_other_treatment_is_run() -> None:
+    more = "".join(f'[factors.f{n}]\nlevels = ["a", "b", "c"]\n' for n in range(6))
+    text = VALID.replace("[protocol]", more + "[protocol]")
+    small, treatments = pilot_of(text)
+    assert len(treatments) == 4
+    assert len(small.exclude) < 40
+
+
+def test_few_treatments_run_more_often() -> None:
+    assert pilot_of(VALID)[0].protocol.runs == 3
+    one_factor = VALID.replace('[factors.lock]\nlevels = ["none", "cas"]\n', "")
+    assert pilot_of(one_factor)[0].protocol.runs == 5
+
+
+def test_a_run_has_five_iterations_where_the_workload_takes_them() -> None:
+    warmed = VALID.replace("runs = 3", "runs = 40\niterations = 4\nwarmup = 2")
+    assert pilot_of(warmed)[0].protocol.iterations == 7
+    assert pilot_of(warmed, iterated=False)[0].protocol.iterations == 4
+    assert pilot_of(VALID.replace("runs = 3", "iterations = 50"))[0].protocol.iterations == 50
+
+
+def test_it_takes_a_minute_or_a_tenth_of_the_budget() -> None:
+    assert pilot_of(VALID)[0].protocol.budget_s == 60
+    assert pilot_of(VALID.replace("runs = 3", 'budget = "20min"'))[0].protocol.budget_s == 120
+    assert pilot_of(VALID.replace("runs = 3", 'budget = "2min"'))[0].protocol.budget_s == 60
+
+
+def test_it_has_a_name_and_so_results_of_its_own() -> None:
+    small, _ = pilot_of(VALID.replace("runs = 3", 'runs = 40\nprecision = "1%"'))
+    assert small.name == "hello-pilot"
+    assert small.protocol.precision is None
+    long = pilot_of(VALID.replace('"hello"', f'"{"a" * 56}-{"b" * 7}"'))[0].name
+    assert long == "a" * 56 + "-pilot"
+
+
+def test_who_says_how_many_iterations_there_are() -> None:
+    study = parse(ITERATED)
+    assert takes_iterations(study, ["./prog", "{iterations}"])
+    assert not takes_iterations(study, ["./prog", "{threads}"])
+    factor = parse(ITERATED.replace("[factors.lock]", '[factors.iterations]\nlevels = "1,2"\n[factors.lock]'))
+    assert not takes_iterations(factor, ["./prog", "{iterations}"])
+    other = parse(VALID + '\n[responses.rss]\nfrom = "run.max_rss"\n')
+    assert not takes_iterations(other, ["./prog", "{iterations}"])
