@@ -184,5 +184,6 @@ class Findings(Model):
     residue: list[Text] = []
     warnings: list[Text] = []
     noise: Noise | None = None
+    noise_since: dict[str, Any] | None = Field(default=None, description="the machine's noise against its kept floor")
     degraded: list[Degraded] = []
     reproduce: list[Text] = []

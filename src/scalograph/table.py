@@ -13,6 +13,7 @@ from scalograph.analysis.steady import Kind, steady
 from scalograph.analysis.verdict import Asked, judge, n_cpus
 from scalograph.errors import ProtocolError
 from scalograph.hosts.records import Record, RunFigures
+from scalograph.noise.values import Recheck
 from scalograph.responses import Window, observe, windows
 from scalograph.study import Level, Study
 
@@ -25,7 +26,7 @@ class Row:
 
     `course` is how its iterations went, and `settled` the first of the steady state, warm-up iterations counted.
     `wall_s` and `cpu_s` are of the whole run, start-up and all; it read `read_bytes` from disk and waited for
-    `n_major_faults` pages.
+    `n_major_faults` pages; at its end its CPUs ran at `frequency_hz`.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where.
     """
 
@@ -53,6 +54,7 @@ class Row:
     cpu_s: float | None = None
     read_bytes: int | None = None
     n_major_faults: int | None = None
+    frequency_hz: int | None = None
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -65,7 +67,7 @@ class Table:
     """All runs of a study.
 
     `n_asked` counts runs for each treatment as last designed; `accepted` are the differences (key, before, now) that
-    were accepted when it was resumed.
+    were accepted when it was resumed; `noise` is how the machine's noise was when it was last begun.
     """
 
     study: Study
@@ -82,6 +84,7 @@ class Table:
     file: Path | None = None
     end_reason: str | None = None
     accepted: list[tuple[str, Any, Any]] = field(default_factory=list)
+    noise: Recheck | None = None
 
     def counted(self) -> list[Row]:
         """Runs that succeeded and are no warm-up: what estimates rest on."""
@@ -139,6 +142,8 @@ def _take(
             _resumed(table, event)
         elif kind == "verdict":
             verdicts[str(event["run"])] = str(event["verdict"])
+        elif kind == "noise":
+            table.noise = Recheck.model_validate(event)
         elif kind == "note":
             table.notes.append(str(event["text"]))
         elif kind == "end":
@@ -191,6 +196,7 @@ def _whole(run: RunFigures) -> dict[str, Any]:
         "cpu_s": None if run.cpu_ns is None else run.cpu_ns / 1e9,
         "read_bytes": None if blocks is None else BLOCK_BYTES * blocks,
         "n_major_faults": run.n_major_faults,
+        "frequency_hz": run.frequency_hz,
     }
 
 

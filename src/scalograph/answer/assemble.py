@@ -8,6 +8,7 @@ from scalograph.answer import cold_runs, unequal
 from scalograph.answer.baselines import baseline_table
 from scalograph.answer.curves import Sample, curves, primary, samples
 from scalograph.answer.excluded import excluded_table
+from scalograph.answer.machine_notes import notes
 from scalograph.answer.names import title
 from scalograph.answer.noise import Visible, noise
 from scalograph.answer.physics import examine
@@ -60,8 +61,9 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         tables=[*shown, *listed, *noted],
         timelines=timelines(every, primary(table), table.file),
         residue=varying,
-        warnings=[*table.warnings, *table.dropped, *table.notes, *missed],
+        warnings=[*table.warnings, *table.dropped, *notes(table), *missed],
         noise=floor,
+        noise_since=table.noise.model_dump(mode="json") if table.noise else None,
         degraded=_degraded(table.rows),
         reproduce=list(reproduce),
     )

@@ -9,7 +9,7 @@ from scalograph.table import Row, Table
 def residue(table: Table) -> list[str]:
     """Each undeclared difference in words."""
     rows = table.counted()
-    return [*_accepted(table), *_setups(rows), *_work(table, rows), *_policies(table, rows)]
+    return [*_accepted(table), *_setups(rows), *_work(table, rows), *_policies(table, rows), *_frequency(rows)]
 
 
 def _accepted(table: Table) -> Iterable[str]:
@@ -38,3 +38,13 @@ def _policies(table: Table, rows: list[Row]) -> Iterable[str]:
         seen = sorted({row.setup[index] for row in rows})
         if control not in declared and len(seen) > 1:
             yield f"{control}: {', '.join(seen)} in force, though no factor declares it"
+
+
+# CPUs that ran a tenth slower in some runs than in others make an effect of a tenth.
+_SLOWER = 0.9
+
+
+def _frequency(rows: list[Row]) -> Iterable[str]:
+    seen = [row.frequency_hz for row in rows if row.frequency_hz]
+    if seen and min(seen) < _SLOWER * max(seen):
+        yield f"frequency: {min(seen) / 1e9:.2f} to {max(seen) / 1e9:.2f} GHz at the end of runs; fix the governor"

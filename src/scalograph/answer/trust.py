@@ -1,7 +1,8 @@
 """Whether to believe a study: one sentence, and why."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from scalograph.answer.doubts import doubts, n_disturbed, undecided
 from scalograph.answer.gains import primary
@@ -81,13 +82,14 @@ def _belief(n_ok: int, clean: str, noise: Noise | None, open_question: str) -> s
 
 
 def _disturbances(table: Table) -> Iterable[str]:
-    worst: dict[str, tuple[int, float]] = {}
+    """By cause: how many runs, and the worst of them in its own words."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
     for row in table.counted():
         for cause in row.causes if row.verdict not in COUNTED else ():
-            n, amount = worst.get(cause["cause"], (0, 0.0))
-            worst[cause["cause"]] = (n + 1, max(amount, cause["amount"] or 0.0))
-    for name, (n, amount) in sorted(worst.items()):
-        yield f"{name}: {n} runs, at most {100 * amount:.2g} % of the CPU time that a run wanted"
+            found.setdefault(cause["cause"], []).append(cause)
+    for name, causes in sorted(found.items()):
+        worst = max(causes, key=lambda cause: cause["amount"] or 0.0)
+        yield f"{name}: {len(causes)} run{'s' * (len(causes) > 1)}, the worst {worst['text']}"
 
 
 def _short(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
