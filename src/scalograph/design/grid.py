@@ -10,6 +10,7 @@ from scalograph.errors import StudyError
 
 # More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
 REPEATED = ("contaminated", "impossible")
+_CHOICES = "wait: --wait-quiet 10m; CPU times only: --when-busy cpu-time; end: --when-busy stop"
 
 
 class GridPlanner:
@@ -88,7 +89,7 @@ class GridPlanner:
             return f"machine busy: {found}; stopped, as asked"
         if choice == "cpu-time":
             return f"machine busy: {found}; not repeated, going on by CPU time"
-        return f"machine busy: {found}; not repeated: wall times are not measurable now"
+        return f"machine busy, not measurable now: {found}; not repeated ({_CHOICES})"
 
     def _again(self, run: Run) -> Run | None:
         """The run under a name and replicate that follow from its own: a replay finds the same ones."""

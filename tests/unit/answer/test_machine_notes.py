@@ -28,8 +28,9 @@ def look(**changes: Any) -> Recheck:
 def test_one_busy_block_is_told_as_it_is_and_many_in_one_sentence() -> None:
     one = "block 2 began on a busy machine: used by others: CPU 0 50 %"
     assert list(notes(table(["first", one]))) == ["first", one]
+    assert list(notes(table(["block 1 began on a quiet machine after waiting 9 s"]))) == []
     told = list(notes(table([one, "first", one.replace("2", "3")])))
-    assert told == [f"2 blocks began on a busy machine; {one}", "first"]
+    assert told == [f"2 blocks and rounds of repeats began on a busy machine; first: {one}", "first"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,243 @@
+"""Sums of squares of the universal scalability law: all parameters free, or one of them held."""
+
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from scalograph.analysis.quadratic import Quadratic, Vector, least
+from scalograph.analysis.sample import FloatArray
+
+# gamma, sigma, kappa
+Parameters = tuple[float, float, float]
+_NAMES = ("gamma", "sigma", "kappa")
+# Below this share of the data's own sum of squares there is nothing but rounding.
+_EXACT = 1e-20
+
+
+class Law(Protocol):
+    """The law and the points that it was fitted to."""
+
+    @property
+    def best(self) -> Parameters:
+        """Those that fit best."""
+
+    @property
+    def rss(self) -> float:
+        """Sum of squares there."""
+
+    @property
+    def n(self) -> int:
+        """Points."""
+
+    @property
+    def unit(self) -> float:
+        """What makes a residual relative."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether all points lie on the curve."""
+
+    def value(self, name: str) -> float:
+        """One of the best parameters."""
+
+    def step(self, name: str) -> float:
+        """A size for a parameter whose estimate is zero."""
+
+    def profile(self, name: str, value: float) -> float:
+        """The least sum of squares with one parameter held."""
+
+    @property
+    def largest(self) -> float:
+        """The largest size."""
+
+    def reduced(self, shape: str) -> Parameters:
+        """The best parameters with `contention` (kappa = 0) or `coherency` (sigma = 0) alone."""
+
+    def optimum_profile(self, z: float) -> float:
+        """The least sum of squares with 1 / N*^2 = kappa / (1 - sigma) held."""
+
+    def prediction_profile(self, n: float, throughput: float) -> float:
+        """The least sum of squares of all curves through this point."""
+
+
+class _Points:
+    def __init__(self, sizes: FloatArray, rates: FloatArray) -> None:
+        self._sizes, self._rates = sizes, rates
+
+    @property
+    def n(self) -> int:
+        """Points."""
+        return int(self._sizes.size)
+
+    @property
+    def largest(self) -> float:
+        """The largest size."""
+        return float(self._sizes.max())
+
+    def value(self, name: str) -> float:
+        """One of the best parameters."""
+        return self.best[_NAMES.index(name)]
+
+    def step(self, name: str) -> float:
+        """A size for a parameter whose estimate is zero: what would halve the throughput at the largest size."""
+        return {"gamma": self.best[0], "sigma": 1 / self.largest, "kappa": 1 / self.largest**2}[name]
+
+    @property
+    def best(self) -> Parameters:
+        """Those that fit best."""
+        raise NotImplementedError
+
+
+class Relative(_Points):
+    """Errors that are a share of the point: N/X over its measured value, linear in a = 1/gamma, sigma a, kappa a."""
+
+    unit = 1.0
+
+    def __init__(self, sizes: FloatArray, rates: FloatArray) -> None:
+        super().__init__(sizes, rates)
+        self._columns = linear_columns(sizes) / (sizes / rates)[:, None]
+        self._target = np.ones_like(sizes)
+        self._squares = Quadratic.of(self._columns, self._target)
+
+    @cached_property
+    def _coefficients(self) -> Vector:
+        return least(self._columns, self._target)
+
+    @cached_property
+    def best(self) -> Parameters:
+        """Those that fit best."""
+        a, b, c = self._coefficients
+        return 1 / a, b / a, c / a
+
+    @cached_property
+    def rss(self) -> float:
+        """Sum of squares there, from the residuals: the quadratic would lose half of the digits."""
+        residuals = self._target - self._columns @ np.asarray(self._coefficients)
+        return float(residuals @ residuals)
+
+    @property
+    def exact(self) -> bool:
+        """Whether all points lie on the curve."""
+        return self.rss < 1e-13 * self.n
+
+    def reduced(self, shape: str) -> Parameters:
+        """The best parameters with one of the two costs alone."""
+        kept = [0, 1] if shape == "contention" else [0, 2]
+        columns = np.zeros_like(self._columns)
+        columns[:, kept] = self._columns[:, kept]
+        a, b, c = least(columns, self._target)
+        return 1 / a, b / a, c / a
+
+    def profile(self, name: str, value: float) -> float:
+        """The least sum of squares with one parameter held."""
+        if name == "gamma":
+            return self._squares.cone((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1 / value, 0.0, 0.0))
+        if name == "sigma":
+            return self._squares.cone((1.0, value, 0.0), (0.0, 0.0, 1.0))
+        return self._squares.cone((1.0, 0.0, value), (0.0, 1.0, 0.0))
+
+    def optimum_profile(self, z: float) -> float:
+        """C = z (a - b) with 0 <= b <= a: the cone of (1, 0, z), no serial share, and (1, 1, 0), nothing but."""
+        return self._squares.cone((1.0, 0.0, z), (1.0, 1.0, 0.0))
+
+    def prediction_profile(self, n: float, throughput: float) -> float:
+        """Curves through a point: a + b (n - 1) + c n (n - 1) = n / x, a triangle of coefficients."""
+        y = n / throughput
+        return self._squares.triangle((y, 0.0, 0.0), (0.0, y / (n - 1), 0.0), (0.0, 0.0, y / (n * (n - 1))))
+
+
+def linear_columns(sizes: FloatArray) -> FloatArray:
+    """1, N - 1 and N (N - 1): shape (n, 3)."""
+    return np.stack([np.ones_like(sizes), sizes - 1, sizes * (sizes - 1)], axis=1)
+
+
+class Plain(_Points):
+    """Errors of one size for all points: least squares on X itself, started from the linear fit."""
+
+    @property
+    def unit(self) -> float:
+        """What makes a residual relative."""
+        return float(self._rates.mean())
+
+    @cached_property
+    def best(self) -> Parameters:
+        """Those that fit best."""
+        a, b, c = least(linear_columns(self._sizes), self._sizes / self._rates)
+        start = (1 / a, b / a, c / a) if a > 0 else (float(self._rates.max()), 0.1, 0.0)
+        return self._fit(start, (None, None, None))
+
+    @cached_property
+    def rss(self) -> float:
+        """Sum of squares there."""
+        return self._squares(self.best)
+
+    @property
+    def exact(self) -> bool:
+        """Whether all points lie on the curve."""
+        return self.rss < _EXACT * float(self._rates @ self._rates)
+
+    def reduced(self, shape: str) -> Parameters:
+        """The best parameters with one of the two costs alone."""
+        gamma, sigma, kappa = self.best
+        if shape == "contention":
+            return self._fit((gamma, sigma, 0.0), (None, None, 0.0))
+        return self._fit((gamma, 0.0, kappa), (None, 0.0, None))
+
+    def profile(self, name: str, value: float) -> float:
+        """The least sum of squares with one parameter held."""
+        held = tuple(value if other == name else None for other in _NAMES)
+        return self._squares(self._fit(self.best, held))
+
+    def optimum_profile(self, z: float) -> float:
+        """The least sum of squares with 1 / N*^2 = kappa / (1 - sigma) held."""
+        from scipy.optimize import least_squares
+
+        def residuals(x: FloatArray) -> FloatArray:
+            return self._residuals((float(x[0]), float(x[1]), z * (1 - float(x[1]))))
+
+        gamma, sigma, _ = self.best
+        found = least_squares(residuals, (gamma, min(sigma, 0.99)), bounds=((0, 0), (np.inf, 1)), x_scale="jac")
+        return float(2 * found.cost)
+
+    def prediction_profile(self, n: float, throughput: float) -> float:
+        """The least sum of squares of all curves through a point: gamma follows from the other two."""
+        from scipy.optimize import least_squares
+
+        def residuals(x: FloatArray) -> FloatArray:
+            sigma, kappa = float(x[0]), float(x[1])
+            gamma = throughput * (1 + sigma * (n - 1) + kappa * n * (n - 1)) / n
+            return self._residuals((gamma, sigma, kappa))
+
+        found = least_squares(residuals, self.best[1:], bounds=((0, 0), (np.inf, np.inf)), x_scale="jac")
+        return float(2 * found.cost)
+
+    def _fit(self, start: Parameters, held: tuple[float | None, ...]) -> Parameters:
+        from scipy.optimize import least_squares
+
+        free = [i for i in range(3) if held[i] is None]
+
+        def whole(x: FloatArray) -> Parameters:
+            values = [start[i] if held[i] is None else float(held[i] or 0.0) for i in range(3)]
+            for i, value in zip(free, x, strict=True):
+                values[i] = float(value)
+            return values[0], values[1], values[2]
+
+        def residuals(x: FloatArray) -> FloatArray:
+            return self._residuals(whole(x))
+
+        found = least_squares(
+            residuals, [start[i] for i in free], bounds=(0, np.inf), x_scale="jac",
+            ftol=1e-15, xtol=1e-15, gtol=1e-15,
+        )  # fmt: skip
+        return whole(found.x)
+
+    def _residuals(self, parameters: Parameters) -> FloatArray:
+        gamma, sigma, kappa = parameters
+        n = self._sizes
+        curve: FloatArray = gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
+        return curve - self._rates
+
+    def _squares(self, parameters: Parameters) -> float:
+        residuals = self._residuals(parameters)
+        return float(residuals @ residuals)

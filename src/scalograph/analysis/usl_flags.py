@@ -1,0 +1,64 @@
+"""What a reader must know of a fitted scalability law: it is a curve, and the data may be none of its kind."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy.special import fdtrc
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.law import Law
+from scalograph.analysis.sample import FloatArray
+
+# Each size with its throughputs, the smallest first.
+Groups = Sequence[tuple[float, FloatArray]]
+# Above the linear line by more than this is no noise of a mean.
+SUPERLINEAR = 1.05
+# Chance with which a law that holds is said not to fit.
+ALPHA = 0.01
+
+
+def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate) -> tuple[str, ...]:
+    """In words, the gravest first."""
+    groups = [(float(n), rates[sizes == n]) for n in np.unique(sizes)]
+    return (*_superlinear(groups), *_unfit(groups, law), *_far(groups, gamma), *_bounds(law))
+
+
+def _superlinear(groups: Groups) -> Iterator[str]:
+    first, base = groups[0]
+    over = [n for n, found in groups[1:] if found.mean() / base.mean() > SUPERLINEAR * n / first]
+    if over:
+        told = ", ".join(f"{n:g}" for n in over[:4])
+        yield f"superlinear at {told}: more than {first:g} gives times the size; the law knows no such thing"
+
+
+def _unfit(groups: Groups, law: Law) -> Iterator[str]:
+    """Points of a size scatter less around their mean than the means around the curve: an F test of lack of fit.
+
+    Source: N. R. Draper and H. Smith, Applied Regression Analysis (1998), sec. 2.1.
+    """
+    free, left = len(groups) - 3, law.n - len(groups)
+    if left < 1 or free < 1 or law.exact:
+        return
+    pure = sum(float(((found - found.mean()) ** 2 / _scale(found, law)).sum()) for _, found in groups)
+    lack = max(0.0, law.rss - pure) / free
+    if pure > 0 and fdtrc(free, left, lack / (pure / left)) < ALPHA:
+        yield "lack of fit: the points differ from the curve by more than runs of one size do from each other"
+
+
+def _scale(found: FloatArray, law: Law) -> float:
+    return float(found.mean() ** 2) if law.unit == 1.0 else 1.0
+
+
+def _far(groups: Groups, gamma: Estimate) -> Iterator[str]:
+    n, measured = groups[0]
+    if n == 1 and gamma.value and gamma.low is not None and gamma.high is not None:
+        mean = float(measured.mean())
+        if abs(mean / gamma.value - 1) > 0.05 and not gamma.low <= mean <= gamma.high:
+            yield f"gamma is {gamma.value:.4g}, but one was measured at {mean:.4g}: the curve does not start there"
+
+
+def _bounds(law: Law) -> Iterator[str]:
+    _, sigma, kappa = law.best
+    zero = [name for name, value in (("sigma", sigma), ("kappa", kappa)) if value == 0 or value < 1e-12]
+    if zero:
+        yield f"{' and '.join(zero)} on the bound of zero: at most what the interval says"

@@ -1,0 +1,122 @@
+"""The universal scalability law: published coefficients, known truth, and what it must refuse or flag."""
+
+import math
+
+import numpy as np
+import pytest
+
+from scalograph.analysis.usl import fit_usl
+from scalograph.analysis.usl_predict import predict
+
+# SPEC SDM 91 on a SPARCcenter 2000, and a ray tracer: Gunther, Guerrilla Capacity Planning (2007).
+SPEC = ([1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
+RAYS = ([1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64], [20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310])
+SIZES = np.repeat([1.0, 2, 4, 8, 16, 32], 3)
+
+
+def curve(n: np.ndarray, sigma: float, kappa: float, gamma: float = 10.0) -> np.ndarray:
+    return gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
+
+
+@pytest.mark.parametrize(
+    ("data", "sigma", "kappa", "gamma"), [(SPEC, 0.0277285, 0.0001044, 89.9952), (RAYS, 0.057771, 0.0, 21.84884)]
+)
+def test_published_coefficients_of_unweighted_fits(
+    data: tuple[list[float], list[float]], sigma: float, kappa: float, gamma: float
+) -> None:
+    fit = fit_usl(*data, weights="none")
+    assert fit.sigma.value == pytest.approx(sigma, rel=1e-4)
+    assert fit.kappa.value == pytest.approx(kappa, rel=5e-4, abs=1e-9)
+    assert fit.gamma.value == pytest.approx(gamma, rel=1e-4)
+
+
+@pytest.mark.parametrize("weights", ["relative", "none"])
+@pytest.mark.parametrize(("sigma", "kappa"), [(0.05, 0.001), (0.2, 0.0), (0.0, 0.002), (0.0, 0.0)])
+def test_a_curve_without_noise_gives_its_own_coefficients(weights: str, sigma: float, kappa: float) -> None:
+    fit = fit_usl(SIZES, curve(SIZES, sigma, kappa), weights=weights)  # type: ignore[arg-type]
+    assert (fit.sigma.value, fit.kappa.value) == (pytest.approx(sigma, abs=1e-6), pytest.approx(kappa, abs=1e-6))
+    assert fit.gamma.value == pytest.approx(10.0) and fit.residual < 1e-5
+    if kappa:
+        assert fit.optimum.value == pytest.approx(math.sqrt((1 - sigma) / kappa), rel=1e-3)
+
+
+@pytest.mark.parametrize(("sigma", "kappa"), [(0.05, 0.001), (0.05, 0.0)])
+def test_intervals_hold_the_truth(sigma: float, kappa: float) -> None:
+    rng, n_cases = np.random.default_rng(1), 300
+    truth = math.sqrt((1 - sigma) / kappa) if kappa else math.inf
+    held = np.zeros(4)
+    for _ in range(n_cases):
+        fit = fit_usl(SIZES, curve(SIZES, sigma, kappa) * np.exp(0.03 * rng.standard_normal(SIZES.size)))
+        for i, (part, value) in enumerate(((fit.sigma, sigma), (fit.kappa, kappa), (fit.gamma, 10.0))):
+            held[i] += (part.low or 0.0) <= value <= (math.inf if part.high is None else part.high)
+        held[3] += (fit.optimum.low or 0.0) <= truth <= (math.inf if fit.optimum.high is None else fit.optimum.high)
+    assert (held / n_cases >= 0.91).all(), held / n_cases
+
+
+def test_an_optimum_that_was_not_reached_has_a_lower_end_alone() -> None:
+    fit = fit_usl(*RAYS)
+    assert fit.optimum.value is None and fit.optimum.high is None
+    assert fit.optimum.low is not None and 32 < fit.optimum.low < 64 * 4
+    assert fit.optimum.warnings[0].startswith("not reached: the optimum is above")
+
+
+def test_weights_are_of_relative_errors_unless_told_otherwise() -> None:
+    rates = curve(SIZES, 0.05, 0.001)
+    rates[-1] *= 1.2
+    relative, plain = fit_usl(SIZES, rates), fit_usl(SIZES, rates, weights="none")
+    assert relative.sigma.value != plain.sigma.value
+    scaled = fit_usl(SIZES, 7 * rates)
+    assert scaled.sigma.value == pytest.approx(relative.sigma.value)
+    assert scaled.gamma.value == pytest.approx(7 * (relative.gamma.value or 0))
+
+
+def test_flags() -> None:
+    two, noise = np.array([1.0, 2, 4, 8]), np.random.default_rng(2)
+    assert "superlinear at 2" in fit_usl(two, [10, 23, 50, 90]).flags[0]
+    assert any("on the bound of zero" in flag for flag in fit_usl(two, [10, 20, 40, 80]).flags)
+    step = np.where(SIZES > 8, 40.0, 10 * SIZES) * np.exp(0.005 * noise.standard_normal(SIZES.size))
+    assert any(flag.startswith("lack of fit") for flag in fit_usl(SIZES, step).flags)
+    good = curve(SIZES, 0.05, 0.001) * np.exp(0.02 * noise.standard_normal(SIZES.size))
+    assert fit_usl(SIZES, good).flags == ()
+    slow = np.where(SIZES == 1, 6.0, curve(SIZES, 0.05, 0.0005)) * np.exp(0.01 * noise.standard_normal(SIZES.size))
+    assert any("but one was measured at" in flag for flag in fit_usl(SIZES, slow).flags)
+
+
+@pytest.mark.parametrize(
+    ("n", "rates"),
+    [([1, 2], [1, 2]), ([1, 2, 2, 2], [1, 2, 2, 2]), ([0.5, 1, 2], [1, 1, 1]), ([1, 2, 3], [1, 0, 1]),
+     ([1, 2, 3], [1, math.nan, 1]), ([1, 2, 3], [1, 2])],
+)  # fmt: skip
+def test_what_no_law_can_be_fitted_to(n: list[float], rates: list[float]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        fit_usl(n, rates)
+
+
+def test_three_points_have_no_interval() -> None:
+    fit = fit_usl([1, 2, 4], [10, 18, 29.0])
+    assert fit.sigma.value is not None and fit.sigma.low is None and "need" in fit.sigma.warnings[0]
+    assert predict(fit, 8).low is None
+
+
+def test_a_prediction_is_a_bracket_that_holds_the_truth() -> None:
+    rng, held = np.random.default_rng(3), 0
+    for _ in range(100):
+        fit = fit_usl(SIZES, curve(SIZES, 0.08, 0.0) * np.exp(0.03 * rng.standard_normal(SIZES.size)))
+        made = predict(fit, 64)
+        assert made.low is not None and made.high is not None and made.low < (made.value or 0) < made.high
+        held += made.contains(float(curve(np.array([64.0]), 0.08, 0.0)[0]))
+    assert held >= 90
+
+
+@pytest.mark.parametrize(
+    ("n", "boundaries", "why"),
+    [(65, (), "more than 2 times the largest size measured (32)"), (48, (32,), "beyond 32 the CPUs share"),
+     (48, (40, 64), "beyond 40 the CPUs share"), (1, (), "above 1")],
+)  # fmt: skip
+def test_a_prediction_is_refused(n: float, boundaries: tuple[int, ...], why: str) -> None:
+    made = predict(fit_usl(SIZES, curve(SIZES, 0.05, 0.001)), n, boundaries)
+    assert made.value is None and why in made.warnings[0]
+
+
+def test_a_boundary_that_was_measured_across_is_none() -> None:
+    assert predict(fit_usl(SIZES, curve(SIZES, 0.05, 0.001)), 48, (16, 64)).value is not None
