@@ -18,13 +18,17 @@ import pytest
 from scalograph.cli.sanity import sanity
 from scalograph.control.discover import discover
 from scalograph.control.store import lock_machine
+from scalograph.declare import check
 from scalograph.hosts.probe import find_probe
 from scalograph.hosts.records import Record
-from scalograph.sanity.bench import Bench, Ran
+from scalograph.sanity.bench import Bench
 from scalograph.sanity.claims import CLAIMS
 from scalograph.sanity.proof import DisprovedError, NotProvableError
 from scalograph.sanity.proving import judged
+from scalograph.sanity.ran import Ran
+from scalograph.shipped import shipped
 
+SANITY = shipped("sanity/pinning").parent
 WAIT_S = 300.0
 CHECKS = {claim.name: claim.check for claim in CLAIMS}
 Fields = dict[str, Any]
@@ -62,9 +66,9 @@ def test_nothing_is_wrong_with_this_machine(
 def truth(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """A bench that has run everything."""
     with lock_machine(WAIT_S), Bench(discover(jvms=()), find_probe().argv, tmp_path_factory.mktemp("truth")) as bench:
-        for check in CHECKS.values():
+        for proof in CHECKS.values():
             with suppress(NotProvableError):
-                check(bench)
+                proof(bench)
         return bench
 
 
@@ -183,7 +187,7 @@ def test_a_lie_makes_its_proof_fail(claim: str, study: str, lie: Callable[[Ran],
     folder = truth.folder / study
     if folder not in truth.done:
         pytest.skip("not provable here")
-    if claim == "pinning: kernel" and any(ran.record.timeline is None for ran in truth.done[folder]):
+    if claim == "pinning: kernel" and not all(_has_records(ran) for ran in truth.done[folder]):
         pytest.skip("needs switch records")
     honest = truth.done[folder]
     truth.done[folder] = [lie(ran) for ran in honest]
@@ -195,7 +199,35 @@ def test_a_lie_makes_its_proof_fail(claim: str, study: str, lie: Callable[[Ran],
     assert failed.value.found and failed.value.expected
 
 
+def _has_records(ran: Ran) -> bool:
+    return ran.record.timeline is not None and ran.record.timeline.source == "records"
+
+
+def test_every_workload_proves_something(truth: Bench) -> None:
+    used = {folder.name for folder in truth.used}
+    assert {path.name for path in SANITY.iterdir() if path.is_dir()} <= {name.rpartition("-")[0] for name in used}
+
+
+@pytest.mark.parametrize("file", [*SANITY.glob("*/*.toml")], ids=lambda file: f"{file.parent.name}/{file.name}")
+def test_every_study_can_be_run_by_hand(file: Path) -> None:
+    if file.name != "workload.toml":
+        study = check(file)
+        assert (study.protocol.max_reruns, study.protocol.order) == (0, "declared")
+
+
+def test_exclusive_cpus_that_are_not_given_back_are_told(truth: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = truth.folder / "exit-code-settings"
+    owned = [replace(ran, treatment={**ran.treatment, "isolation": "exclusive"}) for ran in truth.done[folder]]
+    monkeypatch.setitem(truth.done, folder, owned)
+    monkeypatch.setattr("scalograph.sanity.restored.refusal", lambda: None)
+    assert "given back" in CHECKS["exclusive CPUs"](truth)
+    monkeypatch.setattr(truth, "before", {**truth.before, "/cg/cpuset.cpus.effective": "0-63"})
+    with pytest.raises(DisprovedError, match=r"cpuset.cpus.effective: absent, expected 0-63"):
+        CHECKS["exclusive CPUs"](truth)
+
+
 def test_every_proof_is_lied_to() -> None:
+    # Below: neither rests on a record alone.
     elsewhere = {"containment: cgroup", "exclusive CPUs"}
     assert {claim for claim, *_ in LIES} | elsewhere == set(CHECKS)
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "analyze": "Stop 4: from a journal to findings",
     "report": "Stop 5: tables on the terminal and one HTML file",
     "export": "A journal as CSV or Parquet, one row for each observation",
+    "fit": "Scaling laws for numbers measured elsewhere: `scalograph fit data.csv`",
     "doctor": "What this machine grants and refuses, and what to do about it",
 }
 

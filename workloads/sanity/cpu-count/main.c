@@ -39,6 +39,7 @@ int main(int argc, char **argv)
 {
     int threads = argc > 1 ? atoi(argv[1]) : 2;
     pthread_t others[256];
+    cpu_set_t allowed;
     burn = (argc > 2 ? atoll(argv[2]) : 100) * 1000000LL;
     if (threads < 1 || threads > 256) {
         fprintf(stderr, "%d threads: 1 to 256 expected\n", threads);
@@ -54,7 +55,9 @@ int main(int argc, char **argv)
         pthread_join(others[i], NULL);
     long long end = now(CLOCK_MONOTONIC);
     FILE *out = events();
+    sched_getaffinity(0, sizeof allowed, &allowed);
     fprintf(out, "value burnt_ns %lld\nvalue spun_ns %lld\n", burn * threads, end - start);
+    fprintf(out, "value believed_cpus %d\n", CPU_COUNT(&allowed));
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
         if (seen[cpu])
             fprintf(out, "value cpu %d\n", cpu);

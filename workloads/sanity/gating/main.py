@@ -5,7 +5,8 @@ import sys
 import time
 from pathlib import Path
 
-time.sleep(int(sys.argv[1]) / 1000)
+# Copies have process numbers in a row: so they get ready one after the other.
+time.sleep((int(sys.argv[1]) + os.getpid() % 5 * int(sys.argv[2])) / 1000)
 ready = time.monotonic_ns()
 with Path(os.environ.get("SCALOGRAPH_EVENTS", "/dev/stdout")).open("w", buffering=1) as events:
     print("ready", file=events)

@@ -1,0 +1,77 @@
+"""Numbers measured elsewhere: two columns of a CSV file, sizes and throughputs. Executes nothing."""
+
+import csv
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+from scalograph.errors import Problem, StudyError
+
+MAX_BYTES = 16 << 20
+MAX_ROWS = 100_000
+# Mistakes that are told; a file of another kind has one in each line.
+_TOLD = 5
+
+
+class Points(NamedTuple):
+    """Throughput at each size; a size may stand more than once."""
+
+    sizes: list[float]
+    rates: list[float]
+
+
+def read_points(file: Path, x: str = "n", y: str = "throughput") -> Points:
+    """The columns `x` and `y` of a CSV file with a header.
+
+    Raises:
+        StudyError: the file is missing, too large, lacks a column, or holds what is no number; with the lines.
+    """
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise StudyError.one(str(file), "a file above 16 MiB", "a table of points", "take the two columns only")
+        with file.open(encoding="utf-8-sig", newline="") as stream:
+            return _read(csv.DictReader(stream), file, x, y)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise StudyError.one(str(file), f"cannot be read: {why}", "a CSV file with a header") from error
+
+
+def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
+    names = [name.strip() for name in reader.fieldnames or ()]
+    reader.fieldnames = names
+    for option, name in (("--x", x), ("--y", y)):
+        if name not in names:
+            have = ", ".join(names) or "none"
+            raise StudyError.one(str(file), f'no column "{name}" (columns: {have})', "", f"name one with {option}")
+    points, wrong = Points([], []), list[Problem]()
+    for row in reader:
+        where = f"{file.name}:{reader.line_num}"
+        if len(points.sizes) == MAX_ROWS:
+            raise StudyError.one(where, f"more than {MAX_ROWS} rows", f"at most {MAX_ROWS}")
+        size, rate = _number(row.get(x)), _number(row.get(y))
+        wrong += [*_no_size(where, x, row.get(x), size), *_no_rate(where, y, row.get(y), rate)]
+        if size is not None and rate is not None:
+            points.sizes.append(size)
+            points.rates.append(rate)
+    if wrong:
+        more = [Problem(file.name, f"{len(wrong) - _TOLD} further mistakes")] if len(wrong) > _TOLD else []
+        raise StudyError([*wrong[:_TOLD], *more])
+    return points
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        found = float(text or "")
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _no_size(where: str, name: str, text: str | None, size: float | None) -> list[Problem]:
+    good = size is not None and size >= 1
+    return [] if good else [Problem(where, f"{name} = {(text or '')[:40]!r}", "a number from 1 on")]
+
+
+def _no_rate(where: str, name: str, text: str | None, rate: float | None) -> list[Problem]:
+    good = rate is not None and rate > 0
+    return [] if good else [Problem(where, f"{name} = {(text or '')[:40]!r}", "a number above 0")]

@@ -1,0 +1,72 @@
+"""Numbers measured elsewhere, and what the laws say of them."""
+
+from pathlib import Path
+
+import pytest
+
+from scalograph.cli.fit_command import sentences
+from scalograph.errors import StudyError
+from scalograph.laws import laws
+from scalograph.points import MAX_ROWS, Points, read_points
+
+RAYS = Points([1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64], [20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310])
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "data.csv"
+    file.write_text(text)
+    return file
+
+
+def test_two_columns_are_read_by_name(tmp_path: Path) -> None:
+    file = written(tmp_path, "\ufeffusers, note ,rps\n1,a,10\n2,b,19.5\n2,c,20\n")
+    assert read_points(file, "users", "rps") == ([1, 2, 2], [10, 19.5, 20])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("n,throughput\n1,x\n0,4\n", r"data.csv:2: throughput = 'x', expected a number above 0\ndata.csv:3: n = '0'"),
+        ("n,throughput\n1\n", r"data.csv:2: throughput = ''"),
+        ("n,throughput\n1,nan\n", r"data.csv:2: throughput = 'nan'"),
+        ("a,b\n1,2\n", r'no column "n" \(columns: a, b\); name one with --x'),
+        ("", r'no column "n" \(columns: none\)'),
+        ("n,throughput\n" + "x,1\n" * 9, r"data.csv: 4 further mistakes"),
+    ],
+)
+def test_mistakes_are_told_by_line(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(StudyError, match=told):
+        read_points(written(tmp_path, text))
+
+
+def test_a_file_that_is_none_or_endless_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="cannot be read"):
+        read_points(tmp_path / "none.csv")
+    with pytest.raises(StudyError, match=f"more than {MAX_ROWS} rows"):
+        read_points(written(tmp_path, "n,throughput\n" + "1,1\n" * (MAX_ROWS + 1)))
+    (tmp_path / "data.csv").write_bytes(b"n,throughput\n\xff\xfe,1\n")
+    with pytest.raises(StudyError, match="cannot be read"):
+        read_points(tmp_path / "data.csv")
+
+
+def test_the_laws_say_what_limits_and_how_far() -> None:
+    found = laws(RAYS, "none", 0.95, [96.0, 300.0])
+    assert found["sigma"]["value"] == pytest.approx(0.057771, rel=1e-4)
+    assert [point["size"] for point in found["points"]] == RAYS.sizes
+    first, second = found["points"][:2]
+    assert first["speedup"] is None and second["speedup"]["value"] == pytest.approx(3.9)
+    assert second["serial_fraction"]["value"] == pytest.approx((1 / 3.9 - 1 / 4) / (1 - 1 / 4))
+    told = sentences(found)
+    assert told[0].startswith("Of the work 4.") and "Not reached: the optimum is above" in told[1]
+    assert told[2].startswith("At 96: ") and "300 is more than 2 times" in told[3]
+
+
+def test_runs_of_a_size_give_its_gain_an_interval() -> None:
+    found = laws(Points([1, 1, 1, 2, 2, 2, 4, 4], [10, 10.1, 9.9, 19, 19.1, 18.9, 36, 35]), "relative", 0.95)
+    gained = found["points"][1]["speedup"]
+    assert gained["low"] < 1.9 < gained["high"]
+
+
+def test_too_few_sizes_are_refused_in_words() -> None:
+    with pytest.raises(StudyError, match="found 2 different sizes, expected at least 3; measure more sizes"):
+        laws(Points([1, 2, 2], [1, 2, 2]), "relative", 0.95)
