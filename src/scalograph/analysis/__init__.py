@@ -19,6 +19,8 @@ from scalograph.analysis.ratio import paired_ratio, ratio
 from scalograph.analysis.score import score, scores
 from scalograph.analysis.serial_fraction import karp_flatt
 from scalograph.analysis.speedup import SpeedupPoint, speedup
+from scalograph.analysis.usl import Usl, fit_usl
+from scalograph.analysis.usl_predict import predict
 
 __all__ = [
     "Allocation",
@@ -26,13 +28,16 @@ __all__ = [
     "Estimate",
     "SpeedupPoint",
     "Spread",
+    "Usl",
     "baseline_repeats",
     "compare",
+    "fit_usl",
     "holm",
     "iterations_per_run",
     "karp_flatt",
     "minimum_detectable_effect",
     "paired_ratio",
+    "predict",
     "ratio",
     "score",
     "scores",

@@ -29,7 +29,7 @@ def predict(fit: Usl, n: float, boundaries: Sequence[int] = (), confidence: floa
         The estimate; without value where it is refused, and a warning says why.
     """
     largest = fit.law.largest
-    if why := _refusal(n, largest, boundaries):
+    if why := _refusal(n, largest, boundaries) or _no_law(fit):
         return unknown(METHOD, confidence, fit.law.n, why)
     ends = [_through(fit.law, n, shape) for shape in ("contention", "coherency")]
     value, top = fit.throughput(n), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
@@ -53,6 +53,12 @@ def _refusal(n: float, largest: float, boundaries: Sequence[int]) -> str:
     if crossed:
         return f"beyond {crossed[0]} the CPUs share what they did not before; nothing was measured there"
     return ""
+
+
+def _no_law(fit: Usl) -> str:
+    """A curve that the points are not of leads nowhere."""
+    bad = [flag.partition(":")[0] for flag in fit.flags if flag.startswith(("lack of fit", "superlinear"))]
+    return f"{bad[0]}: this law does not hold here, so it predicts nothing" if bad else ""
 
 
 def _through(law: Law, n: float, shape: str) -> float:

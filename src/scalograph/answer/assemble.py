@@ -8,6 +8,7 @@ from scalograph.answer import cold_runs, unequal
 from scalograph.answer.baselines import baseline_table
 from scalograph.answer.curves import Sample, curves, primary, samples
 from scalograph.answer.excluded import excluded_table
+from scalograph.answer.laws import laws_table
 from scalograph.answer.machine_notes import notes
 from scalograph.answer.names import title
 from scalograph.answer.noise import Visible, noise
@@ -49,7 +50,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     floor, visible = noise(every, primary(table), table.study.protocol.confidence), Visible(table)
     shown = declared_tables(table, taken, found, visible)
     listed = treatment_tables(table, found, taken, visible)
-    others = [baseline_table(table, taken), excluded_table(table, every, fair), published]
+    others = [laws_table(table, taken), baseline_table(table, taken), excluded_table(table, every, fair), published]
     noted = [visible.beside(doc, every, primary(table)) for doc in others if doc]
     return Findings(
         study=_study(table),
