@@ -1,145 +1,130 @@
 """Is a run with a neighbor flagged, and a quiet one left alone? Fixed work at 1 and 2 threads on 2 CPUs.
 
 The neighbor is ours: busy on one CPU or on both for 10, 25, 50 or 100 % of every 40 ms, started at a random moment. The
-truth is the median of the quiet runs. A disturbance counts where it moved the wall time by 2 % or more. Needs a machine
-that is quiet but for us: what others do is counted as a quiet run that was flagged.
+truth is the median of the quiet runs that an independent witness saw undisturbed (verdict_witness.py); a disturbance
+counts where it moved the wall time by 2 % or more against it. Needs a machine that is quiet but for us.
 """
 
-import os
 import random
-import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
-from probe_common import FLAGS, Figure, Round, build, main, median, probe
+from probe_common import Figure, median
+from probe_rounds import Round, main
+from verdict_common import DUTIES, SEED, UNDECIDED, Work, judged, neighbors, pace, percent, steady, wilson
+from verdict_witness import witnessed
 
-from scalograph.analysis.verdict import judge
+LENGTHS = (0.1, 0.3, 1.0, 1.5)
+JUDGED = 1.5  # of shorter runs it is told from which disturbance on they are decided
+QUIET = (0, 0)
+# Few quiet runs are flagged, so many are needed. A scene: duty in percent, CPUs.
+N_QUIET = 3
+SCENES = [*[QUIET] * N_QUIET, *((duty, n) for duty in DUTIES for n in (1, 2))]
+FINE = [(duty, n) for duty in (2, 5) for n in (1, 2)]
+MOVED, FLAGGED, FALSELY = 0.02, 95.0, 2.0
+# Disturbances as a share of the wall time: the smallest from which on runs are flagged is one of these.
+STEPS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.10, 0.20)
+Case = tuple[float, int, tuple[int, int]]
 
-FLAGS["verdict_work"] = ["-O2", "-pthread"]
-CPUS = sorted(os.sched_getaffinity(0))[:2]
-SCENES = [(0, 0), *((duty, n) for duty in (10, 25, 50, 100) for n in (1, 2))]
-LENGTHS = (0.1, 0.3, 1.5)
-MOVED, FLAGGED, QUIET = 0.02, 95.0, 2.0
 
-
-def one_round(folder: Path) -> Round:
-    """Every scene once at each length and with each number of threads, in an order drawn anew."""
-    program = folder / "verdict_work"
-    built = str(program) if program.exists() else build("verdict_work", folder)
-    scale = _units_per_second(built, folder)
-    cases = [(length, threads, scene) for length in LENGTHS for threads in (1, 2) for scene in SCENES]
-    random.shuffle(cases)
+def one_round(folder: Path, number: int) -> Round:
+    """Every scene at each length and with each number of threads, in an order drawn from the number of the round."""
+    work, draw = Work(folder), random.Random(SEED * 1000 + number)
+    cases = [(length, n, scene) for length in LENGTHS for n in (1, 2) for scene in _scenes(length)]
+    draw.shuffle(cases)
     found: dict[str, list[float]] = {}
-    for length, threads, (duty, n) in cases:
-        record = _measured(built, int(scale * length * threads), threads, duty, n)
-        name = f"{length} {threads} {duty} {n}"
-        found[f"wall {name}"] = [record["run"]["wall_ns"] / 1e9]
-        found[f"flag {name}"] = [{"contaminated": 1.0, "clean": 0.0}.get(judge(record).verdict, 0.5)]
+    for case in cases:
+        for key, value in _measured(folder, work, case, draw.random()).items():
+            found.setdefault(f"{key} {_name(case)}", []).append(value)
     return found
 
 
-def _units_per_second(built: str, folder: Path) -> float:
-    """Of one thread, from the fastest of three short runs; the same for all rounds."""
-    kept = folder / "scale"
-    if not kept.exists():
-        walls = [_measured(built, 20_000_000, 1, 0, 0)["run"]["wall_ns"] / 1e9 for _ in range(3)]
-        kept.write_text(str(20_000_000 / min(walls)))
-    return float(kept.read_text())
+def _scenes(length: float) -> list[tuple[int, int]]:
+    return SCENES if length == JUDGED else [*SCENES, *FINE]
 
 
-def _measured(built: str, units: int, threads: int, duty: int, n: int) -> dict[str, Any]:
-    """The record of one run, as the journal would hold it."""
-    with _neighbors(built, duty, CPUS[:n]):
-        run = probe([built, str(units), str(threads)], cpus=CPUS)
-    events = run.pop("events")
-    parts = {kind: [e for e in events if e["event"] == kind] for kind in ("header", "copy")}
-    return {"header": parts["header"][0], "copies": parts["copy"], "iterations": [], "run": run}
+def _name(case: Case) -> str:
+    length, threads, (duty, n) = case
+    return f"{length} {threads} {duty} {n}"
 
 
-@contextmanager
-def _neighbors(built: str, duty: int, cpus: list[int]) -> Iterator[None]:
-    running = [subprocess.Popen([built, "duty", str(duty), str(cpu)]) for cpu in cpus]
-    time.sleep(0.05 + random.random() / 10)
-    try:
-        yield
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
+def _measured(folder: Path, work: Work, case: Case, phase: float) -> dict[str, float]:
+    """Pace and flag of one run; of a quiet one also whether the witness saw others."""
+    length, threads, (duty, n) = case
+    argv = work.argv(length * threads, threads)
+    with neighbors(work.program, steady(duty, n)):
+        time.sleep(0.05 + 0.1 * phase)
+        if (duty, n) != QUIET:
+            wall, flag = judged(argv)
+            return {"pace": pace(wall, argv), "flag": flag}
+        (wall, flag), seen = witnessed(folder, lambda: judged(argv))
+        return {"pace": pace(wall, argv), "flag": flag, "still": float(seen.undisturbed)}
 
 
 def figures(found: Round) -> list[Figure]:
-    """What was flagged at each length, then the speedup with and without the flags."""
-    return [figure for length in LENGTHS for figure in _of(found, length)] + _speedups(found)
+    """At each length: quiet runs, disturbed runs, and the smallest disturbance that is decided."""
+    return list(chain.from_iterable(_of(found, length) for length in LENGTHS))
 
 
 def _of(found: Round, length: float) -> list[Figure]:
-    moved: list[float] = []
-    quiet: list[float] = []
-    smallest: dict[int, list[float]] = {}
+    falsely, flagged = (("<=", FALSELY), (">=", FLAGGED)) if length == JUDGED else (None, None)
+    quiet = [flag for n in (1, 2) for flag in _still(found, "flag", length, n)]
+    n_aside = sum(len(found[f"flag {length} {n} 0 0"]) for n in (1, 2)) - len(quiet)
+    aside = f"{quiet.count(UNDECIDED)} undecided, {n_aside} set aside by the witness"
+    moved = disturbances(found, length)
+    hit = [flag for by, flag in moved if by >= MOVED]
+    least = smallest(moved)
+    decided, what = None if least is None else 100 * least, f"{length} s: from this disturbance on 95 % are flagged"
+    return [
+        Figure(f"{length} s: quiet runs flagged", percent(quiet), "%", falsely, _with(quiet, aside), len(quiet)),
+        Figure(f"{length} s: runs 2 % longer or more, flagged", percent(hit), "%", flagged, _with(hit), len(hit)),
+        Figure(what, decided, "%", None, "of the wall time", len(moved)),
+    ]
+
+
+def _with(flags: list[float], more: str = "") -> str:
+    """The 95 % interval of the share, and one thing more."""
+    if not flags:
+        return more
+    low, high = wilson(flags.count(1.0), len(flags))
+    return f"95 %: {low:.1f} to {high:.1f} %" + (f"; {more}" if more else "")
+
+
+def _still(found: Round, key: str, length: float, threads: int) -> list[float]:
+    """Of the quiet runs that the witness saw undisturbed."""
+    name = f"{length} {threads} 0 0"
+    return [v for v, still in zip(found[f"{key} {name}"], found[f"still {name}"], strict=True) if still]
+
+
+def disturbances(found: Round, length: float) -> list[tuple[float, float]]:
+    """How much longer than the truth each run with a neighbor took, as a share, and its flag."""
+    pairs: list[tuple[float, float]] = []
     for threads in (1, 2):
-        truth = median(found[f"wall {length} {threads} 0 0"]) or 1.0
-        quiet += found[f"flag {length} {threads} 0 0"]
-        for duty, n in SCENES[1:]:
-            walls, flags = (found[f"{what} {length} {threads} {duty} {n}"] for what in ("wall", "flag"))
-            hit = [flag for wall, flag in zip(walls, flags, strict=True) if wall >= (1 + MOVED) * truth]
-            moved += hit
-            smallest.setdefault(duty, []).extend(hit)
-    judged = length == LENGTHS[-1]  # of shorter runs it is told from which disturbance on they are decided
-    sure = [duty for duty, hits in smallest.items() if hits and 100 * hits.count(1.0) / len(hits) >= FLAGGED]
-    note = f"from a duty of {min(sure)} % on" if sure else "no duty reaches it"
-    targets = (("<=", QUIET), (">=", FLAGGED)) if judged else (None, None)
-    undecided = f"{quiet.count(0.5)} undecided"
-    return [
-        Figure(f"{length} s: quiet runs flagged", _percent(quiet), "%", targets[0], undecided, len(quiet)),
-        Figure(f"{length} s: disturbed runs flagged", _percent(moved), "%", targets[1], note, len(moved)),
-    ]
+        if truth := median(_still(found, "pace", length, threads)):
+            for duty, n in _scenes(length)[N_QUIET:]:
+                name = f"{length} {threads} {duty} {n}"
+                runs = zip(found[f"pace {name}"], found[f"flag {name}"], strict=True)
+                pairs += [(taken / truth - 1, flag) for taken, flag in runs]
+    return pairs
 
 
-def _percent(flags: list[float]) -> float | None:
-    return 100 * flags.count(1.0) / len(flags) if flags else None
+def smallest(moved: list[tuple[float, float]], least: int = 10) -> float | None:
+    """The smallest step from which on 95 % of the runs are flagged, in this step too; None where none is.
 
-
-def _speedups(found: Round) -> list[Figure]:
-    """One scene of each round drawn for each run, as a busy day would: the error of the speedup that is reported."""
-    draw = random.Random(1)
-    length, n_rounds = LENGTHS[-1], len(found[f"wall {LENGTHS[-1]} 1 0 0"])
-    quiet = {n: median(found[f"wall {length} {n} 0 0"]) or 1.0 for n in (1, 2)}
-    truth = 2 * quiet[1] / quiet[2]  # twice the work with two threads
-    errors: dict[str, list[float]] = {"with": [], "without": []}
-    for _ in range(200):
-        chosen = {n: [(draw.choice(SCENES), draw.randrange(n_rounds)) for _ in range(10)] for n in (1, 2)}
-        walls = {n: [found[f"wall {length} {n} {d} {k}"][i] for (d, k), i in runs] for n, runs in chosen.items()}
-        clean = {
-            n: [
-                found[f"wall {length} {n} {d} {k}"][i]
-                for (d, k), i in runs
-                if found[f"flag {length} {n} {d} {k}"][i] < 1
-            ]
-            for n, runs in chosen.items()
-        }
-        for name, sample in (("without", walls), ("with", clean)):
-            if all(sample.values()):
-                errors[name].append(abs(2 * (median(sample[1]) or 1) / (median(sample[2]) or 1) / truth - 1))
-    return [
-        Figure(
-            f"speedup off by more than 10 %, {name} verdicts",
-            _over(errors[name]),
-            "%",
-            target,
-            f"of {truth:.2f}",
-            len(errors[name]),
-        )
-        for name, target in (("with", ("<=", 0.0)), ("without", None))
-    ]
-
-
-def _over(errors: list[float]) -> float | None:
-    return 100 * sum(error > 0.10 for error in errors) / len(errors) if errors else None
+    Each stretch between two steps must reach 95 % by itself, where it has enough runs: large disturbances, which are
+    easily seen, would otherwise speak for small ones.
+    """
+    found = None
+    for low, high in reversed(list(zip(STEPS, (*STEPS[1:], float("inf")), strict=True))):
+        flags = [flag for by, flag in moved if low <= by < high]
+        if len(flags) < least:
+            continue
+        if 100 * flags.count(1.0) / len(flags) < FLAGGED:
+            break
+        found = low
+    return found
 
 
 if __name__ == "__main__":
-    main("verdict_contamination", one_round, figures, rounds=(30, 2))
+    main("verdict_contamination", one_round, figures, rounds=(12, 1))

@@ -1,15 +1,21 @@
-/* Fixed work: `verdict_work UNITS THREADS` divides UNITS turns of a loop that no compiler can shorten over the threads.
- * A neighbor: `verdict_work duty PERCENT CPU` is busy on that CPU for a share of every 40 ms, until it is killed.
+/* Fixed work: `verdict_work UNITS THREADS [lock]` divides UNITS turns of a loop that no compiler can shorten over the
+ * threads; with `lock`, only the thread that holds it works, and hands it on after every 200,000 turns.
+ * A neighbor: `verdict_work play CPU MS PERCENT [MS PERCENT]...` is busy on that CPU for a share of every 40 ms, for
+ * each MS in turn and from the start again, until it is killed.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
+enum { MOST = 1024, BATCH = 200000 };
 static const int64_t PERIOD_NS = 40000000;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void turn(int64_t units) {
     volatile uint64_t x = 1;
@@ -22,19 +28,24 @@ static void *work(void *units) {
     return NULL;
 }
 
+static void *work_locked(void *units) {
+    for (int64_t left = *(int64_t *)units; left > 0; left -= BATCH) {
+        pthread_mutex_lock(&mutex);
+        turn(left < BATCH ? left : BATCH);
+        pthread_mutex_unlock(&mutex);
+    }
+    return NULL;
+}
+
 static int64_t now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * 1000000000L + t.tv_nsec;
 }
 
-static void neighbor(int64_t percent, int cpu) {
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
-    CPU_SET(cpu, &mask);
-    if (sched_setaffinity(0, sizeof mask, &mask))
-        exit(1);
-    for (;;) {
+static void segment(int64_t ms, int64_t percent) {
+    int64_t end = now() + ms * 1000000;
+    while (now() < end) {
         int64_t busy = now() + PERIOD_NS * percent / 100;
         while (now() < busy)
             turn(1000);
@@ -43,18 +54,30 @@ static void neighbor(int64_t percent, int cpu) {
     }
 }
 
+static void play(int cpu, int n, char **segments) {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    CPU_SET(cpu, &mask);
+    // A benchmark that is killed leaves no neighbor behind.
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || sched_setaffinity(0, sizeof mask, &mask))
+        exit(1);
+    for (;;)
+        for (int i = 0; i + 1 < n; i += 2)
+            segment(atoll(segments[i]), atoll(segments[i + 1]));
+}
+
 int main(int argc, char **argv) {
-    if (argc == 4 && strcmp(argv[1], "duty") == 0)
-        neighbor(atoll(argv[2]), atoi(argv[3]));
-    if (argc != 3)
+    if (argc >= 5 && strcmp(argv[1], "play") == 0)
+        play(atoi(argv[2]), argc - 3, argv + 3);
+    int n = argc >= 3 ? atoi(argv[2]) : 0;
+    if (argc > 4 || n < 1 || n > MOST)
         return 2;
-    int n = atoi(argv[2]);
     int64_t units = atoll(argv[1]) / n;
-    pthread_t threads[64];
-    for (int i = 0; i < n && i < 64; i++)
-        if (pthread_create(&threads[i], NULL, work, &units))
+    pthread_t threads[MOST];
+    for (int i = 0; i < n; i++)
+        if (pthread_create(&threads[i], NULL, argc == 4 ? work_locked : work, &units))
             return 1;
-    for (int i = 0; i < n && i < 64; i++)
+    for (int i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
     return 0;
 }

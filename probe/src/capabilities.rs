@@ -51,7 +51,7 @@ fn attempts() -> Vec<(&'static str, Answer)> {
 }
 
 fn records(with_switches: bool) -> Answer {
-    Records::open(&host::online_cpus(), with_switches, 8).map(drop).map_err(|e| records::refusal(&e))
+    Records::open(&host::online_cpus(), &[], with_switches, 8).map(drop).map_err(|e| records::refusal(&e))
 }
 
 /// What a record of a CPU, rather than of our own tasks, needs.

@@ -206,6 +206,7 @@ pub struct RunEvent {
     pub frequency_hz: Option<u64>,
     pub n_survivors: Option<u64>,
     pub observer_ns: Option<u64>,
+    pub timeline_cost_ns: Option<u64>,
     pub n_lost_records: Option<u64>,
     pub degraded: Vec<Degraded>,
 }

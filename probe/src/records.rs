@@ -17,6 +17,8 @@ const MAX_SWITCHES_PER_S: u64 = 1000;
 const MAX_WIDE_PER_S: u64 = 10_000;
 /// A burst of fewer records says nothing about a rate.
 const MIN_RECORDS: u64 = 4000;
+/// What the kernel needs to write one switch record, half of a microsecond for each off and on; an estimate.
+const RECORD_NS: u64 = 500;
 /// A record is written with its time first, and becomes visible a little later.
 const SETTLE_NS: u64 = 1_000_000;
 const COARSE_NS: u64 = SECOND / 10;
@@ -33,11 +35,11 @@ struct Channel {
 }
 
 impl Channel {
-    fn open(cpu: usize, pages: usize, with_switches: bool) -> io::Result<Channel> {
+    fn open(cpu: usize, pages: usize, with_switches: bool, with_others: bool) -> io::Result<Channel> {
         let life = Event::open(LIFE, cpu)?;
         let ring = Ring::map(&life, pages)?;
         let switches = with_switches.then(|| Event::open(SWITCHES, cpu)).transpose()?;
-        let wide = with_switches.then(|| Event::open_wide(SWITCHES, cpu).ok()).flatten();
+        let wide = (with_switches && with_others).then(|| Event::open_wide(SWITCHES, cpu).ok()).flatten();
         switches.iter().chain(&wide).try_for_each(|event| event.write_into(&life))?;
         Ok(Channel { cpu, life, switches, wide, ring, n_switch_records: 0, n_wide_records: 0 })
     }
@@ -61,13 +63,17 @@ pub struct Records {
     coarse: Option<Coarse>,
     /// Neighbors were too many to follow.
     unnamed: bool,
+    n_switch_records: u64,
+    /// CPUs that the run may use.
+    ours: Vec<usize>,
     pub with_switches: bool,
 }
 
 impl Records {
-    pub fn open(cpus: &[usize], with_switches: bool, max_bins: usize) -> io::Result<Records> {
+    /// `cpus` are all that are online, `ours` those that the run may use: on others nobody is in its way.
+    pub fn open(cpus: &[usize], ours: &[usize], with_switches: bool, max_bins: usize) -> io::Result<Records> {
         // Offlined CPUs between reading the list and here are simply not opened.
-        let channels = open_channels(cpus, with_switches)?;
+        let channels = open_channels(cpus, ours, with_switches)?;
         let cpus: Vec<usize> = channels.iter().map(|c| c.cpu).collect();
         let tree = Tree::new(&cpus, max_bins, vec![std::process::id()]);
         let (degraded, pending) = (Vec::new(), Vec::new());
@@ -81,6 +87,8 @@ impl Records {
             max_bins,
             coarse: None,
             unnamed: false,
+            n_switch_records: 0,
+            ours: ours.to_vec(),
             with_switches,
         })
     }
@@ -136,12 +144,14 @@ impl Records {
 
     fn collect(&mut self) {
         for channel in &mut self.channels {
-            let from = self.pending.len();
+            let (from, before) = (self.pending.len(), channel.n_switch_records + 2 * channel.n_wide_records);
             channel.ring.drain(&mut self.pending);
             let switch = |r: &&Stamped| matches!(r.what, What::In | What::Out { .. });
             channel.n_switch_records += self.pending[from..].iter().filter(switch).count() as u64;
             let wide = |r: &&Stamped| matches!(r.what, What::Next { .. });
             channel.n_wide_records += self.pending[from..].iter().filter(wide).count() as u64;
+            // Of a CPU-wide switch two records are written, and one is kept.
+            self.n_switch_records += channel.n_switch_records + 2 * channel.n_wide_records - before;
         }
         // Each ring is in order, and the sort keeps that order among equal times.
         self.pending.sort_by_key(|r| r.time);
@@ -177,12 +187,13 @@ impl Records {
         if !self.unnamed && self.channels.iter().any(limit) {
             self.channels.iter().flat_map(|c| &c.wide).for_each(|event| drop(event.disable()));
             self.unnamed = true;
+            self.tree.forget_others();
         }
     }
 
     /// Whether all that ran on the CPUs was seen.
     pub fn names_neighbors(&self) -> bool {
-        !self.unnamed && self.channels.iter().all(|c| c.wide.is_some())
+        !self.unnamed && self.channels.iter().filter(|c| self.ours.contains(&c.cpu)).all(|c| c.wide.is_some())
     }
 
     fn sample(&mut self, now: u64, leaf: Option<&Leaf>) {
@@ -211,6 +222,11 @@ impl Records {
         }
     }
 
+    /// CPU time that writing the switches has taken, in the kernel and from whoever ran; an estimate.
+    pub fn cost_ns(&self) -> u64 {
+        self.n_switch_records * RECORD_NS
+    }
+
     /// Whether the switches of the whole run are known.
     pub fn complete(&self) -> bool {
         self.with_switches && self.coarse.is_none()
@@ -223,12 +239,12 @@ impl Records {
 }
 
 /// The memory that a user may lock for rings is limited: smaller ones are better than none.
-fn open_channels(cpus: &[usize], with_switches: bool) -> io::Result<Vec<Channel>> {
+fn open_channels(cpus: &[usize], ours: &[usize], with_switches: bool) -> io::Result<Vec<Channel>> {
     let largest = if cpus.len() > 16 { 32 } else { 128 };
     let mut pages = largest;
     loop {
         let opened: io::Result<Vec<Channel>> =
-            cpus.iter().map(|cpu| Channel::open(*cpu, pages, with_switches)).collect();
+            cpus.iter().map(|cpu| Channel::open(*cpu, pages, with_switches, ours.contains(cpu))).collect();
         match opened {
             Err(e) if matches!(e.raw_os_error(), Some(libc::EPERM | libc::ENOMEM)) && pages > 4 => pages /= 2,
             other => return other,

@@ -50,7 +50,7 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     let poller = Poller::new().map_err(|e| os("signalfd", &e))?;
     let mut degraded = Vec::new();
     let contain = Containment::choose(spec.user.is_some(), &mut degraded);
-    let records = open_records(spec, &checked.online, &mut degraded);
+    let records = open_records(spec, &checked, &mut degraded);
     write(out, Event::Header(header(spec, &contain, records.is_some(), &degraded)))?;
     let images: Vec<Image> =
         spec.commands.iter().zip(&checked.programs).map(|(c, p)| Image::new(c, p, spec.events)).collect();
@@ -83,11 +83,11 @@ pub fn os(what: &str, error: &io::Error) -> Refusal {
 }
 
 /// First with switches; then without, if only they are refused; else what was refused is said.
-fn open_records(spec: &Spec, cpus: &[usize], degraded: &mut Vec<Degraded>) -> Option<Records> {
+fn open_records(spec: &Spec, checked: &Checked, degraded: &mut Vec<Degraded>) -> Option<Records> {
     if spec.plain {
         return None;
     }
-    let open = |switches| Records::open(cpus, switches, spec.timeline_bins);
+    let open = |switches| Records::open(&checked.online, &usable(spec, checked), switches, spec.timeline_bins);
     let say = |what: &str, e: &io::Error| {
         let (why, fix) = records::refusal(e);
         Degraded::new(what, &why, fix)
@@ -98,6 +98,15 @@ fn open_records(spec: &Spec, cpus: &[usize], degraded: &mut Vec<Degraded>) -> Op
         let second = if wanted { open(false) } else { return None };
         second.inspect_err(|e| degraded.push(say("kernel records", e))).ok()
     })
+}
+
+/// What the copies together may use.
+fn usable(spec: &Spec, checked: &Checked) -> Vec<usize> {
+    let masks = spec.commands.iter().flat_map(|c| (0..c.copies).map(move |k| c.cpus.of(k)));
+    let mut cpus: Vec<usize> = masks.flat_map(|mask| mask.unwrap_or(&checked.own)).copied().collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    cpus
 }
 
 fn header(spec: &Spec, contain: &Containment, records: bool, degraded: &[Degraded]) -> Header {

@@ -105,6 +105,7 @@ fn switches(event: &mut RunEvent, watch: &Watch, online: &[usize]) {
     let Some(records) = &watch.records else { return };
     let sums = &records.tree.sums;
     event.n_lost_records = Some(sums.lost);
+    event.timeline_cost_ns = records.with_switches.then(|| records.cost_ns());
     event.n_tasks = Some(sums.tasks);
     event.n_processes = Some(sums.processes);
     if !records.complete() {

@@ -5,7 +5,7 @@
 
 use crate::record::{Stamped, What};
 use crate::timeline::Bins;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Row and time.
 type Preempted = (usize, u64);
@@ -37,6 +37,8 @@ struct Cpu {
     taken_ns: u64,
     /// The process that was last seen to get it.
     next: Option<u32>,
+    /// Where only our own switches are seen: until when one that has exited may still hold it.
+    exited_ns: u64,
 }
 
 /// First image, first exec and last end of a process that the probe itself started.
@@ -74,8 +76,14 @@ pub struct Tree {
     ended: Vec<Task>,
     others: Vec<u32>,
     takers: HashMap<u32, u64>,
+    /// Processes of the tree, also those that have ended.
+    own: HashSet<u32>,
 }
 
+/// Instead of the process of a thread that has exited and is already forgotten, most likely one of hundreds of ours.
+const DYING: u32 = u32::MAX;
+/// What clearing up after a thread takes, at most; with hundreds of them it adds up.
+const EXIT_NS: u64 = 100_000;
 /// More than any timeline lists: enough to find the largest, cut back when twice as many.
 const KEPT_TASKS: usize = 1024;
 /// Neighbors that are told apart; the time of further ones is in the sum only.
@@ -97,10 +105,12 @@ impl Tree {
             ended: Vec::new(),
             others,
             takers: HashMap::new(),
+            own: HashSet::new(),
         }
     }
 
     pub fn add_main(&mut self, pid: u32) {
+        self.own.insert(pid);
         self.mains.insert(pid, Main::default());
         self.live.insert(pid, Task { tid: pid, pid, ..Task::default() });
         self.sums.tasks += 1;
@@ -110,6 +120,7 @@ impl Tree {
     pub fn feed(&mut self, record: &Stamped) {
         if let What::Lost(n) = record.what {
             self.sums.lost += n;
+            self.forget_others();
             return;
         }
         if let What::Next { pid } = record.what {
@@ -127,6 +138,11 @@ impl Tree {
             What::Image => self.on_main(record.pid, |main| main.image_ns = main.image_ns.or(Some(record.time))),
             What::Next { .. } | What::Lost(_) => {}
         }
+    }
+
+    /// Who has the CPUs is not known any more.
+    pub fn forget_others(&mut self) {
+        self.state.iter_mut().for_each(|cpu| cpu.next = None);
     }
 
     fn on_main(&mut self, pid: u32, change: impl FnOnce(&mut Main)) {
@@ -164,9 +180,11 @@ impl Tree {
     /// and nobody of it runs. Counted for the CPU, not for each who waits, so it cannot exceed the run.
     fn settle(&mut self, row: usize, time: u64) {
         let cpu = &mut self.state[row];
-        let taken = cpu.running.is_none() && cpu.waiters > 0;
+        // A task of ours that has exited still holds the CPU while the kernel clears up after it.
+        let ours = cpu.running.is_some() || cpu.next.is_some_and(|pid| pid == DYING || self.own.contains(&pid));
+        let taken = !ours && cpu.waiters > 0;
         match cpu.taken_since {
-            None if taken => cpu.taken_since = Some(time),
+            None if taken => cpu.taken_since = Some(time.max(cpu.exited_ns)),
             Some(since) if !taken => {
                 cpu.taken_since = None;
                 self.took(row, since, time);
@@ -189,11 +207,12 @@ impl Tree {
     fn given_to(&mut self, r: &Stamped, pid: u32) {
         let Some(&row) = self.rows.get(&r.cpu) else { return };
         let time = r.time.max(self.gate);
-        if let Some(since) = self.state[row].taken_since {
+        if let Some(since) = self.state[row].taken_since.take() {
             self.took(row, since, time);
-            self.state[row].taken_since = Some(time);
         }
-        self.state[row].next = Some(pid);
+        let cpu = &mut self.state[row];
+        (cpu.next, cpu.exited_ns) = (Some(pid), 0);
+        self.settle(row, time);
     }
 
     /// A wait that has ended: the task runs, or the records end.
@@ -255,6 +274,7 @@ impl Tree {
         if let Some((row, since)) = reused.and_then(|task| task.preempted) {
             self.no_waiter(row, since); // its end was lost: it waited for nobody knows how long
         }
+        self.own.insert(pid);
         self.sums.tasks += 1;
         self.sums.processes += (pid != parent_pid) as u64;
     }
@@ -270,7 +290,9 @@ impl Tree {
             self.ended.push(task);
         }
         if let Some(&row) = self.rows.get(&r.cpu) {
-            self.settle(row, r.time.max(self.gate));
+            let time = r.time.max(self.gate);
+            self.state[row].exited_ns = if self.state[row].next.is_none() { time + EXIT_NS } else { 0 };
+            self.settle(row, time);
         }
         if self.ended.len() >= 2 * KEPT_TASKS {
             largest(&mut self.ended, KEPT_TASKS);

@@ -239,3 +239,27 @@ fn records_of_other_processes_make_no_tasks() {
     tree.finish(2000);
     assert_eq!((tree.sums.tasks, tree.sums.switches), (1, 1));
 }
+
+#[test]
+fn a_thread_that_has_exited_holds_its_cpu_until_the_next_is_seen() {
+    let next = |pid| What::Next { pid };
+    let exit = What::Exit { pid: 10, tid: 11 };
+    let waits = [
+        (1000, 10, 0, thread(11)),
+        (1100, 10, 0, IN),
+        (1200, 10, 0, PREEMPTED),
+        (1200, 10, 0, next(10)),
+        (1200, 11, 0, IN),
+        (1300, 11, 0, exit),
+    ];
+    let mut told = fed(&waits);
+    feed(&mut told, &[(1340, 11, 0, next(70)), (1400, 70, 0, next(10)), (1400, 10, 0, IN)]);
+    told.finish(2000);
+    assert_eq!((told.sums.neighbor_ns, told.takers()), (60, vec![(70, 60)]));
+    // Where others are not seen it may have held it for a tenth of a millisecond.
+    let alone: Vec<_> = waits.iter().copied().filter(|r| !matches!(r.3, What::Next { .. })).collect();
+    let mut untold = fed(&alone);
+    feed(&mut untold, &[(151_300, 10, 0, IN)]);
+    untold.finish(200_000);
+    assert_eq!(untold.sums.neighbor_ns, 50_000);
+}

@@ -207,6 +207,7 @@ class RunFigures(Part):
     frequency_hz: Count | None = None
     n_survivors: Count | None = None
     observer_ns: Count | None = None
+    timeline_cost_ns: Count | None = None
     n_lost_records: Count | None = None
     degraded: Annotated[list[Degraded], Field(max_length=256)] = []
 

@@ -26,6 +26,7 @@ _UNAVAILABLE_WITHOUT_RECORDS = {
     "n_tasks": None,
     "n_processes": None,
     "per_cpu_ns": None,
+    "timeline_cost_ns": None,
     "n_lost_records": None,
     "memory_stall_ns": None,
     "io_stall_ns": None,

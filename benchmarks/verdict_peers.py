@@ -1,0 +1,116 @@
+"""Whose speedup is right while a neighbor comes and goes? Ours and that of other tools, under one schedule.
+
+Round i of each tool runs under scene i, drawn from a seed: a neighbor on one CPU or both that comes and goes, present
+for none, a quarter, half or three quarters of the time. Five runs at one thread, five at two, of the same work; the
+truth comes from interleaved runs without a neighbor, of which only those count that an independent witness saw
+undisturbed. 200 rounds of ours, the first 40 of every tool.
+"""
+
+import random
+import sys
+from functools import partial
+from pathlib import Path
+
+from probe_common import Figure, median
+from probe_rounds import Round, main
+from verdict_common import SEED, Work, coming_and_going, launch, neighbors, pace
+from verdict_study import small_study
+from verdict_tools import at_hand, missing
+from verdict_witness import witnessed
+
+SECONDS = 0.5
+ROUNDS, OF_PEERS = 200, 40
+PRESENT = (0.0, 0.25, 0.5, 0.75)
+OFF, MISSES, TRUTHS = 0.10, 18, 30
+# Value, ends of the interval, and whether all clean runs were made.
+Answer = tuple[float, float, float, float]
+NOT_KNOWN = -1.0  # in a journal of numbers: no interval
+
+
+def one_round(folder: Path, number: int) -> Round:
+    """A small study and, in the first rounds, each other tool under the same scene from its start; then the truth."""
+    work, draw = Work(folder), random.Random(SEED * 1000 + number)
+    scene = coming_and_going(draw, PRESENT[number % len(PRESENT)])
+    found: dict[str, list[float]] = {}
+    with neighbors(work.program, scene):
+        study = small_study(work, SECONDS, draw)
+    for name, estimate in (("ours", study.speedup), ("unjudged", study.unjudged)):
+        ends = (estimate.value, estimate.low, estimate.high) if estimate else (None,) * 3
+        for key, value in zip(("value", "low", "high"), ends, strict=True):
+            found[f"{name} {key}"] = [NOT_KNOWN if value is None else value]
+    found["ours full"] = [float(study.full)]
+    for name, tool in at_hand().items() if number < OF_PEERS else ():
+        with neighbors(work.program, scene):
+            told = tool(folder, work.argv(SECONDS, 1), work.argv(SECONDS, 2))
+        found[f"{name} value"], found[f"{name} warned"] = [told.speedup], [float(told.warned)]
+    return {**found, **_truth(folder, work)}
+
+
+def _truth(folder: Path, work: Work) -> Round:
+    """The pace of one quiet run at each number of threads, if the witness saw it undisturbed."""
+    found = {}
+    for threads in (1, 2):
+        argv = work.argv(SECONDS, threads)
+        (wall, _), seen = witnessed(folder, partial(launch, argv))
+        found[f"truth {threads}"] = [pace(wall, argv)] if seen.undisturbed else []
+    return found
+
+
+def truth(found: Round) -> tuple[float | None, int]:
+    """The true speedup, and the undisturbed runs behind it at the number of threads that has fewer."""
+    one, two = median(found["truth 1"]), median(found["truth 2"])
+    n = min(len(found["truth 1"]), len(found["truth 2"]))
+    return (one / two if one and two else None), n
+
+
+def figures(found: Round) -> list[Figure]:
+    """The truth, then ours against it, then the other tools."""
+    true, n = truth(found)
+    enough = "" if n >= TRUTHS else f": fewer than {TRUTHS}, so that nothing below is to be believed"
+    table = [Figure("true speedup", true, "x", None, f"of quiet runs that the witness saw undisturbed{enough}", n)]
+    return table if true is None else [*table, *_ours(found, true, n >= TRUTHS), *_contrasts(found, true)]
+
+
+def _ours(found: Round, true: float, judged: bool) -> list[Figure]:
+    answers = zip(*(found[f"ours {key}"] for key in ("value", "low", "high", "full")), strict=True)
+    known: list[Answer] = [answer for answer in answers if answer[0] != NOT_KNOWN]
+    full = [answer for answer in known if answer[3]]
+    without = len(found["ours value"]) - len(known)
+    return [
+        *_against(known, true, "not flagged", judged, f"{without} rounds without an answer"),
+        *_against(full, true, "not flagged, all clean runs made", judged, ""),
+    ]
+
+
+def _against(answers: list[Answer], true: float, name: str, judged: bool, note: str) -> list[Figure]:
+    """How many values are off, and how many intervals miss, against the truth."""
+    n, wrong = len(answers), sum(abs(value / true - 1) > OFF for value, *_ in answers)
+    missed = sum(not low <= true <= high for _, low, high, _ in answers)
+    off, misses = (("<=", 0), ("<=", MISSES)) if judged else (None, None)
+    return [
+        Figure(f"speedups off by more than 10 %, {name}", wrong, "", off, note, n),
+        Figure(f"intervals that miss the truth, {name}", missed, "", misses, "", n),
+    ]
+
+
+def _contrasts(found: Round, true: float) -> list[Figure]:
+    """Each tool's own figure against the truth, over the rounds that all tools share, ours among them."""
+    names = [key.removesuffix(" value") for key in found if key.endswith(" value")]
+    table = []
+    for name in names:
+        values = found[f"{name} value"][:OF_PEERS]
+        errors = [abs(value / true - 1) for value in values if value != NOT_KNOWN]
+        if errors:
+            warned = found.get(f"{name} warned")
+            note = f"largest error {100 * max(errors):.0f} %" + (
+                f", it warns in {sum(warned):.0f} rounds" if warned else ""
+            )
+            off = 100 * sum(error > OFF for error in errors) / len(errors)
+            table.append(Figure(f"speedup off by more than 10 %: {name}", off, "%", None, note, len(errors)))
+    return table
+
+
+if __name__ == "__main__":
+    for text in missing():
+        print(text, file=sys.stderr)
+    main("verdict_peers", one_round, figures, rounds=(ROUNDS, 2))
