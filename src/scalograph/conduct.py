@@ -147,7 +147,7 @@ def conduct(
     progress: Any,
     accepted: Sequence[str] | None,
     gate: Gate | None = None,
-    noise: Mapping[str, Any] | None = None,
+    machine: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Conducted:
     """Stop 3: run, or go on.
 
@@ -159,7 +159,7 @@ def conduct(
         progress: makes a context manager and `Progress` from the count of finished runs and the planner.
         accepted: None starts anew; a list resumes, and names the differences that are accepted.
         gate: what each block has to pass before it begins.
-        noise: what the machine's noise is now, for the journal.
+        machine: what was learned of the machine before the first run: events of the journal (`noise`, `ceiling`).
 
     Raises:
         StudyError: the study or the machine differs from the journal's.
@@ -179,8 +179,8 @@ def conduct(
             n_before = replay(planner, journal.read(made.journal), judging)
             spent = seconds_per_block(journal.read(made.journal))
             book.append("resume", **_resumed(event, found))
-        if noise is not None:
-            book.append("noise", **noise)
+        for name, fields in (machine or {}).items():
+            book.append(name, **fields)
         protocol = planned.design.study.protocol
         budget = Budget(protocol.budget_s, spent, protocol.budget_runs, n_before, planned.design.block_size)
         with progress(n_before, planner) as shown:

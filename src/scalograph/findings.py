@@ -184,6 +184,9 @@ class Findings(Model):
     residue: list[Text] = []
     warnings: list[Text] = []
     noise: Noise | None = None
+    ceilings: dict[str, list[dict[str, Any]]] | None = Field(
+        default=None, max_length=64, description="kind of work -> what the machine itself scales to, by CPUs"
+    )
     noise_since: dict[str, Any] | None = Field(default=None, description="the machine's noise against its kept floor")
     degraded: list[Degraded] = []
     reproduce: list[Text] = []

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from scalograph import journal
 from scalograph.analysis.steady import Kind, steady
 from scalograph.analysis.verdict import Asked, judge, n_cpus
+from scalograph.ceiling.values import Ceiling
 from scalograph.errors import ProtocolError
 from scalograph.hosts.records import Record, RunFigures
 from scalograph.noise.values import Recheck
@@ -67,7 +68,8 @@ class Table:
     """All runs of a study.
 
     `n_asked` counts runs for each treatment as last designed; `accepted` are the differences (key, before, now) that
-    were accepted when it was resumed; `noise` is how the machine's noise was when it was last begun.
+    were accepted when it was resumed; `noise` is how the machine's noise was when it was last begun, `ceiling`
+    what it scales to itself.
     """
 
     study: Study
@@ -85,6 +87,7 @@ class Table:
     end_reason: str | None = None
     accepted: list[tuple[str, Any, Any]] = field(default_factory=list)
     noise: Recheck | None = None
+    ceiling: Ceiling | None = None
 
     def counted(self) -> list[Row]:
         """Runs that succeeded and are no warm-up: what estimates rest on."""
@@ -144,6 +147,8 @@ def _take(
             verdicts[str(event["run"])] = str(event["verdict"])
         elif kind == "noise":
             table.noise = Recheck.model_validate(event)
+        elif kind == "ceiling":
+            table.ceiling = Ceiling.model_validate(event["ceiling"])
         elif kind == "note":
             table.notes.append(str(event["text"]))
         elif kind == "end":

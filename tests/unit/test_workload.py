@@ -200,8 +200,9 @@ def test_refusals_refuse_a_wrong_value(tmp_path: Path) -> None:
 
 
 def test_what_ships_loads() -> None:
-    assert {"affinity", "fixed-work", "java-priorities", "java-threads"} <= set(shipped_workloads())
-    assert {"noise-floor", "thread-affinity", "thread-priorities", "thread-scaling"} <= set(shipped_studies())
+    assert {"affinity", "ceiling", "fixed-work", "java-priorities", "java-threads"} <= set(shipped_workloads())
+    studies = {"ceiling", "noise-floor", "thread-affinity", "thread-priorities", "thread-scaling"}
+    assert studies <= set(shipped_studies())
     for name in shipped_workloads():
         assert load(shipped(name)).name == name
         assert (shipped(name) / "README.md").is_file()
@@ -211,5 +212,5 @@ def test_what_ships_loads() -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../studies/thread-scaling", "/etc", "nonsense", "java-threads/.."])
 def test_shipped_refuses(name: str) -> None:
-    with pytest.raises(StudyError, match="one of affinity, fixed-work, java-priorities, java-threads"):
+    with pytest.raises(StudyError, match="one of affinity, ceiling, fixed-work, java-priorities, java-threads"):
         shipped(name)

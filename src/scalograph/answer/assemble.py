@@ -20,6 +20,7 @@ from scalograph.answer.tables import declared_tables, treatment_tables
 from scalograph.answer.timelines import timelines
 from scalograph.answer.told import told
 from scalograph.answer.trust import n_short, trust
+from scalograph.ceiling.beside import joined
 from scalograph.findings import (
     BaselineDoc,
     Degraded,
@@ -52,7 +53,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     listed = treatment_tables(table, found, taken, visible)
     others = [laws_table(table, taken), baseline_table(table, taken), excluded_table(table, every, fair), published]
     noted = [visible.beside(doc, every, primary(table)) for doc in others if doc]
-    return Findings(
+    made = Findings(
         study=_study(table),
         machine=dict(table.machine),
         runs=_runs(table, every),
@@ -68,6 +69,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         degraded=_degraded(table.rows),
         reproduce=list(reproduce),
     )
+    return joined(made, table.ceiling) if table.ceiling else made
 
 
 def _study(table: Table) -> StudyDoc:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from scalograph.answer.names import brief
+from scalograph.answer.names import brief, curve_factor
+from scalograph.findings import Level
 from scalograph.table import Row, Table
 
 
@@ -26,9 +27,17 @@ def _setups(rows: list[Row]) -> Iterable[str]:
 
 
 def _work(table: Table, rows: list[Row]) -> Iterable[str]:
-    works = {row.work for row in rows if row.work is not None}
-    if table.study.work == "total" and len(works) > 1:
-        counted = f"{min(works)} to {max(works)} units counted"
+    """Within a curve, along which speedup is taken: other kinds of work may come in other amounts."""
+    if table.study.work != "total":
+        return
+    factor = curve_factor(table)
+    curves: dict[tuple[Level, ...], set[int]] = {}
+    for row in rows:
+        if row.work is not None:
+            group = tuple(level for name, level in row.treatment.items() if name != factor)
+            curves.setdefault(group, set()).add(row.work)
+    if differing := [works for works in curves.values() if len(works) > 1]:
+        counted = f"{min(differing[0])} to {max(differing[0])} units counted"
         yield f"work: {counted}, though the study declares it the same in all treatments"
 
 

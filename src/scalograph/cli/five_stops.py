@@ -1,13 +1,14 @@
 """What `run` and `study` share: plan on this host, run with progress, tell what came of it."""
 
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from scalograph import conduct, results
+from scalograph.cli.before import examined
 from scalograph.cli.console import say
 from scalograph.cli.progress import LiveProgress
 from scalograph.conduct import Conducted, Plan
@@ -15,7 +16,7 @@ from scalograph.control.discover import discover
 from scalograph.control.store import lock_machine
 from scalograph.declare import Declared
 from scalograph.design import Planner
-from scalograph.errors import HostError, Terminated
+from scalograph.errors import Terminated
 from scalograph.hosts.local import LocalHost
 from scalograph.hosts.probe import find_probe
 from scalograph.hosts.ready import build_program
@@ -26,8 +27,17 @@ from scalograph.units import format_duration
 WAIT_S = 10.0
 
 
-def run_declared(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None) -> Conducted:
+def run_declared(
+    declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None, ceiling: bool = False
+) -> Conducted:
     """Stops 2 and 3, alone on this machine: two studies at once would measure each other.
+
+    Args:
+        declared: what to run.
+        folder: of the results; None makes one, or finds the latest.
+        resume: go on with these results.
+        accepted: differences that are accepted then.
+        ceiling: learn first what the machine itself scales to, unless that is known.
 
     Raises:
         HostError: another study holds the machine, or the host refuses something that the study needs.
@@ -36,10 +46,12 @@ def run_declared(declared: Declared, folder: Path | None, resume: bool, accepted
     with lock_machine(WAIT_S) as restored:
         for text in restored:
             say(f"restored after an earlier crash: {text}", "yellow")
-        return _alone(declared, folder, resume, accepted)
+        return _alone(declared, folder, resume, accepted, ceiling)
 
 
-def _alone(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None) -> Conducted:
+def _alone(
+    declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None, ceiling: bool
+) -> Conducted:
     planned = conduct.plan(declared, discover())
     probe = find_probe()
     if probe.warning:
@@ -55,27 +67,9 @@ def _alone(declared: Declared, folder: Path | None, resume: bool, accepted: list
     made_by = Path(probe.argv[0]).name if len(probe.argv) == 1 else "degraded"
     gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say)
     accepted = (accepted or []) if resume else None
-    first = _rechecked(planned, probe.argv)
-    done = conduct.conduct(planned, made, host, made_by, _progress(planned), accepted, gate, first)
+    learned = examined(planned, probe.argv, ceiling)
+    done = conduct.conduct(planned, made, host, made_by, _progress(planned), accepted, gate, learned)
     return replace(done, signal=host.signal or done.signal)
-
-
-def _rechecked(planned: Plan, probe: Sequence[str]) -> dict[str, Any] | None:
-    """Ten runs against the kept noise floor (about 3 s); None where none was kept here. It never stops a study."""
-    from scalograph.control.noise import read_noise
-    from scalograph.noise.floor import STUDY
-
-    kept = read_noise()
-    if kept is None or kept.floor is None or not kept.is_of(planned.facts) or planned.declared.study.name == STUDY:
-        return None
-    from scalograph.noise.measure import recheck
-
-    try:
-        found = recheck(planned.facts, probe, kept)
-    except HostError as error:
-        say(f"the noise floor was not looked at again: {error}", "yellow")
-        return None
-    return None if found is None else found.model_dump(mode="json")
 
 
 def _terminate(signum: int, frame: FrameType | None) -> NoReturn:

@@ -25,6 +25,10 @@ Pilot = Annotated[
         help="A few short runs at the ends of the study, in results of their own; then runs and iterations proposed.",
     ),
 ]
+Ceiling = Annotated[
+    bool,
+    typer.Option("--ceiling", help="Beside each curve, what this machine itself scales to: 20 s, then kept."),
+]
 MaxRuns = Annotated[
     int | None, typer.Option("--max-runs", min=1, help="No block is begun that would take the study past so many runs.")
 ]

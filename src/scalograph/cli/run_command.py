@@ -3,6 +3,7 @@
 from scalograph.cli.options import (
     Accept,
     Budget,
+    Ceiling,
     Json,
     MaxRuns,
     OutDir,
@@ -26,6 +27,7 @@ def command(
     wait_quiet: WaitQuiet = None,
     when_busy: WhenBusy = None,
     pilot: Pilot = False,
+    ceiling: Ceiling = False,
     json: Json = False,
 ) -> int:
     """Stop 3: run a study; every finished run is on the disk before the next begins.
@@ -47,4 +49,4 @@ def command(
         from scalograph.cli.proposal import run_pilot
 
         return run_pilot(declared, output, resume, json)
-    return conclude(run_declared(declared, output, resume, accept_difference), json, report=False)
+    return conclude(run_declared(declared, output, resume, accept_difference, ceiling), json, report=False)

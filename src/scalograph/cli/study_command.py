@@ -5,7 +5,19 @@ from typing import Annotated
 import typer
 
 from scalograph.cli.console import emit_json, tell
-from scalograph.cli.options import Accept, Budget, Json, MaxRuns, OutDir, Pilot, Quick, Resume, WaitQuiet, WhenBusy
+from scalograph.cli.options import (
+    Accept,
+    Budget,
+    Ceiling,
+    Json,
+    MaxRuns,
+    OutDir,
+    Pilot,
+    Quick,
+    Resume,
+    WaitQuiet,
+    WhenBusy,
+)
 
 
 def command(
@@ -21,6 +33,7 @@ def command(
     wait_quiet: WaitQuiet = None,
     when_busy: WhenBusy = None,
     pilot: Pilot = False,
+    ceiling: Ceiling = False,
     json: Json = False,
 ) -> int:
     """A study that ships, all five stops: declare, plan, run, analyze, report.
@@ -51,7 +64,7 @@ def command(
         from scalograph.cli.proposal import run_pilot
 
         return run_pilot(declared, output, resume, json)
-    conducted = run_declared(declared, output, resume, accept_difference)
+    conducted = run_declared(declared, output, resume, accept_difference, ceiling)
     return conclude(conducted, json, report=True)
 
 

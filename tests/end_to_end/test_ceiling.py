@@ -1,0 +1,139 @@
+"""The workload of the machine's ceiling, alone and by the real path."""
+
+import os
+import re
+import resource
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from scalograph.build import build
+from scalograph.ceiling.measure import ceiling
+from scalograph.ceiling.values import WORDS
+from scalograph.control.discover import discover
+from scalograph.control.store import lock_machine
+from scalograph.errors import HostError
+from scalograph.hosts.probe import find_probe
+from scalograph.workload import fill, load, shipped
+
+WORKLOAD = load(shipped("ceiling"))
+KINDS = [str(kind) for kind in WORKLOAD.parameters["kind"].choices or ()]
+FORMS = re.compile(r"ready|iteration \d+ \d+ \d+ \d+ \d+|value [a-z][a-z0-9_]{0,63} \d+", re.ASCII)
+MEMORY = 1 << 30
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        folder = build(shipped("ceiling"), WORKLOAD, (), tmp_path_factory.mktemp("builds"))
+    except HostError as error:
+        pytest.skip(f"needs a compiler: {error}")
+    assert folder is not None
+    return folder
+
+
+def run(built: Path, **values: object) -> subprocess.CompletedProcess[str]:
+    known = {name: parameter.default for name, parameter in WORKLOAD.parameters.items()}
+    argv = fill(WORKLOAD.argv, {**known, "build": str(built), "iterations": 2, **values})
+    env = {"PATH": os.environ["PATH"]}
+    return subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60, check=False)
+
+
+def told(done: subprocess.CompletedProcess[str]) -> tuple[list[list[int]], dict[str, int]]:
+    """Numbers of the iterations, and the values."""
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "ready" and [line for line in lines if not FORMS.fullmatch(line)] == []
+    iterations = [[int(word) for word in line.split()[1:]] for line in lines if line.startswith("iteration")]
+    assert [number for number, *_ in iterations] == [0, 1] and all(start < end for _, start, end, *_ in iterations)
+    return iterations, {line.split()[1]: int(line.split()[2]) for line in lines if line.startswith("value")}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_total_is_counted_whatever_the_workers(built: Path, kind: str, threads: int) -> None:
+    iterations, values = told(run(built, kind=kind, threads=threads, units=23))
+    assert [work for *_, work, _ in iterations] == [23, 23]
+    assert values["workers"] == threads
+
+
+@pytest.mark.parametrize("kind", ["arithmetic", "faults"])
+def test_as_many_workers_as_the_mask_has_cpus(built: Path, kind: str) -> None:
+    argv = ["taskset", "-c", str(min(os.sched_getaffinity(0))), str(built / "main"), f"kind={kind}", "units=9"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    assert "value workers 1\n" in done.stdout
+    _, values = told(run(built, kind=kind, units=9))
+    assert values["workers"] == len(os.sched_getaffinity(0))
+
+
+def test_cpu_time_is_that_of_the_workers(built: Path) -> None:
+    for kind in ("arithmetic", "fork"):
+        for _, _, _, _, cpu in told(run(built, kind=kind, threads=2))[0]:
+            assert cpu > 0
+    for _, start, end, _, cpu in told(run(built, kind="wait", threads=1, units=20))[0]:
+        assert end - start >= 20_000_000 > cpu  # off the CPU for a millisecond each
+
+
+def test_memory_is_bounded_told_and_the_same_for_all_workers(built: Path) -> None:
+    sizes = [told(run(built, kind="memory", threads=n, units=10))[1] for n in (1, 2)]
+    assert all(0 < size["memory_bytes"] <= MEMORY for size in sizes)
+    # Pages are divided over workers, and what does not divide evenly is left out.
+    assert sizes[0]["memory_bytes"] - sizes[1]["memory_bytes"] < 2 * 3 * 4096
+    assert sizes[0]["cache_bytes"] == sizes[1]["cache_bytes"]
+
+
+def test_the_lock_lets_one_in(built: Path) -> None:
+    """What is counted under it without atomic instructions would be less where it let two in."""
+    iterations, _ = told(run(built, kind="lock", threads=4, units=200_000))
+    assert [work for *_, work, _ in iterations] == [200_000] * 2
+
+
+@pytest.mark.parametrize(
+    "words", [["kind=none"], ["threads=x"], ["units=-1"], ["threads=5000"], ["iterations=0"], ["x"]]
+)
+def test_bad_arguments_are_refused_in_one_line(built: Path, words: list[str]) -> None:
+    done = subprocess.run([built / "main", *words], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 64 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and "expected" in done.stderr
+
+
+def test_memory_that_is_not_granted_is_told(built: Path) -> None:
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (40 << 20, 40 << 20))
+
+    argv = [built / "main", "kind=memory", "threads=1", "units=1"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, preexec_fn=limited)
+    assert (done.returncode, done.stderr) == (69, "memory: Cannot allocate memory\n")
+
+
+def test_no_worker_outlives_its_program(built: Path) -> None:
+    with subprocess.Popen([built / "main", "kind=faults", "threads=2", "units=1000000000"], stdout=-1) as program:
+        assert program.stdout and program.stdout.readline() == b"ready\n"
+        workers = Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()
+        assert len(workers) == 2
+        program.kill()
+    deadline = time.monotonic() + 10
+    while any(_runs(worker) for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert [worker for worker in workers if _runs(worker)] == []
+
+
+def _runs(pid: str) -> bool:
+    """Whether it is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_by_the_real_path(built: Path) -> None:
+    """Two runs of each kind on one CPU and on all: how far it scales is the machine's own affair."""
+    facts = discover()
+    with lock_machine(60):
+        found = ceiling(facts, find_probe().argv, [facts.n_cpus], runs=2)
+    assert set(found.kinds) == set(WORDS)
+    for parts in found.kinds.values():
+        assert [part.n_cpus for part in parts] == sorted({1, facts.n_cpus})
+        assert all(part.n_failed == 0 and len(part.scores) >= 2 for part in parts)
