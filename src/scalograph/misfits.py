@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from scalograph.errors import StudyError
-from scalograph.program import find_command, find_workload
+from scalograph.program import STEPS, find_command, find_workload
 from scalograph.study.references import Found, closest, levels_of, meant, table
 from scalograph.study.values import refuse_text
 from scalograph.template import places
@@ -44,7 +44,7 @@ def misfits(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
     command, use = workload.get("command"), workload.get("use")
     if _is_command(command) and use is None:
         yield from _command(command, workload, factors, folder)
-        names = {name for name, _ in places(command) if name}
+        names = {name for name, _ in places(command) if name} | _prepared(workload)
         # A factor whose name is only misspelled there is told as that.
         strange = names - factors.keys() - {*BY_HOST, *BY_PROTOCOL}
         taken = _Taken(frozenset(names | {closest(name, factors) or "" for name in strange}))
@@ -56,8 +56,11 @@ def misfits(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
             return
         yield from _parameters(table(workload, "parameters"), found, factors)
         yield from _refused_levels(raw, found)
-        taken = _Taken(frozenset(name for name, _ in places(found.argv) if name), found.parameters, found.name)
+        names = {name for name, _ in places(found.argv) if name} | _prepared(workload)
+        taken = _Taken(frozenset(names), found.parameters, found.name)
     if taken:
+        known = {*factors, *taken.parameters, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL}
+        yield from _steps(workload, known, folder)
         yield from _idle(factors, taken, workload.get("copies"))
 
 
@@ -78,21 +81,45 @@ def _command(
     command: Sequence[str], workload: Mapping[str, Any], factors: Mapping[str, Any], folder: Path
 ) -> Iterator[Found]:
     where = ("workload", "command")
+    yield from _no_program(command, where, workload, folder)
+    if table(dict(workload), "parameters"):
+        yield ("workload", "parameters"), "parameters of a command", "none", "write them into the command"
+    yield from _names(command, where, {*factors, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL, *_java(command, factors)})
+
+
+def _no_program(
+    command: Sequence[str], where: tuple[str, str], workload: Mapping[str, Any], folder: Path
+) -> Iterator[Found]:
     if not command[0]:
         yield where, "no program", "a program inside the study's folder, an absolute path, or a name on PATH", ""
     try:
-        find_command("" if refuse_text(command[0]) else command[0], folder)
+        name = "" if refuse_text(command[0]) else command[0]
+        find_command(name, folder, workload.get("cwd") == "caller", where[1])
     except StudyError as error:
         yield from ((where, problem.found, problem.expected, problem.fix) for problem in error.problems)
-    if table(dict(workload), "parameters"):
-        yield ("workload", "parameters"), "parameters of a command", "none", "write them into the command"
-    known = {*factors, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL, *_java(command, factors)}
+
+
+def _names(command: Sequence[str], where: tuple[str, str], known: set[str]) -> Iterator[Found]:
     for name, item in dict.fromkeys(places(command)):
         if name is None:
             yield where, f'a lone brace in "{item}"', "{name}", "write {{ or }} for a brace"
         elif name not in known:
             expected = "one of " + ", ".join(sorted(known))
             yield where, f'unknown name {{{name}}} in "{item}"', expected, meant(name, known) or "or {{ for a brace"
+
+
+def _prepared(workload: Mapping[str, Any]) -> set[str]:
+    """Names that are filled in before and after each run: a factor may reach the program by a file, say."""
+    argvs = (argv for step in ("prepare", "cleanup") if _is_command(argv := workload.get(step)))
+    return {name for argv in argvs for name, _ in places(argv) if name}
+
+
+def _steps(workload: Mapping[str, Any], known: set[str], folder: Path) -> Iterator[Found]:
+    """What is done around the runs. No level is known when `setup` is carried out."""
+    for step in STEPS:
+        if _is_command(argv := workload.get(step)):
+            yield from _no_program(argv, ("workload", step), workload, folder)
+            yield from _names(argv, ("workload", step), set(BY_HOST_TO_COMMANDS) if step == "setup" else known)
 
 
 def _java(command: Sequence[str], factors: Mapping[str, Any]) -> set[str]:

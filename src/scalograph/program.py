@@ -1,7 +1,8 @@
 """What a study starts: the argv template of its workload, what fills it, and why a treatment cannot run here."""
 
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,16 +15,23 @@ from scalograph.study.inside import inside
 from scalograph.study.references import meant
 from scalograph.workload import BY_PROTOCOL, Workload, load, shipped, shipped_workloads
 
+# What a study may do once before all runs, and before and after each.
+STEPS = ("setup", "prepare", "cleanup")
+
 
 @dataclass(frozen=True)
 class Program:
-    """The workload of a study, not yet built. `here` is the folder that its relative paths start from."""
+    """The workload of a study, not yet built. `here` is the folder that its relative paths start from.
+
+    `steps`: templates of what is done around the runs, by name (`STEPS`).
+    """
 
     argv: tuple[str, ...]
     here: Path
     events: bool
     values: Mapping[str, Any]
     workload: Workload | None = None
+    steps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sources: bytes = field(default=b"", repr=False)
 
 
@@ -33,9 +41,13 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     Raises:
         StudyError: no such workload, a parameter it does not know, or a path outside the study's folder.
     """
+    caller = use.cwd == "caller"
+    folder = Path.cwd() if caller else folder
+    steps = {step: located(argv, folder, caller, step) for step in STEPS if (argv := getattr(use, step))}
     if use.command is not None:
-        argv = (find_command(use.command[0], folder), *use.command[1:])
-        return Program(argv, folder, use.events, {"python": sys.executable, "here": str(folder)})
+        argv = located(use.command, folder, caller)
+        given = {"python": sys.executable, "here": str(folder)}
+        return Program(argv, folder, use.events, given, steps=steps)
     home = find_workload(str(use.use), folder)
     workload = load(home)
     unknown = sorted(set(use.parameters) - set(workload.parameters))
@@ -46,7 +58,7 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     defaults = {name: parameter.default for name, parameter in workload.parameters.items() if name not in BY_PROTOCOL}
     values = defaults | dict(use.parameters)
     values |= {"python": sys.executable, "here": str(home)}
-    return Program(tuple(workload.argv), home, workload.events, values, workload, hash_folder(home))
+    return Program(tuple(workload.argv), home, workload.events, values, workload, steps, hash_folder(home))
 
 
 def find_workload(name: str, folder: Path) -> Path:
@@ -66,7 +78,16 @@ def find_workload(name: str, folder: Path) -> Path:
     raise StudyError.one("workload.use", f'no workload "{name}"', "one of " + ", ".join(known), fix)
 
 
-def find_command(name: str, folder: Path) -> str:
+def located(argv: Sequence[str], folder: Path, caller: bool, step: str = "command") -> tuple[str, ...]:
+    """An argv template whose program is found from anywhere. A caller's own programs may lie wherever he says.
+
+    Raises:
+        StudyError: the program of a study leads outside its folder.
+    """
+    return (find_command(argv[0], folder, caller, step), *argv[1:])
+
+
+def find_command(name: str, folder: Path, caller: bool = False, step: str = "command") -> str:
     """A program's name: absolute, found on PATH, or a path that stays in the study's folder.
 
     Raises:
@@ -74,4 +95,7 @@ def find_command(name: str, folder: Path) -> str:
     """
     if "/" not in name or name.startswith(("/", "{")):
         return name
-    return str(inside(folder, name, "workload.command", "a program inside it, an absolute path, or a name on PATH"))
+    if caller:  # links are not followed: a program may go by its name, as those of a virtual environment do
+        return os.path.abspath(folder / name)  # noqa: PTH100
+    what = "a program inside it, an absolute path, or a name on PATH"
+    return str(inside(folder, name, f"workload.{step}", what))

@@ -9,6 +9,8 @@ from scalograph.units import format_duration
 
 # Between two looks while we wait: a look itself takes half a second.
 PAUSE_S = 0.5
+# How long a quiet look holds: short blocks would be looked at for longer than they take.
+HOLDS_S = 10.0
 # A wait is told again after so long.
 TELL_EVERY_S = 30.0
 
@@ -41,6 +43,7 @@ class QuietGate:
     ) -> None:
         self._patience_s, self._tell, self._look = patience_s, tell, look
         self._clock, self._pause = clock, pause
+        self._quiet_at: float | None = None
 
     def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
         """Look, and wait where the machine is busy and patience is left.
@@ -49,6 +52,8 @@ class QuietGate:
             block: that would begin.
             interrupted: whether somebody wants us to stop waiting.
         """
+        if self._quiet_at is not None and self._clock() - self._quiet_at < HOLDS_S:
+            return Passage(True)
         began, seen = self._clock(), self._look()
         told = began - TELL_EVERY_S
         while not seen.quiet and not interrupted() and (waited := self._clock() - began) < self._patience_s:
@@ -60,6 +65,7 @@ class QuietGate:
             seen = self._look()
         waited = self._clock() - began
         self._patience_s = max(0.0, self._patience_s - waited)
+        self._quiet_at = self._clock() if seen.quiet else None
         return Passage(seen.quiet, _note(block, seen, waited))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.quiet import LOOK_S, Look, look
-from scalograph.quiet_gate import QuietGate
+from scalograph.quiet_gate import HOLDS_S, QuietGate
 
 QUIET, BUSY = Look({0: 0.01, 1: 0.04}), Look({0: 0.02, 1: 0.5})
 
@@ -61,6 +61,16 @@ def test_patience_is_for_the_whole_study() -> None:
     began = world.now
     assert not gate.pass_(1, never).quiet
     assert world.now - began == LOOK_S
+
+
+def test_a_quiet_look_holds_for_a_while_and_a_busy_one_does_not() -> None:
+    world = World([QUIET, BUSY])
+    gate = world.gate(0)
+    assert gate.pass_(0, never).quiet and gate.pass_(1, never).quiet
+    assert world.now == LOOK_S
+    world.now += HOLDS_S
+    assert not gate.pass_(2, never).quiet and not gate.pass_(3, never).quiet
+    assert world.now == 3 * LOOK_S + HOLDS_S
 
 
 def test_an_interrupt_ends_the_wait() -> None:

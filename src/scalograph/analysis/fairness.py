@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 DEALS = 999
 FEWEST = 199  # enough for p = 0.005
@@ -73,7 +72,7 @@ def fairness(attempts: Sequence[Attempt], length: Mapping[Any, float], seed: int
     shares, counts = n_lost / n_runs, _dealt(list(blocks.values()), len(names), seed)
     return Fairness(
         p_equal=_p(_unequal(counts)),
-        p_trend=_p(_trend(counts, rankdata([length[name] for name in names]))),
+        p_trend=_p(_trend(counts, _ranks(np.asarray([length[name] for name in names])))),
         spread=(float(shares.min()), float(shares.max())),
         by_length=_thirds(n_runs, n_lost),
     )
@@ -127,3 +126,11 @@ def _thirds(n_runs: Counts, n_lost: Counts) -> tuple[float, float]:
     third = max(1, n_runs.size // 3)
     short, long = slice(None, third), slice(-third, None)
     return float(n_lost[short].sum() / n_runs[short].sum()), float(n_lost[long].sum() / n_runs[long].sum())
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 for the least; equal values share the mean of their ranks."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    ranks: NDArray[np.float64] = (last - (count - 1) / 2)[place]
+    return ranks

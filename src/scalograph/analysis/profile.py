@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from scipy.optimize import brentq
 from scipy.special import fdtri
 
 # How far from the estimate an end is looked for, in doublings.
@@ -25,7 +24,7 @@ def lower_end(profile: Callable[[float], float], best: float, top: float, bound:
     """The least value whose sum of squares is at most `top`; `bound` where that is allowed too."""
     if best <= bound or profile(bound) <= top:
         return bound
-    return float(brentq(lambda x: profile(x) - top, bound, best, xtol=1e-9 * best, rtol=1e-6))
+    return _crossing(profile, top, bound, best)
 
 
 def upper_end(profile: Callable[[float], float], best: float, top: float, first: float) -> float | None:
@@ -37,6 +36,12 @@ def upper_end(profile: Callable[[float], float], best: float, top: float, first:
     for _ in range(_DOUBLINGS):
         outside = inside + step
         if profile(outside) > top:
-            return float(brentq(lambda x: profile(x) - top, inside, outside, xtol=1e-9 * outside, rtol=1e-6))
+            return _crossing(profile, top, inside, outside)
         inside, step = outside, 2 * step
     return None
+
+
+def _crossing(profile: Callable[[float], float], top: float, low: float, high: float) -> float:
+    from scipy.optimize import brentq  # it takes a second to import, and most commands fit nothing
+
+    return float(brentq(lambda x: profile(x) - top, low, high, xtol=1e-9 * high, rtol=1e-6))

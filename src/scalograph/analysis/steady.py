@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.ndimage import median_filter
 
 from scalograph.analysis.sample import FloatArray, Scores, has_logs, present
 
@@ -73,6 +72,8 @@ def _medians(values: FloatArray, size: int) -> FloatArray:
 
 
 def _pulled_in(logs: FloatArray) -> FloatArray:
+    from scipy.ndimage import median_filter  # only runs of many iterations need it
+
     middle = median_filter(logs, _WINDOW, mode="mirror")  # a first outlier must not repeat itself
     spread = 3 * 1.4826 * float(np.median(np.abs(logs - middle)))
     return np.clip(logs, middle - spread, middle + spread)

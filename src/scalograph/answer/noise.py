@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from scalograph.analysis import minimum_detectable_effect
 from scalograph.answer.curves import Sample
@@ -57,4 +57,4 @@ class Visible:
 
 
 def _sd(sample_sd: float, freedom: int) -> float:
-    return float(sample_sd / math.sqrt(chi2.ppf(0.5, freedom) / freedom))
+    return float(sample_sd / math.sqrt(chdtri(freedom, 0.5) / freedom))

@@ -10,6 +10,7 @@ from typer.main import get_command
 from scalograph import __version__
 
 COMMANDS = {
+    "measure": "How does this command scale? `scalograph measure --threads 1,2,4 -- ./prog -t {threads}`",
     "study": "Run a study that ships, all five stops: `scalograph study thread-scaling --quick`",
     "check": "Stop 1: read a study file, report every mistake at once",
     "plan": "Stop 2: which runs, how many, how long, what effect they can detect",

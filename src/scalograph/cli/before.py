@@ -9,17 +9,18 @@ from scalograph.control.noise import read_noise
 from scalograph.errors import HostError
 
 
-def examined(planned: Plan, probe: Sequence[str], ceiling: bool) -> Mapping[str, Mapping[str, Any]]:
+def examined(planned: Plan, probe: Sequence[str], ceiling: bool, noise: bool) -> Mapping[str, Mapping[str, Any]]:
     """`noise` where a floor of this machine is kept (ten runs, about 3 s); `ceiling` where that was asked for.
 
     Args:
         planned: the study.
         probe: program and arguments of the probe.
+        noise: whether to hold the machine's noise against its floor.
         ceiling: whether to hold the study against what the machine itself scales to.
     """
     found: dict[str, Mapping[str, Any]] = {}
-    if (noise := _noise(planned, probe)) is not None:
-        found["noise"] = noise
+    if noise and (look := _noise(planned, probe)) is not None:
+        found["noise"] = look
     if ceiling and (measured := _ceiling(planned, probe)) is not None:
         found["ceiling"] = {"ceiling": measured}
     return found

@@ -28,7 +28,12 @@ WAIT_S = 10.0
 
 
 def run_declared(
-    declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None, ceiling: bool = False
+    declared: Declared,
+    folder: Path | None,
+    resume: bool,
+    accepted: list[str] | None,
+    ceiling: bool = False,
+    noise: bool = True,
 ) -> Conducted:
     """Stops 2 and 3, alone on this machine: two studies at once would measure each other.
 
@@ -38,6 +43,7 @@ def run_declared(
         resume: go on with these results.
         accepted: differences that are accepted then.
         ceiling: learn first what the machine itself scales to, unless that is known.
+        noise: look first whether the machine's noise is as it was kept, if it was.
 
     Raises:
         HostError: another study holds the machine, or the host refuses something that the study needs.
@@ -46,11 +52,11 @@ def run_declared(
     with lock_machine(WAIT_S) as restored:
         for text in restored:
             say(f"restored after an earlier crash: {text}", "yellow")
-        return _alone(declared, folder, resume, accepted, ceiling)
+        return _alone(declared, folder, resume, accepted, ceiling, noise)
 
 
 def _alone(
-    declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None, ceiling: bool
+    declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None, ceiling: bool, noise: bool
 ) -> Conducted:
     planned = conduct.plan(declared, discover())
     probe = find_probe()
@@ -67,7 +73,7 @@ def _alone(
     made_by = Path(probe.argv[0]).name if len(probe.argv) == 1 else "degraded"
     gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say)
     accepted = (accepted or []) if resume else None
-    learned = examined(planned, probe.argv, ceiling)
+    learned = examined(planned, probe.argv, ceiling, noise)
     done = conduct.conduct(planned, made, host, made_by, _progress(planned), accepted, gate, learned)
     return replace(done, signal=host.signal or done.signal)
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ from scalograph.control.base import Launch
 from scalograph.design.planner import Design, Run
 from scalograph.errors import HostError
 from scalograph.facts import HostFacts
+from scalograph.hosts.printed import MAX_BYTES, Printed
 from scalograph.hosts.probe import NotStartedError, lost, measure
 from scalograph.hosts.records import Record
+from scalograph.hosts.steps import Steps
 from scalograph.program import Program
 from scalograph.workload import fill
 
@@ -27,24 +29,27 @@ MAX_NOT_STARTED = 3
 
 
 class LocalHost:
-    """Carries out runs here, one after the other, each in a scratch folder of its own."""
+    """Carries out runs here, one after the other, in a scratch folder each, or all where the caller stands."""
 
     def __init__(self, design: Design, facts: HostFacts, program: Program, probe: Sequence[str]) -> None:
         self._design, self._facts, self._program, self._probe = design, facts, program, tuple(probe)
+        self._printed = Printed(design.study)
+        self._steps = Steps(program.steps, design.study.protocol.timeout_s)
         self.signal: int | None = None
         self._n_not_started = 0
 
     def check(self) -> None:
-        """Look for every program that the study starts, before the first run.
+        """Look for every program that the study starts, and carry out its `setup`: what the first run needs.
 
         Raises:
-            HostError: one is missing.
+            HostError: a program is missing, or `setup` failed.
         """
         launches = (self.launch(treatment) for treatment in self._design.treatments)
         for name, path in dict.fromkeys((launch.argv[0], launch.env.get("PATH")) for launch in launches):
             if shutil.which(name, path=path) is None:
                 where = "on PATH" if "/" not in name else "an executable file"
                 raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
+        self._steps.begin(self.launch(self._design.treatments[0]), self._folder)
 
     def measure(self, run: Run) -> Mapping[str, Any]:
         """One run. The record is as journal.md says.
@@ -53,11 +58,23 @@ class LocalHost:
             HostError: a setting is refused, or the probe did not start for so many runs on end.
         """
         launch = self.launch(run.treatment)
-        with _scratch() as folder, ExitStack() as held:
+        with self._folder() as folder, ExitStack() as held:
             for context in hold(self._design.study, run.treatment, self._facts):
                 held.enter_context(context)
-            record = self._carried_out(self.specification(run, launch, folder))
+            record = self._between_steps(run, launch, folder)
         return self._obeyed(run.treatment, record.model_dump(mode="json"))
+
+    def _between_steps(self, run: Run, launch: Launch, folder: Path) -> Record:
+        """The run with what is done before and after it, outside its window; it has failed where a step failed."""
+        if wrong := self._steps.carry_out("prepare", launch, folder):
+            return lost(wrong)
+        record = self._printed.read(self._carried_out(self.specification(run, launch, folder)))
+        if record.run.status == "interrupted":
+            return record
+        return _failed(record, self._steps.carry_out("cleanup", launch, folder))
+
+    def _folder(self) -> AbstractContextManager[Path]:
+        return nullcontext(Path.cwd()) if self._design.study.workload.cwd == "caller" else _scratch()
 
     def _carried_out(self, specification: Mapping[str, Any]) -> Record:
         try:
@@ -112,11 +129,20 @@ class LocalHost:
             "run": run.run,
             "commands": [command],
             "events": self._program.events,
+            "stdout": "capture" if self._printed.responses else "null",
+            "stdout_limit_bytes": MAX_BYTES,
             "timeout_ns": round(protocol.timeout_s * 1e9),
             "timeline": True,
             "timeline_bins": TIMELINE_BINS,
             "timeline_tasks": TIMELINE_TASKS,
         }
+
+
+def _failed(record: Record, wrong: str | None) -> Record:
+    if wrong is None or record.run.status != "ok":
+        return record
+    run = record.run.model_copy(update={"status": "failed", "reason": wrong})
+    return record.model_copy(update={"run": run})
 
 
 def _copies(copies: int | str, treatment: Mapping[str, Any]) -> int:

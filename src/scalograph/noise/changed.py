@@ -2,7 +2,7 @@
 
 import math
 
-from scipy.stats import f, t
+from scipy.special import fdtr, fdtrc, stdtrit
 
 from scalograph.noise.values import Change, Move, Reference
 
@@ -41,9 +41,9 @@ def noise_changed(kept_sd: float, kept_df: float, now_sd: float, now_df: float, 
     if not all(map(math.isfinite, figures)) or min(kept_sd, now_sd) <= 0 or min(kept_df, now_df) < 1:
         return "unknown"
     quotient = (now_sd / kept_sd) ** 2
-    if f.sf(quotient, now_df, kept_df) < alpha / 2:
+    if fdtrc(now_df, kept_df, quotient) < alpha / 2:
         return "higher"
-    return "lower" if f.cdf(quotient, now_df, kept_df) < alpha / 2 else "no"
+    return "lower" if fdtr(now_df, kept_df, quotient) < alpha / 2 else "no"
 
 
 def moved(kept: Reference, now_s: float, n: int, alpha: float = ALPHA) -> Move:
@@ -62,6 +62,6 @@ def moved(kept: Reference, now_s: float, n: int, alpha: float = ALPHA) -> Move:
     if kept.between_log_percent <= 0 or n < 1 or now_s <= 0:
         return "unknown"
     share = 1 / kept.n + max(1.0, kept.runs / n)
-    half = float(t.isf(alpha / 2, kept.n - 1)) * kept.between_log_percent / 100 * math.sqrt(share)
+    half = float(stdtrit(kept.n - 1, 1 - alpha / 2)) * kept.between_log_percent / 100 * math.sqrt(share)
     delta = math.log(now_s / kept.median_s)
     return "no" if abs(delta) <= half else "slower" if delta > 0 else "faster"

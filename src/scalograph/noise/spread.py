@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from scalograph.analysis import minimum_detectable_effect
 from scalograph.noise.values import Spread
@@ -38,7 +38,7 @@ def spread(groups: Sequence[Sequence[float]], confidence: float = 0.95) -> Sprea
     df = effective_df(freedom + 1, kurtosis)
     sd = math.sqrt(squares / freedom)
     tail = (1 - confidence) / 2
-    low, high = (sd * math.sqrt(df / chi2.ppf(p, df)) for p in (1 - tail, tail))
+    low, high = (sd * math.sqrt(df / chdtri(df, p)) for p in (tail, 1 - tail))
     return Spread(
         sd_log_percent=100 * sd, low=100 * low, high=100 * high if math.isfinite(high) else None,
         confidence=confidence, df=df, kurtosis=kurtosis,

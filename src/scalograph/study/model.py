@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from scalograph.study.fields import Copies, Duration, Levels, Name, Percent, Scalar, Text, Value, Variable
+from scalograph.study.fields import Argv, Copies, Duration, Levels, Name, Percent, Scalar, Text, Value, Variable
+from scalograph.study.printed import Pattern, Pointer, printed_name
 
-From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*)$")]
+From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
 
 CONTROLS = ("cpus", "placement", "isolation", "policy", "nice", "jvm", "jvm-options")
 _PLACEMENT = ("cpus", "placement", "isolation")
@@ -27,6 +28,10 @@ class WorkloadUse(Part):
     env: dict[Variable, Text] = {}
     events: bool = False
     copies: Copies = 1
+    cwd: Literal["scratch", "caller"] = "scratch"
+    setup: Argv | None = None
+    prepare: Argv | None = None
+    cleanup: Argv | None = None
 
     @model_validator(mode="after")
     def _one_of(self) -> "WorkloadUse":
@@ -54,12 +59,27 @@ class Factor(Part):
 
 
 class Response(Part):
-    """What is read from each run."""
+    """What is read from each run; `pattern` or `pointer` says where in the program's output a figure stands."""
 
     source: From = Field(alias="from")
+    pattern: Pattern | None = None
+    pointer: Pointer | None = None
     unit: Text = ""
     better: Literal["lower", "higher", "none"] = "lower"
     title: Text = ""
+
+    @property
+    def printed(self) -> bool:
+        """Whether the program prints it."""
+        return self.pattern is not None or self.pointer is not None
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "Response":
+        if self.source == "output" and (self.pattern is None) == (self.pointer is None):
+            raise ValueError("found both or neither of `pattern` and `pointer`, expected exactly one")
+        if self.printed and not self.source.startswith(("output", "value.output_")):
+            raise ValueError(f'found a pattern or pointer beside from = "{self.source}", expected from = "output"')
+        return self
 
 
 class Protocol(Part):
@@ -136,6 +156,16 @@ class Study(Part):
     tables: list[Table] = []
     published: Published | None = None
     quick: Quick = Quick()
+
+    @field_validator("responses")
+    @classmethod
+    def _named(cls, responses: dict[str, Response]) -> dict[str, Response]:
+        """What is printed is kept among the values of a run, under a name that follows from the response's."""
+        sources = {name: f"value.{printed_name(name)}" for name, r in responses.items() if r.source == "output"}
+        return {
+            name: r.model_copy(update={"source": sources[name]}) if name in sources else r
+            for name, r in responses.items()
+        }
 
 
 __all__ = ["CONTROLS", "Factor", "Protocol", "Published", "Quick", "Response", "Study", "Table"]

@@ -46,3 +46,39 @@ def test_one_that_starts_again_is_forgiven(tmp_path: Path) -> None:
     assert here.measure(run)["run"]["status"] == "ok"
     probe.unlink()
     assert here.measure(run)["run"]["status"] == "failed"
+
+
+def specified(tmp_path: Path, more: str) -> dict[str, object]:
+    """What the probe is asked for one run of the valid study with these keys of its workload, or a response."""
+    study = parse(VALID.replace("[factors.threads]", more + "[factors.threads]", 1))
+    run = Run("r1", 0, {"threads": 2, "lock": "none"}, 0)
+    facts = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+    here = LocalHost(Design(study, (run.treatment,)), facts, program(study.workload, tmp_path), ["probe"])
+    return here.specification(run, here.launch(run.treatment), Path("/somewhere"))
+
+
+def test_output_is_captured_only_where_a_response_reads_it(tmp_path: Path) -> None:
+    assert specified(tmp_path, "")["stdout"] == "null"
+    read = '[responses.ops]\nfrom = "output"\npointer = "/ops"\n'
+    assert specified(tmp_path, read)["stdout"] == "capture"
+    assert specified(tmp_path, read)["stdout_limit_bytes"] == 8 << 20
+
+
+def test_a_caller_s_program_is_found_from_where_he_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "link").symlink_to("/bin/true")
+    monkeypatch.chdir(elsewhere)
+    study = parse(VALID.replace("./prog", "./link").replace("[workload]", '[workload]\ncwd = "caller"'))
+    # Not followed: a program may go by its name.
+    assert program(study.workload, tmp_path).argv[0] == str(elsewhere / "link")
+
+
+def test_steps_around_a_run_that_did_not_happen(tmp_path: Path) -> None:
+    """`prepare` fails: no probe is started, and the run says so."""
+    study = parse(VALID.replace('command = ["./prog", "-t", "{threads}"]', 'command = ["true"]\nprepare = ["false"]'))
+    run = Run("r1", 0, {"threads": 1, "lock": "none"}, 0)
+    facts = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+    here = LocalHost(Design(study, (run.treatment,)), facts, program(study.workload, tmp_path), ["/no/probe"])
+    failed = here.measure(run)["run"]
+    assert (failed["status"], failed["reason"]) == ("failed", "prepare failed: false: exit code 1")

@@ -1,0 +1,96 @@
+"""What `measure` does: a wish becomes a study, the study is run, and what it learned is told."""
+
+import signal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from scalograph.cli.console import emit_json, out, say, tell
+from scalograph.errors import Exit, StudyError
+from scalograph.measure.declaration import as_options, study_text
+from scalograph.measure.wish import Wish
+from scalograph.units import parse_percent
+
+if TYPE_CHECKING:
+    from scalograph.conduct import Conducted
+
+
+def measured(wish: Wish, output: Path | None, target: str, cost: float | None, json: bool) -> int:
+    """Run it as `scalograph run` would, and answer.
+
+    Raises:
+        StudyError: the options make no study.
+        HostError: the host refuses.
+    """
+    worth = _share(target)
+    with TemporaryDirectory(prefix="scalograph-measure-") as folder:
+        file = Path(folder) / "study.toml"
+        file.write_text(study_text(wish), encoding="utf-8")
+        conducted = _run(file, output)
+    if conducted.reason == "interrupted":
+        made = conducted.results
+        say(f"interrupted; go on with: scalograph run {made.study} --resume -o {made.folder}", "yellow")
+        return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
+    return _answer(conducted, worth, cost, json)
+
+
+def _run(file: Path, output: Path | None) -> "Conducted":
+    from scalograph.declare import declare
+
+    try:
+        declared = declare(file)
+    except StudyError as error:
+        raise as_options(error) from error
+    from scalograph.cli.five_stops import run_declared
+
+    return run_declared(declared, output, resume=False, accepted=None, noise=False)  # it would take longer
+
+
+def _share(text: str) -> float:
+    try:
+        return parse_percent(text)
+    except ValueError as error:
+        raise StudyError.one("--target", str(error)) from error
+
+
+def _answer(conducted: "Conducted", target: float, cost: float | None, json: bool) -> int:
+    from scalograph import table
+    from scalograph.measure import show
+    from scalograph.measure.answer import answer
+    from scalograph.measure.words import sentence
+    from scalograph.stops import exit_code, report
+
+    found, page = report(conducted.results.folder)
+    read = table.load(conducted.results.journal, keep_observations=False)
+    curves = answer(read, cost)
+    said = [text for along in curves if (text := sentence(along, target))]
+    if json:
+        emit_json({**show.document(read, curves, said, found), "results": str(conducted.results.folder)})
+        return exit_code(found)
+    _tell(read, curves, said)
+    tell(f"{found.trust.level.upper()}: {found.trust.sentence}")
+    for why, count in found.runs.failures.items():
+        tell(f"failed: {count} x {why}")
+    for warning in found.warnings:
+        if warning not in read.notes:  # these were told while it ran
+            say(f"warning: {warning}", "yellow")
+    tell(f"Report: {page}")
+    tell(f"Study: {conducted.results.study}")
+    return exit_code(found)
+
+
+def _tell(read: Any, curves: Any, said: list[str]) -> None:
+    from scalograph.measure import show
+    from scalograph.report.cells import sheet
+    from scalograph.report.terminal_table import draw
+
+    draw(sheet(show.steps_table(read, curves)), out())
+    for along in curves:
+        if lines := show.figure(along):
+            tell()
+            tell("\n".join([f"speedup{''.join(f', {n} {v}' for n, v in along.group.items())}", *lines]))
+    tell()
+    if len(curves) == 1 and len(curves[0].steps) == 1:
+        tell(show.spread(read, curves[0]))
+    for text in said:
+        tell(text)

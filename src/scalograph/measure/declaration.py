@@ -1,0 +1,130 @@
+"""The study of a command line, as text that `scalograph check` accepts and `scalograph run` repeats."""
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+
+from scalograph.errors import Problem, StudyError
+from scalograph.measure.wish import WORKERS, Printed, Wish
+
+MAX_TITLE = 200
+# Response, where it is read where it is the first and where it is not, unit, direction, title.
+_OWN = (
+    ("wall", "window.wall", "run.wall", "s", "lower", "wall time"),
+    ("cpu", "window.cpu", "run.cpu", "s", "lower", "CPU time"),
+    ("cpu_percent", "run.cpu_percent", "run.cpu_percent", "%", "none", "CPU usage"),
+)
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
+_WHERE = re.compile(r"study\.toml(:\d+)?(: )?")
+_OPTIONS = {"protocol": "--{}", "factors": "--factor {}", "responses": "--response {}", "workload": "--{}"}
+
+
+def study_text(wish: Wish) -> str:
+    """The declaration: what varies, what is read, how runs are made."""
+    along = wish.along
+    per_worker = wish.per_worker or (along is not None and along[0] == "copies")
+    head = [
+        "# What `scalograph measure` ran. Repeat it from the same folder with: scalograph run study.toml",
+        "version = 1",
+        f"name = {quoted(name(wish.command))}",
+        f"title = {quoted(_title(wish.command))}",
+        f"work = {quoted('per-worker' if per_worker else 'total')}",
+        "seed = 1",
+    ]
+    baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along else []
+    protocol = ["", "[protocol]", *(f"{key} = {_value(value)}" for key, value in wish.protocol.items())]
+    return "\n".join([*head, *_workload(wish), *_factors(wish), *_responses(wish), *baseline, *protocol]) + "\n"
+
+
+def name(command: Sequence[str]) -> str:
+    """What the study and its folder are called.
+
+    >>> name(["./Prog_2", "-t"])
+    'measure-prog-2'
+    """
+    program = re.sub(r"[^a-z0-9]+", "-", command[0].rpartition("/")[2].lower()).strip("-")
+    return f"measure-{program}"[:64].rstrip("-")
+
+
+def as_options(error: StudyError) -> StudyError:
+    """What is wrong with the study, told of the options that made it: nobody has seen the file."""
+    return StudyError([_as_option(problem) for problem in error.problems])
+
+
+def quoted(text: str) -> str:
+    """A text of TOML.
+
+    Raises:
+        StudyError: it holds bytes that are no UTF-8.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise StudyError.one("command", f"{text[:60]!r} is not UTF-8", "UTF-8 text") from error
+    plain = (_ESCAPES.get(c) or (c if c >= " " and c != "\x7f" else f"\\u{ord(c):04X}") for c in text)
+    return f'"{"".join(plain)}"'
+
+
+def _workload(wish: Wish) -> Iterator[str]:
+    yield from ("", "[workload]", f"command = {_argv(wish.command)}")
+    yield 'cwd = "caller"'
+    if "copies" in wish.factors:
+        yield 'copies = "{copies}"'
+    elif wish.copies != 1:
+        yield f"copies = {wish.copies}"
+    yield from (f"{step} = {_argv(argv)}" for step, argv in wish.steps.items())
+    if wish.env:
+        yield f"env = {{ {', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in wish.env.items())} }}"
+
+
+def _factors(wish: Wish) -> Iterator[str]:
+    # A command by itself is measured on all CPUs there are.
+    for factor, levels in (wish.factors or {"cpus": "all"}).items():
+        yield from ("", f"[factors.{factor}]", f"levels = {quoted(levels)}")
+        if factor == "cpus":
+            yield 'control = "cpus"'
+
+
+def _responses(wish: Wish) -> Iterator[str]:
+    """What the command prints goes first where it has a direction: then the study is about it."""
+    directed = [printed for printed in wish.responses if printed.better != "none"]
+    for printed in directed:
+        yield from _printed(printed)
+    for own, first, later, unit, better, title in _OWN:
+        yield from ("", f"[responses.{own}]", f"from = {quoted(later if directed else first)}")
+        yield from (f"unit = {quoted(unit)}", f"better = {quoted(better)}", f"title = {quoted(title)}")
+    for printed in wish.responses:
+        if printed not in directed:
+            yield from _printed(printed)
+
+
+def _printed(printed: Printed) -> Iterator[str]:
+    key = "pointer" if printed.place.startswith("/") else "pattern"
+    yield from ("", f"[responses.{printed.name}]", 'from = "output"', f"{key} = {quoted(printed.place)}")
+    yield from (f"unit = {quoted(printed.unit)}", f"better = {quoted(printed.better)}")
+
+
+def _argv(argv: Sequence[str]) -> str:
+    return f"[{', '.join(map(quoted, argv))}]"
+
+
+def _value(value: str | int) -> str:
+    return quoted(value) if isinstance(value, str) else str(value)
+
+
+def _title(command: Sequence[str]) -> str:
+    text = shlex.join(command)
+    return text if len(text) <= MAX_TITLE else f"{text[:MAX_TITLE]}..."
+
+
+def _as_option(problem: Problem) -> Problem:
+    key = _WHERE.sub("", problem.where)
+    room, _, rest = key.partition(".")
+    part = re.split(r"[.\[]", rest)[0].replace("_", "-")
+    where = _OPTIONS.get(room, key).format(part)
+    if room == "factors" and part in (*WORKERS, "cpus"):
+        where = f"--{part}"
+    if room == "workload" and part == "command":
+        where = "command"
+    fix = problem.fix.replace("workload.command", "the command")
+    return Problem(where, problem.found, problem.expected, fix)

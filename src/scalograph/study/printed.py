@@ -1,0 +1,57 @@
+"""Where in a program's output a figure stands: a pattern whose first group it is, or a JSON pointer."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, StringConstraints
+
+MAX_TEXT = 1000
+_POINTER = re.compile(r"(/([^~/]|~[01])*)+")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,55}")
+
+
+def printed_name(name: str) -> str:
+    """Under which name a figure of this response is kept among the values of a run.
+
+    >>> printed_name("ops")
+    'output_ops'
+    """
+    if not _NAME.fullmatch(name):
+        raise ValueError(f'found "{name}" with from = "output", expected a name of letters, digits and _, at most 56')
+    return f"output_{name}"
+
+
+def engine(pattern: str) -> "re.Pattern[str]":
+    """The pattern, ready to search: linear in the length of the text (RE2), `^` and `$` at every line.
+
+    Raises:
+        ValueError: it is none, or its number of groups is not one.
+    """
+    import re2  # here, and not above: only studies that read output need it
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled: re.Pattern[str] = re2.compile(f"(?m){pattern}", options)
+    except re2.error as error:
+        why = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
+        why = why.replace("(?m)", "")
+        raise ValueError(f'found pattern "{pattern}" ({why}), expected one that RE2 reads') from error
+    if compiled.groups != 1:
+        raise ValueError(f'found pattern "{pattern}" with {compiled.groups} groups, expected one: (...) is the figure')
+    return compiled
+
+
+def _pattern(text: str) -> str:
+    engine(text)
+    return text
+
+
+def _pointer(text: str) -> str:
+    if not _POINTER.fullmatch(text):
+        raise ValueError(f'found pointer "{text}", expected a JSON pointer such as "/jobs/0/iops" (RFC 6901)')
+    return text
+
+
+Pattern = Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_pattern)]
+Pointer = Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_pointer)]

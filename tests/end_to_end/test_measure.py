@@ -1,0 +1,145 @@
+"""`measure` as a user has it: a command in, an answer and a study out. No verdict is asserted: others run here too."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .shell import degraded, scalograph
+
+ONCE = ("--max-reruns", 0, "--runs", 2)
+# Work that can be divided, a figure of it, and a file that tells where it ran.
+PROGRAM = """\
+#!/bin/sh
+echo "ran $*" >> log
+sleep 0.02
+echo "ops: $((100 * $1))"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    program = tmp_path / "prog"
+    program.write_text(PROGRAM)
+    program.chmod(0o755)
+    return tmp_path
+
+
+def measure(folder: Path, *arguments: object, expect: tuple[int, ...] = (0, 5)) -> "subprocess.CompletedProcess[str]":
+    """`scalograph measure` with the degraded probe, two runs each, no reruns."""
+    done = scalograph("measure", *ONCE, *arguments, cwd=folder, env=degraded(folder))
+    assert done.returncode in expect, done.stderr
+    return done
+
+
+def document(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_answer_on_the_terminal(folder: Path) -> None:
+    done = measure(folder, "--threads", "1,2,4", "-o", "results", "--", "./prog", "{threads}")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "./prog '{threads}'"
+    assert "speedup" in done.stdout and "gain (%)" in done.stdout
+    assert any(line.lstrip().startswith("+----") for line in lines)
+    assert any("efficiency take" in line for line in lines)
+    assert lines[-2:] == ["Report: results/report.html", "Study: results/study.toml"]
+    names = {path.name for path in (folder / "results").iterdir()}
+    assert names == {"study.toml", "design.jsonl", "journal.jsonl", "findings.json", "report.html"}
+    # It ran here; the baseline, which two speedups share, as often as the others or more.
+    log = (folder / "log").read_text().split("\n")[:-1]
+    assert (log.count("ran 2"), log.count("ran 4")) == (2, 2) and log.count("ran 1") >= 2
+
+
+def test_the_study_that_it_keeps_is_checked_and_run_without_retyping(folder: Path) -> None:
+    measure(folder, "--threads", "1,2", "-o", "first", "--", "./prog", "{threads}")
+    study = folder / "first" / "study.toml"
+    assert scalograph("check", study, cwd=folder).returncode == 0
+    done = scalograph("run", study, "-o", "second", "--json", cwd=folder, env=degraded(folder))
+    assert done.returncode in (0, 5), done.stderr
+    first = json.loads((folder / "first" / "findings.json").read_text())
+    assert document(done)["study"]["hash"] == first["study"]["hash"]
+
+
+def test_json_carries_the_figures(folder: Path) -> None:
+    rate = ("--response", "ops(ops/s):higher: ^ops: ([0-9]+)$")
+    found = document(measure(folder, "--threads", "1,2,4", "--json", *rate, "--", "./prog", "{threads}"))
+    assert found["verdict"] in ("believe", "doubt", "reject")
+    assert found["speedup"]["value"] == pytest.approx(4)
+    assert found["sigma"]["value"] == pytest.approx(0, abs=1e-6)
+    assert found["kappa"]["value"] == pytest.approx(0, abs=1e-6)
+    assert found["gamma"]["value"] == pytest.approx(100)
+    steps = found["curves"][0]["steps"]
+    assert [step["responses"]["ops"]["value"] for step in steps] == [pytest.approx(100 * n) for n in (1, 2, 4)]
+    assert [step["gain"] and step["gain"]["value"] for step in steps] == [None, pytest.approx(1), pytest.approx(1)]
+
+
+def test_a_command_alone(folder: Path) -> None:
+    done = measure(folder, "--", "./prog", "1")
+    assert "wall time: mean " in done.stdout and ", max " in done.stdout
+
+
+def test_steps_around_the_runs_in_order(folder: Path) -> None:
+    steps = ("--setup", "echo setup >> log", "--prepare", "echo prepare {n} >> log", "--cleanup", "echo cleanup >> log")
+    measure(folder, "--shell", "--factor", "n=3", *steps, "--", "echo run >> log")
+    once = ["prepare 3", "run", "cleanup"]
+    assert (folder / "log").read_text().splitlines() == ["setup", *once, *once]
+
+
+def test_copies_at_once(folder: Path) -> None:
+    found = document(measure(folder, "--copies", "1,2", "--json", "--", "./prog", "1"))
+    assert found["curves"][0]["factor"] == "copies"
+    n = (folder / "log").read_text().count("ran 1")
+    assert n == sum(step["level"] * len(step["responses"]["wall"]["scores"]) for step in found["curves"][0]["steps"])
+
+
+def test_some_treatments_fail_and_the_others_are_measured(folder: Path) -> None:
+    done = measure(folder, "--shell", "--threads", "1,2,3", "--", "test {threads} != 2", expect=(4,))
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [row[0] for row in rows if row and row[-1] == "failed"] == ["2"]
+    assert "failed: 2 x " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        ("nothing", "response ops: found no match in 'nothing\\n'"),
+        ("ops 1 ops 2", "response ops: found two matches, '1' and '2', expected one"),
+    ],
+)
+def test_no_response_and_two(output: str, told: str, folder: Path) -> None:
+    done = measure(folder, "--response", r"ops:higher: ops (\d+)", "--", "echo", output, expect=(4,))
+    assert f"failed: 2 x {told}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("--", "./no-such"), 3, 'workload: no program "'),
+        (("--threads", "1,2", "--", "./prog", "1"), 2, "--threads: a factor that nothing uses"),
+        (("--cpus", "1:100000", "--", "./prog", "1"), 2, "found"),
+        (("--cpus", "4096", "--", "./prog", "1"), 2, "level 4096 exceeds the"),
+        (("--shell", "--", "a", "b"), 2, "--shell: 2 words, expected one text"),
+        (("--response", "x", "--", "./prog"), 2, "--response: 'x', expected NAME(UNIT):DIRECTION: PLACE"),
+        (("--target", "80", "--", "./prog"), 2, '--target: found "80", expected a number with a unit'),
+        (("--setup", "false", "--", "./prog", "1"), 3, "workload.setup: false: exit code 1, expected exit code 0"),
+        (("--copies", "0", "--", "./prog", "1"), 2, "--copies: found 0, expected an integer from 1 to 4096"),
+        ((), 2, "Missing argument"),
+    ],
+)
+def test_bad_input_is_one_message_and_nothing_is_left(
+    arguments: tuple[str, ...], code: int, told: str, folder: Path
+) -> None:
+    done = measure(folder, *arguments, expect=(code,))
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / "scalograph-results").exists()
+
+
+def test_a_prepare_that_fails_is_the_reason_of_its_runs(folder: Path) -> None:
+    done = measure(folder, "--shell", "--threads", "1,2", "--prepare", "echo full >&2; exit $(({threads} - 1))", "--",
+                   "./prog {threads}", expect=(4,))  # fmt: skip
+    assert "failed: 2 x prepare failed: sh: exit code 1; it said 'full'" in done.stdout

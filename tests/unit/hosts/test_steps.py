@@ -1,0 +1,68 @@
+"""What is done around runs: in order, outside the window, and every failure says what it was."""
+
+import os
+import signal
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from scalograph.control.base import Launch
+from scalograph.errors import HostError
+from scalograph.hosts.steps import Steps
+
+LAUNCH = Launch(env={"PATH": os.environ["PATH"], "WHO": "me"}, values={"n": 3})
+
+
+def steps(timeout_s: float = 10, **templates: list[str]) -> Steps:
+    return Steps(templates, timeout_s)
+
+
+def test_a_step_is_filled_in_and_has_the_environment_and_folder_of_a_run(tmp_path: Path) -> None:
+    made = steps(prepare=["sh", "-c", "echo $WHO {n} > prepared"])
+    assert made.carry_out("prepare", LAUNCH, tmp_path) is None
+    assert (tmp_path / "prepared").read_text() == "me 3\n"
+    assert made.carry_out("cleanup", LAUNCH, tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("argv", "why"),
+    [
+        (["sh", "-c", "echo no room >&2; exit 7"], "prepare failed: sh: exit code 7; it said 'no room'"),
+        (["false"], "prepare failed: false: exit code 1"),
+        (["sh", "-c", "kill -KILL $$"], "prepare failed: sh: ended by signal 9"),
+        (["/nonsense/x"], "prepare failed: /nonsense/x did not start: No such file or directory"),
+    ],
+)
+def test_a_failure_says_what_it_was(argv: list[str], why: str, tmp_path: Path) -> None:
+    assert steps(prepare=argv).carry_out("prepare", LAUNCH, tmp_path) == why
+
+
+def test_a_step_that_hangs_is_killed(tmp_path: Path) -> None:
+    why = steps(0.2, cleanup=["sleep", "60"]).carry_out("cleanup", LAUNCH, tmp_path)
+    assert why == "cleanup failed: sleep took more than 0.2 s and was killed"
+
+
+def test_what_runs_on_in_the_background_is_not_waited_for(tmp_path: Path) -> None:
+    made = steps(2, prepare=["sh", "-c", "sleep 30 & echo $! > pid"])
+    assert made.carry_out("prepare", LAUNCH, tmp_path) is None
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+
+
+def test_ctrl_c_at_a_step_is_for_us(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        steps(prepare=["sh", "-c", "kill -INT $$"]).carry_out("prepare", LAUNCH, tmp_path)
+
+
+def test_setup_is_made_once_and_stops_everything_where_it_fails(tmp_path: Path) -> None:
+    steps(setup=["sh", "-c", "echo x >> made"]).begin(LAUNCH, lambda: nullcontext(tmp_path))
+    assert (tmp_path / "made").read_text() == "x\n"
+    with pytest.raises(HostError, match=r"workload\.setup: false: exit code 1"):
+        steps(setup=["false"]).begin(LAUNCH, lambda: nullcontext(tmp_path))
+
+
+def test_a_missing_program_is_named_before_anything_is_done(tmp_path: Path) -> None:
+    made = steps(setup=["touch", "made"], prepare=["no-such-program"])
+    with pytest.raises(HostError, match=r'workload\.prepare: no program "no-such-program"'):
+        made.begin(LAUNCH, lambda: nullcontext(tmp_path))
+    assert not (tmp_path / "made").exists()
