@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from scalograph.cli.options import Json, OutDir
+from scalograph.cli.options import Ceiling, Json, OutDir, WaitQuiet, WhenBusy
 
 Command = Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --.")]
 Levels = "levels such as 1,2,8 or 1:8 or 1:512:*2 or 1:all"
@@ -36,6 +36,9 @@ def command(
     target: Annotated[str, typer.Option(help="Efficiency that is worth having.")] = "80%",
     cost: Annotated[float | None, typer.Option(min=0, help="Of a CPU for an hour, in any money.")] = None,
     output: OutDir = None,
+    wait_quiet: WaitQuiet = None,
+    when_busy: WhenBusy = None,
+    ceiling: Ceiling = False,
     json: Json = False,
 ) -> int:
     """Measure a command, over levels of CPUs, threads or whatever it takes; keeps a study.toml of what was done.
@@ -47,7 +50,7 @@ def command(
     scalograph measure --jobs 1:8 --prepare 'make clean' -- make -j{jobs}
     scalograph measure --copies 1:4 -- ./prog                 copies at once
     """
-    from scalograph.cli.measured import measured
+    from scalograph.cli.measured import Start, measured
     from scalograph.measure.wish import Wish, read_factor, read_response, read_variable
     from scalograph.measure.words_of_command import argv, split, unique
 
@@ -68,7 +71,8 @@ def command(
         env=dict(map(read_variable, env or ())),
         protocol={key: value for key, value in protocol.items() if value is not None},
     )
-    return measured(wish, output, target, cost, json)
+    start = Start(target, cost, wait_quiet, when_busy, ceiling)
+    return measured(wish, output, start, json)
 
 
 def _is_count(text: str | None) -> bool:

@@ -3,7 +3,7 @@
 import signal
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scalograph.cli.console import emit_json, out, say, tell
 from scalograph.errors import Exit, StudyError
@@ -15,35 +15,47 @@ if TYPE_CHECKING:
     from scalograph.conduct import Conducted
 
 
-def measured(wish: Wish, output: Path | None, target: str, cost: float | None, json: bool) -> int:
+class Start(NamedTuple):
+    """What a start asks beside the study: the efficiency worth having, money, and what the machine may be like."""
+
+    target: str
+    cost: float | None = None
+    wait_quiet: str | None = None
+    when_busy: str | None = None
+    ceiling: bool = False
+
+
+def measured(wish: Wish, output: Path | None, start: Start, json: bool) -> int:
     """Run it as `scalograph run` would, and answer.
 
     Raises:
         StudyError: the options make no study.
         HostError: the host refuses.
     """
-    worth = _share(target)
+    worth = _share(start.target)
     with TemporaryDirectory(prefix="scalograph-measure-") as folder:
         file = Path(folder) / "study.toml"
         file.write_text(study_text(wish), encoding="utf-8")
-        conducted = _run(file, output)
+        conducted = _run(file, output, start)
     if conducted.reason == "interrupted":
         made = conducted.results
         say(f"interrupted; go on with: scalograph run {made.study} --resume -o {made.folder}", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
-    return _answer(conducted, worth, cost, json)
+    return _answer(conducted, worth, start.cost, json)
 
 
-def _run(file: Path, output: Path | None) -> "Conducted":
+def _run(file: Path, output: Path | None, start: Start) -> "Conducted":
+    from scalograph.cli.overrides import overridden
     from scalograph.declare import declare
 
     try:
-        declared = declare(file)
+        declared = overridden(declare(file), wait_quiet=start.wait_quiet, when_busy=start.when_busy)
     except StudyError as error:
         raise as_options(error) from error
     from scalograph.cli.five_stops import run_declared
 
-    return run_declared(declared, output, resume=False, accepted=None, noise=False)  # it would take longer
+    # A look at the noise floor would take longer than many a command.
+    return run_declared(declared, output, resume=False, accepted=None, ceiling=start.ceiling, noise=False)
 
 
 def _share(text: str) -> float:
