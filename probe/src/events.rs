@@ -151,6 +151,7 @@ pub struct Neighbor {
     pub pid: Option<u32>,
     pub name: Option<String>,
     pub kernel: bool,
+    pub observer: bool,
     pub taken_ns: u64,
 }
 

@@ -35,6 +35,12 @@ pub fn online_cpus() -> Vec<usize> {
     }
 }
 
+/// The namespace that the kernel starts with: only there is process 0 the idle task and nobody else.
+pub fn in_first_pid_namespace() -> bool {
+    const FIRST: &str = "pid:[4026531836]";
+    std::fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link.to_str() == Some(FIRST))
+}
+
 /// Busy and stolen time summed over some CPUs since boot, in ticks made nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MachineTime {

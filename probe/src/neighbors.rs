@@ -17,12 +17,15 @@ pub fn named(root: &Path, takers: &[(u32, u64)]) -> Vec<Neighbor> {
     for (index, &(pid, taken_ns)) in takers.iter().enumerate() {
         let room = index < MAX_ASKED && told.len() < MAX_TOLD;
         match room.then(|| ask(root, pid)).flatten() {
-            Some((name, kernel)) => told.push(Neighbor { pid: Some(pid), name: Some(name), kernel, taken_ns }),
+            Some((name, kernel)) => {
+                let observer = pid == std::process::id();
+                told.push(Neighbor { pid: Some(pid), name: Some(name), kernel, observer, taken_ns })
+            }
             None => nameless_ns += taken_ns,
         }
     }
     if nameless_ns > 0 {
-        told.push(Neighbor { pid: None, name: None, kernel: false, taken_ns: nameless_ns });
+        told.push(Neighbor { pid: None, name: None, kernel: false, observer: false, taken_ns: nameless_ns });
     }
     told
 }

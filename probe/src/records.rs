@@ -2,6 +2,7 @@
 
 use crate::cgroup::Leaf;
 use crate::events::Degraded;
+use crate::host;
 use crate::perf::{Event, Ring, LIFE, SWITCHES};
 use crate::record::{Stamped, What};
 use crate::sys::{self, SECOND};
@@ -75,7 +76,8 @@ impl Records {
         // Offlined CPUs between reading the list and here are simply not opened.
         let channels = open_channels(cpus, ours, with_switches)?;
         let cpus: Vec<usize> = channels.iter().map(|c| c.cpu).collect();
-        let tree = Tree::new(&cpus, max_bins, vec![std::process::id()]);
+        let mut tree = Tree::new(&cpus, max_bins, vec![std::process::id()]);
+        tree.sees_idle = host::in_first_pid_namespace();
         let (degraded, pending) = (Vec::new(), Vec::new());
         Ok(Records {
             channels,

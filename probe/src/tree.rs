@@ -78,10 +78,14 @@ pub struct Tree {
     takers: HashMap<u32, u64>,
     /// Processes of the tree, also those that have ended.
     own: HashSet<u32>,
+    /// Whether process 0 is the idle task alone. One that waits for an idle CPU is held back by a quota, not a neighbor.
+    pub sees_idle: bool,
 }
 
 /// Instead of the process of a thread that has exited and is already forgotten, most likely one of hundreds of ours.
 const DYING: u32 = u32::MAX;
+/// The idle task, and in a PID namespace everybody outside it too.
+const IDLE: u32 = 0;
 /// What clearing up after a thread takes, at most; with hundreds of them it adds up.
 const EXIT_NS: u64 = 100_000;
 /// More than any timeline lists: enough to find the largest, cut back when twice as many.
@@ -106,6 +110,7 @@ impl Tree {
             others,
             takers: HashMap::new(),
             own: HashSet::new(),
+            sees_idle: false,
         }
     }
 
@@ -120,7 +125,7 @@ impl Tree {
     pub fn feed(&mut self, record: &Stamped) {
         if let What::Lost(n) = record.what {
             self.sums.lost += n;
-            self.forget_others();
+            self.forget_waits();
             return;
         }
         if let What::Next { pid } = record.what {
@@ -138,6 +143,15 @@ impl Tree {
             What::Image => self.on_main(record.pid, |main| main.image_ns = main.image_ns.or(Some(record.time))),
             What::Next { .. } | What::Lost(_) => {}
         }
+    }
+
+    /// After a loss nobody knows who waits: one that seems to may have run and ended since.
+    fn forget_waits(&mut self) {
+        self.forget_others();
+        for cpu in &mut self.state {
+            (cpu.waiters, cpu.taken_since) = (0, None);
+        }
+        self.live.values_mut().for_each(|task| task.preempted = None);
     }
 
     /// Who has the CPUs is not known any more.
@@ -181,7 +195,9 @@ impl Tree {
     fn settle(&mut self, row: usize, time: u64) {
         let cpu = &mut self.state[row];
         // A task of ours that has exited still holds the CPU while the kernel clears up after it.
-        let ours = cpu.running.is_some() || cpu.next.is_some_and(|pid| pid == DYING || self.own.contains(&pid));
+        let (own, idle) = (&self.own, self.sees_idle);
+        let nobody = |pid: u32| pid == DYING || own.contains(&pid) || (pid == IDLE && idle);
+        let ours = cpu.running.is_some() || cpu.next.is_some_and(nobody);
         let taken = !ours && cpu.waiters > 0;
         match cpu.taken_since {
             None if taken => cpu.taken_since = Some(time.max(cpu.exited_ns)),

@@ -129,7 +129,7 @@ def neighbor(name: str | None, seconds: float, kernel: bool = False) -> dict[str
         ({"memory_stall_ns": 20_000_000}, "memory pressure"),
         ({"memory_stall_ns": 19_000_000}, None),
         ({"machine_memory_stall_ns": 900_000_000, "memory_stall_ns": 0}, None),  # others stood still
-        ({"io_stall_ns": 30_000_000, "disk_bytes": 10_000_000, "n_blocks_in": 100}, "I/O"),
+        ({"io_stall_ns": 30_000_000, "disk_bytes": 100_000_000, "n_blocks_in": 10_000}, "I/O"),
         ({"io_stall_ns": 30_000_000, "disk_bytes": 1_000_000, "n_blocks_in": 1953}, None),  # its own reading
         ({"io_stall_ns": 30_000_000, "disk_bytes": None}, None),
         ({"thermal_ns": 40_000_000}, "heat"),
@@ -198,3 +198,66 @@ def test_a_copy_that_never_ran_says_nothing_of_its_time() -> None:
     found = record()
     found["copies"][0] |= {"start_ns": None, "end_ns": None, "in_force": None, "user_ns": 10**12}
     assert judge(found).verdict == "clean"
+
+
+def test_a_file_systems_own_writes_leave_it_open() -> None:
+    judgment = judge(with_figures(record(), io_stall_ns=80_000_000, disk_bytes=4_000_000, n_blocks_out=2400))
+    assert (judgment.verdict, judgment.causes[0]["cause"]) == ("undecided", "I/O")
+    assert "the machine moved 4.0 MB, its own reads and writes were 1.2 MB" in judgment.causes[0]["text"]
+
+
+def test_only_what_the_probe_itself_took_is_not_a_neighbors() -> None:
+    probe = {**neighbor("scalograph-prob", 0.01), "observer": True}
+    taken = [neighbor("cc1", 0.05), probe]
+    found = with_figures(record(cpu_s=0.94, neighbor_s=0.06), neighbors=taken, observer_ns=60_000_000)
+    judgment = judge(found)
+    assert judgment.verdict == "contaminated" and judgment.causes[0]["text"].startswith("preempted by cc1 for 5.1 %")
+
+
+def test_a_probe_that_is_in_the_way_says_so() -> None:
+    probe = {**neighbor("scalograph-prob", 0.1), "observer": True}
+    judgment = judge(with_figures(record(cpu_s=0.9, neighbor_s=0.1), neighbors=[probe]))
+    assert (judgment.verdict, judgment.causes[0]["cause"]) == ("contaminated", "observer")
+
+
+def test_small_takers_are_not_named_and_the_nameless_are() -> None:
+    taken = [neighbor(None, 0.2), neighbor("cron", 0.001)]
+    text = judge(with_figures(record(cpu_s=0.8, neighbor_s=0.2), neighbors=taken)).causes[0]["text"]
+    assert text.startswith("preempted by processes that have ended for")
+
+
+def test_lost_records_are_no_records() -> None:
+    judgment = judge(with_figures(record(), n_lost_records=5))
+    assert judgment.verdict == "undecided" and "dropped 5 records" in judgment.causes[0]["text"]
+
+
+def test_survivors_make_the_busy_time_no_bound() -> None:
+    found = busy(3.0, record(3.0, 3.0, neighbor_s=None))
+    assert judge(found).verdict == "clean"
+    assert judge(with_figures(found, n_survivors=1)).verdict == "undecided"
+
+
+def test_without_any_figures_nothing_can_tell() -> None:
+    assert judge(with_figures(record(), wall_ns=None, cpu_ns=None)).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "verdict"),
+    [([0, 5], [5, 9], "clean"), ([0, 5], [5, 1000], "impossible"), ([5, 9], [0, 5], "impossible"),
+     ([-9, 0], [0, 5], "impossible")],
+)  # fmt: skip
+def test_windows_lie_within_the_life_of_their_copy(start: list[int], end: list[int], verdict: str) -> None:
+    found = record(iterations=[(0.1, 0.1, 1), (0.1, 0.1, 1)])
+    found["iterations"][0] |= {"start_ns": [s * 10**8 for s in start], "end_ns": [e * 10**8 for e in end]}
+    assert judge(found).verdict == verdict
+
+
+def test_iterations_are_numbered_one_after_the_other() -> None:
+    found = record(iterations=[(0.1, 0.1, 1), (0.1, 0.1, 1)])
+    assert judge(found, Asked(2, True)).verdict == "clean"
+    found["iterations"][0]["index"] = [0, 0]
+    assert judge(found, Asked(2, True)).verdict == "failed"
+
+
+def test_a_stall_longer_than_the_run_cannot_be() -> None:
+    assert judge(with_figures(record(), memory_stall_ns=2**62)).verdict == "impossible"

@@ -263,3 +263,21 @@ fn a_thread_that_has_exited_holds_its_cpu_until_the_next_is_seen() {
     untold.finish(200_000);
     assert_eq!(untold.sums.neighbor_ns, 50_000);
 }
+
+#[test]
+fn an_idle_cpu_is_nobodys_where_idle_can_be_told() {
+    let waits = [(1100, 10, 0, IN), (1200, 10, 0, PREEMPTED), (1200, 10, 0, What::Next { pid: 0 }), (1900, 10, 0, IN)];
+    let mut told = at_gate();
+    told.sees_idle = true;
+    told.feed(&Stamped { time: 1000, pid: 10, tid: 10, cpu: 0, what: What::Image });
+    feed(&mut told, &waits);
+    assert_eq!(told.sums.neighbor_ns, 0);
+    assert_eq!(fed(&waits).sums.neighbor_ns, 700, "in a namespace 0 may be anybody");
+}
+
+#[test]
+fn after_a_loss_nobody_is_taken_to_wait() {
+    let mut tree = fed(&[(1100, 10, 0, IN), (1200, 10, 0, PREEMPTED), (1300, 0, 0, What::Lost(5)), (1900, 10, 0, OUT)]);
+    tree.finish(2000);
+    assert_eq!((tree.sums.neighbor_ns, tree.sums.lost), (0, 5));
+}

@@ -30,6 +30,8 @@ def held_up(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def bounds(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What may have disturbed a run whose own stalls were not measured: those of the whole machine bound them."""
     wall = run.get("wall_ns") or 0
+    if (share := _waited(run, wall)) and _moved(run)[0] > 2 * _moved(run)[1]:
+        yield cause("I/O", share, "of time, at most", _told(run, share))
     for name in ("memory", "io"):
         own, machine = run.get(f"{name}_stall_ns"), run.get(f"machine_{name}_stall_ns")
         if own is None and machine is not None and machine >= SHARE * wall > 0:
@@ -62,14 +64,34 @@ def _throttled(run: Mapping[str, Any], wall: int) -> Iterator[dict[str, Any]]:
 
 
 def _io(run: Mapping[str, Any], wall: int) -> Iterator[dict[str, Any]]:
-    """Only beside others that used the disks more than the run itself did: alone, waiting is its own way."""
-    stalled, moved = run.get("io_stall_ns") or 0, run.get("disk_bytes")
+    """Only beside others that used the disks far more than the run itself did: alone, waiting is its own way."""
+    if (share := _waited(run, wall)) and _moved(run)[0] > _FAR_MORE * _moved(run)[1] + _MUCH_BYTES:
+        yield cause("I/O", share, "of time", _told(run, share))
+
+
+def _waited(run: Mapping[str, Any], wall: int) -> float:
+    """Share of its time for which it stood still for I/O, from the limit on."""
+    stalled = run.get("io_stall_ns") or 0
+    share = stalled / wall if wall else float(stalled > 0)
+    return share if share >= SHARE else 0.0
+
+
+def _moved(run: Mapping[str, Any]) -> tuple[int, int]:
+    """Bytes that the machine moved, and those that the run is known to have moved: without a file system's journal."""
     own = 512 * ((run.get("n_blocks_in") or 0) + (run.get("n_blocks_out") or 0))
-    if stalled and stalled >= SHARE * wall and moved is not None and moved > 2 * own:
-        share = stalled / wall if wall else 1.0
-        others = f"others moved {(moved - own) / 1e6:.1f} MB"
-        text = f"stood still for I/O for {100 * share:.1f} % of its time, while {others}"
-        yield cause("I/O", share, "of time", text)
+    return run.get("disk_bytes") or 0, own
+
+
+def _told(run: Mapping[str, Any], share: float) -> str:
+    moved, own = (size / 1e6 for size in _moved(run))
+    return (
+        f"stood still for I/O for {100 * share:.1f} % of its time; the machine moved {moved:.1f} MB, its own reads and "
+        f"writes were {own:.1f} MB"
+    )
+
+
+# A file system writes up to three times as much as it was given; so much more is of others.
+_FAR_MORE, _MUCH_BYTES = 4, 32_000_000
 
 
 def _swap(run: Mapping[str, Any], wall: int) -> Iterator[dict[str, Any]]:

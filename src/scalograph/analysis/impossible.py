@@ -15,6 +15,8 @@ def impossible(record: Mapping[str, Any], cpus: int) -> Iterator[dict[str, Any]]
     """
     yield from _too_much(record["run"], cpus)
     yield from _too_soon(record["copies"])
+    yield from _outside(record)
+    yield from _longer(record["run"])
 
 
 def _too_much(run: Mapping[str, Any], cpus: int) -> Iterator[dict[str, Any]]:
@@ -46,3 +48,27 @@ def _excess(copy: Mapping[str, Any]) -> float:
         return 0.0
     capacity = (copy["end_ns"] - copy["start_ns"]) * len(copy["in_force"]["cpus"])
     return float(_used(copy) - PLAY * capacity - 2 * TICK_NS)
+
+
+def _outside(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Windows that end before they begin, or lie outside the life of the copy that reported them."""
+    lives = {copy["copy"]: (copy.get("start_ns"), copy.get("end_ns")) for copy in record["copies"]}
+    for part in record.get("iterations") or ():
+        born, died = lives.get(part["copy"], (None, None))
+        if not part["index"] or born is None or died is None:
+            continue
+        first, last = min(part["start_ns"]), max(part["end_ns"])
+        if any(end < start for start, end in zip(part["start_ns"], part["end_ns"], strict=True)):
+            yield cause("window", None, "", f"an iteration of copy {part['copy']} ends before it begins")
+        elif first < born - TICK_NS or last > died + TICK_NS:
+            lived, told = (died - born) / 1e9, (last - first) / 1e9
+            text = f"copy {part['copy']} lived for {lived:.3g} s and reports {told:.3g} s of iterations, not all within"
+            yield cause("window", None, "", text)
+
+
+def _longer(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Times within a run that are longer than the run."""
+    wall = max(run.get("wall_ns") or 0, run.get("tree_wall_ns") or 0)
+    for name in ("memory_stall_ns", "io_stall_ns", "stopped_ns"):
+        if (run.get(name) or 0) > PLAY * wall + 100 * TICK_NS:
+            yield cause("stall", None, "", f"{name} is {run[name] / 1e9:.3g} s of a run of {wall / 1e9:.3g} s")

@@ -51,6 +51,10 @@ class Law(Protocol):
     def largest(self) -> float:
         """The largest size."""
 
+    @property
+    def sound(self) -> bool:
+        """Whether there is such a curve at all: a throughput of one that is finite."""
+
     def reduced(self, shape: str) -> Parameters:
         """The best parameters with `contention` (kappa = 0) or `coherency` (sigma = 0) alone."""
 
@@ -104,6 +108,11 @@ class Relative(_Points):
     def _coefficients(self) -> Vector:
         return least(self._columns, self._target)
 
+    @property
+    def sound(self) -> bool:
+        """Whether there is such a curve at all."""
+        return self._coefficients[0] > 0
+
     @cached_property
     def best(self) -> Parameters:
         """Those that fit best."""
@@ -127,7 +136,7 @@ class Relative(_Points):
         columns = np.zeros_like(self._columns)
         columns[:, kept] = self._columns[:, kept]
         a, b, c = least(columns, self._target)
-        return 1 / a, b / a, c / a
+        return (1 / a, b / a, c / a) if a > 0 else self.best
 
     def profile(self, name: str, value: float) -> float:
         """The least sum of squares with one parameter held."""
@@ -159,6 +168,11 @@ class Plain(_Points):
     def unit(self) -> float:
         """What makes a residual relative."""
         return float(self._rates.mean())
+
+    @property
+    def sound(self) -> bool:
+        """Whether there is such a curve at all."""
+        return bool(np.isfinite(self.best).all()) and self.best[0] > 0
 
     @cached_property
     def best(self) -> Parameters:

@@ -8,24 +8,36 @@ from scalograph.analysis.cause import SHARE, TICK_NS, cause
 # Less than this share of the time that a run took is never blamed: of the little that a sleeping program wants any
 # tick is a lot.
 OF_WALL = 0.005
+# Whoever took less of it is not named.
+_TELLING = 0.1
 # Steal is counted in ticks: a single one says nothing about a short run.
 _STEAL_TICKS = 3
 
 
 def preempted(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Causes that contaminate: other processes, and the hypervisor. `run`: figures of its record."""
+    """Causes that contaminate: other processes, the probe, and the hypervisor. `run`: figures of its record."""
     yield from _neighbor(run)
+    yield from observed(run)
     yield from _steal(run)
 
 
 def kernel_threads(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The kernel's threads work for the run (its pages, its packets) as well as for neighbors: nobody can tell."""
-    taken = _by_kernel(run)
+    taken = _named(run, "kernel")
     if blamed(taken, run):
         share = taken / wanted(run, taken)
         names = _names(run, kernel=True)
         text = f"{names} had {100 * share:.1f} % of the CPU time that it wanted, on its behalf or not"
         yield cause("kernel threads", share, "of wanted, at most", text)
+
+
+def observed(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the probe itself took while the run was ready: its own doing, and a disturbance all the same."""
+    taken = _named(run, "observer")
+    if blamed(taken, run):
+        share = taken / wanted(run, taken)
+        text = f"the probe itself had {100 * share:.1f} % of the CPU time that it wanted"
+        yield cause("observer", share, "of wanted", text)
 
 
 def blamed(taken_ns: float, run: Mapping[str, Any]) -> bool:
@@ -62,16 +74,24 @@ def _steal(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _by_others(run: Mapping[str, Any], taken_ns: int | None) -> float:
-    """Less what the kernel's threads had, and what the probe needed to watch: half of it with hundreds of threads."""
-    return max(0, (taken_ns or 0) - _by_kernel(run) - (run.get("observer_ns") or 0))
+    """Less what the kernel's threads had, and the probe: by name, or, where nobody has one, all the time it used."""
+    return max(0, (taken_ns or 0) - _named(run, "kernel") - _by_observer(run))
 
 
-def _by_kernel(run: Mapping[str, Any]) -> int:
-    return sum(neighbor["taken_ns"] for neighbor in run.get("neighbors") or () if neighbor["kernel"])
+def _by_observer(run: Mapping[str, Any]) -> int:
+    """With hundreds of threads it is half of what was taken."""
+    known = run.get("neighbors") is not None
+    return _named(run, "observer") if known else run.get("observer_ns") or 0
+
+
+def _named(run: Mapping[str, Any], kind: str) -> int:
+    return sum(neighbor["taken_ns"] for neighbor in run.get("neighbors") or () if neighbor.get(kind))
 
 
 def _names(run: Mapping[str, Any], kernel: bool = False) -> str:
-    """Those who took most, by name."""
-    found = [n["name"] for n in run.get("neighbors") or () if n["kernel"] == kernel and n["name"]]
+    """Those who took a tenth of it and more, by name; most of it may be of processes that have ended."""
+    every = [n for n in run.get("neighbors") or () if n["kernel"] == kernel and not n.get("observer")]
+    least = _TELLING * sum(n["taken_ns"] for n in every)
+    found = [n["name"] or "processes that have ended" for n in every if n["taken_ns"] >= least > 0]
     names = list(dict.fromkeys(found))
     return " and ".join(names[:2]) + (" and others" if len(names) > 2 else "") if names else "someone else"

@@ -9,7 +9,7 @@ detection is kernel change-point detection, S. Arlot et al., JMLR 20 (2019), by 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -62,7 +62,9 @@ def steady(iterations: Scores) -> Steady:
         return Steady("not assessed", None, "times of zero or below have no log")
     size = math.ceil(values.size / MOST)
     logs = _pulled_in(np.log(_medians(values, size)))
-    return _classified(logs, _states(logs), size)
+    found = _classified(logs, _states(logs), size)
+    # What did not fill a block was left out at the start, before all that was found.
+    return replace(found, warmup=found.warmup + values.size % size) if found.warmup else found
 
 
 def _medians(values: FloatArray, size: int) -> FloatArray:

@@ -74,6 +74,8 @@ def fit_usl(
     """
     sizes, rates = _checked(n, throughput)
     law: Law = Relative(sizes, rates) if weights == "relative" else Plain(sizes, rates)
+    if not law.sound:
+        raise ValueError("found points through which no such curve goes, expected throughputs of one program")
     top = limit(law.rss, sizes.size, N_PARAMETERS, confidence)
     method = _METHOD.format("relative" if weights == "relative" else "equal")
     parts = {name: _parameter(law, name, top, confidence, method) for name in ("gamma", "sigma", "kappa")}

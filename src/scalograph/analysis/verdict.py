@@ -68,7 +68,9 @@ def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
         return Judgment("impossible", too_much)
     if causes := [*preempted(run), *held_up(run)]:
         return Judgment("contaminated", causes)
-    if run["neighbor_ns"] is None:
+    if run["wall_ns"] is None or run["cpu_ns"] is None:
+        return Judgment("undecided", [cause("no figures", None, "", "neither its time nor its CPU time is known")])
+    if run["neighbor_ns"] is None or run.get("n_lost_records"):
         return _without_records(record)
     if unclear := [*kernel_threads(run), *bounds(run)]:
         return Judgment("undecided", unclear)
@@ -77,6 +79,8 @@ def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
 
 def _not_as_asked(iterations: Sequence[Mapping[str, Any]], asked: Asked) -> str:
     """A run with other iterations than asked for measured something else."""
+    if odd := [part for part in iterations if list(part["index"]) != list(range(len(part["index"])))]:
+        return f"copy {odd[0]['copy']} numbered its iterations otherwise than 0, 1, 2, ..."
     counts = {len(part["index"]) for part in iterations}
     wrong = sorted(counts - {asked.iterations})
     if wrong:
@@ -90,7 +94,8 @@ def _without_records(record: Mapping[str, Any]) -> Judgment:
     """Without switch records, the busy time of the CPUs bounds what neighbors can have had; enough from 2 s on."""
     run, why = record["run"], _why_not(record)
     busy, used = run.get("machine_busy_ns"), run["cpu_ns"]
-    if busy is None or not used:
+    # The machine was read when the last main had ended, and what survivors used later is in the run's own time.
+    if busy is None or not used or run.get("n_survivors"):
         return Judgment("undecided", [cause("no switch records", None, "", why)])
     cpus, wall = n_cpus(record), run["wall_ns"] or 0
     play = _BUSY_TICKS * cpus * TICK_NS
@@ -108,6 +113,8 @@ def _without_records(record: Mapping[str, Any]) -> Judgment:
 
 def _why_not(record: Mapping[str, Any]) -> str:
     """Why waiting for a CPU was not measured, in the probe's words."""
+    if lost := record["run"].get("n_lost_records"):
+        return f"the kernel dropped {lost} records"
     told = (*(record["run"].get("degraded") or ()), *record["header"]["degraded"])
     reasons = [part["why"] for part in told if "records" in part["what"]]
     return reasons[0] if reasons else "waiting for a CPU was not measured"

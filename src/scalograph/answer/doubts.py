@@ -7,7 +7,7 @@ from scalograph.answer import courses
 from scalograph.answer.curves import curve_factor
 from scalograph.answer.gains import gain
 from scalograph.answer.names import brief
-from scalograph.answer.sample import Sample, cpu_times, left_out
+from scalograph.answer.sample import Sample, cpu_times, is_open, left_out
 from scalograph.table import Row, Table
 
 # Past this share of disturbed or failed runs a study is doubted; from the other one on, of undecided runs.
@@ -47,7 +47,9 @@ def _runs(table: Table) -> Iterable[str]:
         out = left_out(cpu_times(table.study))
         yield f"{disturbed} of {len(ok)} runs were disturbed (they are {out} where enough clean ones remain)"
     if n := verdicts["impossible"]:
-        yield f"{n} of {len(ok)} runs used more CPU time than there was"
+        yield f"{n} of {len(ok)} runs cannot be as they are recorded"
+    if late := sum(row.status == "timeout" for row in runs):
+        yield f"{late} of {len(runs)} runs ended at their timeout: what is left is the faster part"
     if failed > FAILED * len(runs):
         yield f"{failed} of {len(runs)} runs failed"
     if ok and verdicts["undecided"] >= UNDECIDED * len(ok):
@@ -67,6 +69,8 @@ def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
         yield f"{n} of {len(baselines)} baselines rest on disturbed runs, and so do the speedups over them"
     if n := sum(sample.falls_back for sample in samples):
         yield f"{n} {of} rest on disturbed runs: fewer than two clean ones are left"
+    if n := sum(map(is_open, samples)):
+        yield f"of {n} {of} nothing could tell whether their runs were disturbed"
     if n := sum(len(sample.counted) == 1 for sample in samples):
         yield f"{n} {of} have one run, which has no interval at all"
 

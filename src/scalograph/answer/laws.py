@@ -47,7 +47,10 @@ def fitted(how: Gain, factor: str, members: Sequence[Sample], confidence: float 
     if len({size for size, _ in points}) < N_PARAMETERS or min(score for _, score in points) <= 0:
         return None
     rates = [throughput(how, size, score) for size, score in points]
-    return fit_usl([size for size, _ in points], rates, confidence=confidence)
+    try:
+        return fit_usl([size for size, _ in points], rates, confidence=confidence)
+    except ValueError:  # points on no such curve at all
+        return None
 
 
 def throughput(how: Gain, size: float, score: float) -> float:

@@ -89,7 +89,19 @@ def _sample(treatment: Mapping[str, Level], rows: Sequence[Row], by_cpu: frozens
 
 def flags(sample: Sample) -> list[str]:
     """What a reader must know about the runs of one treatment."""
-    return [*_disturbed(sample), *_failed(sample), *_survivors(sample), *_work(sample)]
+    return [*_disturbed(sample), *_undecided(sample), *_failed(sample), *_survivors(sample), *_work(sample)]
+
+
+def is_open(sample: Sample) -> bool:
+    """Whether nothing could tell, of half of the runs or more, whether they were disturbed."""
+    n = sum(row.verdict == "undecided" for row in sample.every)
+    return 2 * n >= len(sample.every) > 0
+
+
+def _undecided(sample: Sample) -> Iterable[str]:
+    if is_open(sample):
+        n = sum(row.verdict == "undecided" for row in sample.every)
+        yield f"undecided: of {n} of {len(sample.every)} runs nothing could tell whether they were disturbed"
 
 
 def _disturbed(sample: Sample) -> Iterable[str]:

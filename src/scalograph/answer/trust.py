@@ -41,6 +41,10 @@ def trust(
     disturbed, by_cpu = n_disturbed(ok), cpu_times(table.study)
     if not ok:
         return Trust(level="reject", sentence="Do not believe it: no run succeeded.", causes=causes)
+    n_made = sum(not row.warmup for row in table.rows)
+    if n_made - len(ok) > REJECT * n_made:
+        sentence = f"Do not believe it: {n_made - len(ok)} of {n_made} runs failed."
+        return Trust(level="reject", sentence=sentence, causes=causes)
     if disturbed > REJECT * len(ok) and by_cpu:
         return Trust(level="doubt", sentence=_by_cpu(table, by_cpu, disturbed, len(ok)), causes=causes)
     if disturbed > REJECT * len(ok):

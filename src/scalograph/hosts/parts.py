@@ -154,6 +154,7 @@ class Neighbor(Part):
     pid: int | None = None
     name: Annotated[str, StringConstraints(max_length=64)] | None = None
     kernel: bool = False
+    observer: bool = False
     taken_ns: Count
 
 

@@ -70,11 +70,31 @@ def test_what_is_within_the_limits_is_believed(tmp_path: Path, made: list[Run]) 
 
 
 def test_a_few_undecided_runs_are_told_and_are_not_short(tmp_path: Path) -> None:
-    found = found_in(tmp_path, changed(17, neighbor_s=None), ONE_FACTOR)
+    made = [run for n in (1, 2, 4) for run in changed(5, threads=n, neighbor_s=None)]
+    found = found_in(tmp_path, made, ONE_FACTOR)
     assert found.trust.level == "believe"
-    assert "none of them found disturbed, and for 17 of 36 runs nothing could tell" in found.trust.sentence
+    assert "none of them found disturbed, and for 15 of 108 runs nothing could tell" in found.trust.sentence
     assert any("are undecided, and count as clean" in text for text in found.trust.causes)
     assert (found.runs.n_short, exit_code(found)) == (0, 0)
+
+
+def test_a_treatment_of_which_nothing_could_tell_is_a_doubt_and_says_so(tmp_path: Path) -> None:
+    made = [*changed(11, threads=4, neighbor_s=None)] + [({"threads": n}, r) for n in (1, 2) for _, r in runs(14)]
+    found = found_in(tmp_path, made, ONE_FACTOR)
+    assert found.trust.level == "doubt"
+    assert "of 1 of 3 treatments nothing could tell" in found.trust.causes[0]
+    assert any(flag.startswith("undecided: of 11 of 12 runs") for flag in at(found, 4).flags)
+    assert not any("undecided" in flag for flag in at(found, 2).flags)
+
+
+def test_runs_that_ended_at_their_timeout_leave_the_faster_part(tmp_path: Path) -> None:
+    found = trust(tmp_path, changed(1, status="timeout", reason="still running"))
+    assert found.level == "doubt" and "1 of 36 runs ended at their timeout" in found.sentence
+
+
+def test_a_study_that_mostly_failed_is_not_believed(tmp_path: Path) -> None:
+    found = trust(tmp_path, changed(19, status="failed", reason="exit code 1"))
+    assert (found.level, found.sentence) == ("reject", "Do not believe it: 19 of 36 runs failed.")
 
 
 def test_a_treatment_that_rests_on_disturbed_runs_is_a_doubt(tmp_path: Path) -> None:
