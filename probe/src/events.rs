@@ -191,6 +191,7 @@ pub struct RunEvent {
     pub n_processes: Option<u64>,
     pub per_cpu_ns: Option<Vec<u64>>,
     pub steal_ns: Option<u64>,
+    pub worst_steal_ns: Option<u64>,
     pub machine_busy_ns: Option<u64>,
     pub memory_stall_ns: Option<u64>,
     pub io_stall_ns: Option<u64>,

@@ -41,11 +41,19 @@ pub fn in_first_pid_namespace() -> bool {
     std::fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link.to_str() == Some(FIRST))
 }
 
-/// Busy and stolen time summed over some CPUs since boot, in ticks made nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Busy and stolen time of some CPUs since boot, in ticks made nanoseconds: the busy time summed, the stolen of each.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MachineTime {
     pub busy_ns: u64,
-    pub steal_ns: u64,
+    pub steal_ns: Vec<u64>,
+}
+
+impl MachineTime {
+    /// Stolen since `before`: of all these CPUs, and of the one that lost most.
+    pub fn stolen_since(&self, before: &MachineTime) -> (u64, u64) {
+        let each = || self.steal_ns.iter().zip(&before.steal_ns).map(|(now, then)| now.saturating_sub(*then));
+        (each().sum(), each().max().unwrap_or(0))
+    }
 }
 
 pub fn parse_stat(text: &str, cpus: &[usize], tick_ns: u64) -> MachineTime {
@@ -60,7 +68,7 @@ pub fn parse_stat(text: &str, cpus: &[usize], tick_ns: u64) -> MachineTime {
         let ticks: Vec<u64> = words.filter_map(|w| w.parse().ok()).collect();
         let at = |i: usize| ticks.get(i).copied().unwrap_or(0) * tick_ns;
         sum.busy_ns += at(0) + at(1) + at(2) + at(5) + at(6);
-        sum.steal_ns += at(7);
+        sum.steal_ns.push(at(7));
     }
     sum
 }

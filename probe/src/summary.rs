@@ -18,8 +18,8 @@ pub fn run_event(watch: &Watch, frame: &Frame, before: &Before, online: &[usize]
     walls(&mut event, watch, frame);
     usage(&mut event, watch, frame);
     switches(&mut event, watch, online);
-    let machine = watch.machine_end.zip(before.machine);
-    event.steal_ns = machine.map(|(end, start)| end.steal_ns.saturating_sub(start.steal_ns));
+    let machine = watch.machine_end.as_ref().zip(before.machine.as_ref());
+    (event.steal_ns, event.worst_steal_ns) = machine.map(|(end, start)| end.stolen_since(start)).unzip();
     event.machine_busy_ns = machine.map(|(end, start)| end.busy_ns.saturating_sub(start.busy_ns));
     watch.conditions_end.since(&before.conditions, &mut event);
     event.stopped_ns = Some(watch.stopped.total_ns());

@@ -15,6 +15,8 @@ from scalograph.workload import BY_HOST, BY_PROTOCOL, Parameter, Workload, load
 # What the host gives to a command; of Java only where the command starts it.
 BY_HOST_TO_COMMANDS = ("here", "python")
 BY_JAVA = ("java", "jvm_options")
+# What a control hands over through the command alone.
+_FILLS = {"jvm": "java", "jvm-options": "jvm_options"}
 # The key of `protocol` that fills each name.
 _KEYS = {"iterations": "iterations", "warmup": "warmup", "think_ns": "think"}
 
@@ -163,8 +165,12 @@ def _refused_levels(raw: dict[str, Any], workload: Workload) -> Iterator[Found]:
 def _idle(factors: Mapping[str, Any], taken: _Taken, copies: Any) -> Iterator[Found]:
     """Factors that change nothing: their levels would be measured as if they were different treatments."""
     for name, factor in factors.items():
-        controlled = not isinstance(factor, dict) or "control" in factor
-        if controlled or name in BY_HOST or taken.uses(name) or copies == f"{{{name}}}":
+        control = factor.get("control") if isinstance(factor, dict) else ""
+        fills = _FILLS.get(control) if isinstance(control, str) else None
+        if fills and fills not in taken.names:
+            found, expected = f"{taken.called} starts no JVM by {{{fills}}}", f"{{{fills}}} in its command"
+            yield ("factors", name), f"a factor that nothing uses: {found}", expected, ""
+        if control is not None or name in BY_HOST or taken.uses(name) or copies == f"{{{name}}}":
             continue
         known = ", ".join(sorted(taken.parameters)) or "no parameters"
         fix = f"it takes {known}" if taken.parameters else f"write {{{name}}} into workload.command"

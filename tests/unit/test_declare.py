@@ -58,6 +58,11 @@ def valid(folder: Path, text: str) -> None:
         ("[factors.kind]", "[factors.here]\nlevels = [1]\n[factors.kind]", "study.toml:10: factors.here: {here} is"),
         (
             "[factors.kind]",
+            '[factors.vm]\ncontrol = "jvm"\nlevels = ["default"]\n[factors.kind]',
+            "study.toml:10: factors.vm: a factor that nothing uses: the command starts no JVM by {java}",
+        ),
+        (
+            "[factors.kind]",
             '[factors.think_ns]\ncontrol = "nice"\nlevels = [1]\n[protocol]\nthink = "1s"\n[factors.kind]',
             "study.toml:10: factors.think_ns: {think_ns} is filled by protocol.think already",
         ),

@@ -44,6 +44,15 @@ def test_each_cause_has_its_amount_and_words() -> None:
     assert causes[0]["text"] == "preempted by someone else for 25.0 % of the CPU time that it wanted"
 
 
+@pytest.mark.parametrize(("worst_s", "verdict"), [(0.01, "clean"), (0.03, "contaminated")])
+def test_steal_of_one_cpu_holds_up_the_rest(worst_s: float, verdict: str) -> None:
+    found = record(cpu_s=4.0, steal_s=worst_s, cpus=FOUR)  # less than 1 % of what four threads wanted
+    found["run"]["worst_steal_ns"] = int(worst_s * 1e9)
+    judged = judge(found)
+    assert judged.verdict == verdict
+    assert [c["unit"] for c in judged.causes] == (["of time"] if verdict == "contaminated" else [])
+
+
 def test_the_probe_is_no_neighbor() -> None:
     found = record(cpu_s=0.98, neighbor_s=0.03)
     assert judge(found).verdict == "contaminated"

@@ -15,9 +15,12 @@ fn cpu_lists_read_and_write_alike() {
 #[test]
 fn machine_time_counts_the_named_cpus_only() {
     let text = "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 10 1 20 500 7 2 3 4 6 0\ncpu1 100 0 0 0 0 0 0 50 0 0\ncpu10 1 1 1 1 1 1 1 1 1 1\nintr 1\n";
-    let first = MachineTime { busy_ns: 36 * 10, steal_ns: 40 };
+    let first = MachineTime { busy_ns: 36 * 10, steal_ns: vec![40] };
     assert_eq!(parse_stat(text, &[0], 10), first);
-    assert_eq!(parse_stat(text, &[0, 1], 10), MachineTime { busy_ns: 136 * 10, steal_ns: 540 });
+    let both = parse_stat(text, &[0, 1], 10);
+    assert_eq!(both, MachineTime { busy_ns: 136 * 10, steal_ns: vec![40, 500] });
+    let before = MachineTime { busy_ns: 0, steal_ns: vec![10, 490] };
+    assert_eq!(both.stolen_since(&before), (40, 30));
 }
 
 #[test]

@@ -40,12 +40,15 @@ class Fairness:
     Attributes:
         p_equal: of shares that are equal in all treatments.
         p_trend: of shares that do not change with the length of a run, two-sided.
+        p_least: the smaller of both in the most lopsided of the deals. Where it is large, too few were
+            lost to tell.
         spread: lowest and highest share of a treatment.
         by_length: share in the third of the treatments that runs shortest, and in the one that runs longest.
     """
 
     p_equal: float
     p_trend: float
+    p_least: float
     spread: tuple[float, float]
     by_length: tuple[float, float]
 
@@ -70,9 +73,11 @@ def fairness(attempts: Sequence[Attempt], length: Mapping[Any, float], seed: int
         blocks.setdefault(attempt.block, []).append((place[attempt.treatment], attempt.lost))
     n_runs, n_lost = _counted(blocks.values(), len(names))
     shares, counts = n_lost / n_runs, _dealt(list(blocks.values()), len(names), seed)
+    unequal, trend = _unequal(counts), _trend(counts, _ranks(np.asarray([length[name] for name in names])))
     return Fairness(
-        p_equal=_p(_unequal(counts)),
-        p_trend=_p(_trend(counts, _ranks(np.asarray([length[name] for name in names])))),
+        p_equal=_p(unequal, unequal[0]),
+        p_trend=_p(trend, trend[0]),
+        p_least=min(_p(unequal, unequal.max()), _p(trend, trend.max())),
         spread=(float(shares.min()), float(shares.max())),
         by_length=_thirds(n_runs, n_lost),
     )
@@ -117,9 +122,9 @@ def _trend(counts: Counts, ranks: Counts) -> Counts:
     return np.asarray(np.abs(scored - scored.mean()))
 
 
-def _p(statistic: Counts) -> float:
-    """Share of the deals, the real one among them, that are as extreme as the real one."""
-    return float((statistic >= statistic[0] * (1 - 1e-9)).mean())
+def _p(statistic: Counts, extreme: float) -> float:
+    """Share of the deals, the real one among them, that are as extreme as this."""
+    return float((statistic >= extreme * (1 - 1e-9)).mean())
 
 
 def _thirds(n_runs: Counts, n_lost: Counts) -> tuple[float, float]:

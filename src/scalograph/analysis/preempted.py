@@ -66,11 +66,17 @@ def _neighbor(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _steal(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    stolen = run["steal_ns"] or 0
-    if stolen >= _STEAL_TICKS * TICK_NS and blamed(stolen, run):
+    """Of the whole run, or of the CPU that lost most: the threads of the others may wait for the one there."""
+    stolen, wall = run["steal_ns"] or 0, run["wall_ns"] or 0
+    worst, least = run.get("worst_steal_ns") or 0, _STEAL_TICKS * TICK_NS
+    if stolen >= least and blamed(stolen, run):
         share = stolen / wanted(run, stolen)
         text = f"the hypervisor took the CPU for {100 * share:.1f} % of the CPU time that it wanted"
         yield cause("steal", share, "of wanted", text)
+    elif worst >= least and worst >= SHARE * wall:
+        share = worst / wall if wall else 1.0
+        text = f"the hypervisor took one CPU for {100 * share:.1f} % of the time, and the rest may have waited"
+        yield cause("steal", share, "of time", text)
 
 
 def _by_others(run: Mapping[str, Any], taken_ns: int | None) -> float:

@@ -70,7 +70,7 @@ def fit_usl(
 
     >>> fit = fit_usl([1, 2, 4, 8], [10, 18, 29, 39])
     >>> round(fit.sigma.value, 3)
-    0.12
+    0.102
     """
     sizes, rates = _checked(n, throughput)
     law: Law = Relative(sizes, rates) if weights == "relative" else Plain(sizes, rates)

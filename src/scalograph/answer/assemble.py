@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from scalograph.answer import cold_runs, unequal
+from scalograph.answer import cold_runs, drifted, unequal
 from scalograph.answer.baselines import baseline_table
 from scalograph.answer.curves import Sample, curves, primary, samples
 from scalograph.answer.excluded import excluded_table
@@ -47,6 +47,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     found, fair, varying = curves(table, taken), unequal.shares(table, every), residue(table)
     objections = examine(table, found, taken)
     further = [*unequal.doubt(fair), *cold_runs.examine(table, found, taken)]
+    further += drifted.doubt(table, every)
     published, missed = published_table(table, found, folder) if folder else (None, [])
     floor, visible = noise(every, primary(table), table.study.protocol.confidence), Visible(table)
     shown = declared_tables(table, taken, found, visible)

@@ -41,11 +41,15 @@ def _length(rows: Sequence[Row]) -> float:
 def sentence(found: Fairness) -> str:
     """What became of the shares, in one sentence."""
     low, high = found.spread
+    if low == high:
+        return f"each treatment lost {100 * low:.0f} % of its runs"
     text = f"treatments lost {100 * low:.0f} % to {100 * high:.0f} % of their runs"
     if found.p_trend < RARE:
         return f"{text}, and it depends on how long they run: {_lengths(found)} (p = {found.p_trend:.2g})"
     if found.p_equal < RARE:
         return f"{text}, which is more than chance (p = {found.p_equal:.2g})"
+    if found.p_least >= RARE:
+        return f"{text}: too few outside of busy blocks to tell whether they lost them alike"
     return f"{text}, no more unlike than chance makes them (p = {min(1.0, 2 * min(found.p_equal, found.p_trend)):.2g})"
 
 

@@ -192,6 +192,7 @@ class RunFigures(Part):
     n_processes: Count | None = None
     per_cpu_ns: PerCpu | None = None
     steal_ns: Count | None = None
+    worst_steal_ns: Count | None = None
     machine_busy_ns: Count | None = None
     memory_stall_ns: Count | None = None
     io_stall_ns: Count | None = None

@@ -51,6 +51,13 @@ def test_one_treatment_that_is_lost_more_often_is_no_trend() -> None:
     assert judged[0].spread[1] > 0.5 > judged[0].spread[0]
 
 
+def test_too_few_lost_runs_tell_nothing() -> None:
+    one = [Attempt(block, n, (block, n) == (0, 8)) for block in range(20) for n in LENGTH]
+    assert found(one).p_least > LEVEL
+    many = [Attempt(block, n, n == 8) for block in range(20) for n in LENGTH]
+    assert found(many).p_least < LEVEL and found(many).p_equal < LEVEL
+
+
 def test_a_busy_block_is_no_unfairness() -> None:
     made = [Attempt(block, n, block < 3) for block in range(6) for n in LENGTH]
     assert (found(made).p_equal, found(made).p_trend) == (1.0, 1.0)

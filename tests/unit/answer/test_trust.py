@@ -42,6 +42,13 @@ def test_a_clean_study_is_believed(tmp_path: Path) -> None:
     assert found.sentence.startswith("Believe it: 36 runs, none of them disturbed; a typical treatment varies by")
 
 
+def test_a_machine_that_drifts_from_block_to_block_is_a_doubt(tmp_path: Path) -> None:
+    slower = [(t, record((1 + 0.01 * (i // 3)) / t["threads"], cpus=(0, 1, 2, 3))) for i, (t, _) in enumerate(runs())]
+    found = trust(tmp_path, slower)
+    assert found.level == "doubt"
+    assert "the machine drifted from block to block (p = " in found.sentence
+
+
 @pytest.mark.parametrize(
     ("made", "cause"),
     [

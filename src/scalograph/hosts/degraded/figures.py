@@ -66,18 +66,18 @@ def header() -> dict[str, Any]:
     }
 
 
-def machine_ticks() -> tuple[int, int]:
-    """(busy ns, stolen ns) of the CPUs this process may use, since boot."""
+def machine_ticks() -> tuple[int, list[int]]:
+    """(busy ns, ns stolen of each) of the CPUs this process may use, since boot."""
     allowed = {f"cpu{cpu}" for cpu in os.sched_getaffinity(0)}
     tick_ns = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-    busy = steal = 0
+    busy, stolen_ns = 0, []
     with Path("/proc/stat").open() as stream:
         for words in map(str.split, stream):
             if words and words[0] in allowed:
                 user, nice, system, _idle, _iowait, irq, softirq, stolen = map(int, words[1:9])
                 busy += user + nice + system + irq + softirq
-                steal += stolen
-    return busy * tick_ns, steal * tick_ns
+                stolen_ns.append(stolen * tick_ns)
+    return busy * tick_ns, stolen_ns
 
 
 class Window:
@@ -85,13 +85,19 @@ class Window:
 
     def __init__(self) -> None:
         self.conditions = conditions()
-        self.begin = (*machine_ticks(), time.process_time_ns())
+        self.busy_ns, self.stolen_ns = machine_ticks()
+        self.own_ns = time.process_time_ns()
 
     def figures(self) -> dict[str, Any]:
         """Read once the tree is empty."""
-        end = (*machine_ticks(), time.process_time_ns())
-        names = ("machine_busy_ns", "steal_ns", "observer_ns")
-        used = {name: max(0, b - a) for name, a, b in zip(names, self.begin, end, strict=True)}
+        busy_ns, stolen_ns = machine_ticks()
+        stolen = [max(0, now - then) for now, then in zip(stolen_ns, self.stolen_ns, strict=False)]
+        used = {
+            "machine_busy_ns": max(0, busy_ns - self.busy_ns),
+            "steal_ns": sum(stolen),
+            "worst_steal_ns": max(stolen, default=0),
+            "observer_ns": time.process_time_ns() - self.own_ns,
+        }
         return used | between(self.conditions, conditions())
 
 

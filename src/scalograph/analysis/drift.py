@@ -1,0 +1,80 @@
+"""Did the machine drift while a study was made? Blocks that follow each other then resemble each other.
+
+Every block holds each treatment once, so a drift moves whole blocks, and comparisons within blocks are safe from it.
+The interval of a single treatment is not: it takes its runs for independent. The series of all treatments are judged
+together by their common lag-1 autocorrelation, against the same blocks in random order.
+
+Source: serial correlation by permutation, A. Wald and J. Wolfowitz, An exact test for randomness in the non-parametric
+case based on serial correlation, Annals of Mathematical Statistics 14 (1943); the variance of a mean under AR(1),
+G. Box, G. Jenkins, G. Reinsel, Time Series Analysis, 4th ed. 2008, section 2.1.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+ORDERS = 1999
+FEWEST = 6  # blocks: 720 orders
+_HIGHEST = 0.9  # a short series cannot tell a higher autocorrelation from a trend
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How alike neighboring blocks are.
+
+    Attributes:
+        p: share of random orders of the blocks whose neighbors are as alike, 0 to 1.
+        correlation: of a treatment's run with its run in the next block, less what chance gives.
+        too_narrow: by this factor, about, the interval of a single treatment is too narrow; 1 or more.
+    """
+
+    p: float
+    correlation: float
+    too_narrow: float
+
+
+def drift(scores: Sequence[Sequence[float]], seed: int = 0) -> Drift | None:
+    """Whether scores move together from block to block.
+
+    Args:
+        scores: a row for each treatment, a column for each block in the order in which they were made, above zero in
+            any unit; nan where a treatment has no run that counts there.
+        seed: of the random orders; the same seed gives the same answer.
+
+    Returns:
+        None with fewer than six blocks, or where nothing varies.
+
+    >>> slow = [[1.0 + 0.01 * block for block in range(10)]] * 3
+    >>> drift(slow).p < 0.01
+    True
+    >>> drift([[1.0, 1.1, 1.0]]) is None
+    True
+    """
+    moves = _moves(np.log(np.asarray(scores, dtype=np.float64)))
+    likeness = moves.T @ moves  # of each pair of blocks
+    n, total = len(likeness), float(likeness.trace())
+    if n < FEWEST or total <= 0:
+        return None
+    rng = np.random.default_rng(seed)
+    orders = np.tile(np.arange(n), (1 + ORDERS, 1))
+    orders[1:] = rng.permuted(orders[1:], axis=1)
+    lag = likeness[orders[:, :-1], orders[:, 1:]].sum(axis=1) / total
+    correlation = float(lag[0] - lag[1:].mean())
+    bounded = min(max(correlation, 0.0), _HIGHEST)
+    return Drift(float((lag >= lag[0] - 1e-12).mean()), correlation, math.sqrt((1 + bounded) / (1 - bounded)))
+
+
+def _moves(logs: Matrix) -> Matrix:
+    """Each treatment about its own mean, in its own standard deviations; a missing run is on the mean."""
+    known = ~np.isnan(logs)
+    n = np.maximum(known.sum(axis=1, keepdims=True), 1)
+    away = np.where(known, logs - np.where(known, logs, 0.0).sum(axis=1, keepdims=True) / n, 0.0)
+    sd = np.sqrt((away**2).sum(axis=1, keepdims=True) / n)
+    # What rounding leaves of equal scores is no variation.
+    moves: Matrix = np.divide(away, sd, out=np.zeros_like(away), where=sd > 1e-9)
+    return moves

@@ -1,0 +1,59 @@
+"""Blocks that resemble their neighbors."""
+
+from math import nan
+
+import numpy as np
+import pytest
+
+from scalograph.analysis.drift import FEWEST, Drift, drift
+
+
+def study(seed: int, n_treatments: int = 6, n_blocks: int = 10, phi: float = 0.0, shared: float = 0.02) -> np.ndarray:
+    """Times with noise of 1 %, and blocks that share an AR(1) of sd `shared`."""
+    rng = np.random.default_rng(seed)
+    steps = rng.normal(size=n_blocks)
+    block = np.zeros(n_blocks)
+    for i in range(n_blocks):
+        block[i] = steps[i] if i == 0 else phi * block[i - 1] + np.sqrt(1 - phi**2) * steps[i]
+    level = rng.uniform(1, 5, (n_treatments, 1))
+    return level * np.exp(shared * block + 0.01 * rng.normal(size=(n_treatments, n_blocks)))
+
+
+def judged(scores: np.ndarray, seed: int = 0) -> Drift:
+    found = drift(scores.tolist(), seed)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.02], ids=["still", "blocks differ at random"])
+def test_false_alarms_are_as_rare_as_claimed(shared: float) -> None:
+    found = [judged(study(i, shared=shared), i) for i in range(300)]
+    # 5 % of 300 is 15; 27 and more would happen once in 500 such tests.
+    assert sum(f.p <= 0.05 for f in found) <= 27
+    assert sum(f.p < 0.01 for f in found) <= 10
+
+
+def test_a_slow_drift_is_found_and_sized() -> None:
+    """A treatment's own runs correlate by phi times the share of the blocks in its variance: 0.9 x 0.8."""
+    found = [judged(study(i, n_blocks=30, phi=0.9), i) for i in range(40)]
+    assert sum(f.p < 0.01 for f in found) >= 34
+    assert np.median([f.correlation for f in found]) == pytest.approx(0.6, abs=0.15)
+    assert np.median([f.too_narrow for f in found]) > 1.6
+
+
+def test_times_that_grow_with_each_block_are_found() -> None:
+    scores = study(1, shared=0.0) * np.exp(0.01 * np.arange(10))
+    assert judged(scores).p < 0.01
+
+
+def test_the_unit_and_missing_runs_do_not_matter() -> None:
+    scores = study(3, phi=0.9)
+    assert judged(scores * 1e6).p == judged(scores).p
+    scores[0, 2:5] = nan
+    assert judged(scores).p == pytest.approx(judged(study(3, phi=0.9)).p, abs=0.1)
+
+
+def test_few_blocks_and_equal_scores_tell_nothing() -> None:
+    assert drift([[1.0] * 8] * 3) is None
+    assert drift(study(1, n_blocks=FEWEST - 1).tolist()) is None
+    assert drift([[nan] * 8, [1.0, *[nan] * 7]]) is None
