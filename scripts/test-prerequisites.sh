@@ -6,6 +6,7 @@ wanted=()
 command -v chromium >/dev/null || wanted+=(chromium)
 command -v shellcheck >/dev/null || wanted+=(shellcheck)
 command -v setpriv >/dev/null || wanted+=(util-linux)
+command -v make >/dev/null || wanted+=(make)
 [ "${#wanted[@]}" -gt 0 ] || exit 0
 
 if [ "${CI:-}" = true ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then

@@ -15,8 +15,9 @@ pub struct Conditions {
     io_stall_ns: Option<u64>,
     machine_memory_stall_ns: Option<u64>,
     machine_io_stall_ns: Option<u64>,
-    throttled_ns: Option<u64>,
-    thermal_ns: Option<u64>,
+    /// Of each cgroup, and of each CPU: one that was held back long ago must not hide one that is now.
+    throttled_ns: Vec<u64>,
+    thermal_ns: Vec<u64>,
     n_swapped_in: Option<u64>,
     disk_bytes: Option<u64>,
     clock_source: Option<String>,
@@ -51,12 +52,13 @@ impl Conditions {
     /// What happened from `before` to here.
     pub fn since(&self, before: &Conditions, event: &mut RunEvent) {
         let passed = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        let longest = |now: &[u64], then: &[u64]| now.iter().zip(then).map(|(n, t)| n.saturating_sub(*t)).max();
         event.memory_stall_ns = passed(self.memory_stall_ns, before.memory_stall_ns);
         event.io_stall_ns = passed(self.io_stall_ns, before.io_stall_ns);
         event.machine_memory_stall_ns = passed(self.machine_memory_stall_ns, before.machine_memory_stall_ns);
         event.machine_io_stall_ns = passed(self.machine_io_stall_ns, before.machine_io_stall_ns);
-        event.throttled_ns = passed(self.throttled_ns, before.throttled_ns);
-        event.thermal_ns = passed(self.thermal_ns, before.thermal_ns);
+        event.throttled_ns = longest(&self.throttled_ns, &before.throttled_ns);
+        event.thermal_ns = longest(&self.thermal_ns, &before.thermal_ns);
         event.n_swapped_in = passed(self.n_swapped_in, before.n_swapped_in);
         event.disk_bytes = passed(self.disk_bytes, before.disk_bytes);
         event.clock_step_ns = self.wall_clock_ns.zip(before.wall_clock_ns).map(|(now, then)| now - then);
@@ -76,23 +78,22 @@ pub fn stall_ns(pressure: &str) -> Option<u64> {
     some.split("total=").nth(1)?.trim().parse::<u64>().ok().map(|us| us * 1000)
 }
 
-/// The longest that a quota of a cgroup of ours or above held its CPUs back.
-fn throttled_ns(root: &Path) -> Option<u64> {
+/// How long quotas have held back each of the cgroups that we are in, or that are above them.
+fn throttled_ns(root: &Path) -> Vec<u64> {
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
     let (mountinfo, own) = (read("proc/self/mountinfo"), read("proc/self/cgroup"));
-    let unified = cgroup::own_folder(&mountinfo, &own).map(|f| under(root, &f)).and_then(|f| most(f, throttled_usec));
-    let first =
-        cgroup::own_folder_v1(&mountinfo, &own, "cpu").map(|f| under(root, &f)).and_then(|f| most(f, throttled_time));
-    unified.max(first)
+    let unified = cgroup::own_folder(&mountinfo, &own).map(|f| all(under(root, &f), throttled_usec));
+    let first = cgroup::own_folder_v1(&mountinfo, &own, "cpu").map(|f| all(under(root, &f), throttled_time));
+    [unified, first].into_iter().flatten().flatten().collect()
 }
 
 fn under(root: &Path, folder: &Path) -> PathBuf {
     root.join(folder.strip_prefix("/").unwrap_or(folder))
 }
 
-fn most(folder: PathBuf, parse: fn(&str) -> Option<u64>) -> Option<u64> {
+fn all(folder: PathBuf, parse: fn(&str) -> Option<u64>) -> Vec<u64> {
     let read = |f: &Path| fs::read_to_string(f.join("cpu.stat")).ok().and_then(|text| parse(&text));
-    folder.ancestors().filter_map(read).max()
+    folder.ancestors().filter_map(read).collect()
 }
 
 fn throttled_usec(cpu_stat: &str) -> Option<u64> {
@@ -103,13 +104,13 @@ fn throttled_time(cpu_stat: &str) -> Option<u64> {
     number_after(cpu_stat, "throttled_time ")
 }
 
-/// The longest that a CPU was slowed because it, or its package, was too hot.
-fn thermal_ns(root: &Path, cpus: &[usize]) -> Option<u64> {
+/// How long each CPU was slowed because it, or its package, was too hot.
+fn thermal_ns(root: &Path, cpus: &[usize]) -> Vec<u64> {
     let read = |cpu: &usize, name: &str| {
         let file = format!("sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{name}_throttle_total_time_ms");
         fs::read_to_string(root.join(file)).ok()?.trim().parse::<u64>().ok().map(|ms| ms * 1_000_000)
     };
-    cpus.iter().filter_map(|cpu| read(cpu, "core").max(read(cpu, "package"))).max()
+    cpus.iter().filter_map(|cpu| read(cpu, "core").max(read(cpu, "package"))).collect()
 }
 
 /// Mean of the CPUs' current frequencies.

@@ -46,7 +46,7 @@ def build(folder: Path, workload: Workload, jvms: Sequence[Jvm] = (), where: Pat
     """
     if workload.build is None:
         return None
-    sources = _sources(folder, workload.build)
+    sources = own_files(folder, workload.build.sources, "build.sources")
     compiler = _compiler(workload.build.tool, jvms)
     target = (where or cache() / "builds") / f"{workload.name}-{_key(folder, sources, workload.build, compiler)}"
     if not target.is_dir():
@@ -54,14 +54,19 @@ def build(folder: Path, workload: Workload, jvms: Sequence[Jvm] = (), where: Pat
     return target
 
 
-def _sources(folder: Path, plan: Build) -> list[Path]:
+def own_files(folder: Path, patterns: Sequence[str], key: str) -> list[Path]:
+    """The files of a workload's folder that patterns name, each once.
+
+    Raises:
+        StudyError: a pattern has no file, or one outside the folder; `key` of workload.toml holds it.
+    """
     home = folder.resolve()
     found: list[Path] = []
-    for pattern in plan.sources:
+    for pattern in patterns:
         outside = Path(pattern).is_absolute() or ".." in Path(pattern).parts
         matching = [] if outside else sorted(path for path in folder.glob(pattern) if path.is_file())
         if not matching or not all(path.resolve().is_relative_to(home) for path in matching):
-            where = f"{folder.name}/workload.toml: build.sources"
+            where = f"{folder.name}/workload.toml: {key}"
             raise StudyError.one(where, f'no file for "{pattern}"', "files inside the workload's folder", "correct it")
         found += [path for path in matching if path not in found]
     return found
@@ -80,12 +85,17 @@ def _compiler(tool: str, jvms: Sequence[Jvm]) -> _Compiler:
 
 
 def _key(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Compiler) -> str:
+    return content_key(folder, sources, (plan.tool, compiler.version, str(plan.release), *plan.flags))
+
+
+def content_key(folder: Path, files: Sequence[Path], parts: Sequence[str]) -> str:
+    """Names what is kept in a cache: the same for the same files, by path and content, and the same further parts."""
     digest = hashlib.sha256()
-    for part in (plan.tool, compiler.version, str(plan.release), *plan.flags):
+    for part in parts:
         digest.update(part.encode() + b"\0")
-    for source in sources:
-        digest.update(source.relative_to(folder).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(source.read_bytes()).digest())
+    for file in files:
+        digest.update(file.relative_to(folder).as_posix().encode() + b"\0")
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:32]
 
 

@@ -11,12 +11,11 @@ from scalograph import __version__, identity, journal, results
 from scalograph.analysis.verdict import judge
 from scalograph.control.discover import with_launchers
 from scalograph.declare import Declared
-from scalograph.design import Design, GridPlanner, Planner, design
+from scalograph.design import Design, design, effective
 from scalograph.design.estimate import expected_seconds, seconds_per_treatment
-from scalograph.design.sequential import SequentialPlanner
 from scalograph.errors import HostError, StudyError
 from scalograph.facts import HostFacts
-from scalograph.precision import score, stopping
+from scalograph.planning import asked_for, block_size, planned_runs, planner_of, searches
 from scalograph.program import Program, program
 from scalograph.replay import replay, seconds_per_block, timed_runs
 from scalograph.results import Results
@@ -39,8 +38,8 @@ class Plan:
 
     def first_event(self, probe: str) -> dict[str, Any]:
         """The `study` event of the journal."""
-        study, treatments = self.design.study, self.design.treatments
-        runs = [self.design.runs_per_block(i) * study.protocol.runs for i in range(len(treatments))]
+        study, made = self.design.study, self.design
+        planned = {"treatments": [dict(t) for t in made.treatments], "runs": asked_for(made)}
         return {
             "protocol": 1,
             "scalograph": __version__,
@@ -49,7 +48,7 @@ class Plan:
             "seed": study.seed,
             "machine": {**self.facts.machine(), "probe": probe},
             "uses": uses(self.design, self.program, self.facts),
-            "design": {"treatments": [dict(t) for t in treatments], "runs": runs, "dropped": list(self.design.dropped)},
+            "design": {**planned, "dropped": list(made.dropped)},
         }
 
 
@@ -62,7 +61,10 @@ def plan(declared: Declared, facts: HostFacts) -> Plan:
     facts = with_launchers(facts, _launchers(declared.study, facts))
     started = program(declared.study.workload, declared.folder)
     refusal = refusals(started.workload, started.values, facts) if started.workload else lambda treatment: None
-    return Plan(declared, facts, design(declared.study, facts, refusal), started)
+    made = design(declared.study, facts, refusal)
+    if searches(made):
+        effective.first_runs(made)  # refuses what it cannot search before there is a folder of results
+    return Plan(declared, facts, made, started)
 
 
 def _launchers(study: Study, facts: HostFacts) -> list[str]:
@@ -75,19 +77,17 @@ def _launchers(study: Study, facts: HostFacts) -> list[str]:
 
 
 def write_design(planned: Plan, file: Path) -> None:
-    """design.jsonl: what is planned, then every run in order."""
+    """design.jsonl: what is planned, then every run in order; of a search, those that are made whatever they say."""
     study = planned.design.study
     head = {"protocol": 1, "study": study.name, "seed": study.seed, "dropped": list(planned.design.dropped)}
-    planner = GridPlanner(planned.design)
-    lines = [json.dumps(head)]
-    while run := planner.ask():
-        lines.append(
-            json.dumps(
-                {"run": run.run, "block": run.block, "treatment": dict(run.treatment), "replicate": run.replicate}
-            )
-        )
-        planner.tell(run, {}, "")
-    results.write_text(file, "\n".join(lines) + "\n")
+    if searches(planned.design):
+        most = effective.most_runs(planned.design)
+        head |= {"question": study.question, "most_runs": most, "budget_s": study.protocol.budget_s}
+    runs = (
+        {"run": run.run, "block": run.block, "treatment": dict(run.treatment), "replicate": run.replicate}
+        for run in planned_runs(planned.design)
+    )
+    results.write_text(file, "".join(json.dumps(line) + "\n" for line in (head, *runs)))
 
 
 def begin(planned: Plan, folder: Path | None) -> Results:
@@ -182,19 +182,13 @@ def conduct(
         for name, fields in (machine or {}).items():
             book.append(name, **fields)
         protocol = planned.design.study.protocol
-        budget = Budget(protocol.budget_s, spent, protocol.budget_runs, n_before, planned.design.block_size)
+        budget = Budget(protocol.budget_s, spent, protocol.budget_runs, n_before, block_size(planned.design))
         with progress(n_before, planner) as shown:
             loop = Loop(host, book, shown, judging)
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")
     finally:
         book.close()
     return Conducted(made, ended.reason, n_before, ended.signal)
-
-
-def planner_of(design: Design) -> Planner:
-    """Which run comes next: all of the grid, or of it what is not known well enough."""
-    rule = stopping(design.study)
-    return GridPlanner(design) if rule is None else SequentialPlanner(design, rule, partial(score, design.study))
 
 
 def _resumed(event: Mapping[str, Any], found: Sequence[identity.Difference]) -> dict[str, Any]:

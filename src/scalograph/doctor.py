@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.build import cache
+from scalograph.control import capacity, isolation
 from scalograph.control.attempts import attempted
 from scalograph.control.check import Check
 from scalograph.control.discover import discover
 from scalograph.control.examine import disk, examined
-from scalograph.control.isolation import refusal
 from scalograph.control.noise import KeptNoise, read_noise
 from scalograph.facts import HostFacts, Jvm
 from scalograph.noise.words import two_digits
@@ -55,7 +55,7 @@ def examine(
     facts = discover(root, jvms)
     found = (
         *examined(facts, root),
-        *attempted(facts, refusal(root)),
+        *attempted(facts, isolation.refusal(root), capacity.refusal(root) or capacity.granted_by(root)),
         *_probe(probe_capabilities),
         _jvms(facts),
         *_programs(facts, environ),

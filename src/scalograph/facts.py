@@ -50,6 +50,7 @@ class HostFacts(Fact):
     hypervisor: str | None = None
     autogroup: bool | None = None
     smt: bool | None = None
+    cpu_quota: float | None = Field(default=None, description="CPUs' worth of time that our cgroups grant; None: all")
     kernel_command_line: tuple[str, ...] = ()
     jvms: tuple[Jvm, ...] = ()
     refused: dict[str, str] = Field(default={}, description="control or level -> why it is not granted here")

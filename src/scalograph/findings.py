@@ -118,12 +118,78 @@ class Point(Model):
     flags: list[Text] = []
 
 
+class LawDoc(Model):
+    """The scaling law of one curve, and the lines of it: speedup over the smallest size, by sizes in order."""
+
+    sigma: EstimateDoc
+    kappa: EstimateDoc
+    gamma: EstimateDoc
+    optimum: EstimateDoc
+    twice: EstimateDoc = Field(description="speedup at twice the largest size, or why it is refused")
+    flags: list[Text] = []
+    largest: float = Field(description="largest size measured; lines beyond it are predictions")
+    end: Text = Field(default="", description="why the lines end where they do")
+    sizes: list[float] = Field(default=[], max_length=256)
+    fitted: list[float] = []
+    low: list[float | None] = []
+    high: list[float | None] = []
+    amdahl: list[float] = Field(default=[], description="with kappa = 0; empty where its interval does not hold 0")
+
+
 class Curve(Model):
     """Responses along one factor, all other factors fixed."""
 
     group: dict[str, Level]
     factor: str
     points: list[Point]
+    law: LawDoc | None = None
+
+
+class SurfaceCell(Model):
+    """One treatment of a surface: its time, what the CPUs need for it, and how its workers shared them."""
+
+    estimate: EstimateDoc
+    expected: float | None = Field(default=None, description="T(1) max(1, N/M), in the response's unit")
+    deviation: EstimateDoc | None = Field(default=None, description="time over the expected one")
+    fairness: EstimateDoc | None = Field(default=None, description="Jain's index of the workers' finish times")
+    busy: list[float] = Field(default=[], description="share of the time for which each CPU ran the workers")
+    flag: Text = ""
+
+
+class Surface(Model):
+    """A response over two counts: workers (x) and the CPUs that they may use (y), all other factors fixed."""
+
+    group: dict[str, Level]
+    x: str
+    y: str
+    x_levels: list[int]
+    y_levels: list[int]
+    response: str
+    cells: list[list[SurfaceCell | None]] = Field(description="one row for each of y_levels")
+    slopes: list[EstimateDoc] = Field(description="for each of y_levels, time that each worker beyond the CPUs adds")
+
+
+class EffectiveCpus(Model):
+    """How many CPUs, or workers at once, a program really uses: figures that answer different questions."""
+
+    group: dict[str, Level]
+    factor: str
+    k_eff: int | None = Field(default=None, description="the least level beyond which all others gain less than 2 %")
+    decided: bool = False
+    posterior: dict[int, float] = Field(default={}, description="level -> probability; empty without a model")
+    with_model: bool = True
+    n: int = Field(default=0, description="runs that the answer rests on")
+    serial: tuple[float, float] | None = Field(default=None, description="serial share, 95 % credible range")
+    gain: tuple[float, float] | None = Field(default=None, description="what the next level gains over k_eff")
+    used: EstimateDoc | None = Field(default=None, description="CPU seconds over wall seconds, at the highest level")
+    at_once: list[float] = Field(default=[], description="share of the time with 0, 1, 2, ... tasks on a CPU")
+    exact: float = Field(default=0.0, description="share of the time for which `at_once` is no estimate")
+    mask: int | None = None
+    quota: float | None = None
+    believed: int | None = None
+    workers: int | None = None
+    limit: Text = ""
+    sentence: Text = ""
 
 
 class Column(Model):
@@ -179,6 +245,8 @@ class Findings(Model):
     trust: Trust
     answer: list[Text] = []
     curves: list[Curve] = []
+    surfaces: list[Surface] = Field(default=[], max_length=16)
+    effective_cpus: list[EffectiveCpus] = Field(default=[], max_length=16)
     tables: list[TableDoc] = []
     timelines: list[TimelineDoc] = Field(default=[], max_length=64)
     residue: list[Text] = []

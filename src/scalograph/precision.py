@@ -1,4 +1,4 @@
-"""A study that asks for precision rather than for a number of runs: its rule, and the score that the rule looks at."""
+"""A study that ends by what it has learned: its rule, and the scores that the rule, or a search, looks at."""
 
 from collections.abc import Mapping
 from statistics import median
@@ -23,3 +23,10 @@ def score(study: Study, record: Mapping[str, Any]) -> float | None:
     read = Record.model_validate(record)
     seen = observe(study.responses[primary(study)].source, read, windows(read), study.protocol.warmup)
     return median(seen) if seen else None
+
+
+def work_time(study: Study, score: float | None) -> float | None:
+    """A score as time for the same work, in any unit: of a rate its inverse; None for what is not above 0."""
+    if score is None or score <= 0:
+        return None
+    return 1 / score if study.responses[primary(study)].better == "higher" else score

@@ -1,15 +1,19 @@
-"""Before each block: is the machine quiet? Where it is not, wait as long as the study allows, and say so."""
+"""Before each block: is the machine quiet? Where it is not, wait as long as the study allows, and say so.
+
+A look takes half a second, which is more than many a block. So it holds for a while, and the runs meanwhile, which tell
+what others took, stand for the next one.
+"""
 
 import time
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
-from scalograph.control.quiet import Look, look
+from scalograph.control.quiet import BUSY, LOOK_S, Look, look
 from scalograph.units import format_duration
 
 # Between two looks while we wait: a look itself takes half a second.
 PAUSE_S = 0.5
-# How long a quiet look holds: short blocks would be looked at for longer than they take.
+# How long a look holds: short blocks would be looked at for longer than they take.
 HOLDS_S = 10.0
 # A wait is told again after so long.
 TELL_EVERY_S = 30.0
@@ -43,7 +47,17 @@ class QuietGate:
     ) -> None:
         self._patience_s, self._tell, self._look = patience_s, tell, look
         self._clock, self._pause = clock, pause
-        self._quiet_at: float | None = None
+        self._held: Passage | None = None
+        self._at = self._runs_s = self._others_s = 0.0
+
+    def told(self, record: Mapping[str, Any]) -> None:
+        """A run has ended: remember what others took of its CPUs, where the probe says so."""
+        run = record["run"]
+        wall, busy, own = (run.get(name) for name in ("wall_outer_ns", "machine_busy_ns", "cpu_ns"))
+        if wall and busy is not None and own is not None:
+            ours = own + (run.get("observer_ns") or 0)
+            self._runs_s += wall / 1e9
+            self._others_s += (busy + (run.get("steal_ns") or 0) - ours) / 1e9
 
     def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
         """Look, and wait where the machine is busy and patience is left.
@@ -52,8 +66,8 @@ class QuietGate:
             block: that would begin.
             interrupted: whether somebody wants us to stop waiting.
         """
-        if self._quiet_at is not None and self._clock() - self._quiet_at < HOLDS_S:
-            return Passage(True)
+        if self._holds():
+            return Passage(self._held is None or self._held.quiet)
         began, seen = self._clock(), self._look()
         told = began - TELL_EVERY_S
         while not seen.quiet and not interrupted() and (waited := self._clock() - began) < self._patience_s:
@@ -65,8 +79,22 @@ class QuietGate:
             seen = self._look()
         waited = self._clock() - began
         self._patience_s = max(0.0, self._patience_s - waited)
-        self._quiet_at = self._clock() if seen.quiet else None
-        return Passage(seen.quiet, _note(block, seen, waited))
+        return self._hold(Passage(seen.quiet, _note(block, seen, waited)))
+
+    def _holds(self) -> bool:
+        """Whether the last look still stands, or quiet runs since then stand for another one."""
+        if self._held is None or (not self._held.quiet and self._patience_s > 0):
+            return False
+        if self._clock() - self._at < HOLDS_S:
+            return True
+        if self._held.quiet and self._runs_s >= LOOK_S and self._others_s < BUSY * self._runs_s:
+            self._hold(Passage(True))
+            return True
+        return False
+
+    def _hold(self, passage: Passage) -> Passage:
+        self._held, self._at, self._runs_s, self._others_s = passage, self._clock(), 0.0, 0.0
+        return passage
 
 
 def _note(block: int, seen: Look, waited: float) -> str:

@@ -39,6 +39,9 @@ class Gate(Protocol):
     def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
         """Whether the machine is quiet, after waiting for it where that was asked."""
 
+    def told(self, record: Mapping[str, Any]) -> None:
+        """A run has ended: what others took meanwhile is as good as a look."""
+
 
 @dataclass
 class Budget:
@@ -131,7 +134,7 @@ def run_study(
                 reason = "busy"
                 break
             round_ = _round(run)
-            if interrupts.number or not _one(run, planner, loop):
+            if interrupts.number or not _one(run, planner, loop, gate):
                 reason = "interrupted"
                 break
         if reason == "complete" and planner.gave_up:
@@ -157,7 +160,7 @@ def _note(text: str | None, loop: Loop) -> None:
         loop.progress.noted(text)
 
 
-def _one(run: Run, planner: Planner, loop: Loop) -> bool:
+def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None) -> bool:
     """One run; False when it was interrupted, and then it has not happened: resume asks for it again."""
     identity = {
         "run": run.run,
@@ -175,8 +178,10 @@ def _one(run: Run, planner: Planner, loop: Loop) -> bool:
     if record["run"]["status"] == "interrupted":
         return False
     record = _append_run(loop.journal, identity, record)
+    if gate:
+        gate.told(record)
     judgment = loop.judging(record)
-    loop.journal.append("verdict", run=run.run, verdict=judgment.verdict, causes=judgment.causes)
+    loop.journal.jot("verdict", run=run.run, verdict=judgment.verdict, causes=judgment.causes)
     note = planner.tell(run, record, judgment.verdict)
     loop.progress.told(run, record, judgment)
     _note(note, loop)

@@ -41,8 +41,11 @@ def report(source: Path) -> tuple[Findings, Path]:
 def exit_code(found: Findings) -> Exit:
     """4 where a treatment ran and never succeeded, 5 where one has fewer clean runs than asked, else 0.
 
+    5 also where a search ended without its answer.
+
     Undecided runs count as clean (`answer.trust.n_short`): a machine that cannot tell is a doubt in `trust`, no code.
     """
     if found.runs.n_empty:
         return Exit.TREATMENT_FAILED
-    return Exit.SHORT_OF_RUNS if found.runs.n_short else Exit.DONE
+    is_open = found.study.question != "sweep" and not all(one.decided for one in found.effective_cpus)
+    return Exit.SHORT_OF_RUNS if found.runs.n_short or is_open else Exit.DONE

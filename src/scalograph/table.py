@@ -27,7 +27,8 @@ class Row:
 
     `course` is how its iterations went, and `settled` the first of the steady state, warm-up iterations counted.
     `wall_s` and `cpu_s` are of the whole run, start-up and all; it read `read_bytes` from disk and waited for
-    `n_major_faults` pages; at its end its CPUs ran at `frequency_hz`.
+    `n_major_faults` pages; at its end its CPUs ran at `frequency_hz`. `finish_s` has when each of several workers
+    ended: copies since the gate, threads that told it (`value finish_ns`) since the start of the window.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where.
     """
 
@@ -56,6 +57,7 @@ class Row:
     read_bytes: int | None = None
     n_major_faults: int | None = None
     frequency_hz: int | None = None
+    finish_s: tuple[float, ...] = ()
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -189,7 +191,7 @@ def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
         observations=observations if keep else {}, work=_work(iterations), n_cpus=n_cpus(event["record"]),
         per_cpu_ns=tuple(record.run.per_cpu_ns or ()), degraded=_degraded(record), setup=_setup(record),
         timeline_line=line if record.timeline else None, n_survivors=record.run.n_survivors or 0,
-        course=course.kind, settled=course.warmup, **_whole(record.run),
+        course=course.kind, settled=course.warmup, finish_s=_finish(record) if ok else (), **_whole(record.run),
     )  # fmt: skip
 
 
@@ -203,6 +205,18 @@ def _whole(run: RunFigures) -> dict[str, Any]:
         "n_major_faults": run.n_major_faults,
         "frequency_hz": run.frequency_hz,
     }
+
+
+def _finish(record: Record) -> tuple[float, ...]:
+    """When each worker ended its last iteration, in seconds; empty where there is one, or it is not told."""
+    if len(record.copies) == 1:
+        told = [ns for part in record.values for ns in part.values.get("finish_ns", ())]
+        return tuple(ns / 1e9 for ns in told)
+    ends = {copy.copy_index: copy.end_ns for copy in record.copies}
+    for part in record.iterations:
+        ends[part.copy_index] = max(part.end_ns, default=ends.get(part.copy_index))
+    known = [ns for ns in ends.values() if ns is not None]
+    return tuple(ns / 1e9 for ns in known) if len(known) == len(ends) else ()
 
 
 def _observations(study: Study, record: Record, iterations: list[Window]) -> dict[str, tuple[float, ...]]:

@@ -28,7 +28,7 @@ __all__ = [
 
 MAX_BYTES = 1 << 20
 # What the host fills, and what a study's protocol fills unless the workload has a parameter of that name.
-BY_HOST = ("build", "here", "java", "jvm_options", "python")
+BY_HOST = ("build", "here", "into", "java", "jvm_options", "prepared", "python")
 BY_PROTOCOL = ("iterations", "warmup", "think_ns")
 
 Refusal = Callable[[Mapping[str, Any]], str | None]
@@ -82,6 +82,14 @@ class Build(Part):
     release: int | None = Field(default=None, ge=8)
 
 
+class Prepare(Part):
+    """What must be there before the first run and is fetched or made once: a program fills a folder of the cache."""
+
+    argv: list[Text] = Field(min_length=1)
+    folder: Text
+    sources: list[Text] = Field(min_length=1)
+
+
 class Requirement(Part):
     """A combination that needs more of the host than others do."""
 
@@ -97,6 +105,7 @@ class Workload(Part):
     argv: list[Text] = Field(min_length=1)
     events: bool = False
     build: Build | None = None
+    prepare: Prepare | None = None
     parameters: dict[Name, Parameter] = {}
     requires: list[Requirement] = []
 
@@ -108,8 +117,9 @@ class Workload(Part):
             if name not in self.parameters:
                 raise ValueError(f"requires.when: found {name}, expected one of {', '.join(self.parameters)}")
         defaults = {name: parameter.default for name, parameter in self.parameters.items()}
+        steps = [*self.prepare.argv, self.prepare.folder] if self.prepare else []
         try:
-            fill(self.argv, {**dict.fromkeys([*BY_HOST, *BY_PROTOCOL], ""), **defaults})
+            fill([*self.argv, *steps], {**dict.fromkeys([*BY_HOST, *BY_PROTOCOL], ""), **defaults})
         except StudyError as error:
             raise ValueError(str(error)) from error
         return self

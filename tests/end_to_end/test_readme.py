@@ -24,13 +24,17 @@ def test_the_commands_of_the_readme(tmp_path: Path) -> None:
     guarded = "set -u\ntrap 'c=$?; [ $c -eq 5 ] || exit $c' ERR\n" + script
     environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
     done = subprocess.run(
-        ["bash", "-c", guarded], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=300, check=False
+        ["bash", "-c", guarded], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode in SUCCESS, done.stdout + done.stderr
     results = tmp_path / "first" / "results"
     made = {path.name for path in results.iterdir()}
     assert made >= {"study.toml", "design.jsonl", "journal.jsonl", "findings.json", "report.html"}
     assert "first/study.toml" not in done.stderr
+    measured = tmp_path / "first" / "scalograph-results" / "measure-python3"
+    assert len([path for path in measured.iterdir() if path.name != "latest"]) == 3
+    assert (tmp_path / "first" / "burn.toml").read_text() == (measured / "latest" / "study.toml").read_text()
+    assert "Of the work 0.33 to 2.7 % is serial." in done.stdout and "At 300: " in done.stdout
     assert (tmp_path / "first" / "results.csv").read_text().count("\n") > 30
     assert (tmp_path / "first" / "results.parquet").stat().st_size > 0
 

@@ -273,7 +273,7 @@ def test_hostile_names_show_literally_and_do_nothing(browser: Any, sample: Modul
             summary.click()
         assert page.locator("img").count() == 0
         assert HOSTILE in page.locator("h1").inner_text()
-        assert HOSTILE in page.locator(".legend").inner_text()
+        assert HOSTILE in page.locator(".legend").first.inner_text()
         assert page.locator(".xtitle").first.text_content().startswith(HOSTILE[: 30 if width == 400 else 60])
         past = "[...document.querySelectorAll('.xtitle')].map((t) => t.getBoundingClientRect().right - innerWidth)"
         assert max(page.evaluate(past)) <= 0
@@ -314,7 +314,7 @@ def test_factors_can_trade_places(browser: Any, full_report: Path) -> None:
         assert page.locator("#families figure").first.locator(".panel").count() == 4
         chooser(page, "Lines").select_option("cpus")
         assert page.locator("#families figure").first.locator(".panel").count() == 7
-        assert page.locator(".legend button").count() == 2
+        assert page.locator(".legend:not(.laws) button").count() == 2
         chooser(page, "Panels").select_option("lock")
         assert page.locator("#families figure").first.locator(".panel").count() == 7
         chooser(page, "Work between locks").select_option(label="large")
@@ -324,6 +324,55 @@ def test_factors_can_trade_places(browser: Any, full_report: Path) -> None:
         chooser(page, "Vertical scale").select_option("log")
         page.locator("summary").first.click()
         assert page.locator("#families figure").first.locator("table").count() == 7
+        assert visit.is_quiet()
+
+
+def test_laws_stand_under_the_speedup_and_can_be_hidden(browser: Any, sample: ModuleType, report: Any) -> None:
+    with Visit(browser, report(sample.lawful())) as visit:
+        page = visit.page
+        figure = page.locator("figure:has(h3:text-is('Speedup'))")
+        marks = "(plot) => plot.data.map((t) => t.text?.[0] ?? t.hovertext?.[0]).filter((t) => t?.startsWith('N*'))"
+        laws = page.locator(".legend.laws button")
+        assert laws.all_inner_texts() == ["fitted law", "Amdahl\u2019s law", "ideal"]
+        assert [laws.nth(i).get_attribute("aria-pressed") for i in range(3)] == ["true", "false", "true"]
+        assert figure.locator(".plot").evaluate(marks) == ["N* = 6.9 [5.5, 9.0]", "N* &gt; 24"]
+        whole = figure.locator(".plot").evaluate("(plot) => plot._fullLayout.xaxis.range[1]")
+        lines = figure.locator("path.js-line").count()
+        laws.nth(1).press("Enter")
+        assert figure.locator("path.js-line").count() == lines + 1
+        laws.nth(0).press("Enter")
+        laws.nth(1).press("Enter")
+        assert figure.locator(".plot").evaluate(marks) == []
+        assert figure.locator(".plot").evaluate("(plot) => plot._fullLayout.xaxis.range[1]") < whole
+        figure.locator("summary").nth(1).click()
+        told = figure.locator("details li").all_inner_texts()
+        assert len(told) == 2 and "N* > 24; line to 16: 2 times the largest size measured" in told[1]
+        assert visit.is_quiet()
+
+
+def test_a_timeline_is_told_in_words_and_as_a_table(browser: Any, sample: ModuleType, report: Any) -> None:
+    with Visit(browser, report(sample.small())) as visit:
+        panel = visit.page.locator(".timeline .panel").first
+        assert "tasks are on a CPU" in panel.locator("p.note").first.inner_text()
+        assert "tasks are on a CPU" in str(panel.locator(".plot").get_attribute("aria-label"))
+        panel.locator("summary").nth(1).press("Enter")
+        heads = panel.locator("details").nth(1).locator("thead th").all_inner_texts()
+        assert heads == ["from (ms)", "on a CPU", "CPU 0 (%)", "CPU 1 (%)", "waiting"]
+        assert 10 <= panel.locator("details").nth(1).locator("tbody tr").count() <= 20
+        assert visit.is_quiet()
+
+
+def test_a_timeline_without_records_of_switches_and_none_at_all(browser: Any, sample: ModuleType, report: Any) -> None:
+    findings = sample.small()
+    tree = {"bin_ns": 100_000_000, "cpus": [], "busy_ns": [], "waiting_ns": None, "tree_busy_ns": [10**8, 2 * 10**8]}
+    findings.timelines[0].timeline = tree
+    with Visit(browser, report(findings)) as visit:
+        assert "too many switches" in visit.page.locator(".timeline p.note").first.inner_text()
+        assert visit.page.locator(".timeline .y2title").count() == 0
+        assert visit.is_quiet()
+    findings.timelines = []
+    with Visit(browser, report(findings)) as visit:
+        assert "No timeline of tasks on CPUs" in visit.page.locator("#timelines").inner_text()
         assert visit.is_quiet()
 
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from scalograph.analysis.stopping import SEQUENTIAL, Stopping
-from scalograph.conduct import planner_of
 from scalograph.design import GridPlanner, design
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.facts import CpuFact, HostFacts
+from scalograph.planning import planner_of
 from scalograph.precision import score, stopping
 from scalograph.study import parse
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,18 +60,53 @@ def test_patience_is_for_the_whole_study() -> None:
     assert not gate.pass_(0, never).quiet
     assert 90 <= world.now <= 92 and len(world.told) == 3
     began = world.now
+    world.now += HOLDS_S
     assert not gate.pass_(1, never).quiet
-    assert world.now - began == LOOK_S
+    assert world.now - began == LOOK_S + HOLDS_S
 
 
-def test_a_quiet_look_holds_for_a_while_and_a_busy_one_does_not() -> None:
+def test_a_look_holds_for_a_while() -> None:
     world = World([QUIET, BUSY])
     gate = world.gate(0)
     assert gate.pass_(0, never).quiet and gate.pass_(1, never).quiet
     assert world.now == LOOK_S
     world.now += HOLDS_S
-    assert not gate.pass_(2, never).quiet and not gate.pass_(3, never).quiet
-    assert world.now == 3 * LOOK_S + HOLDS_S
+    assert gate.pass_(2, never).note and gate.pass_(3, never) == (False, "")
+    assert world.now == 2 * LOOK_S + HOLDS_S
+
+
+def test_where_it_would_wait_each_block_of_a_busy_machine_is_looked_at() -> None:
+    world = World([BUSY] * 2 + [QUIET] * 2)
+    gate = world.gate(600)
+    assert gate.pass_(0, never).quiet
+    world.looks, world.now = [BUSY, QUIET], world.now + HOLDS_S
+    assert gate.pass_(1, never).quiet and not world.looks[1:]
+
+
+def ran(busy_ns: int | None, wall_ns: int = 200_000_000) -> dict[str, Any]:
+    figures = {"wall_outer_ns": wall_ns, "machine_busy_ns": busy_ns, "cpu_ns": 100_000_000, "observer_ns": 1_000_000}
+    return {"run": figures}
+
+
+@pytest.mark.parametrize(("busy_ns", "looked"), [(110_000_000, False), (130_000_000, True), (None, True)])
+def test_quiet_runs_stand_for_a_look(busy_ns: int | None, looked: bool) -> None:
+    world = World([QUIET])
+    gate = world.gate(0)
+    gate.pass_(0, never)
+    for _ in range(3):
+        gate.told(ran(busy_ns))
+    world.now = before = world.now + HOLDS_S
+    assert gate.pass_(1, never).quiet
+    assert world.now == before + LOOK_S * looked
+
+
+def test_runs_of_a_moment_stand_for_none() -> None:
+    world = World([QUIET])
+    gate = world.gate(0)
+    gate.pass_(0, never)
+    gate.told(ran(100_000_000))
+    world.now = before = world.now + HOLDS_S
+    assert gate.pass_(1, never).quiet and world.now > before
 
 
 def test_an_interrupt_ends_the_wait() -> None:

@@ -255,6 +255,9 @@ class FakeGate:
         assert not interrupted()
         return self.passages.pop(0) if self.passages else Passage(True)
 
+    def told(self, record: Mapping[str, Any]) -> None:
+        assert record["run"]["status"]
+
 
 def gated(file: Path, host: FakeHost, gate: FakeGate, stop: bool = False) -> str:
     book = started(file)

@@ -5,14 +5,16 @@ import java.util.Map;
 
 /** Arguments are {@code name=value}, in any order; what is not given has the default that workload.toml gives too. */
 final class Arguments {
-    private static final List<String> NAMES = Arrays.asList("threads", "lock", "kind", "start", "units", "quantum",
-            "held", "prerun", "iterations", "think_ns");
+    private static final List<String> NAMES = Arrays.asList("threads", "lock", "kind", "carriers", "start", "units", "quantum",
+            "held", "share", "prerun", "iterations", "think_ns");
 
     final int threads;
     final String lock;
     final String kind;
+    final int carriers;
     final boolean together;
     final long units;
+    final boolean each;
     final int quantum;
     final int held;
     final int prerun;
@@ -24,13 +26,24 @@ final class Arguments {
         threads = (int) number(given, "threads", 1, 1, 100_000);
         lock = choice(given, "lock", "none", "none", "method", "object", "cas", "reentrant", "adder");
         kind = choice(given, "kind", "platform", "platform", "virtual");
+        carriers = (int) number(given, "carriers", 0, 0, 10_000);
         together = choice(given, "start", "together", "free", "together").equals("together");
         units = number(given, "units", 60_000_000, 1, 1L << 50);
         quantum = (int) number(given, "quantum", 400, 1, 1 << 30);
         held = (int) number(given, "held", 0, 0, quantum);
+        each = choice(given, "share", "divided", "divided", "each").equals("each");
         prerun = (int) number(given, "prerun", 6_000_000, 0, 1 << 30);
         iterations = (int) number(given, "iterations", 4, 1, 1_000_000);
         thinkNs = number(given, "think_ns", 0, 0, 1L << 50);
+    }
+
+    /** Units of one iteration, all threads together. */
+    long total() {
+        if (each && units > (1L << 50) / threads) {
+            throw new IllegalArgumentException("units: found " + units + " for each of " + threads
+                    + " threads, expected at most 2^50 together");
+        }
+        return each ? units * threads : units;
     }
 
     private static Map<String, String> parse(String[] words) {

@@ -1,4 +1,7 @@
-/** One iteration: the whole fixed total, from before the first thread is created until after the last is joined. */
+import java.util.ArrayList;
+import java.util.List;
+
+/** One iteration: all of its work, from before the first thread is created until after the last is joined. */
 final class Iteration {
     final long startNs;
     final long endNs;
@@ -6,6 +9,7 @@ final class Iteration {
     final long cpuNs;
     final long sum;
     final int peak;
+    final List<Long> finishNs = new ArrayList<>();
 
     /** Does the work. */
     Iteration(Plan plan, Arguments arguments, Starter starter) throws Unable {
@@ -24,6 +28,9 @@ final class Iteration {
         units = count(workers, plan);
         sum = total.sum();
         peak = crowd.peak();
+        for (Worker worker : workers) {
+            finishNs.add(worker.endNs() - startNs);
+        }
     }
 
     private static void runAll(Worker[] workers, Starter starter, Crowd crowd) throws Unable {

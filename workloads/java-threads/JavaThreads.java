@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** A fixed total of CPU work, divided over n threads that are created and joined in each iteration. */
+/** A fixed CPU work, divided over n threads or the same for each; they are created and joined in each iteration. */
 public final class JavaThreads {
     private static final int USAGE = 64;
     private static final int UNAVAILABLE = 69;
@@ -35,8 +35,8 @@ public final class JavaThreads {
     }
 
     private static void run(Arguments arguments) throws IOException, Unable {
-        Starter starter = Starter.of(arguments.kind);
-        Plan plan = new Plan(arguments.threads, arguments.units, arguments.quantum);
+        Starter starter = Starter.of(arguments.kind, arguments.carriers);
+        Plan plan = new Plan(arguments.threads, arguments.total(), arguments.quantum);
         Events events = new Events();
         Prerun.run(arguments, starter);
         long gcBefore = gcMs();
@@ -50,6 +50,9 @@ public final class JavaThreads {
         long gcMs = gcMs() - gcBefore;
         long jitMs = jitMs() - jitBefore;
         write(events, iterations, plan);
+        if (arguments.each) {
+            iterations.get(iterations.size() - 1).finishNs.forEach(ns -> events.value("finish_ns", ns));
+        }
         events.value("gc_ms", gcMs);
         events.value("jit_ms", jitMs);
         events.finish();

@@ -13,8 +13,12 @@ final class Starter {
         this.unstarted = unstarted;
     }
 
-    /** The starter for {@code platform} or {@code virtual} threads; {@link Unable} where this JVM has none. */
-    static Starter of(String kind) throws Unable {
+    /**
+     * The starter for {@code platform} or {@code virtual} threads; {@link Unable} where this JVM has none.
+     *
+     * @param carriers kernel threads that carry the virtual ones; 0 leaves that to the JVM
+     */
+    static Starter of(String kind, int carriers) throws Unable {
         if (kind.equals("platform")) {
             return new Starter(null, null);
         }
@@ -22,6 +26,11 @@ final class Starter {
         if (release < FIRST_WITH_VIRTUAL) {
             throw new Unable("kind: found virtual on Java " + release + ", expected Java " + FIRST_WITH_VIRTUAL
                     + " or later; choose another JVM or kind=platform");
+        }
+        // The JVM reads them when it makes its first virtual thread.
+        if (carriers > 0) {
+            System.setProperty("jdk.virtualThreadScheduler.parallelism", Integer.toString(carriers));
+            System.setProperty("jdk.virtualThreadScheduler.maxPoolSize", Integer.toString(carriers));
         }
         try {
             Object builder = Thread.class.getMethod("ofVirtual").invoke(null);

@@ -10,6 +10,7 @@ final class Worker implements Runnable {
     private long end;
     private long units;
     private long cpuNs;
+    private long endNs;
 
     Worker(Total total, Plan plan, int index, Crowd crowd, boolean ownClock) {
         this.total = total;
@@ -35,6 +36,7 @@ final class Worker implements Runnable {
         end = x;
         units = done;
         crowd.leave();
+        endNs = System.nanoTime();
         cpuNs = ownClock ? Clock.thisThreadNs() : 0;
     }
 
@@ -44,6 +46,11 @@ final class Worker implements Runnable {
             throw new IllegalStateException("work was lost: a stretch ends in " + end + ", expected " + expectedEnd);
         }
         return units;
+    }
+
+    /** When it had done its work, as System.nanoTime has it. */
+    long endNs() {
+        return endNs;
     }
 
     long cpuNs() {

@@ -20,10 +20,11 @@ from scalograph.analysis.score import score, scores
 from scalograph.analysis.serial_fraction import karp_flatt
 from scalograph.analysis.speedup import SpeedupPoint, speedup
 from scalograph.analysis.usl import Usl, fit_usl
-from scalograph.analysis.usl_predict import predict
+from scalograph.analysis.usl_predict import Boundary, predict
 
 __all__ = [
     "Allocation",
+    "Boundary",
     "Comparison",
     "Estimate",
     "SpeedupPoint",

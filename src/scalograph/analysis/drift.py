@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ORDERS = 1999
-FEWEST = 6  # blocks: 720 orders
+FEWEST = 6  # blocks: 720 orders; so few show little, and a step shows from ten on
 _HIGHEST = 0.9  # a short series cannot tell a higher autocorrelation from a trend
 
 Matrix = NDArray[np.float64]
@@ -30,7 +30,8 @@ class Drift:
     Attributes:
         p: share of random orders of the blocks whose neighbors are as alike, 0 to 1.
         correlation: of a treatment's run with its run in the next block, less what chance gives.
-        too_narrow: by this factor, about, the interval of a single treatment is too narrow; 1 or more.
+        too_narrow: by this factor the interval of a single treatment is too narrow if blocks follow an AR(1); 1 or
+            more, and too small where they drift slowly: a short series cannot show how slowly.
     """
 
     p: float

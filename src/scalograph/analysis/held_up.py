@@ -54,8 +54,8 @@ def _share(name: str, figure: str, told: str) -> Callable[[Mapping[str, Any], in
 
 
 def _throttled(run: Mapping[str, Any], wall: int) -> Iterator[dict[str, Any]]:
-    """Summed over CPUs, so it is held against the CPU time that the run wanted."""
-    held = run.get("throttled_ns") or 0
+    """Summed over CPUs, so it is held against the CPU time that the run wanted; what the study set is no cause."""
+    held = 0 if run.get("quota_cpus") else run.get("throttled_ns") or 0
     wanted = (run.get("cpu_ns") or 0) + held
     if held and held >= SHARE * wanted:
         share = held / wanted

@@ -49,6 +49,8 @@ def welch_level(base: Center, columns: Sequence[Center], confidence: float, draw
     smallest = np.ones(draws)
     for column in columns:
         mean, var = _draw(rng, column, draws)
+        if base.se == 0 and column.se == 0:
+            continue  # a clock too coarse to show a spread: this one is told apart, or the same, for sure
         total = np.maximum(var0 + var, np.finfo(float).tiny)
         df = total**2 / np.maximum(var0**2 / base.df + var**2 / column.df, np.finfo(float).tiny)
         smallest = np.minimum(smallest, 2 * stdtr(df, -np.abs(mean0 - mean) / np.sqrt(total)))

@@ -1,6 +1,7 @@
 """What would more give? A bracket, never a point alone; and a refusal where the data cannot carry it."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate, unknown
 from scalograph.analysis.law import Law
@@ -9,10 +10,18 @@ from scalograph.analysis.usl import N_PARAMETERS, Usl
 
 # So many times the largest size that was measured, and no further.
 REACH = 2.0
+UNBOUNDED = "the points bound it from below only"
 METHOD = "prediction: bracket from coherency alone to Amdahl's law, widened by the profile interval"
 
 
-def predict(fit: Usl, n: float, boundaries: Sequence[int] = (), confidence: float = 0.95) -> Estimate:
+class Boundary(NamedTuple):
+    """Up to `after` CPUs or workers the machine is of one kind; beyond it, `begins` says what is new."""
+
+    after: int
+    begins: str
+
+
+def predict(fit: Usl, n: float, boundaries: Sequence[Boundary] = (), confidence: float = 0.95) -> Estimate:
     """Throughput at a size that was not measured.
 
     Near the last point a curve with only contention and one with only coherency fit alike, and part beyond it: both
@@ -21,8 +30,8 @@ def predict(fit: Usl, n: float, boundaries: Sequence[int] = (), confidence: floa
     Args:
         fit: the law.
         n: the size, above 1.
-        boundaries: sizes up to which the CPUs are of one kind (the last core before siblings are shared, the last of
-            a cache, socket or memory node); beyond one the law is another.
+        boundaries: sizes after which the CPUs are of another kind (the last core before siblings are shared, the last
+            of a cache, socket or memory node); beyond one the law is another.
         confidence: of the profile interval.
 
     Returns:
@@ -35,24 +44,59 @@ def predict(fit: Usl, n: float, boundaries: Sequence[int] = (), confidence: floa
     value, top = fit.throughput(n), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
     if top is None:
         return Estimate(value, None, None, confidence, fit.law.n, METHOD, ("one more size or run makes an interval",))
-    if not fit.law.exact:
-
-        def profile(x: float) -> float:
-            return fit.law.prediction_profile(n, x)
-
-        ends += [lower_end(profile, value, top, value * 1e-6), upper_end(profile, value, top, value) or value]
-    return Estimate(value, min(*ends, value), max(*ends, value), confidence, fit.law.n, METHOD)
+    low, high = (value, value) if fit.law.exact else _profile_ends(fit, n, value, top)
+    found = Estimate(value, min(*ends, low), None if high is None else max(*ends, high), confidence, fit.law.n, METHOD)
+    return found if found.high is not None else found.warned(UNBOUNDED)
 
 
-def _refusal(n: float, largest: float, boundaries: Sequence[int]) -> str:
+def on_curve(fit: Usl, n: float, confidence: float = 0.95) -> Estimate:
+    """Throughput at a size within the measured range: the fitted curve, with its profile interval."""
+    if n == 1:
+        return fit.gamma
+    value, top = fit.throughput(n), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
+    if top is None or fit.law.exact:
+        end = None if top is None else value
+        return Estimate(value, end, end, confidence, fit.law.n, fit.gamma.method, fit.gamma.warnings)
+    low, high = _profile_ends(fit, n, value, top)
+    found = Estimate(value, low, high, confidence, fit.law.n, fit.gamma.method)
+    return found if high is not None else found.warned(UNBOUNDED)
+
+
+def reach(fit: Usl, boundaries: Sequence[Boundary] = ()) -> tuple[float, str]:
+    """The largest size that may be predicted, and in words what ends it there."""
+    largest = fit.law.largest
+    if why := _no_law(fit):
+        return largest, why
+    end = REACH * largest
+    first = crossed(largest, end, boundaries)
+    if first:
+        return float(first.after), _beyond(first)
+    return end, f"{REACH:g} times the largest size measured"
+
+
+def crossed(largest: float, n: float, boundaries: Sequence[Boundary]) -> Boundary | None:
+    """The first boundary between what was measured and a size; one that was measured across is none."""
+    return min((b for b in boundaries if largest <= b.after < n), default=None)
+
+
+def _beyond(boundary: Boundary) -> str:
+    return f"beyond {boundary.after} {boundary.begins}; nothing was measured there"
+
+
+def _profile_ends(fit: Usl, n: float, value: float, top: float) -> tuple[float, float | None]:
+    def profile(x: float) -> float:
+        return fit.law.prediction_profile(n, x)
+
+    return lower_end(profile, value, top, value * 1e-6), upper_end(profile, value, top, value)
+
+
+def _refusal(n: float, largest: float, boundaries: Sequence[Boundary]) -> str:
     if n <= 1:
         return f"found size {n:g}, expected one above 1"
     if n > REACH * largest:
         return f"{n:g} is more than {REACH:g} times the largest size measured ({largest:g}): measure further"
-    crossed = [b for b in boundaries if largest <= b < n]
-    if crossed:
-        return f"beyond {crossed[0]} the CPUs share what they did not before; nothing was measured there"
-    return ""
+    first = crossed(largest, n, boundaries)
+    return _beyond(first) if first else ""
 
 
 def _no_law(fit: Usl) -> str:

@@ -7,15 +7,20 @@ from pathlib import Path
 from scalograph.answer import cold_runs, drifted, unequal
 from scalograph.answer.baselines import baseline_table
 from scalograph.answer.curves import Sample, curves, primary, samples
+from scalograph.answer.effective import effective, is_repeat, measured, open_question
+from scalograph.answer.effective_words import effective_sentences, effective_tables
 from scalograph.answer.excluded import excluded_table
-from scalograph.answer.laws import laws_table
+from scalograph.answer.laws import laws_table, with_laws
 from scalograph.answer.machine_notes import notes
 from scalograph.answer.names import title
 from scalograph.answer.noise import Visible, noise
+from scalograph.answer.parallel_build import parallel_build
 from scalograph.answer.physics import examine
 from scalograph.answer.published import published_table
 from scalograph.answer.residue import residue
 from scalograph.answer.sentences import sentences
+from scalograph.answer.surface import surfaces
+from scalograph.answer.surface_words import surface_sentences, surface_tables
 from scalograph.answer.tables import declared_tables, treatment_tables
 from scalograph.answer.timelines import timelines
 from scalograph.answer.told import told
@@ -42,29 +47,48 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         folder: where the study's own files are; None leaves the published figures out.
         reproduce: command lines that would make these results again.
     """
-    taken = samples(table)
+    taken = measured(table, samples(table))
     every = list(taken.values())
-    found, fair, varying = curves(table, taken), unequal.shares(table, every), residue(table)
+    found = with_laws(table, taken, curves(table, taken))
+    fair, varying = unequal.shares(table, every), residue(table)
     objections = examine(table, found, taken)
-    further = [*unequal.doubt(fair), *cold_runs.examine(table, found, taken)]
+    used = effective(table, taken)
+    further = [*unequal.doubt(fair), *cold_runs.examine(table, found, taken), *open_question(table, used)]
     further += drifted.doubt(table, every)
     published, missed = published_table(table, found, folder) if folder else (None, [])
     floor, visible = noise(every, primary(table), table.study.protocol.confidence), Visible(table)
     shown = declared_tables(table, taken, found, visible)
+    mapped = surfaces(table, taken)
+    built = parallel_build(table, taken)
     listed = treatment_tables(table, found, taken, visible)
-    others = [laws_table(table, taken), baseline_table(table, taken), excluded_table(table, every, fair), published]
+    others = [laws_table(table, found), baseline_table(table, taken), excluded_table(table, every, fair), published]
     noted = [visible.beside(doc, every, primary(table)) for doc in others if doc]
     made = Findings(
         study=_study(table),
         machine=dict(table.machine),
         runs=_runs(table, every),
         trust=trust(table, every, floor, varying, objections, further),
-        answer=[*told(table, shown), *sentences(table, found, published)],
+        answer=[
+            *effective_sentences(table, taken, used),
+            *built.sentences,
+            *told(table, shown),
+            *surface_sentences(table, mapped),
+            *sentences(table, found, published),
+        ],
         curves=found,
-        tables=[*shown, *listed, *noted],
+        surfaces=mapped,
+        effective_cpus=used,
+        tables=[
+            *effective_tables(table, taken, used),
+            *shown,
+            *surface_tables(table, mapped),
+            *built.tables,
+            *listed,
+            *noted,
+        ],
         timelines=timelines(every, primary(table), table.file),
         residue=varying,
-        warnings=[*table.warnings, *table.dropped, *notes(table), *missed],
+        warnings=[*table.warnings, *table.dropped, *notes(table), *missed, *built.warnings],
         noise=floor,
         noise_since=table.noise.model_dump(mode="json") if table.noise else None,
         degraded=_degraded(table.rows),
@@ -96,10 +120,10 @@ def _runs(table: Table, taken: Sequence[Sample]) -> RunsDoc:
     real = [row for row in table.rows if not row.warmup]
     failed = [row for row in real if row.status != "ok"]
     planned = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
-    n_repeated = sum(row.replicate >= planned.get(row.key, 0) for row in real)
+    n_repeated = sum(is_repeat(table, row, planned.get(row.key, 0)) for row in real)
     return RunsDoc(
-        n_asked=sum(table.n_asked), n_repeated=n_repeated, n_done=len(real) - n_repeated, n_failed=len(failed),
-        n_warmup=len(table.rows) - len(real),
+        n_asked=max(sum(table.n_asked), len(real) - n_repeated), n_repeated=n_repeated,
+        n_done=len(real) - n_repeated, n_failed=len(failed), n_warmup=len(table.rows) - len(real),
         treatments=len(table.treatments), n_empty=sum(bool(s.n_failed) and not s.every for s in taken),
         n_short=n_short(table, taken), verdicts=dict(Counter(row.verdict for row in real)),
         failures=dict(Counter(row.reason or row.status for row in failed).most_common(20)),

@@ -71,7 +71,8 @@ def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
         yield f"{n} {of} rest on disturbed runs: fewer than two clean ones are left"
     if n := sum(map(is_open, samples)):
         yield f"of {n} {of} nothing could tell whether their runs were disturbed"
-    if n := sum(len(sample.counted) == 1 for sample in samples):
+    # A search rests on all of its runs together, and needs no interval for each level.
+    if (n := sum(len(sample.counted) == 1 for sample in samples)) and table.study.question == "sweep":
         yield f"{n} {of} have one run, which has no interval at all"
 
 

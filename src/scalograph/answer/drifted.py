@@ -24,10 +24,10 @@ def doubt(table: Table, taken: Sequence[Sample]) -> Iterable[str]:
     if found and found.p < RARE and found.too_narrow > NARROW:
         half = found.too_narrow * _half(taken, primary(table))
         if half > WIDE:
-            right = f"+-{100 * (exp(half) - 1):.2g} % would be right"
+            right = f"+-{100 * (exp(half) - 1):.2g} % or more"
             yield (
-                f"the machine drifted from block to block (p = {found.p:.2g}): intervals of single treatments are "
-                f"{found.too_narrow:.2g} times too narrow ({right}); comparisons within blocks are not touched"
+                f"the machine drifted from block to block (p = {found.p:.2g}): intervals of single treatments are too "
+                f"narrow, by {found.too_narrow:.2g} times or more ({right}); comparisons within blocks are not touched"
             )
 
 

@@ -2,34 +2,59 @@
 
 from collections.abc import Mapping, Sequence
 
-from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.usl import N_PARAMETERS, Usl, fit_usl
-from scalograph.analysis.usl_predict import REACH, predict
-from scalograph.answer.curves import curve_factor, docs
+from scalograph.answer.boundaries import boundaries
+from scalograph.answer.curves import curve_factor
 from scalograph.answer.gains import Gain, gain
+from scalograph.answer.law_lines import law_doc
 from scalograph.answer.names import title, varied
 from scalograph.answer.sample import Sample
-from scalograph.findings import Cell, Column, Level, TableDoc
+from scalograph.findings import Cell, Column, Curve, LawDoc, Level, TableDoc
 from scalograph.table import Table
 
 _NOTE = (
     "universal scalability law, throughput = gamma n / (1 + sigma (n - 1) + kappa n (n - 1)), fitted to the runs of "
-    "each curve with relative errors; intervals from the profile likelihood; twice as far: a bracket over gamma"
+    "each curve with relative errors; intervals from the profile likelihood; twice as far: speedup at twice the "
+    "largest size, a bracket, on further CPUs of the kind that was measured; refused where they would be of another; "
+    "if the same law goes on: a limit that was not reached yet is not in it"
 )
 
 
-def laws_table(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> TableDoc | None:
-    """One row for each curve with enough sizes; None where speedup has no meaning or no curve has them."""
+def with_laws(table: Table, taken: Mapping[tuple[Level, ...], Sample], curves: Sequence[Curve]) -> list[Curve]:
+    """The curves, each with its law; without where speedup has no meaning or a curve has too few sizes."""
     factor = curve_factor(table)
     how = gain(table, factor)
     if how is None:
-        return None
-    shown = [name for name in varied(table) if name != factor]
+        return list(curves)
     groups: dict[tuple[Level, ...], list[Sample]] = {}
     for sample in taken.values():
-        groups.setdefault(tuple(sample.treatment[name] for name in shown), []).append(sample)
-    fits = {group: fitted(how, factor, members, table.study.protocol.confidence) for group, members in groups.items()}
-    rows = [_row(table, group, fit, groups[group]) for group, fit in fits.items() if fit]
+        groups.setdefault(_others(sample.treatment, factor), []).append(sample)
+    return [curve.model_copy(update={"law": _law(table, how, curve, groups)}) for curve in curves]
+
+
+def _others(treatment: Mapping[str, Level], factor: str) -> tuple[Level, ...]:
+    return tuple(level for name, level in treatment.items() if name != factor)
+
+
+def _law(table: Table, how: Gain, curve: Curve, groups: Mapping[tuple[Level, ...], Sequence[Sample]]) -> LawDoc | None:
+    members = groups[tuple(curve.group.values())]
+    fit = fitted(how, curve.factor, members, table.study.protocol.confidence)
+    if fit is None:
+        return None
+    smallest = min(_size(sample, curve.factor) for sample in members if sample.scores(how.response))
+    limits = boundaries(table, curve.factor, curve.group, most_cpus(members))
+    return law_doc(fit, smallest, float(table.study.baseline[curve.factor]), limits)
+
+
+def most_cpus(members: Sequence[Sample]) -> int | None:
+    """CPUs that the runs of a curve could use."""
+    return max((row.n_cpus for sample in members for row in sample.every), default=None)
+
+
+def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
+    """One row for each curve with a law; None where none has."""
+    shown = [name for name in varied(table) if name != curve_factor(table)]
+    rows = [_row([curve.group[name] for name in shown], curve.law) for curve in curves if curve.law]
     if not rows:
         return None
     columns = [Column(name=title(table, name), kind="label") for name in shown]
@@ -37,6 +62,11 @@ def laws_table(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> Table
     columns += [Column(name=name, kind="estimate") for name in ("largest at", "twice as far")]
     columns.append(Column(name="flags", kind="text"))
     return TableDoc(id="laws", title="Scaling laws", note=_NOTE, columns=columns, rows=rows)
+
+
+def _row(labels: list[Cell], law: LawDoc) -> list[Cell]:
+    cells = [part.model_dump() for part in (law.sigma, law.kappa, law.optimum, law.twice)]
+    return [*labels, *cells, "; ".join(law.flags)]
 
 
 def fitted(how: Gain, factor: str, members: Sequence[Sample], confidence: float = 0.95) -> Usl | None:
@@ -62,20 +92,3 @@ def throughput(how: Gain, size: float, score: float) -> float:
 def _size(sample: Sample, factor: str) -> float:
     level = sample.treatment[factor]
     return float(level) if isinstance(level, int | float) else 0.0
-
-
-def _row(table: Table, group: tuple[Level, ...], fit: Usl, members: Sequence[Sample]) -> list[Cell]:
-    cells: list[Cell] = [*group]
-    for part in (fit.sigma, fit.kappa, fit.optimum, _twice(table, fit, members)):
-        cells.append(docs(part).model_dump())
-    return [*cells, "; ".join(fit.flags)]
-
-
-def _twice(table: Table, fit: Usl, members: Sequence[Sample]) -> Estimate:
-    """Speedup over one that twice the largest size would give; refused where the CPUs end before."""
-    cpus = max((row.n_cpus for sample in members for row in sample.every), default=None)
-    largest = fit.law.largest
-    boundaries = (cpus,) if cpus and table.study.factors[curve_factor(table)].control is None else ()
-    made = predict(fit, REACH * largest, boundaries, fit.sigma.confidence)
-    gamma = fit.gamma.value
-    return made.scaled(1 / gamma) if gamma else made

@@ -8,6 +8,7 @@ from scalograph.answer.curves import key
 from scalograph.answer.names import title, varied
 from scalograph.answer.sample import Sample
 from scalograph.findings import Curve, EstimateDoc, Level, Point
+from scalograph.report.format import level_text
 from scalograph.study import Study
 from scalograph.table import Table
 
@@ -115,4 +116,6 @@ def _work_grows(table: Table, curve: Curve) -> bool:
 
 def _place(table: Table, curve: Curve, n: int) -> str:
     names = [name for name in varied(table) if name in curve.group]
-    return ", ".join([*(f"{title(table, name)} {curve.group[name]}" for name in names), f"{curve.factor} {n}"])
+    return ", ".join(
+        [*(f"{title(table, name)} {level_text(curve.group[name])}" for name in names), f"{curve.factor} {n}"]
+    )

@@ -70,4 +70,6 @@ def _leads_to(declared: Study, study: Study) -> bool:
 def _may_become(declared: Factor, levels: list[Level] | str) -> bool:
     if isinstance(declared.levels, str) or isinstance(levels, str):
         return True  # text waits for a host
+    if declared.control == "jvm" and {"all", "default"} & set(declared.levels):
+        return True  # so do its names
     return levels == [level for level in declared.levels if level in levels or level not in declared.if_granted]

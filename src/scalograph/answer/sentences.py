@@ -7,6 +7,7 @@ from scalograph.answer.names import title, varied
 from scalograph.answer.published import REPRODUCES
 from scalograph.answer.shape import COLLAPSES, SCALES, Shape
 from scalograph.findings import Curve, EstimateDoc, TableDoc
+from scalograph.report.format import level_text
 from scalograph.table import Table
 
 MAX_SENTENCES = 12
@@ -40,7 +41,7 @@ def _summary(factor: str, shapes: Sequence[Shape]) -> str:
 
 def _curve(table: Table, shape: Shape) -> str:
     curve = shape.curve
-    fixed = [f"{title(table, name)} {curve.group[name]}" for name in varied(table) if name in curve.group]
+    fixed = [f"{title(table, name)} {level_text(curve.group[name])}" for name in varied(table) if name in curve.group]
     where = ", ".join(fixed) or "Overall"
     factor = title(table, curve.factor)
     text = f"{where}: at most {_times(shape.best.speedup)} ({factor} {shape.best.level})"

@@ -11,6 +11,7 @@ from scalograph import __version__
 
 COMMANDS = {
     "measure": "How does this command scale? `scalograph measure --threads 1,2,4 -- ./prog -t {threads}`",
+    "find": "Where is it? `scalograph find effective-cpus -- ./prog`: how many CPUs does it really use",
     "study": "Run a study that ships, all five stops: `scalograph study thread-scaling --quick`",
     "check": "Stop 1: read a study file, report every mistake at once",
     "plan": "Stop 2: which runs, how many, how long, what effect they can detect",
@@ -35,6 +36,8 @@ class Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"scalograph.cli.{cmd_name}_command")
+        if hasattr(module, "group"):  # commands of its own
+            return get_command(module.group)
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(name=cmd_name, help=module.command.__doc__)(module.command)
         return get_command(single)

@@ -20,6 +20,7 @@ from scalograph.errors import Terminated
 from scalograph.hosts.local import LocalHost
 from scalograph.hosts.probe import find_probe
 from scalograph.hosts.ready import build_program
+from scalograph.planning import outlook
 from scalograph.quiet_gate import QuietGate
 from scalograph.units import format_duration
 
@@ -86,8 +87,7 @@ def _announce(planned: Plan, folder: Path) -> None:
     design = planned.design
     budget = design.study.protocol.budget_s
     within = f", within {format_duration(budget)}" if budget is not None else ""
-    runs = f"{len(design.treatments)} treatments, {design.n_runs} runs in {design.study.protocol.runs} blocks"
-    say(f"{design.study.name}: {runs}{within}")
+    say(f"{design.study.name}: {outlook(design)}{within}")
     for text in design.dropped:
         say(f"  {text}")
     say(f"  results: {folder}")

@@ -7,6 +7,18 @@ import typer
 from scalograph.cli.options import Ceiling, Json, OutDir, WaitQuiet, WhenBusy
 
 Command = Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --.")]
+Response = Annotated[
+    list[str] | None,
+    typer.Option(help="A figure it prints: 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'."),
+]
+MaxReruns = Annotated[int, typer.Option(min=0, max=10, help="How often a disturbed run is made again.")]
+Within = Annotated[str, typer.Option(help="No block of runs begins past it.")]
+Timeout = Annotated[str, typer.Option(help="Of one run.")]
+Shell = Annotated[bool, typer.Option("--shell", help="COMMAND and steps go to sh -c, one text each.")]
+Setup = Annotated[str | None, typer.Option(help="Once, before all runs.")]
+Prepare = Annotated[str | None, typer.Option(help="Before each run, outside its window.")]
+Cleanup = Annotated[str | None, typer.Option(help="After each run, outside its window.")]
+Env = Annotated[list[str] | None, typer.Option(help="NAME=VALUE beside PATH, HOME, LANG, TMPDIR.")]
 Levels = "levels such as 1,2,8 or 1:8 or 1:512:*2 or 1:all"
 
 
@@ -18,21 +30,18 @@ def command(
     copies: Annotated[str | None, typer.Option(help="Identical copies at once, each doing the same: levels.")] = None,
     factor: Annotated[list[str] | None, typer.Option(help="NAME=LEVELS of a {NAME}; may be repeated.")] = None,
     per_worker: Annotated[bool, typer.Option("--per-worker", help="Each worker does the same work.")] = False,
-    response: Annotated[
-        list[str] | None,
-        typer.Option(help="A figure it prints: 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'."),
-    ] = None,
+    response: Response = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of each treatment; 10, with --precision 100.")] = None,
     warmup_runs: Annotated[int, typer.Option(min=0, help="First runs that do not count.")] = 0,
     precision: Annotated[str | None, typer.Option(help='Run until the interval is that narrow: "1%".')] = None,
-    max_reruns: Annotated[int, typer.Option(min=0, max=10, help="How often a disturbed run is made again.")] = 1,
-    budget: Annotated[str, typer.Option(help="No block of runs begins past it.")] = "10min",
-    timeout: Annotated[str, typer.Option(help="Of one run.")] = "10min",
-    shell: Annotated[bool, typer.Option("--shell", help="COMMAND and steps go to sh -c, one text each.")] = False,
-    setup: Annotated[str | None, typer.Option(help="Once, before all runs.")] = None,
-    prepare: Annotated[str | None, typer.Option(help="Before each run, outside its window.")] = None,
-    cleanup: Annotated[str | None, typer.Option(help="After each run, outside its window.")] = None,
-    env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE beside PATH, HOME, LANG, TMPDIR.")] = None,
+    max_reruns: MaxReruns = 1,
+    budget: Within = "10min",
+    timeout: Timeout = "10min",
+    shell: Shell = False,
+    setup: Setup = None,
+    prepare: Prepare = None,
+    cleanup: Cleanup = None,
+    env: Env = None,
     target: Annotated[str, typer.Option(help="Efficiency that is worth having.")] = "80%",
     cost: Annotated[float | None, typer.Option(min=0, help="Of a CPU for an hour, in any money.")] = None,
     output: OutDir = None,
@@ -51,12 +60,11 @@ def command(
     scalograph measure --copies 1:4 -- ./prog                 copies at once
     """
     from scalograph.cli.measured import Start, measured
-    from scalograph.measure.wish import Wish, read_factor, read_response, read_variable
-    from scalograph.measure.words_of_command import argv, split, unique
+    from scalograph.measure.wish import Wish, read_factor
+    from scalograph.measure.words_of_command import argv, responses, steps, unique, variables
 
     asked = [("threads", threads), ("jobs", jobs), ("copies", None if _is_count(copies) else copies)]
     asked += [*map(read_factor, factor or ()), ("cpus", cpus)]
-    steps = {"setup": setup, "prepare": prepare, "cleanup": cleanup}
     protocol: dict[str, str | int | None] = {
         "runs": runs or (100 if precision else 10), "warmup_runs": warmup_runs, "precision": precision,
         "max_reruns": max_reruns, "budget": budget, "timeout": timeout,
@@ -66,9 +74,9 @@ def command(
         factors=unique("--factor", [(name, levels) for name, levels in asked if levels is not None]),
         copies=int(copies) if copies and _is_count(copies) else 1,
         per_worker=per_worker,
-        responses=tuple(unique("--response", [(r.name, r) for r in map(read_response, response or ())]).values()),
-        steps={step: split(f"--{step}", text, shell) for step, text in steps.items() if text},
-        env=dict(map(read_variable, env or ())),
+        responses=responses(response),
+        steps=steps(shell, setup=setup, prepare=prepare, cleanup=cleanup),
+        env=variables(env),
         protocol={key: value for key, value in protocol.items() if value is not None},
     )
     start = Start(target, cost, wait_quiet, when_busy, ceiling)

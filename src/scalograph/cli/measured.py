@@ -1,6 +1,7 @@
-"""What `measure` does: a wish becomes a study, the study is run, and what it learned is told."""
+"""What `measure` and `find` do: a wish becomes a study, the study is run, and what it learned is told."""
 
 import signal
+from collections.abc import Callable, Container
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,12 +14,13 @@ from scalograph.units import parse_percent
 
 if TYPE_CHECKING:
     from scalograph.conduct import Conducted
+    from scalograph.findings import Findings
 
 
 class Start(NamedTuple):
     """What a start asks beside the study: the efficiency worth having, money, and what the machine may be like."""
 
-    target: str
+    target: str = "80%"
     cost: float | None = None
     wait_quiet: str | None = None
     when_busy: str | None = None
@@ -33,6 +35,16 @@ def measured(wish: Wish, output: Path | None, start: Start, json: bool) -> int:
         HostError: the host refuses.
     """
     worth = _share(start.target)
+    return carried_out(wish, output, start, lambda conducted: _answer(conducted, worth, start.cost, json))
+
+
+def carried_out(wish: Wish, output: Path | None, start: Start, answer: Callable[["Conducted"], int]) -> int:
+    """Run a wish as `scalograph run` would; `answer` tells what came of it, unless it was interrupted.
+
+    Raises:
+        StudyError: the options make no study.
+        HostError: the host refuses.
+    """
     with TemporaryDirectory(prefix="scalograph-measure-") as folder:
         file = Path(folder) / "study.toml"
         file.write_text(study_text(wish), encoding="utf-8")
@@ -41,7 +53,7 @@ def measured(wish: Wish, output: Path | None, start: Start, json: bool) -> int:
         made = conducted.results
         say(f"interrupted; go on with: scalograph run {made.study} --resume -o {made.folder}", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
-    return _answer(conducted, worth, start.cost, json)
+    return answer(conducted)
 
 
 def _run(file: Path, output: Path | None, start: Start) -> "Conducted":
@@ -80,19 +92,24 @@ def _answer(conducted: "Conducted", target: float, cost: float | None, json: boo
         emit_json({**show.document(read, curves, said, found), "results": str(conducted.results.folder)})
         return exit_code(found)
     _tell(read, curves, said)
+    close(conducted, found, read.notes, page)
+    return exit_code(found)
+
+
+def close(conducted: "Conducted", found: "Findings", noted: Container[str], page: Path) -> None:
+    """What stands below every answer: whether to believe it, what failed, and where it lies."""
     tell(f"{found.trust.level.upper()}: {found.trust.sentence}")
     for why, count in found.runs.failures.items():
         tell(f"failed: {count} x {why}")
     for warning in found.warnings:
-        if warning not in read.notes:  # these were told while it ran
+        if warning not in noted:  # these were told while it ran
             say(f"warning: {warning}", "yellow")
     tell(f"Report: {page}")
     tell(f"Study: {conducted.results.study}")
-    return exit_code(found)
 
 
 def _tell(read: Any, curves: Any, said: list[str]) -> None:
-    from scalograph.measure import show
+    from scalograph.measure import show, told
     from scalograph.report.cells import sheet
     from scalograph.report.terminal_table import draw
 
@@ -101,8 +118,10 @@ def _tell(read: Any, curves: Any, said: list[str]) -> None:
         if lines := show.figure(along):
             tell()
             tell("\n".join([f"speedup{''.join(f', {n} {v}' for n, v in along.group.items())}", *lines]))
+            if text := told.law_line(along):
+                tell(text)
     tell()
     if len(curves) == 1 and len(curves[0].steps) == 1:
         tell(show.spread(read, curves[0]))
-    for text in said:
+    for text in [*said, *filter(None, (told.unused(read, along) for along in curves))]:
         tell(text)

@@ -50,7 +50,7 @@ def command(
         _write(planned, output)
     journal = results.at(earlier).journal if earlier else None
     document = _document(planned, conduct.estimate(planned, journal), journal)
-    made = proposal(planned, journal) if journal else None
+    made = proposal(planned, journal) if journal and declared.study.question == "sweep" else None
     if made is not None:
         document["proposal"] = as_document(made, planned.design.study.protocol.budget_s)
     document["host"] = {"assumed": no_host, "n_cpus": planned.facts.n_cpus}
@@ -91,17 +91,21 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
     from math import expm1
 
     from scalograph.analysis import minimum_detectable_effect
+    from scalograph.planning import asked_for, outlook, searches
 
     design = planned.design
     sd, origin = _noise(journal)
     protocol = design.study.protocol
-    effect = minimum_detectable_effect(sd, protocol.runs, confidence=protocol.confidence)
+    search = searches(design)
+    effect = None if search else minimum_detectable_effect(sd, protocol.runs, confidence=protocol.confidence)
     return {
         "study": design.study.name,
+        "question": design.study.question,
         "treatments": len(design.treatments),
-        "blocks": protocol.runs,
-        "runs": design.n_runs,
-        "expected_s": seconds,
+        "blocks": None if search else protocol.runs,
+        "runs": sum(asked_for(design)) if search else design.n_runs,
+        "outlook": outlook(design),
+        "expected_s": None if search else seconds,
         "budget_s": protocol.budget_s,
         "sd_log": sd,
         "sd_from": origin,
@@ -127,20 +131,24 @@ def _print(document: dict[str, object]) -> None:
     from scalograph.units import format_duration
 
     seconds, effect = document["expected_s"], document["detectable_percent"]
-    runs = f"{document['runs']} runs in {document['blocks']} blocks"
-    tell(f"{document['study']}: {document['treatments']} treatments, {runs}")
+    tell(f"{document['study']}: {document['outlook']}")
     tell(f"  host: {_shown(document['host'])}")
     known = format_duration(seconds) if isinstance(seconds, float) else None
-    tell(f"  time: {known or 'unknown; give results of an earlier run with --earlier'}")
+    if document["question"] == "sweep":
+        tell(f"  time: {known or 'unknown; give results of an earlier run with --earlier'}")
+        _detectable(document, effect)
+    dropped = document["dropped"]
+    for text in dropped if isinstance(dropped, list) else []:
+        tell(f"  {text}")
+
+
+def _detectable(document: dict[str, object], effect: object) -> None:
     if isinstance(effect, float):
         noise = f"if runs vary by {100 * float(str(document['sd_log'])):.2g} % ({document['sd_from']})"
         confidence = f"{100 * float(str(document['confidence'])):g} % confidence and 80 % power"
         tell(f"  detectable: differences from {effect:.2g} % at {confidence}, {noise}")
     else:
         tell("  detectable: nothing; one run a treatment carries no interval, ask for at least 2 runs")
-    dropped = document["dropped"]
-    for text in dropped if isinstance(dropped, list) else []:
-        tell(f"  {text}")
 
 
 def _shown(host: object) -> str:

@@ -29,7 +29,8 @@ class LiveProgress:
 
     def __init__(self, design: Design, n_done: int, budget_s: float | None, planner: Planner | None = None) -> None:
         self._total = design.n_runs + design.study.protocol.warmup_runs
-        self._blocks = design.study.protocol.runs
+        # A search has no last block: it ends when it knows.
+        self._of = design.study.protocol.runs if design.study.question == "sweep" else None
         self._budget_s = budget_s
         self._planner = planner if isinstance(planner, SequentialPlanner) else None
         self._n_forgone = len(reached.forgone) if (reached := self._reached()) else 0
@@ -54,7 +55,8 @@ class LiveProgress:
         """A run begins."""
         self._total = self._done + n_left  # disturbed runs are asked for again
         if self._bar:
-            where = f"block {run.block + 1}/{self._blocks}  {printable(_levels(run.treatment))[:70]}"
+            of = f"/{self._of}" if self._of else ""
+            where = f"block {run.block + 1}{of}  {printable(_levels(run.treatment))[:70]}"
             self._bar.update(self._task, description=where, total=self._total)
         elif self._block is not None and run.block != self._block:
             self._line()
@@ -99,7 +101,8 @@ class LiveProgress:
         return ", ".join([f"{about} {format_duration(max(1, round(left)))} left", *near, *bad])
 
     def _line(self) -> None:
-        say(f"block {(self._block or 0) + 1} of {self._blocks} done, run {self._done} of {self._total}, {self._left()}")
+        of = f" of {self._of}" if self._of else ""
+        say(f"block {(self._block or 0) + 1}{of} done, run {self._done} of {self._total}, {self._left()}")
 
 
 def _levels(treatment: Treatment) -> str:

@@ -17,11 +17,13 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
     """Make a few short runs of a study in a results folder of their own, and propose a protocol.
 
     Raises:
-        StudyError: a pilot is not resumed.
+        StudyError: a pilot is not resumed, and a search has none.
         HostError: another study holds the machine, or the host refuses something that the study needs.
     """
     if resume:
         raise StudyError.one("--pilot", "--resume with it", "one of the two", "a pilot is short: start it anew")
+    if declared.study.question != "sweep":
+        raise StudyError.one("--pilot", "a search", "a sweep", "run it: a search ends by itself when it knows")
     from scalograph import conduct
     from scalograph.cli.five_stops import run_declared
     from scalograph.cli.outcome import conclude

@@ -35,6 +35,8 @@ def apply(study: Study, treatment: Treatment, launch: Launch, facts: HostFacts) 
 
 
 def _refuse_exclusive(launch: Launch, facts: HostFacts) -> None:
+    if launch.quota_cpus is not None:
+        raise LevelError("exclusive CPUs under a quota", "one of them", "exclude this combination")
     if launch.n_cpus is None:
         raise LevelError("exclusive CPUs without a count", "a count", 'add a factor with control = "cpus"')
     if launch.n_cpus >= facts.n_cpus:

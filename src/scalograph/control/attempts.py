@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 
+from scalograph.control.capacity import LEAST_CPUS, PERIOD_US
 from scalograph.control.check import Check
 from scalograph.control.isolation import Refusal
 from scalograph.control.placement import PLACEMENTS, n_available
@@ -15,11 +16,18 @@ from scalograph.facts import HostFacts
 _PRIVILEGE = "run as root or with CAP_SYS_NICE, or leave such levels out"
 
 
-def attempted(facts: HostFacts, isolation: Refusal | None) -> Iterator[Check]:
-    """One check for each control of the machine. Each attempt is made in a thread of its own, and ends with it."""
+def attempted(facts: HostFacts, isolation: Refusal | None, quota: Refusal | str) -> Iterator[Check]:
+    """One check for each control of the machine. Each attempt is made in a thread of its own, and ends with it.
+
+    Args:
+        facts: of the host.
+        isolation: why exclusive CPUs are refused, None where they are not.
+        quota: why quotas are refused, or what they are set with.
+    """
     yield _cpus(facts)
     yield _placement(facts)
     yield _isolation(isolation)
+    yield _quota(facts, quota)
     yield _policy("control: policy batch and idle", (os.SCHED_BATCH, os.SCHED_IDLE))
     yield _real_time(facts)
     yield _nice(facts)
@@ -46,6 +54,14 @@ def _isolation(refusal: Refusal | None) -> Check:
     if refusal:
         return Check(name, "refused", "shared only", refusal.why, refusal.fix)
     return Check(name, "granted", "exclusive CPUs by a cgroup v2 partition, made when a run asks for it")
+
+
+def _quota(facts: HostFacts, quota: Refusal | str) -> Check:
+    name = "control: quota"
+    if isinstance(quota, Refusal):
+        return Check(name, "refused", "none to be had", quota.why, quota.fix)
+    period = f"periods of {PERIOD_US / 1000:g} ms"
+    return Check(name, "granted", f"{LEAST_CPUS} to {facts.n_cpus} CPUs' worth of time in {period}, by {quota}")
 
 
 def _policy(name: str, policies: tuple[int, ...]) -> Check:

@@ -28,6 +28,7 @@ class Launch:
     priority: int = 0
     nice: int | None = None
     exclusive: bool = False
+    quota_cpus: float | None = None
 
     def with_values(self, **values: Any) -> "Launch":
         """This launch with more template values."""

@@ -57,8 +57,8 @@ def read(file: Path) -> str | None:
 class CgroupTree:
     """The hierarchy below one mount. Makes and removes only folders that `LEAF` names, directly below the mount."""
 
-    def __init__(self, mount: Path, root: Path = Path("/")) -> None:
-        self.mount, self._root = mount, root
+    def __init__(self, mount: Path, root: Path = Path("/"), controller: str = "cpuset") -> None:
+        self.mount, self._root, self._controller = mount, root, controller
 
     def leaf(self, name: str) -> Path:
         """Folder of a leaf.
@@ -79,12 +79,12 @@ class CgroupTree:
             os.close(fd)
 
     def delegated(self) -> bool:
-        """Whether leaves below the mount have the files of cpuset."""
-        return "cpuset" in (read(self.mount / "cgroup.subtree_control") or "").split()
+        """Whether leaves below the mount have the controller's files."""
+        return self._controller in (read(self.mount / "cgroup.subtree_control") or "").split()
 
     def delegate(self, on: bool) -> None:
-        """Give leaves the files of cpuset, or take them away. Raises OSError."""
-        self.write(self.mount / "cgroup.subtree_control", "+cpuset" if on else "-cpuset")
+        """Give leaves the controller's files, or take them away. Raises OSError."""
+        self.write(self.mount / "cgroup.subtree_control", f"{'+' if on else '-'}{self._controller}")
 
     def has_leaf(self, name: str) -> bool:
         """Whether the leaf is there."""

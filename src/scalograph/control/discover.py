@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scalograph.build import cache
-from scalograph.control.isolation import why_refused
+from scalograph.control import capacity, isolation
 from scalograph.control.jvms import at, find
+from scalograph.control.quota import cpu_quota
 from scalograph.control.scheduler import granted_scheduling
 from scalograph.control.topology import read_topology
 from scalograph.facts import HostFacts, Jvm
@@ -28,7 +29,7 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         jvms: instead of looking for them.
     """
     cpuinfo = _fields(root / "proc/cpuinfo")
-    isolation, scheduling = why_refused(root), granted_scheduling()
+    scheduling = granted_scheduling()
     return HostFacts(
         cpus=read_topology(root),
         memory_bytes=_memory(root),
@@ -40,12 +41,19 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         hypervisor=_hypervisor(root, cpuinfo),
         autogroup=_flag(root / "proc/sys/kernel/sched_autogroup_enabled"),
         smt=_flag(root / "sys/devices/system/cpu/smt/active"),
+        cpu_quota=cpu_quota(root),
         kernel_command_line=_command_line(root),
         jvms=find(cache=_kept_jvms()) if jvms is None else jvms,
-        refused={**scheduling.refused, **({"isolation": isolation} if isolation else {})},
+        refused={**scheduling.refused, **_refused(root)},
         granted_priority=scheduling.priority,
         granted_nice=scheduling.nice,
     )
+
+
+def _refused(root: Path) -> dict[str, str]:
+    """Why a cgroup of our own, with CPUs or a quota, is not granted."""
+    found = {isolation.ISOLATION: isolation.refusal(root), capacity.QUOTA: capacity.refusal(root)}
+    return {name: refusal.why for name, refusal in found.items() if refusal}
 
 
 def with_launchers(facts: HostFacts, paths: Sequence[str]) -> HostFacts:

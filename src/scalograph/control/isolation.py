@@ -47,12 +47,6 @@ def refusal(root: Path = Path("/")) -> Refusal | None:
     return None
 
 
-def why_refused(root: Path = Path("/")) -> str | None:
-    """The reason alone, as facts keep it."""
-    found = refusal(root)
-    return found.why if found else None
-
-
 class IsolationControl:
     """Levels are "shared" and "exclusive"; exclusive CPUs are those that `cpus` and `placement` choose."""
 

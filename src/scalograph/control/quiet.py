@@ -8,6 +8,8 @@ from pathlib import Path
 
 # One look. /proc/stat counts ticks of 10 ms: of half a second one is 2 %.
 LOOK_S = 0.5
+# Without a single tick until then it ends: a neighbor that has a tenth of a CPU would have two or three.
+GLANCE_S = 0.25
 # Below it a look cannot tell a neighbor from the ticks that fall on any machine.
 BUSY = 0.10
 _HZ = os.sysconf("SC_CLK_TCK")
@@ -33,15 +35,17 @@ class Look:
 
 
 def look(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) -> Look:
-    """Look for `LOOK_S` seconds at the CPUs that this process may use.
+    """Look for at most `LOOK_S` seconds at the CPUs that this process may use.
 
     Args:
         sleep: how to wait; tests pass time by hand.
         root: where /proc is.
     """
     before, began = _ticks(root), time.monotonic()
-    sleep(LOOK_S)
-    after = _ticks(root)
+    sleep(GLANCE_S)
+    if (after := _ticks(root)) != before:
+        sleep(LOOK_S - GLANCE_S)
+        after = _ticks(root)
     passed = max(LOOK_S, time.monotonic() - began) * _HZ
     used = {cpu: sum(after[cpu]) - sum(before[cpu]) for cpu in before if cpu in after}
     return Look({cpu: max(0.0, ticks / passed) for cpu, ticks in used.items()})

@@ -8,7 +8,7 @@ from scalograph.control.cgroups import cgroup2_mount, read, v1_mount
 
 def cpu_quota(root: Path = Path("/")) -> float | None:
     """The least CPU bandwidth that a cgroup of ours or above is given, in CPUs; None where nothing limits us."""
-    quotas = [quota for folder in _own_folders(root) if (quota := _quota(folder)) is not None]
+    quotas = [quota for folder in _own_folders(root) if (quota := quota_of(folder)) is not None]
     return min(quotas, default=None)
 
 
@@ -26,7 +26,8 @@ def _own_folders(root: Path) -> Iterator[Path]:
                 yield from (folder for folder in (own, *own.parents) if folder.is_relative_to(home))
 
 
-def _quota(folder: Path) -> float | None:
+def quota_of(folder: Path) -> float | None:
+    """The quota of one cgroup, of either version, in CPUs; None where it has none."""
     text = read(folder / "cpu.max")
     if text is None:
         text = f"{read(folder / 'cpu.cfs_quota_us')} {read(folder / 'cpu.cfs_period_us')}"

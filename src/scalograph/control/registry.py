@@ -1,6 +1,7 @@
 """Controls by name."""
 
 from scalograph.control.base import Control
+from scalograph.control.capacity import QuotaControl
 from scalograph.control.cpus import CpusControl
 from scalograph.control.isolation import IsolationControl
 from scalograph.control.jvm import JvmControl, JvmOptionsControl
@@ -12,6 +13,7 @@ _ALL: tuple[Control, ...] = (
     CpusControl(),
     PlacementControl(),
     IsolationControl(),
+    QuotaControl(),
     PolicyControl(),
     NiceControl(),
     JvmControl(),

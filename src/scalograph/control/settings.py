@@ -17,13 +17,20 @@ class Setting(StrEnum):
 
     CPUSET_DELEGATION = "cpuset-delegation"
     EXCLUSIVE_LEAF = "exclusive-leaf"
+    CPU_DELEGATION = "cpu-delegation"
+    QUOTA_LEAF = "quota-leaf"
+
+
+_LEAVES = (Setting.EXCLUSIVE_LEAF, Setting.QUOTA_LEAF)
+# Those of the tree that has the controller of CPU time, which may be another than that of the cpusets.
+OF_CPU_TIME = (Setting.CPU_DELEGATION, Setting.QUOTA_LEAF)
 
 
 class Tree(Protocol):
-    """The part of the machine that is changed; tests have one without a kernel."""
+    """The part of the machine that is changed, with one controller; tests have one without a kernel."""
 
     def delegated(self) -> bool:
-        """Whether leaves have the files of cpuset."""
+        """Whether leaves have the controller's files."""
 
     def delegate(self, on: bool) -> None:
         """Give or take them."""
@@ -36,7 +43,7 @@ class Tree(Protocol):
 
 
 class Change(BaseModel):
-    """One setting and its value before the change: "off" for the delegation, "absent" for the named leaf."""
+    """One setting and its value before the change: "off" for a delegation, "absent" for a named leaf."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -46,11 +53,11 @@ class Change(BaseModel):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        if self.setting == Setting.EXCLUSIVE_LEAF:
+        if self.setting in _LEAVES:
             if self.old != "absent" or not LEAF.fullmatch(self.leaf):
                 raise ValueError("a leaf is named scalograph-HEX and was absent")
         elif self.old != "off" or self.leaf:
-            raise ValueError("the delegation was off, and has no leaf")
+            raise ValueError("a delegation was off, and has no leaf")
         return self
 
     def __str__(self) -> str:
@@ -60,6 +67,8 @@ class Change(BaseModel):
 _WORDS: Mapping[str, str] = {
     Setting.CPUSET_DELEGATION: "cpuset in cgroup.subtree_control of the cgroup v2 root: off",
     Setting.EXCLUSIVE_LEAF: "cgroup {leaf} with its exclusive CPUs: removed",
+    Setting.CPU_DELEGATION: "cpu in cgroup.subtree_control of the cgroup v2 root: off",
+    Setting.QUOTA_LEAF: "cgroup {leaf} with its quota: removed",
 }
 
 
@@ -73,16 +82,26 @@ def exclusive_leaf(name: str) -> Change:
     return Change(setting=Setting.EXCLUSIVE_LEAF, old="absent", leaf=name)
 
 
+def cpu_delegation() -> Change:
+    """Leaves are about to get the files of cpu."""
+    return Change(setting=Setting.CPU_DELEGATION, old="off")
+
+
+def quota_leaf(name: str) -> Change:
+    """A leaf that has a quota is about to be made."""
+    return Change(setting=Setting.QUOTA_LEAF, old="absent", leaf=name)
+
+
 def in_force(change: Change, tree: Tree) -> bool:
     """Whether the setting still differs from its old value."""
-    return tree.delegated() if change.setting == Setting.CPUSET_DELEGATION else tree.has_leaf(change.leaf)
+    return tree.has_leaf(change.leaf) if change.setting in _LEAVES else tree.delegated()
 
 
 def undo(change: Change, tree: Tree) -> None:
     """Back to the old value, where it is not there yet. Raises OSError."""
     if not in_force(change, tree):
         return
-    if change.setting == Setting.CPUSET_DELEGATION:
-        tree.delegate(False)
-    else:
+    if change.setting in _LEAVES:
         tree.remove_leaf(change.leaf)
+    else:
+        tree.delegate(False)

@@ -15,10 +15,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount
+from scalograph.control.cpu_tree import cpu_tree
 from scalograph.control.folder import PrivateFolder, state_folder
 from scalograph.control.leaves import sweep
 from scalograph.control.owner import Owner, boot_id
-from scalograph.control.settings import Change, Tree, in_force, undo
+from scalograph.control.settings import OF_CPU_TIME, Change, Tree, in_force, undo
 from scalograph.control.shared import shared_lock, try_shared
 from scalograph.errors import HostError
 
@@ -42,19 +43,26 @@ class Changes(BaseModel):
 class Store:
     """Where changes are kept, and what they change. Without a folder there is no lock, and nothing can be changed.
 
-    `shared` is the lock of all users; without it, two users may measure at once.
+    `shared` is the lock of all users; without it, two users may measure at once. `cpu_time` is the tree that has the
+    controller of CPU time, `tree` that of everything else.
     """
 
     folder: Path | None
     tree: Tree | None
     root: Path = Path("/")
     shared: Path | None = None
+    cpu_time: Tree | None = None
 
     @classmethod
     def of_machine(cls) -> "Store":
         """The one of this machine and user."""
         mount = cgroup2_mount()
-        return cls(state_folder(), None if mount is None else CgroupTree(mount), shared=shared_lock())
+        tree = None if mount is None else CgroupTree(mount)
+        return cls(state_folder(), tree, shared=shared_lock(), cpu_time=cpu_tree())
+
+    def tree_of(self, change: Change) -> Tree | None:
+        """The tree that a change is made in; None where there is none."""
+        return self.cpu_time if change.setting in OF_CPU_TIME else self.tree
 
 
 # Folders whose lock this process holds, and how many times: flock would wait for ourselves.
@@ -118,7 +126,8 @@ def changed(change: Change, make: Callable[[], object], store: Store) -> Iterato
     Raises:
         HostError: there is no place to keep the record, or the kernel refuses the change or its end.
     """
-    if store.folder is None or store.tree is None or not _held.get(store.folder):
+    tree = store.tree_of(change)
+    if store.folder is None or tree is None or not _held.get(store.folder):
         raise HostError(str(change), "the machine is not locked", "a lock before a change", "this is a bug")
     with PrivateFolder(store.folder) as folder:
         before = _read(folder)
@@ -132,7 +141,7 @@ def changed(change: Change, make: Callable[[], object], store: Store) -> Iterato
                 make()
             yield
         finally:
-            _undo(change, store.tree)
+            _undo(change, tree)
             _write(folder, store.root, kept)
 
 
@@ -183,11 +192,12 @@ def _restore(store: Store, folder: PrivateFolder) -> list[str]:
         return []
     # A reboot has put everything back by itself.
     to_undo = left.changes[::-1] if left.boot_id == boot_id(store.root) else ()
-    if to_undo and store.tree is None:
+    trees = [(change, store.tree_of(change)) for change in to_undo]
+    if any(tree is None for _, tree in trees):
         raise HostError(str(folder.path / CHANGES), "changes of a cgroup tree that is not mounted", "", _LOOK)
-    for change in to_undo:
-        assert store.tree is not None
-        _undo(change, store.tree)
+    for change, tree in trees:
+        if tree is not None:
+            _undo(change, tree)
     folder.remove(CHANGES)
     return [str(change) for change in to_undo]
 

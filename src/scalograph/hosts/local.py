@@ -62,7 +62,9 @@ class LocalHost:
             for context in hold(self._design.study, run.treatment, self._facts):
                 held.enter_context(context)
             record = self._between_steps(run, launch, folder)
-        return self._obeyed(run.treatment, record.model_dump(mode="json"))
+        found = record.model_dump(mode="json")
+        found["run"]["quota_cpus"] = launch.quota_cpus
+        return self._obeyed(run.treatment, found)
 
     def _between_steps(self, run: Run, launch: Launch, folder: Path) -> Record:
         """The run with what is done before and after it, outside its window; it has failed where a step failed."""
@@ -84,6 +86,10 @@ class LocalHost:
             if self._n_not_started == MAX_NOT_STARTED:
                 raise
             return lost(str(error))
+        except HostError as error:
+            if not error.problems[0].where.endswith(".cpus"):
+                raise
+            return lost(str(error))  # a CPU that was there when it was planned: others may still be
         self._n_not_started = 0
         return record
 

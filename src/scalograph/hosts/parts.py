@@ -199,6 +199,7 @@ class RunFigures(Part):
     machine_memory_stall_ns: Count | None = None
     machine_io_stall_ns: Count | None = None
     throttled_ns: Count | None = None
+    quota_cpus: Annotated[float, Field(gt=0)] | None = None
     thermal_ns: Count | None = None
     stopped_ns: Count | None = None
     n_swapped_in: Count | None = None

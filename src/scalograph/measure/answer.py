@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from scalograph.analysis import Estimate, Usl, karp_flatt, predict, ratio, speedup, summarize
+from scalograph.analysis.usl_predict import crossed
+from scalograph.answer.boundaries import NO_CPU, boundaries
 from scalograph.answer.curves import curve_factor, samples
 from scalograph.answer.gains import Gain, gain
-from scalograph.answer.laws import fitted
+from scalograph.answer.laws import fitted, most_cpus
 from scalograph.answer.sample import Sample
 from scalograph.findings import Level
 from scalograph.measure.next_size import next_gain
@@ -127,17 +129,17 @@ def less_one(times: Estimate) -> Estimate:
 
 
 def _limits(table: Table, along: Along) -> Along:
-    """What is serial, and what one more would gain; nothing past the CPUs there are where workers need one each."""
+    """What is serial, and what one more would gain; nothing past a boundary of the machine that was not measured."""
     measured = [step for step in along.steps if step.speedup and step.speedup.value]
     if len(measured) < 2:
         return along
     first, last = int(measured[0].level), int(measured[-1].level)
     serial = along.law.sigma if along.law else karp_flatt(measured[-1].speedup, last / first)  # type: ignore[arg-type]
     found = replace(along, serial=serial)
-    factor = table.study.factors[curve_factor(table)]
-    if factor.control is None and last + 1 > max((row.n_cpus for row in measured[-1].sample.every), default=0):
+    limits = boundaries(table, curve_factor(table), along.group, most_cpus([step.sample for step in measured]))
+    if crossed(last, last + 1, limits) or any(b.begins == NO_CPU and b.after <= last for b in limits):
         return found
     if along.law is None:
         return replace(found, next_size=last + 1, next=next_gain(serial, last)) if first == 1 else found
-    made = predict(along.law, last + 1, (), serial.confidence)
+    made = predict(along.law, last + 1, limits, serial.confidence)
     return replace(found, next_size=last + 1, next=less_one(made.scaled(1 / along.law.throughput(last))))

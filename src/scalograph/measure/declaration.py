@@ -24,26 +24,28 @@ def study_text(wish: Wish) -> str:
     along = wish.along
     per_worker = wish.per_worker or (along is not None and along[0] == "copies")
     head = [
-        "# What `scalograph measure` ran. Repeat it from the same folder with: scalograph run study.toml",
+        f"# What `scalograph {wish.asked}` ran. Repeat it from the same folder with: scalograph run study.toml",
         "version = 1",
-        f"name = {quoted(name(wish.command))}",
+        f"name = {quoted(name(wish.command, wish.asked.rpartition(' ')[2]))}",
         f"title = {quoted(_title(wish.command))}",
+        f"question = {quoted(wish.question)}",
         f"work = {quoted('per-worker' if per_worker else 'total')}",
         "seed = 1",
     ]
-    baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along else []
+    # A search measures levels as often as it needs: no speedup is paired with a baseline.
+    baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along and wish.question == "sweep" else []
     protocol = ["", "[protocol]", *(f"{key} = {_value(value)}" for key, value in wish.protocol.items())]
     return "\n".join([*head, *_workload(wish), *_factors(wish), *_responses(wish), *baseline, *protocol]) + "\n"
 
 
-def name(command: Sequence[str]) -> str:
+def name(command: Sequence[str], asked: str = "measure") -> str:
     """What the study and its folder are called.
 
-    >>> name(["./Prog_2", "-t"])
-    'measure-prog-2'
+    >>> name(["./Prog_2", "-t"]), name(["make"], "effective-cpus")
+    ('measure-prog-2', 'effective-cpus-make')
     """
     program = re.sub(r"[^a-z0-9]+", "-", command[0].rpartition("/")[2].lower()).strip("-")
-    return f"measure-{program}"[:64].rstrip("-")
+    return f"{asked}-{program}"[:64].rstrip("-")
 
 
 def as_options(error: StudyError) -> StudyError:

@@ -11,6 +11,7 @@ from scalograph.answer.names import title, varied
 from scalograph.findings import Cell, Column, Findings, TableDoc
 from scalograph.measure.answer import Along, Step
 from scalograph.measure.plot import Mark, plot
+from scalograph.measure.told import unused
 from scalograph.responses import primary
 from scalograph.table import Table
 
@@ -118,7 +119,7 @@ def _curve(table: Table, along: Along) -> dict[str, Any]:
         "group": dict(along.group),
         "factor": curve_factor(table),
         "law": {name: asdict(getattr(law, name)) for name in ("sigma", "kappa", "gamma", "optimum")} if law else None,
-        "flags": list(law.flags) if law else [],
+        "flags": [*(law.flags if law else ()), *filter(None, [unused(table, along)])],
         "next": {"size": along.next_size, **asdict(along.next)} if along.next else None,
         "steps": [_step(table, step) for step in along.steps],
     }

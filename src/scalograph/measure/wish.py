@@ -27,7 +27,8 @@ class Printed:
 class Wish:
     """A command and what is to vary; `factors` are levels as text by name.
 
-    `copies` is a count; levels of copies stand among the factors. Texts with units are as people write them.
+    `copies` is a count; levels of copies stand among the factors. Texts with units are as people write them. `asked` is
+    the command that asked, and `question` the one that the study answers.
     """
 
     command: tuple[str, ...]
@@ -38,6 +39,8 @@ class Wish:
     steps: dict[str, tuple[str, ...]] = field(default_factory=dict)
     env: dict[str, str] = field(default_factory=dict)
     protocol: dict[str, str | int] = field(default_factory=dict)
+    question: str = "sweep"
+    asked: str = "measure"
 
     @property
     def along(self) -> tuple[str, int] | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from scalograph.errors import StudyError
+from scalograph.measure.wish import Printed, read_response, read_variable
 
 T = TypeVar("T")
 
@@ -37,6 +38,33 @@ def split(option: str, text: str, shell: bool) -> tuple[str, ...]:
     if not words:
         raise StudyError.one(option, "no word", "a command")
     return words
+
+
+def steps(shell: bool, **texts: str | None) -> dict[str, tuple[str, ...]]:
+    """The argv of each step that was given, by its name.
+
+    Raises:
+        StudyError: as `split`.
+    """
+    return {step: split(f"--{step}", text, shell) for step, text in texts.items() if text}
+
+
+def responses(texts: Iterable[str] | None) -> tuple[Printed, ...]:
+    """What `--response` asks to be read from the output.
+
+    Raises:
+        StudyError: another form, or a name twice.
+    """
+    return tuple(unique("--response", [(r.name, r) for r in map(read_response, texts or ())]).values())
+
+
+def variables(texts: Iterable[str] | None) -> dict[str, str]:
+    """What `--env` adds to the environment.
+
+    Raises:
+        StudyError: another form.
+    """
+    return dict(map(read_variable, texts or ()))
 
 
 def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:

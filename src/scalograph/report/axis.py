@@ -1,6 +1,7 @@
 """Where the levels of a factor stand on a horizontal axis."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -84,6 +85,26 @@ def _place(kind: str, i: int, level: Level) -> float:
     if kind == "category":
         return float(i)
     return math.log10(float(level)) if kind == "log" else float(level)
+
+
+def place_of(levels: list[Level]) -> Callable[[float], float | None]:
+    """Where a number between the levels would stand on their axis; None where the axis does not reach it.
+
+    >>> place_of([10, 11, 24, 25])(17.5)
+    1.5
+    """
+    kind = scale(levels)
+    if kind != "category":
+        return lambda x: _place(kind, 0, x)
+    known = sorted((float(x), i) for i, x in enumerate(levels) if isinstance(x, int | float))
+
+    def between(x: float) -> float | None:
+        for (a, i), (b, j) in pairwise(known):
+            if a <= x <= b:
+                return i + (j - i) * (x - a) / (b - a)
+        return None
+
+    return between
 
 
 class Factors:

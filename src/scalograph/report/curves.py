@@ -7,6 +7,7 @@ from scalograph.findings import Curve, EstimateDoc, Findings, Point
 from scalograph.report.axis import Factors, key
 from scalograph.report.escape import prose, visible
 from scalograph.report.format import estimate
+from scalograph.report.law_lines import law_line
 from scalograph.report.samples import Samples
 from scalograph.report.scale import PLAIN, Scale, shared_scales
 
@@ -82,7 +83,8 @@ def _curve(
     group = [factors[name].index(curve.group[name]) for name in varying]
     base = _base_cpus(findings, curve)
     points = [_point(p, curve, base, measures, factors, samples) for p in curve.points]
-    return {"group": group, "points": sorted(points, key=lambda p: p["level"])}
+    law = law_line(curve, factors[curve.factor])
+    return {"group": group, "points": sorted(points, key=lambda p: p["level"]), "law": law}
 
 
 def _base_cpus(findings: Findings, curve: Curve) -> int | None:

@@ -95,13 +95,13 @@ def rounded(x: float | None, digits: int) -> str:
 def level_text(level: Level, unit: str = "") -> str:
     """A level of a factor as it stands in a table.
 
-    >>> level_text(True), level_text(8), level_text(0.5, "ms"), level_text("none")
-    ('true', '8', '0.5 ms', 'none')
+    >>> level_text(True), level_text(8), level_text(0.5, "ms"), level_text("none"), level_text("")
+    ('true', '8', '0.5 ms', 'none', '(empty)')
     """
     if isinstance(level, bool):
         return "true" if level else "false"
     if isinstance(level, str):
-        return level
+        return level or "(empty)"
     text = f"{level:.12g}" if isinstance(level, float) else str(level)
     return text if unit in ("", "1") else f"{text} {'%' if unit == 'percent' else unit}"
 

@@ -19,7 +19,22 @@ from scalograph.results import write_text
 
 ROOM = Path(__file__).parent
 STYLES = ("base", "verdict", "controls", "figures", "tables", "evidence", "print")
-SCRIPTS = ("dom", "sort", "theme", "model", "legend", "axes", "curves", "share", "timeline", "samples", "main")
+SCRIPTS = (
+    "dom",
+    "sort",
+    "theme",
+    "model",
+    "legend",
+    "axes",
+    "laws",
+    "curves",
+    "share",
+    "surface",
+    "relief",
+    "timeline",
+    "samples",
+    "main",
+)
 LIBRARY = "plotly-cartesian.min.js"
 # The library's maps set two style attributes, always the same: an empty one and "draw pixels as they are".
 # Both are let in by their digest; any other style attribute stays forbidden.
@@ -55,7 +70,7 @@ def page(findings: Findings) -> str:
         "script": Markup(script),  # noqa: S704
         "data": pack(data),
         "library": _library(),
-        "has_figures": bool(findings.curves or findings.timelines),
+        "has_figures": bool(findings.curves or findings.surfaces or findings.timelines),
     }
     return _environment().get_template("page.html").render(context)
 

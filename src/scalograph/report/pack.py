@@ -8,8 +8,11 @@ from typing import Any
 
 
 def pack(text: str) -> str:
-    """gzip, then base64: 3 MB of script become 0.7 MB, and no `<` is left. Same text, same letters."""
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
+    """gzip, then base64: 3 MB of script become 0.7 MB, and no `<` is left. Same text, same letters.
+
+    Level 9 would take twice as long for 1 % less.
+    """
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=5, mtime=0)).decode()
 
 
 def json_text(value: Any) -> str:

@@ -7,7 +7,8 @@ from scalograph.report.axis import Factors
 from scalograph.report.curves import families
 from scalograph.report.escape import visible
 from scalograph.report.samples import Samples
-from scalograph.report.timelines import timelines
+from scalograph.report.surfaces import surfaces
+from scalograph.report.timelines import timelines, untimed
 
 
 def payload(findings: Findings) -> dict[str, Any]:
@@ -21,7 +22,9 @@ def payload(findings: Findings) -> dict[str, Any]:
     return {
         "study": visible(findings.study.name),
         "families": drawn,
+        "surfaces": surfaces(findings, factors),
         "timelines": shown,
+        "untimed": untimed(findings),
         "samples": samples.columns(responses),
         "responses": [[name, visible(name), unit] for name, unit in responses.items()],
         "factors": {f.name: {"title": f.title, "levels": f.texts()} for f in factors.known.values()},

@@ -1,6 +1,7 @@
 """Timelines as figures take them: checked, and coarse enough for all of them to fit in one page."""
 
 import math
+from statistics import fmean
 from typing import Any
 
 from scalograph.findings import Findings, TimelineDoc
@@ -11,47 +12,91 @@ from scalograph.report.scale import Scale, scale_for
 
 MAX_CELLS = 300_000  # CPUs x bins over all timelines: about 0.4 MB in the page
 MAX_TASKS = 12
+# The one row of a run whose switches were too many to record each.
+TREE = "all"
+# Fewer tasks than this on CPUs are one at most, with what comes and goes beside it.
+ALONE = 1.25
 
 
 def timelines(findings: Findings, factors: Factors) -> list[dict[str, Any]]:
-    """Every timeline that is whole; one that a degraded probe left empty is passed over."""
-    whole = [t for t in findings.timelines if is_whole(t.timeline)]
-    cells = sum(len(t.timeline["cpus"]) * len(t.timeline["busy_ns"][0]) for t in whole)
+    """Every timeline that can be drawn; one that a degraded probe left empty is passed over."""
+    kept = [(t, whole) for t in findings.timelines if (whole := drawable(t.timeline))]
+    cells = sum(len(whole["cpus"]) * len(whole["busy_ns"][0]) for _, whole in kept)
     merge = 1 if cells <= MAX_CELLS else 2 ** math.ceil(math.log2(cells / MAX_CELLS))
-    ends = [t.timeline["bin_ns"] * len(t.timeline["waiting_ns"]) for t in whole]
-    scale = scale_for("ns", ends)
-    return [_timeline(t, merge, scale, factors) for t in whole]
+    scale = scale_for("ns", [whole["bin_ns"] * len(whole["busy_ns"][0]) for _, whole in kept])
+    return [_timeline(t, whole, merge, scale, factors) for t, whole in kept]
 
 
-def is_whole(timeline: dict[str, Any]) -> bool:
-    """Whether rows and bins agree, as protocol/probe.md has them."""
+def untimed(findings: Findings) -> str:
+    """Why there is no timeline; empty where there is one, or nothing was run."""
+    if findings.runs.n_done == 0 or any(drawable(t.timeline) for t in findings.timelines):
+        return ""
+    refused = next((d for d in findings.degraded if "records" in d.what), None)
+    why = f"{refused.what}: {refused.why}{f'; {refused.fix}' if refused.fix else ''}" if refused else "no run has one"
+    return prose(f"No timeline of tasks on CPUs ({why}).")
+
+
+def drawable(timeline: dict[str, Any]) -> dict[str, Any] | None:
+    """The timeline where its rows and bins agree, as protocol/probe.md has them, else None.
+
+    Where switches were too many to record, the tree as a whole is one row, and nobody knows who waited.
+    """
+    tree = timeline.get("tree_busy_ns")
+    if timeline.get("cpus") == [] and isinstance(tree, list):
+        timeline = {**timeline, "cpus": [TREE], "busy_ns": [tree], "waiting_ns": None}
     cpus, busy, waiting = (timeline.get(name) for name in ("cpus", "busy_ns", "waiting_ns"))
-    if not all(isinstance(x, list) and x for x in (cpus, busy, waiting)):
-        return False
-    assert isinstance(cpus, list) and isinstance(busy, list) and isinstance(waiting, list)
-    rows = [*busy, waiting]
-    bin_ns = timeline.get("bin_ns")
-    numbers = all(isinstance(row, list) and len(row) == len(waiting) and _numeric(row) for row in rows)
-    return len(busy) == len(cpus) and numbers and isinstance(bin_ns, int | float) and bin_ns > 0
+    if not (isinstance(cpus, list) and isinstance(busy, list) and cpus and len(busy) == len(cpus)):
+        return None
+    rows = busy if waiting is None and cpus == [TREE] else [*busy, waiting]
+    return timeline if _agree(rows) and _is_positive(timeline.get("bin_ns")) else None
+
+
+def _agree(rows: list[Any]) -> bool:
+    return all(isinstance(row, list) and row and len(row) == len(rows[0]) and _numeric(row) for row in rows)
+
+
+def _is_positive(x: Any) -> bool:
+    return isinstance(x, int | float) and x > 0
 
 
 def _numeric(row: list[Any]) -> bool:
     return all(isinstance(x, int | float) and math.isfinite(x) for x in row)
 
 
-def _timeline(doc: TimelineDoc, merge: int, scale: Scale, factors: Factors) -> dict[str, Any]:
-    timeline = doc.timeline
+def _timeline(doc: TimelineDoc, timeline: dict[str, Any], merge: int, scale: Scale, factors: Factors) -> dict[str, Any]:
     bin_ns = timeline["bin_ns"] * merge
+    waiting = [x / bin_ns for x in merged(timeline["waiting_ns"] or [], merge)]
+    busy = [[x / bin_ns for x in merged(row, merge)] for row in timeline["busy_ns"]]
     return {
         "title": factors.treatment(doc.treatment) or visible(doc.run),
         "run": visible(doc.run),
         "bin": bin_ns * scale.factor,
         "unit": scale.unit,
         "cpus": [visible(str(cpu)) for cpu in timeline["cpus"]],
-        "busy": [[round(100 * x / bin_ns) for x in merged(row, merge)] for row in timeline["busy_ns"]],
-        "waiting": [float(f"{x / bin_ns:.3g}") for x in merged(timeline["waiting_ns"], merge)],
+        "busy": [[round(100 * x) for x in row] for row in busy],
+        "waiting": [float(f"{x:.3g}") for x in waiting],
+        "words": in_words(busy, waiting),
         "tasks": _tasks(timeline.get("tasks")),
     }
+
+
+def in_words(busy: list[list[float]], waiting: list[float]) -> str:
+    """What a timeline shows, for who does not see it.
+
+    Args:
+        busy: for each CPU, the share of each bin for which a task ran there.
+        waiting: tasks that waited in each bin; empty where that is not known.
+
+    >>> in_words([[1, 1, 1, 1], [0, 1, 1, 0]], [0, 2, 0, 0])
+    'On average 1.5 tasks are on a CPU; for 50 % of the time about one or none. On average 0.5 wait, at most 2.'
+    """
+    running = [sum(column) for column in zip(*busy, strict=True)]
+    alone = sum(x < ALONE for x in running) / len(running)
+    most = f"for {100 * alone:.0f} % of the time about one or none"
+    told = f"On average {fmean(running):.3g} tasks are on a CPU; {most}."
+    if not waiting:
+        return f"{told} How many wait is not known: there were too many switches to record each."
+    return f"{told} On average {fmean(waiting):.3g} wait, at most {max(waiting):.3g}."
 
 
 def merged(row: list[float], merge: int) -> list[float]:

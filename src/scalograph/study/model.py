@@ -9,7 +9,7 @@ from scalograph.study.printed import Pattern, Pointer, printed_name
 
 From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
 
-CONTROLS = ("cpus", "placement", "isolation", "policy", "nice", "jvm", "jvm-options")
+CONTROLS = ("cpus", "placement", "isolation", "quota", "policy", "nice", "jvm", "jvm-options")
 _PLACEMENT = ("cpus", "placement", "isolation")
 
 
@@ -44,7 +44,7 @@ class Factor(Part):
     """A variable set on purpose. `levels` is text in the grammar while it needs a host to be spelled out."""
 
     levels: Levels
-    control: Literal["cpus", "placement", "isolation", "policy", "nice", "jvm", "jvm-options"] | None = None
+    control: Literal["cpus", "placement", "isolation", "quota", "policy", "nice", "jvm", "jvm-options"] | None = None
     declared_kind: Literal["workload", "placement", "tunable", "nuisance"] | None = Field(default=None, alias="kind")
     title: Text = ""
     unit: Text = ""
@@ -141,7 +141,7 @@ class Study(Part):
     version: Literal[1]
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
     title: Text
-    question: Literal["sweep"] = "sweep"
+    question: Literal["sweep", "effective-cpus"] = "sweep"
     work: Literal["total", "per-worker"]
     seed: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
     workload: WorkloadUse

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.usl import fit_usl
-from scalograph.analysis.usl_predict import predict
+from scalograph.analysis.usl_predict import Boundary, on_curve, predict, reach
 
 # SPEC SDM 91 on a SPARCcenter 2000, and a ray tracer: Gunther, Guerrilla Capacity Planning (2007).
 SPEC = ([1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
@@ -113,11 +113,13 @@ def test_a_prediction_is_a_bracket_that_holds_the_truth() -> None:
 
 @pytest.mark.parametrize(
     ("n", "boundaries", "why"),
-    [(65, (), "more than 2 times the largest size measured (32)"), (48, (32,), "beyond 32 the CPUs share"),
-     (48, (40, 64), "beyond 40 the CPUs share"), (1, (), "above 1")],
+    [(65, (), "more than 2 times the largest size measured (32)"), (48, (32,), "beyond 32 a cache begins"),
+     (48, (64, 40), "beyond 40 a cache begins; nothing was measured there"), (1, (), "above 1")],
 )  # fmt: skip
 def test_a_prediction_is_refused(n: float, boundaries: tuple[int, ...], why: str) -> None:
-    made = predict(fit_usl(SIZES, curve(SIZES, 0.05, 0.001)), n, boundaries)
+    made = predict(
+        fit_usl(SIZES, curve(SIZES, 0.05, 0.001)), n, [Boundary(after, "a cache begins") for after in boundaries]
+    )
     assert made.value is None and why in made.warnings[0]
 
 
@@ -127,4 +129,32 @@ def test_points_that_are_on_no_such_curve_predict_nothing() -> None:
 
 
 def test_a_boundary_that_was_measured_across_is_none() -> None:
-    assert predict(fit_usl(SIZES, curve(SIZES, 0.05, 0.001)), 48, (16, 64)).value is not None
+    limits = [Boundary(16, "a cache begins"), Boundary(64, "a socket begins")]
+    fit = fit_usl(SIZES, curve(SIZES, 0.05, 0.001))
+    assert predict(fit, 48, limits).value is not None
+    assert reach(fit, limits) == (64, "2 times the largest size measured")
+
+
+def test_how_far_a_curve_may_be_drawn() -> None:
+    fit, bad = fit_usl(SIZES, curve(SIZES, 0.05, 0.001)), fit_usl([1.0, 2, 4, 8], [10, 23, 50, 90])
+    end, why = reach(fit, [Boundary(40, "a socket begins")])
+    assert (end, why) == (40, "beyond 40 a socket begins; nothing was measured there")
+    assert reach(bad)[0] == 8 and reach(bad)[1].startswith("superlinear")
+
+
+def test_the_curve_within_what_was_measured_has_its_profile_interval() -> None:
+    rng, held = np.random.default_rng(4), 0
+    for _ in range(100):
+        fit = fit_usl(SIZES, curve(SIZES, 0.08, 0.0005) * np.exp(0.03 * rng.standard_normal(SIZES.size)))
+        inside, beyond = on_curve(fit, 12), predict(fit, 12)
+        held += inside.contains(float(curve(np.array([12.0]), 0.08, 0.0005)[0]))
+        assert beyond.low is None or (inside.low is not None and beyond.low <= inside.low)  # a lack of fit by chance
+    assert held >= 88
+    assert on_curve(fit, 1) == fit.gamma
+
+
+def test_what_nothing_bounds_from_above_has_no_upper_end() -> None:
+    fit = fit_usl([1, 2, 4, 8], [1, 1.2, 4, 2.1])
+    found = on_curve(fit, 8)
+    assert found.low is not None and found.value is not None and found.low < found.value
+    assert found.high is None and any("from below only" in text for text in found.warnings)

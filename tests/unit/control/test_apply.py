@@ -46,11 +46,11 @@ def test_every_control_of_the_protocol_is_registered() -> None:
     page = (Path(__file__).parents[3] / "protocol/study.md").read_text()
     line = next(line for line in page.splitlines() if line.startswith("| `factors.NAME.control`"))
     assert all(f"`{name}`" in line for name in CONTROLS)
-    assert set(CONTROLS) == {"cpus", "placement", "isolation", "policy", "nice", "jvm", "jvm-options"}
+    assert set(CONTROLS) == {"cpus", "placement", "isolation", "quota", "policy", "nice", "jvm", "jvm-options"}
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(StudyError, match='no control "cpu", expected one of cpus, placement, isolation, policy, nice'):
+    with pytest.raises(StudyError, match='no control "cpu", expected one of cpus, placement, isolation, quota, policy'):
         control("cpu")
 
 

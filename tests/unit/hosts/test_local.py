@@ -82,3 +82,20 @@ def test_steps_around_a_run_that_did_not_happen(tmp_path: Path) -> None:
     here = LocalHost(Design(study, (run.treatment,)), facts, program(study.workload, tmp_path), ["/no/probe"])
     failed = here.measure(run)["run"]
     assert (failed["status"], failed["reason"]) == ("failed", "prepare failed: false: exit code 1")
+
+
+def test_a_cpu_that_has_gone_fails_its_runs_and_not_the_study(tmp_path: Path) -> None:
+    probe = tmp_path / "probe"
+    here, run = host(tmp_path, probe)
+    said = (
+        '{"event":"error","run":"r1","where":"%s","found":"CPU 0","expected":"a CPU of this host: 1","fix":"lower it"}'
+    )
+    for where in ("commands[0].cpus", "commands[0].policy"):
+        probe.write_text(f"#!/bin/sh\ncat >/dev/null\necho '{said % where}'\nexit 3\n")
+        probe.chmod(stat.S_IRWXU)
+        if where.endswith("cpus"):
+            failed = here.measure(run)["run"]
+            assert failed["status"] == "failed" and "expected a CPU of this host: 1" in failed["reason"]
+        else:
+            with pytest.raises(HostError, match="policy"):
+                here.measure(run)

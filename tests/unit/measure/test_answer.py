@@ -11,6 +11,7 @@ from scalograph.measure.declaration import study_text
 from scalograph.measure.next_size import next_gain
 from scalograph.measure.plot import Mark, plot
 from scalograph.measure.show import figure, steps_table
+from scalograph.measure.told import law_line, unused
 from scalograph.measure.wish import Printed, Wish
 from scalograph.measure.words import percents, sentence
 from scalograph.study import parse
@@ -169,6 +170,21 @@ def test_many_levels_stand_at_equal_factors() -> None:
     *_, axis = plot(marks)
     places = [axis.index(f" {2**k} ") for k in (1, 2, 3)]
     assert places[1] - places[0] in (6, 7) and places[2] - places[1] in (6, 7)
+
+
+def test_the_law_in_figures() -> None:
+    text = law_line(only(table()))
+    assert text.startswith("Law: sigma 0.04") and ", kappa 0" in text and "largest above " in text
+    assert law_line(only(table((1, 2)))) == ""
+
+
+def test_a_command_that_ignores_its_level_is_told() -> None:
+    same = table(sigma=1.0)
+    assert unused(same, only(same)) == (
+        "The same at all levels of threads, and CPUs used do not rise: does the command use {threads}?"
+    )
+    for other in (table(), table((1,)), table(factor="cpus", sigma=1.0), table(factor="copies", sigma=1.0)):
+        assert unused(other, only(other)) == ""
 
 
 def test_shares_in_words() -> None:

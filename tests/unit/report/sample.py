@@ -14,6 +14,7 @@ from scalograph.findings import (
     EstimateDoc,
     FactorDoc,
     Findings,
+    LawDoc,
     Level,
     Noise,
     Point,
@@ -127,6 +128,30 @@ def _busy(i: int, used: int, cpu: int, threads: int, rng: random.Random) -> floa
     if i < 12 and cpu > 0:
         return 0.1 * rng.random()
     return 0.0 if i > used - 5 * (cpu + 1) else rng.uniform(0.94, 1.0)
+
+
+def law(sigma: float, kappa: float, largest: float) -> LawDoc:
+    """A law with its lines, 5 % to either side."""
+    sizes = [largest ** (i / 10) for i in range(11)] + [largest * 1.5, largest * 2]
+    fitted = [n / (1 + sigma * (n - 1) + kappa * n * (n - 1)) for n in sizes]
+    best = math.sqrt((1 - sigma) / kappa) if kappa else None
+    low = (best and 0.8 * best) or 3 * largest
+    optimum = EstimateDoc(value=best, low=low, high=best and 1.3 * best, n=9, method="law")
+    end = "2 times the largest size measured"
+    return LawDoc(
+        sigma=EstimateDoc(value=sigma), kappa=EstimateDoc(value=kappa), gamma=EstimateDoc(value=1.0), optimum=optimum,
+        twice=EstimateDoc(value=fitted[-1]), largest=largest, end=end, sizes=sizes, fitted=fitted,
+        low=[0.95 * y for y in fitted], high=[1.05 * y for y in fitted],
+        amdahl=[] if kappa else [n / (1 + sigma * (n - 1)) for n in sizes],
+    )  # fmt: skip
+
+
+def lawful() -> Findings:
+    """Two curves with their laws: one reaches its optimum, the other does not."""
+    findings = small()
+    for c, (sigma, kappa) in zip(findings.curves, ((0.05, 0.02), (0.3, 0.0)), strict=True):
+        c.law = law(sigma, kappa, 8)
+    return findings
 
 
 def study(levels: Sequence[Level]) -> StudyDoc:

@@ -70,7 +70,7 @@ def test_zero_is_a_value_and_null_is_a_dash() -> None:
     assert str(estimate(None)) == DASH
     assert level_text(0) == "0"
     assert level_text(False) == "false"
-    assert level_text("") == ""
+    assert level_text("") == "(empty)"
 
 
 def test_one_sided_intervals_say_which_end_is_open() -> None:

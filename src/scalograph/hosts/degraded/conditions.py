@@ -17,8 +17,8 @@ def conditions(root: Path = Path("/")) -> dict[str, Any]:
     return {
         "machine_memory_stall_ns": stall_ns(_text(root / "proc/pressure/memory")),
         "machine_io_stall_ns": stall_ns(_text(root / "proc/pressure/io")),
-        "throttled_ns": _largest(_throttled(root)),
-        "thermal_ns": _largest(_thermal(root)),
+        "throttled_ns": list(_throttled(root)),
+        "thermal_ns": list(_thermal(root)),
         "n_swapped_in": int(vmstat["pswpin"]) if "pswpin" in vmstat else None,
         "disk_bytes": sum(disk) if disk else None,
         "clock_step_ns": _ahead_of_monotonic(time.CLOCK_REALTIME),
@@ -42,13 +42,11 @@ def stall_ns(pressure: str) -> int | None:
     return None
 
 
-def _largest(found: Iterator[int]) -> int | None:
-    known = list(found)
-    return max(known) if known else None
-
-
-def _passed(before: int | None, after: int | None) -> int | None:
-    return None if before is None or after is None else after - before
+def _passed(before: int | list[int] | None, after: int | list[int] | None) -> int | None:
+    """Of several readings the one that moved most: a cgroup that was held back long ago must not hide one that is."""
+    if isinstance(before, list) and isinstance(after, list):
+        return max((there - here for here, there in zip(before, after, strict=False)), default=None)
+    return after - before if isinstance(before, int) and isinstance(after, int) else None
 
 
 def _throttled(root: Path) -> Iterator[int]:

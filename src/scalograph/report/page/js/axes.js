@@ -2,10 +2,11 @@
 
 const CROWD = 24; // more levels than this get round numbers as ticks instead of themselves
 
-function horizontal(family, look, width) {
+// `further`: places past the levels that have to be seen too.
+function horizontal(family, look, width, further = []) {
   const { at, labels, scale } = family.axis;
   const low = Math.min(...at);
-  const high = Math.max(...at);
+  const high = Math.max(...at, ...further);
   const pad = (high - low || 1) * 0.05;
   const range = [low - pad, high + pad];
   const ticks = at.length > CROWD && scale === "linear" ? { nticks: Math.max(3, Math.floor(width / 70)) } : fitting(at, labels, range, width);
@@ -40,11 +41,13 @@ function fitting(at, labels, range, width) {
 function extent(family, measure, panels, samples) {
   const core = new Reach();
   const whole = new Reach();
-  for (const point of panels.flatMap((panel) => family.visible(panel)).flatMap((curve) => curve.points)) {
+  const curves = panels.flatMap((panel) => family.visible(panel));
+  for (const curve of curves) takeLaws(family, measure, curve, core, whole);
+  for (const point of curves.flatMap((curve) => curve.points)) {
     const value = point.values[measure.id];
     if (value) core.take(value[0]);
     if (value) [value[1], value[2], value[4], value[5]].forEach((x) => whole.take(x));
-    if (measure.id === "speedup") core.take(point.ideal);
+    if (isShown(family, measure, "ideal")) core.take(point.ideal);
     if (measure.id === "efficiency") core.take(1);
     if (measure.response !== undefined) for (const row of rowsOf(point)) core.take(scored(samples, measure, row));
   }

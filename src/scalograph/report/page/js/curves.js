@@ -4,9 +4,10 @@ const MANY_DOTS = 6000;
 
 function curveTraces(family, measure, panel, look, samples, quota) {
   const shown = family.visible(panel);
-  const ideal = idealTrace(family, measure, shown, look);
+  const ideal = isShown(family, measure, "ideal") || measure.id === "efficiency" ? idealTrace(family, measure, shown, look) : null;
+  const laws = lawTraces(family, measure, shown, look);
   const parts = shown.map((curve) => lineParts(family, measure, curve, look, samples, quota));
-  return [...(ideal ? [ideal] : []), ...parts.map((p) => p.band), ...parts.map((p) => p.dots), ...parts.map((p) => p.line)].filter(Boolean);
+  return [...(ideal ? [ideal] : []), ...laws, ...parts.map((p) => p.band), ...parts.map((p) => p.dots), ...parts.map((p) => p.line)].filter(Boolean);
 }
 
 function lineParts(family, measure, curve, look, samples, quota) {
@@ -121,10 +122,11 @@ function idealTrace(family, measure, curves, look) {
   return { type: "scatter", mode: "lines", x, y, line: { color: look.muted, width: 1.2, dash: "3px,3px" }, hoverinfo: "skip", connectgaps: false };
 }
 
-function caption(measure, quota, most, marked, isCut) {
+function caption(family, measure, quota, most, marked, isCut) {
   const parts = [`Line: estimate; bars: its ${measure.confidence} interval`];
   if (measure.id === "speedup") parts.push("shaded: interval that holds for all levels at once");
   if (["speedup", "efficiency"].includes(measure.id)) parts.push("dashed gray: ideal");
+  parts.push(...lawCaption(family, measure));
   if (measure.response !== undefined) {
     parts.push(most > quota ? `dots: ${quota} of up to ${most} runs a point` : "dots: every run");
     if (marked.length) parts.push(`crosses: runs that are ${marked.join(" or ")}`);
@@ -140,9 +142,9 @@ function measureFigure(family, measure, samples) {
   const total = counts.reduce((a, b) => a + b, 0);
   const quota = total <= MANY_DOTS ? Infinity : Math.max(4, Math.floor(MANY_DOTS / points.length));
   const grid = el("div", { class: panels.length > 1 ? "panels" : "panels single" });
-  const ranges = new Map(); // by the lines that are hidden: every panel asks, one answer serves all
+  const ranges = new Map(); // by the lines that are hidden or shown: every panel asks, one answer serves all
   const rangeOf = () => {
-    const hidden = [...family.hidden].sort().join(" ");
+    const hidden = [...family.hidden, ...family.laws].sort().join(" ");
     if (!ranges.has(hidden)) ranges.set(hidden, extent(family, measure, panels, samples));
     return ranges.get(hidden);
   };
@@ -154,13 +156,14 @@ function measureFigure(family, measure, samples) {
       const box = { width: place.clientWidth, height: place.clientHeight };
       return {
         traces: curveTraces(family, measure, panel, look, samples, quota),
-        layout: layout(look, box, { xaxis: horizontal(family, look, box.width), yaxis: vertical(look, range) }),
+        layout: layout(look, box, { xaxis: horizontal(family, look, box.width, lawPlaces(family, measure)), yaxis: vertical(look, range) }),
       };
     });
   });
   const unit = measure.unit ? el("span", { class: "unit" }, ` (${measure.unit})`) : null;
-  const head = el("figcaption", {}, el("h3", {}, measure.title, unit), el("p", { class: "key" }, caption(measure, quota, Math.max(...counts), crossed(samples), rangeOf()?.isCut)), keyLines(family));
-  return { node: el("figure", {}, head, grid, asTable(family, measure, panels)), draws };
+  const head = el("figcaption", {}, el("h3", {}, measure.title, unit), el("p", { class: "key" }, caption(family, measure, quota, Math.max(...counts), crossed(samples), rangeOf()?.isCut)), keyLines(family));
+  const texts = [asTable(family, measure, panels), lawWords(family, measure, panels)].filter(Boolean);
+  return { node: el("figure", {}, head, grid, ...texts), draws };
 }
 
 // The same numbers as text, built when they are asked for.

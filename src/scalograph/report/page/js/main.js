@@ -15,7 +15,7 @@ function familySection(data, factors, samples) {
     if (share) figures.push(share);
     const fixed = family.fixed ? el("p", { class: "note" }, `All with ${family.fixed}.`) : null;
     const redrawn = () => figures.flatMap((figure) => figure.draws).forEach((draw) => draw());
-    const head = el("div", { class: "family-head" }, controls(family, rebuild), legend(family, redrawn));
+    const head = el("div", { class: "family-head" }, controls(family, rebuild), legend(family, redrawn), lawLegend(family, redrawn));
     const few = family.panels().length === 1;
     const measures = el("div", { class: few ? "measures few" : "measures" }, ...figures.map((figure) => figure.node));
     node.replaceChildren(...[el("h3", { class: "quiet" }, `Along ${family.title}`), head, fixed, measures].filter(Boolean));
@@ -37,13 +37,16 @@ async function loadLibrary() {
 }
 
 async function drawFigures(data) {
-  const sections = data.families.filter((family) => family.measures.length).map((family) => familySection(family, data.factors, data.samples));
-  sections.forEach((section) => byId("families").append(section.node));
+  const surface = data.surfaces.length ? surfaceSection(data.surfaces) : null;
+  if (surface) byId("surfaces").append(surface.node);
+  const families = data.families.filter((family) => family.measures.length).map((family) => familySection(family, data.factors, data.samples));
+  families.forEach((section) => byId("families").append(section.node));
+  const sections = [surface, ...families].filter(Boolean);
   if (data.timelines.length) {
     const section = timelineSection(data.timelines);
     byId("timelines").append(section.node);
     sections.push(section);
-  }
+  } else if (data.untimed) byId("timelines").append(el("p", { class: "note" }, data.untimed));
   if (!sections.length) return say("No point of these findings has a value, so there is nothing to draw.");
   await loadLibrary();
   for (const draw of sections.flatMap((section) => section.draws)) {

@@ -10,6 +10,7 @@ class Family {
     this.vertical = "auto";
     this.line = this.groups.length ? this.defaultLine() : null;
     this.panel = this.combinations(this.others()) <= MANY_PANELS ? "all" : this.others()[0];
+    this.laws = firstLaws(this);
     this.heldAt = {};
     for (const name of this.groups) this.heldAt[name] = this.used(name)[0];
   }

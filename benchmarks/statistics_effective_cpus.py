@@ -1,0 +1,128 @@
+"""How many runs until the CPUs that help are known, and is the answer right? With the model, without it, and mixed."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from statistics_common import Case, Measure, main, share
+
+from scalograph.analysis.effective_course import Course
+from scalograph.analysis.effective_search import search
+from scalograph.simulate import NOISES, Noise, amdahl, lock_collapse, run_scores, usl
+from scalograph.simulate.noise import FloatArray
+
+CPUS = range(1, 13)
+MOST = 48
+TARGETS = {"low": (95.0, 100.0), "high": (93.0, 100.0)}
+Program = Callable[[np.random.Generator], FloatArray]
+Answer = tuple[int | None, int]
+
+
+def capped(rng: np.random.Generator) -> FloatArray:
+    """Times of a program that uses m CPUs at most, with a serial share up to 5 %."""
+    cap, serial = int(rng.integers(1, 13)), rng.uniform(0, 0.05)
+    return np.array([1 / amdahl(min(k, cap), serial) for k in CPUS])
+
+
+def whole_tasks(rng: np.random.Generator) -> FloatArray:
+    """Twelve equal tasks, each on one CPU from its start to its end, on m CPUs at most."""
+    return np.array([np.ceil(12 / min(k, cap)) / 12 for cap in (rng.integers(2, 13),) for k in CPUS])
+
+
+def coherency(rng: np.random.Generator) -> FloatArray:
+    """The universal scalability law: beyond some CPUs it gets slower."""
+    sigma, kappa = rng.uniform(0, 0.1), rng.uniform(0.005, 0.03)
+    return np.array([1 / usl(k, sigma, kappa) for k in CPUS])
+
+
+def collapse(rng: np.random.Generator) -> FloatArray:
+    """Linear up to some CPUs, then at half of the best speed."""
+    at = int(rng.integers(4, 12))
+    return np.array([1 / lock_collapse(k, at, (at - 1) / 2) for k in CPUS])
+
+
+def adaptive(times: FloatArray, rng: np.random.Generator, noise: Noise, rounds: bool = False) -> Answer:
+    """The search as the planner does it: answer (None: not decided) and runs."""
+    course = Course(CPUS, int(rng.integers(1 << 30)), rounds)
+    while (k := course.next_level) is not None and len(course.k) < MOST:
+        course.add(k, times[k - 1] * float(run_scores(rng, (1,), noise)[0]))
+    found = course.found
+    return (found.k_eff if found and found.sure else None), len(course.k)
+
+
+def model_free(times: FloatArray, rng: np.random.Generator, noise: Noise) -> Answer:
+    """Bisection alone, from the first run on."""
+    k: list[int] = []
+    scores: list[float] = []
+    while (wanted := (found := search(k, scores, CPUS)).next_level) is not None:
+        k.append(wanted)
+        scores.append(times[wanted - 1] * float(run_scores(rng, (1,), noise)[0]))
+    return found.k_eff, len(k)
+
+
+def exact(times: FloatArray, answer: int | None) -> bool:
+    """Whether it is the least CPU count at most 2 % above the shortest time."""
+    return answer == CPUS[int(np.argmax(times <= 1.02 * times.min()))]
+
+
+def near(times: FloatArray, answer: int | None) -> bool:
+    """Whether the answer costs no more than 7 %: the margin of 5 %, and what noise adds to it."""
+    return answer is not None and bool(times[answer - 1] <= 1.07 * times.min())
+
+
+def runs(method: Callable[..., Answer], program: Program, noise: Noise) -> Measure:
+    """Runs on average."""
+
+    def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
+        found = [method(program(rng), rng, noise)[1] for _ in range(n_cases)]
+        return float(np.mean(found)), float(np.std(found)) / n_cases**0.5, f"p95 {np.percentile(found, 95):.0f}"
+
+    return measure
+
+
+def right(
+    method: Callable[..., Answer], program: Program, noise: Noise, is_right: Callable[[FloatArray, int | None], bool]
+) -> Measure:
+    """Share of right answers; the note counts those that were not decided."""
+
+    def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
+        hits = open_ = 0
+        for _ in range(n_cases):
+            times = program(rng)
+            answer = method(times, rng, noise)[0]
+            hits, open_ = hits + is_right(times, answer), open_ + (answer is None)
+        return share(hits, n_cases, f"{100 * open_ / n_cases:.1f} % not decided")
+
+    return measure
+
+
+def published(noise: Noise) -> Measure:
+    """Threads with the same work each, mapped onto two kernel threads, 1 to 12 of them on 12 CPUs."""
+    times = np.ceil(np.arange(1, 13) / 2)
+
+    def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
+        found = [adaptive(times, rng, noise, rounds=True) for _ in range(n_cases)]
+        return share(sum(k == 2 for k, _ in found), n_cases, f"{np.mean([n for _, n in found]):.1f} runs")
+
+    return measure
+
+
+OTHERS = {"whole tasks": whole_tasks, "coherency": coherency, "collapse": collapse}
+
+
+def cases() -> Iterator[Case]:
+    """The model on its own ground, bisection alone, the published case, and programs that are none of the model's."""
+    for name, noise in NOISES.items():
+        yield Case(f"{name}: runs on average (not a share)", (0.0, 11.0), runs(adaptive, capped, noise))
+        yield Case(f"{name}: exact answers", TARGETS[name], right(adaptive, capped, noise, exact))
+        yield Case(f"{name}: model-free, runs on average (not a share)", (0.0, 25.0), runs(model_free, capped, noise))
+        yield Case(
+            f"{name}: model-free, answers within 7 % of the best", (93.0, 100.0), right(model_free, capped, noise, near)
+        )
+        yield Case(f"{name}: the published case, two kernel threads", (95.0, 100.0), published(noise), 0.5)
+        for other, program in OTHERS.items():
+            yield Case(f"{name}: {other}, runs on average (not a share)", None, runs(adaptive, program, noise), 0.25)
+            yield Case(f"{name}: {other}, within 7 % of the best", None, right(adaptive, program, noise, near), 0.25)
+
+
+if __name__ == "__main__":
+    main("statistics_effective_cpus", list(cases()), n_long=1_000, n_quick=100)

@@ -1,0 +1,143 @@
+"""Less capacity, not fewer CPUs: a cgroup of our own that gets so much CPU time in each period, on whatever CPUs.
+
+A quota is another factor than a mask. Under a mask of one CPU two workers take turns; under a quota of one CPU both run
+side by side until the time of the period is used up, and then both stand still until the next one.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scalograph.control.base import Launch, Level, LevelError
+from scalograph.control.cgroups import CgroupTree
+from scalograph.control.cpu_tree import FirstTree, cpu_tree
+from scalograph.control.isolation import Refusal
+from scalograph.control.quota import cpu_quota, quota_of
+from scalograph.control.scheduler import kernel_says
+from scalograph.control.settings import cpu_delegation, quota_leaf
+from scalograph.control.store import Store, changed, lock_machine
+from scalograph.errors import HostError
+from scalograph.facts import HostFacts
+
+QUOTA, NO_QUOTA = "quota", "none"
+PERIOD_US = 100_000  # what kernels and containers have by default
+LEAST_CPUS = 0.01  # the kernel gives no less than 1 ms in a period
+
+
+def refusal(root: Path = Path("/")) -> Refusal | None:
+    """What stands against a quota, found by reading only; None where nothing does."""
+    tree = cpu_tree(root)
+    if tree is None:
+        return Refusal("no cgroup has the controller cpu here", "run outside the container, or leave quotas out")
+    if not os.access(tree.mount, os.W_OK):
+        return Refusal("EACCES: no permission to make a cgroup", "run as root, or leave quotas out")
+    return None
+
+
+def granted_by(root: Path = Path("/")) -> str:
+    """What a quota is set with, for people."""
+    return "cgroup v1" if isinstance(cpu_tree(root), FirstTree) else "cgroup v2"
+
+
+class QuotaControl:
+    """Levels are CPUs' worth of time, 0.5 say, and "none"."""
+
+    name = QUOTA
+    kind = "tunable"
+
+    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
+        """The levels as written. Raises LevelError for one that limits nothing, and for any where they are refused."""
+        for level in levels:
+            if level == NO_QUOTA:
+                continue
+            if isinstance(level, (bool, str)) or not LEAST_CPUS <= level <= facts.n_cpus:
+                expected = f'CPUs\' worth of time from {LEAST_CPUS} to {facts.n_cpus}, or "{NO_QUOTA}"'
+                raise LevelError(f"quota {level!r}", expected, "correct it")
+            if QUOTA in facts.refused:
+                found = f"quota {level} is refused here ({facts.refused[QUOTA]})"
+                raise LevelError(found, NO_QUOTA, "leave it out; `scalograph doctor` says what would help")
+        return list(levels)
+
+    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
+        """Noted, so that the record of the run says it; `hold` sets it."""
+        return replace(launch, quota_cpus=None if level == NO_QUOTA else float(level))
+
+    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
+        """The cgroup, while the run lasts."""
+        return nullcontext() if level == NO_QUOTA else limited(float(level))
+
+    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+        """Nothing in the record: `limited` reads the quota back before and after the run."""
+        return []
+
+
+@contextmanager
+def limited(
+    cpus: float, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
+) -> Iterator[None]:
+    """This process, and what it starts meanwhile, with so much CPU time and no more; no process of others is moved.
+
+    It is entered before the run is started: the window of a run begins under it.
+
+    Args:
+        cpus: seconds of CPU time in a second.
+        tree: another than the machine's.
+        store: where the change is kept, so that a later start can undo it.
+        root: where /proc and /sys are.
+
+    Raises:
+        HostError: refused, with the kernel's reason; lost before the end; or a smaller quota holds already.
+    """
+    if refused := refusal(root):
+        raise HostError(QUOTA, refused.why, "the controller cpu, and leave to make a cgroup", refused.fix)
+    _refuse_smaller(cpus, root)
+    store, tree = store or Store.of_machine(), tree or cpu_tree(root)
+    assert tree is not None
+    name = f"scalograph-{secrets.token_hex(8)}"
+    with ExitStack() as held:
+        held.enter_context(lock_machine(store=store))
+        if not tree.delegated():
+            held.enter_context(changed(cpu_delegation(), lambda: tree.delegate(True), store))
+        held.enter_context(changed(quota_leaf(name), lambda: tree.make_leaf(name), store))
+        with _refused_in_words(cpus):
+            _limit(tree, tree.leaf(name), cpus)
+            held.enter_context(tree.inside(tree.leaf(name)))
+        yield
+        _prove(tree.leaf(name), cpus)
+
+
+def _refuse_smaller(cpus: float, root: Path) -> None:
+    around = cpu_quota(root)
+    if around is not None and around < cpus:
+        found = f"{cpus:g} CPUs, but a quota of {around:g} holds for this process already"
+        raise HostError(QUOTA, found, f"at most {around:g}", "lower the level, or start outside that cgroup")
+
+
+@contextmanager
+def _refused_in_words(cpus: float) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        found = f"the kernel refuses {cpus:g} CPUs ({kernel_says(error)})"
+        raise HostError(QUOTA, found, "a cgroup with that quota", "leave quotas out") from error
+
+
+def _limit(tree: CgroupTree, folder: Path, cpus: float) -> None:
+    quota = round(cpus * PERIOD_US)
+    if isinstance(tree, FirstTree):
+        tree.write(folder / "cpu.cfs_period_us", str(PERIOD_US))
+        tree.write(folder / "cpu.cfs_quota_us", str(quota))
+    else:
+        tree.write(folder / "cpu.max", f"{quota} {PERIOD_US}")
+    _prove(folder, cpus)
+
+
+def _prove(folder: Path, cpus: float) -> None:
+    found = quota_of(folder)
+    if found is None or abs(found - cpus) * PERIOD_US > 1:
+        told = "none" if found is None else f"{found:g} CPUs"
+        raise HostError(QUOTA, f"in force: {told}", f"{cpus:g} CPUs", "see who else writes to our cgroups")

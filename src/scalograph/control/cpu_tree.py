@@ -1,0 +1,36 @@
+"""The cgroup tree that has the controller of CPU time: cgroup v2, or that of v1 on machines that still divide them."""
+
+from pathlib import Path
+
+from scalograph.control.cgroups import CgroupTree, cgroup2_mount, read, v1_mount
+
+CONTROLLER = "cpu"
+
+
+class FirstTree(CgroupTree):
+    """The v1 hierarchy of one controller: all its folders have the controller's files, nothing is delegated."""
+
+    def delegated(self) -> bool:
+        """Always."""
+        return True
+
+    def delegate(self, on: bool) -> None:
+        """Nothing to do."""
+
+    def own_folder(self) -> Path | None:
+        """The cgroup of this hierarchy that this process is in."""
+        for line in (read(self._root / "proc/self/cgroup") or "").splitlines():
+            _, controllers, path = line.split(":", 2)
+            if self._controller in controllers.split(","):
+                return self.mount / path.lstrip("/")
+        return None
+
+
+def cpu_tree(root: Path = Path("/")) -> CgroupTree | None:
+    """Where a cgroup can be given a quota; None where no hierarchy that we see has the controller."""
+    first, second = v1_mount(CONTROLLER, root), cgroup2_mount(root)
+    if first is not None:
+        return FirstTree(root / first.lstrip("/"), root, CONTROLLER)
+    if second is not None and CONTROLLER in (read(second / "cgroup.controllers") or "").split():
+        return CgroupTree(second, root, CONTROLLER)
+    return None

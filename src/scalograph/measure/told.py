@@ -1,0 +1,49 @@
+"""What stands beside the answer: the fitted law in figures, and a warning where a level changes nothing."""
+
+from statistics import median
+
+from scalograph.answer.curves import curve_factor, docs, primary
+from scalograph.measure.answer import Along, Step
+from scalograph.report.format import estimate
+from scalograph.table import Table
+
+# Levels whose times differ by less are the same, and so are CPUs used.
+SAME, NO_RISE = 0.05, 0.10
+
+
+def law_line(along: Along) -> str:
+    """The law's parameters with their intervals, where it is largest, and its flags; empty without a law."""
+    law = along.law
+    if law is None:
+        return ""
+    parts = [f"{name} {estimate(docs(getattr(law, name)))}" for name in ("sigma", "kappa")]
+    parts += [text] if (text := _optimum(along)) else []
+    return "; ".join([f"Law: {', '.join(parts)}", *law.flags])
+
+
+def _optimum(along: Along) -> str:
+    assert along.law is not None
+    best = along.law.optimum
+    if best.value is not None:
+        return f"largest at {estimate(docs(best))}"
+    return f"largest above {best.low:.3g}" if best.low is not None else ""
+
+
+def unused(table: Table, along: Along) -> str:
+    """A warning where neither time nor CPUs used change along levels that the command was given; else empty."""
+    factor = curve_factor(table)
+    steps = [step for step in along.steps if step.sample.scores(primary(table))]
+    given = factor != "copies" and table.study.factors[factor].control is None
+    # On a busy machine nothing rises.
+    if len(steps) < 2 or not given or any(step.sample.falls_back for step in steps):
+        return ""
+    times = [median(step.sample.scores(primary(table))) for step in steps]
+    if any(abs(time / times[0] - 1) > SAME for time in times) or _rises(steps):
+        return ""
+    return f"The same at all levels of {factor}, and CPUs used do not rise: does the command use {{{factor}}}?"
+
+
+def _rises(steps: list[Step]) -> bool:
+    """Whether CPUs used grow; not known is no."""
+    used = [step.cpus.value for step in steps if step.cpus and step.cpus.value]
+    return bool(used) and max(used) > (1 + NO_RISE) * used[0]

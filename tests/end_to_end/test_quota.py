@@ -1,0 +1,57 @@
+"""A study whose factor is a quota: set for real, said in the journal, and no disturbance."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from scalograph.control.capacity import refusal
+
+from .shell import degraded, scalograph
+
+pytestmark = pytest.mark.skipif(refusal() is not None or os.geteuid() != 0, reason="no quota is granted here")
+STUDY = """\
+version = 1
+name = "quota"
+title = "What does a quota take?"
+work = "per-worker"
+seed = 1
+
+[workload]
+use = "process-loop"
+parameters = { units = 600000000 }
+
+[factors.quota]
+control = "quota"
+levels = [0.25, "none"]
+
+[responses.wall]
+from = "window.wall"
+unit = "s"
+
+[responses.throttled]
+from = "run.throttled"
+unit = "s"
+better = "none"
+
+[protocol]
+runs = 1
+max_reruns = 0
+"""
+
+
+@pytest.mark.parametrize("probe", ["degraded", "own"])
+def test_a_quota_is_in_force_and_told(tmp_path: Path, probe: str) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    done = scalograph(
+        "run", "study.toml", "-o", "out", cwd=tmp_path, env=degraded(tmp_path) if probe == "degraded" else None
+    )
+    assert done.returncode in (0, 5), done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
+    runs = {str(line["treatment"]["quota"]): line["record"]["run"] for line in lines if line["event"] == "run"}
+    assert runs["0.25"]["quota_cpus"] == 0.25
+    assert runs["0.25"]["throttled_ns"] > 0
+    assert runs["none"]["quota_cpus"] is None
+    causes = [cause["cause"] for line in lines if line["event"] == "verdict" for cause in line["causes"]]
+    assert "quota" not in causes

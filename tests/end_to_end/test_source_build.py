@@ -1,0 +1,98 @@
+"""A build of a tree of one's own, by the real path: declared, run, and told."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .shell import degraded, scalograph
+
+STUDY = """\
+version = 1
+name = "own-build"
+title = "Which -j?"
+work = "total"
+seed = 1
+
+[workload]
+use = "source-build"
+parameters = {{ tree = "own", source = "{source}", target = "{target}" }}
+
+[factors.jobs]
+levels = [1, 2]
+
+[baseline]
+jobs = 1
+
+[responses.wall]
+from = "window.wall"
+unit = "s"
+
+[responses.user]
+from = "run.user"
+unit = "s"
+
+[protocol]
+runs = 2
+warmup_runs = 1
+max_reruns = 0
+"""
+MAKEFILE = "all: a.o b.o c.o\n%.o: %.c\n\tcc -c -o $@ $<\nbroken:\n\tcc -c none.c\n"
+# A Makefile that lacks a dependency builds by luck; this one fails where a lucky one might.
+MAKEFILE += "alone: all\n\t@$(if $(findstring j2,$(MAKEFLAGS)),$(error b.h is not there yet))echo done\n"
+
+
+def study(folder: Path, target: str) -> Path:
+    tree = folder / "tree"
+    tree.mkdir()
+    (tree / "Makefile").write_text(MAKEFILE)
+    for name in "abc":
+        (tree / f"{name}.c").write_text(f"int {name}(void) {{ return 1; }}\n")
+    file = folder / "study.toml"
+    file.write_text(STUDY.format(source=tree, target=target))
+    return file
+
+
+@pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
+def test_every_run_compiles_everything_and_counts_it(tmp_path: Path) -> None:
+    env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = scalograph("run", study(tmp_path, "all"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    assert done.returncode in (0, 5), done.stderr
+    events = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
+    runs = [event["record"] for event in events if event["event"] == "run"]
+    assert len(runs) >= 5
+    for record in runs:
+        assert record["run"]["status"] == "ok", record["run"]["reason"]
+        (part,) = record["iterations"]
+        assert part["work"] == [3]
+        assert part["cpu_ns"][0] > 0
+        # The copying is over before the window begins.
+        assert part["start_ns"][0] > 0
+
+
+@pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
+def test_a_tree_that_will_not_build_is_counted_and_says_why(tmp_path: Path) -> None:
+    env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = scalograph("run", study(tmp_path, "broken"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    assert done.returncode == 4
+    found = json.loads((tmp_path / "out/findings.json").read_text())
+    ((reason, count),) = found["runs"]["failures"].items()
+    assert count == 4
+    assert "make ended with exit code 2" in reason
+    assert "none.c" in reason
+
+
+@pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
+def test_what_fails_with_one_j_is_measured_with_the_others(tmp_path: Path) -> None:
+    env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = scalograph("run", study(tmp_path, "alone"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    assert done.returncode == 4
+    found = json.loads((tmp_path / "out/findings.json").read_text())
+    assert found["runs"]["n_failed"] == 2
+    assert found["runs"]["n_empty"] == 1
+    ((reason, count),) = found["runs"]["failures"].items()
+    assert count == 2 and "b.h is not there yet" in reason
+    points = {point["level"]: point for curve in found["curves"] for point in curve["points"]}
+    assert points[1]["responses"]["wall"]["estimate"]["value"] > 0
+    assert points[2]["n_failed"] == 2

@@ -1,0 +1,89 @@
+"""Surfaces in a real browser: three figures, in both schemes, on paper, and by the keyboard."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from scalograph.report.html import write
+
+from .test_report_browser import CONTRAST, Visit, browser, chooser
+
+__all__ = ["browser"]
+SAMPLE = Path(__file__).parents[1] / "unit" / "report" / "surface_sample.py"
+PATCHES = "svg.relief path[fill^='rgb']"
+
+
+@pytest.fixture(scope="module")
+def sample() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("surface_sample", SAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def report(folder: Path, findings: Any) -> Path:
+    write(findings, folder / "report.html")
+    return folder / "report.html"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1600])
+def test_map_contours_and_relief_are_drawn(
+    browser: Any, sample: ModuleType, tmp_path: Path, scheme: str, width: int
+) -> None:
+    path = report(tmp_path, sample.two_cpus())
+    with Visit(browser, path, viewport={"width": width, "height": 900}, color_scheme=scheme) as visit:
+        page = visit.page
+        assert page.locator("figure.surface .heatmaplayer image").count() == 1
+        assert page.locator("figure.surface .contourlayer .contourlines path").count() >= 5
+        assert page.locator("figure.surface .scatterlayer path.point").count() == 2  # the ridge: 1 on 1, 2 on 2
+        assert page.locator(PATCHES).count() == 10  # ten between eleven counts, one divided, one without a corner
+        assert visit.overflow() == 0
+        assert page.evaluate(CONTRAST) == []
+        assert visit.is_quiet()
+
+
+def test_the_relief_turns_by_the_keyboard(browser: Any, sample: ModuleType, tmp_path: Path) -> None:
+    with Visit(browser, report(tmp_path, sample.two_cpus())) as visit:
+        before = visit.page.locator(PATCHES).first.get_attribute("d")
+        visit.page.get_by_label("Turn").focus()
+        visit.page.keyboard.press("ArrowRight")
+        assert visit.page.locator(PATCHES).first.get_attribute("d") != before
+        assert visit.is_quiet()
+
+
+def test_of_several_surfaces_one_is_chosen(browser: Any, sample: ModuleType, tmp_path: Path) -> None:
+    with Visit(browser, report(tmp_path, sample.many_cpus())) as visit:
+        assert visit.page.locator("#surfaces").get_by_text("All with options: (empty).").count() == 1
+        chooser(visit.page, "Surface").select_option(index=1)
+        assert visit.page.locator("#surfaces").get_by_text("All with options: -Xint.").count() == 1
+        assert visit.page.locator("figure.surface .heatmaplayer image").count() == 1
+        assert visit.is_quiet()
+
+
+def test_the_numbers_stand_in_a_table_too(browser: Any, sample: ModuleType, tmp_path: Path) -> None:
+    with Visit(browser, report(tmp_path, sample.two_cpus())) as visit:
+        visit.page.locator("#surfaces summary").click()
+        visit.page.locator("#surfaces tbody tr").first.wait_for()
+        assert visit.page.locator("#surfaces tbody tr").count() == 11
+        assert visit.page.locator("#surfaces thead th").all_inner_texts() == ["processes", "CPUs 1", "CPUs 2"]
+
+
+def test_on_paper_it_is_drawn_for_paper(browser: Any, sample: ModuleType, tmp_path: Path) -> None:
+    with Visit(browser, report(tmp_path, sample.two_cpus()), color_scheme="dark") as visit:
+        visit.page.emulate_media(media="print")
+        visit.page.wait_for_selector("html.printing")
+        fills = visit.page.locator(PATCHES).evaluate_all("all => all.map((path) => path.getAttribute('fill'))")
+        assert all(min(map(int, fill[4:-1].split(","))) > 50 for fill in fills)
+        assert visit.page.get_by_label("Turn").is_hidden()
+
+
+def test_a_hostile_title_stays_text(browser: Any, sample: ModuleType, tmp_path: Path) -> None:
+    with Visit(browser, report(tmp_path, sample.hostile())) as visit:
+        assert visit.page.locator("img[src='x']").count() == 0
+        assert visit.is_quiet()

@@ -1,0 +1,53 @@
+"""The published case of two kernel threads, as the study that ships has it: which JVMs, and threads in rounds."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scalograph import conduct
+from scalograph.build import build
+from scalograph.control.jvms import find
+from scalograph.declare import declare_shipped
+from scalograph.errors import HostError, StudyError
+from scalograph.facts import CpuFact, HostFacts, Jvm
+from scalograph.workload import load, shipped
+
+CPUS = tuple(CpuFact(cpu=n, core=n) for n in range(12))
+OLD = Jvm(name="17", java="/j17/bin/java", release=17, build="17.0.1+2")
+NEW = Jvm(name="25", java="/j25/bin/java", release=25, build="25.0.1+3")
+
+
+@pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
+def test_one_to_eight_threads_on_one_carrier_and_on_two(quick: bool) -> None:
+    made = conduct.plan(declare_shipped("virtual-carriers", quick), HostFacts(cpus=CPUS, jvms=(OLD, NEW))).design
+    wanted = [{"threads": n, "carriers": c, "jvm": "25"} for n in range(1, 9) for c in (1, 2)]
+    assert [dict(treatment) for treatment in made.treatments] == wanted
+    assert made.dropped == ("16 treatments not planned: kind = virtual needs Java 21 or later, the JVM 17 is 17",)
+
+
+def test_without_a_new_jvm_it_says_so() -> None:
+    with pytest.raises(StudyError, match=r"no treatment is left.*needs Java 21 or later, the JVM 17 is 17"):
+        conduct.plan(declare_shipped("virtual-carriers"), HostFacts(cpus=CPUS, jvms=(OLD,)))
+
+
+def built(folder: Path, jvms: list[Jvm]) -> Path:
+    try:
+        made = build(shipped("java-threads"), load(shipped("java-threads")), jvms, folder)
+    except HostError as error:
+        pytest.skip(f"needs a compiler: {error}")
+    assert made is not None
+    return made
+
+
+@pytest.mark.parametrize("carriers", [1, 2])
+def test_no_more_threads_are_at_work_than_there_are_carriers(carriers: int, tmp_path: Path) -> None:
+    """Whoever else uses the machine: a thread that computes keeps its carrier to its end."""
+    new = [jvm for jvm in find() if jvm.release >= 21]
+    if not new:
+        pytest.skip("no JVM of release 21 or later")
+    words = ["kind=virtual", f"carriers={carriers}", "threads=5", "share=each", "units=2000000", "iterations=2"]
+    command = [new[0].java, "-cp", str(built(tmp_path, new)), "JavaThreads", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    peaks = [int(line.split()[2]) for line in done.stdout.splitlines() if line.startswith("value peak_threads")]
+    assert len(peaks) == 2 and max(peaks) <= carriers

@@ -1,0 +1,175 @@
+"""The posterior over programs: answers by hand, slowed runs, misfits, and what it refuses."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from scalograph.analysis.effective_cpus import effective_cpus
+from scalograph.analysis.effective_evidence import evidence
+from scalograph.analysis.effective_model import answers, programs
+from scalograph.analysis.effective_search import search
+from scalograph.simulate import usl
+
+LEVELS = range(1, 13)
+SPREAD = [1, 4, 6, 9, 12]
+
+
+def jitter(n: int, sd: float = 0.02) -> np.ndarray:
+    return np.exp(sd * np.random.default_rng(8).standard_normal(n))
+
+
+def times(k: Sequence[int], cap: int, serial: float = 0.0) -> list[float]:
+    curve = [serial + (1 - serial) / min(n, cap) for n in k]
+    return [float(t) for t in np.array(curve) * jitter(len(k))]
+
+
+@pytest.mark.parametrize(
+    ("curve", "answer"),
+    [
+        ([1.0, 1.0, 1.0, 1.0], 1),
+        ([1.0, 0.5, 0.5, 0.5], 2),
+        ([1.0, 0.5, 0.333, 0.25], 4),
+        ([1.0, 0.5, 0.495, 0.491], 2),  # two more gain less than 2 % together
+        ([1.0, 0.5, 0.495, 0.489], 3),  # and here more than 2 %
+        ([1.0, 0.5, 0.4, 0.8], 3),  # more make it slower
+    ],
+)
+def test_what_the_answer_is(curve: list[float], answer: int) -> None:
+    assert int(answers(np.array(curve))) + 1 == answer
+
+
+def test_programs_take_the_times_of_the_formula() -> None:
+    found = programs((1, 2, 4), rounds=True)
+    rows = np.exp(found.log_times[(found.caps == 2) & (found.serials == 0)])
+    assert any(np.allclose(row, [1, 0.5, 0.5]) for row in rows)
+    assert any(np.allclose(row, [1 + 0, 0.5 + 0.06 / 4, 0.5 + 0.06 * 3 / 4]) for row in rows)
+    in_rounds = np.exp(programs((1, 2, 3, 4), rounds=True).log_times)
+    assert any(np.allclose(row, [1, 0.5, 2 / 3, 0.5]) for row in in_rounds)
+
+
+@pytest.mark.parametrize("levels", [(1,), (2, 1), (0, 1), (1, 1)])
+def test_levels_that_mean_nothing(levels: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="expected at least two, growing, from 1 on"):
+        programs(levels)
+
+
+@pytest.mark.parametrize("cap", [2, 5, 11])
+def test_a_cap_is_found_and_a_neighbor_would_gain_nothing(cap: int) -> None:
+    k = [*SPREAD, cap - 1, cap, cap + 1, cap, cap - 1, cap + 1]
+    found = effective_cpus(k, times(k, cap), LEVELS)
+    assert found.k_eff == cap and found.probability >= 0.95 and found.sure
+    assert math.isclose(sum(found.probabilities.values()), 1, abs_tol=0.02)
+    assert found.gain is not None and found.gain[0] <= 0 < 0.05 > found.gain[1]
+
+
+def test_a_serial_share_is_bracketed() -> None:
+    k = [1, 4, 6, 9, 12] * 4
+    found = effective_cpus(k, times(k, 12, 0.1), LEVELS)
+    assert found.serial[0] <= 0.1 <= found.serial[1] < 0.2
+    assert found.k_eff == 12 and found.gain is None
+
+
+def test_the_marginal_likelihood_is_the_integral() -> None:
+    """Over T1 and sigma^2, for runs that cannot have been slowed: two, of which none may be."""
+    from scipy.stats import invgamma, norm
+
+    found, at, logs = programs((1, 2)), np.array([0, 1]), np.array([0.0, -0.66])
+    seen = evidence(found, at, logs)
+    location, log_variance = np.linspace(-1.5, 1.5, 3001), np.linspace(-16, 4, 801)
+    variance = np.exp(log_variance)
+    prior = invgamma.pdf(variance, 1, scale=0.03**2) * variance
+
+    def weight(row: int) -> float:
+        means = location[:, None, None] + found.log_times[row][at]
+        density = norm.pdf(logs, means, np.sqrt(variance)[:, None]).prod(axis=-1) * prior
+        whole = np.trapezoid(np.trapezoid(density, log_variance, axis=1), location)
+        return float(whole * np.exp(found.log_prior[row]))
+
+    rows = [int(i) for i in np.argsort(-seen.weights)[[0, 3]]]
+    assert weight(rows[0]) / weight(rows[1]) == pytest.approx(seen.weights[rows[0]] / seen.weights[rows[1]], rel=0.01)
+
+
+def test_one_slowed_run_changes_no_answer_and_is_looked_at_again() -> None:
+    k = [*SPREAD, 6, 9, 12, 5, 4, 7]
+    values = times(k, 5)
+    values[8] *= 1.5  # the only run on five CPUs
+    found = effective_cpus(k, values, LEVELS)
+    assert found.pending == (5,) and found.next_level == 5 and not found.sure
+    k, values = [*k, 5], [*values, 0.2]
+    again = effective_cpus(k, values, LEVELS)
+    assert again.k_eff == 5 and again.sure
+
+
+def test_neighbors_of_an_answer_are_measured_before_it_counts() -> None:
+    k = SPREAD * 3
+    found = effective_cpus(k, [1 / min(n, 6) for n in k], LEVELS)
+    assert found.k_eff == 6 and not found.sure
+    assert found.pending == (7, 5)
+
+
+def test_the_same_level_slow_in_all_its_runs_is_no_accident() -> None:
+    k = [1, 4, 6, 9, 12, 6, 9, 12, 9]
+    found = effective_cpus(k, [1 / n * (1.5 if n == 9 else 1) for n in k] * jitter(9, 0.005), LEVELS)
+    assert found.misfit and found.fit < 0.03 and not found.sure
+
+
+def test_the_next_run_goes_where_the_answers_differ() -> None:
+    k = [*SPREAD, 12, 9, 12]
+    found = effective_cpus(k, [1 / min(n, 11) for n in k], LEVELS)
+    assert {11, 12} >= {found.k_eff} and found.next_level >= 10
+
+
+def test_levels_need_not_be_every_count() -> None:
+    k = [1, 2, 4, 8, 16, 32] * 2
+    found = effective_cpus(k, times(k, 6), (1, 2, 4, 8, 16, 32))
+    assert found.k_eff == 8 and found.sure  # the least level that is enough for six
+
+
+@pytest.mark.parametrize(
+    ("k", "values", "words"),
+    [
+        ([1], [], "as many of each"),
+        ([], [], "at least one"),
+        ([1, 2], [1.0, 0.0], "times above 0"),
+        ([1, 2], [1.0, math.nan], "times above 0"),
+        ([1, 13], [1.0, 1.0], "13 CPUs, expected one of"),
+    ],
+)
+def test_refusals(k: list[int], values: list[float], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        effective_cpus(k, values, LEVELS)
+
+
+def searched(curve: Sequence[float], sd: float = 0.01) -> tuple[int | None, int]:
+    """The search without a model, to its end: answer and runs."""
+    rng = np.random.default_rng(4)
+    k: list[int] = []
+    values: list[float] = []
+    while (wanted := (found := search(k, values, LEVELS)).next_level) is not None:
+        k.append(wanted)
+        values.append(curve[wanted - 1] * float(np.exp(sd * rng.standard_normal())))
+    return found.k_eff, len(k)
+
+
+@pytest.mark.parametrize("cap", range(1, 13))
+def test_bisection_finds_every_cap(cap: int) -> None:
+    answer, n = searched([1 / min(k, cap) for k in LEVELS])
+    assert answer == cap and n <= 30
+
+
+@pytest.mark.parametrize("best", range(2, 12))
+def test_bisection_finds_the_best_where_more_are_worse(best: int) -> None:
+    answer, _ = searched([1 / k if k <= best else 2 / best for k in LEVELS])
+    assert answer == best
+
+
+def test_earlier_runs_show_where_the_best_is_though_each_step_there_is_small() -> None:
+    curve = [1 / usl(k, 0.03, 0.02) for k in LEVELS]
+    k = [*SPREAD, *SPREAD]
+    values = [curve[n - 1] for n in k]
+    while (wanted := (found := search(k, values, LEVELS)).next_level) is not None:
+        k, values = [*k, wanted], [*values, curve[wanted - 1]]
+    assert found.best < 12 and found.k_eff is not None
+    assert curve[found.k_eff - 1] <= 1.07 * min(curve) and len(k) <= 24

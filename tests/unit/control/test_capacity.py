@@ -1,0 +1,238 @@
+"""A quota: on trees of paper of both versions, on this machine where it grants one, and refused by name."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import scalograph
+from scalograph.analysis.verdict import judge
+from scalograph.control.apply import apply
+from scalograph.control.base import Launch, LevelError
+from scalograph.control.capacity import QuotaControl, limited, refusal
+from scalograph.control.cgroups import CgroupTree
+from scalograph.control.cpu_tree import FirstTree, cpu_tree
+from scalograph.control.quota import cpu_quota
+from scalograph.control.store import CHANGES, Store, restore_stale
+from scalograph.errors import HostError
+from scalograph.facts import CpuFact, HostFacts
+from scalograph.study import Study
+
+from ..records import record
+from .trees import write
+
+TWO = tuple(CpuFact(cpu=n, core=n) for n in range(2))
+FREE, BOUND = HostFacts(cpus=TWO), HostFacts(cpus=TWO, refused={"quota": "no cgroup has the controller cpu here"})
+FIRST = "1 2 0:3 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n1 2 0:4 / /cg/u rw - cgroup2 cgroup2 rw\n"
+SECOND = "1 2 0:4 / /cg/u rw - cgroup2 cgroup2 rw\n"
+
+
+class Paper(CgroupTree):
+    """Writes go to plain files; `moved` has who was moved where."""
+
+    def __init__(self, mount: Path, root: Path, controller: str = "cpu") -> None:
+        super().__init__(mount, root, controller)
+        self.moved: list[str] = []
+
+    def write(self, file: Path, text: str) -> None:
+        if file.name == "cgroup.procs":
+            assert text == str(os.getpid()), "nobody is moved but ourselves"
+            self.moved.append(file.parent.name)
+        elif file.name == "cgroup.subtree_control":
+            file.write_text({"+cpu": "cpu memory\n", "-cpu": "memory\n"}[text])
+        else:
+            file.write_text(text)
+
+    def remove_leaf(self, name: str) -> None:
+        shutil.rmtree(self.leaf(name))
+
+
+class FirstPaper(Paper, FirstTree):
+    """The same with the files of v1."""
+
+
+def machine(root: Path, version: int) -> Paper:
+    """A machine on which we are in the group `own`."""
+    write(root / "proc/self/mountinfo", FIRST if version == 1 else SECOND)
+    write(root / "proc/self/cgroup", "4:cpu,cpuacct:/own\n0::/own\n")
+    write(root / "cg/u/cgroup.controllers", "memory\n" if version == 1 else "cpu memory\n")
+    write(root / "cg/u/cgroup.subtree_control", "memory\n")
+    for home in ("cg/cpu/own", "cg/u/own"):
+        (root / home).mkdir(parents=True)
+    if version == 1:
+        return FirstPaper(root / "cg/cpu", root)
+    return Paper(root / "cg/u", root)
+
+
+def store(folder: Path, tree: Paper) -> Store:
+    return Store(folder / "state", None, cpu_time=tree)
+
+
+def test_levels() -> None:
+    control = QuotaControl()
+    assert control.resolve([0.5, 1, 2, "none"], FREE) == [0.5, 1, 2, "none"]
+    assert control.resolve(["none"], BOUND) == ["none"]
+    with pytest.raises(LevelError, match=r"quota 0.5 is refused here \(no cgroup has the controller cpu here\), exp"):
+        control.resolve([0.5], BOUND)
+
+
+@pytest.mark.parametrize("level", [0, -1, 0.001, 3, True, "all", float("inf")])
+def test_what_limits_nothing_is_no_level(level: float) -> None:
+    with pytest.raises(LevelError, match=r'expected CPUs\' worth of time from 0\.01 to 2, or "none"; correct it'):
+        QuotaControl().resolve([level], FREE)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_quota_is_set_entered_left_and_removed(tmp_path: Path, version: int) -> None:
+    tree = machine(tmp_path, version)
+    with limited(0.5, tree, store(tmp_path, tree), tmp_path):
+        (leaf,) = tree.mount.glob("scalograph-*")
+        written = {file.name: file.read_text() for file in leaf.iterdir()}
+        first = {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000"}
+        assert written == (first if version == 1 else {"cpu.max": "50000 100000"})
+        assert tree.moved == [leaf.name]
+        assert leaf.name in (tmp_path / "state" / CHANGES).read_text()
+    assert tree.moved[1:] == ["own"], "and we go back to where we came from"
+    assert not list(tree.mount.glob("scalograph-*")) and not (tmp_path / "state" / CHANGES).exists()
+    assert (tmp_path / "cg/u/cgroup.subtree_control").read_text() == "memory\n"
+
+
+def test_the_tree_is_the_one_that_has_the_controller(tmp_path: Path) -> None:
+    for version in (1, 2):
+        tree = machine(tmp_path / str(version), version)
+        found = cpu_tree(tmp_path / str(version))
+        assert found is not None and found.mount == tree.mount
+        assert isinstance(found, FirstTree) == (version == 1)
+        assert found.own_folder() == tree.mount / "own"
+
+
+def test_why_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = refusal(tmp_path / "nothing")
+    assert found and found.why == "no cgroup has the controller cpu here"
+    machine(tmp_path, 2)
+    assert refusal(tmp_path) is None
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    found = refusal(tmp_path)
+    assert found and found.why == "EACCES: no permission to make a cgroup"
+
+
+def test_a_smaller_quota_around_us_is_never_exceeded(tmp_path: Path) -> None:
+    tree = machine(tmp_path, 2)
+    write(tmp_path / "cg/u/own/cpu.max", "50000 100000\n")
+    with (
+        pytest.raises(HostError, match=r"quota: 1 CPUs, but a quota of 0.5 holds .*; lower the level"),
+        limited(1, tree, store(tmp_path, tree), tmp_path),
+    ):
+        pass
+    assert not list(tree.mount.glob("scalograph-*"))
+
+
+def test_a_quota_that_is_lost_during_the_run_is_told(tmp_path: Path) -> None:
+    tree = machine(tmp_path, 2)
+    with (
+        pytest.raises(HostError, match=r"in force: none, expected 0\.5 CPUs"),
+        limited(0.5, tree, store(tmp_path, tree), tmp_path),
+    ):
+        (leaf,) = tree.mount.glob("scalograph-*")
+        (leaf / "cpu.max").write_text("max 100000\n")
+    assert not list(tree.mount.glob("scalograph-*"))
+
+
+def test_the_kernels_reason_is_told_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = machine(tmp_path, 1)
+    written = tree.write
+
+    def refuse(file: Path, text: str) -> None:
+        if file.name == "cpu.cfs_quota_us":
+            raise OSError(22, "Invalid argument")
+        written(file, text)
+
+    monkeypatch.setattr(tree, "write", refuse)
+    with (
+        pytest.raises(HostError, match=r"the kernel refuses 0.5 CPUs \(EINVAL: Invalid argument\)"),
+        limited(0.5, tree, store(tmp_path, tree), tmp_path),
+    ):
+        pass
+    assert not list(tree.mount.glob("scalograph-*"))
+
+
+STUDY = {
+    "version": 1, "name": "s", "title": "t", "work": "total", "seed": 1, "workload": {"command": ["true"]},
+    "factors": {
+        "cpus": {"control": "cpus", "levels": [1]},
+        "isolation": {"control": "isolation", "levels": ["exclusive"]},
+        "quota": {"control": "quota", "levels": [0.5, "none"]},
+    },
+}  # fmt: skip
+
+
+def test_a_launch_says_its_quota_and_exclusive_cpus_go_without() -> None:
+    study = Study.model_validate(STUDY)
+    assert apply(study, {"cpus": 1, "isolation": "shared", "quota": 0.5}, Launch(), FREE).quota_cpus == 0.5
+    assert apply(study, {"cpus": 1, "isolation": "exclusive", "quota": "none"}, Launch(), FREE).quota_cpus is None
+    with pytest.raises(LevelError, match="exclusive CPUs under a quota, expected one of them"):
+        apply(study, {"cpus": 1, "isolation": "exclusive", "quota": 0.5}, Launch(), FREE)
+
+
+def test_what_the_study_set_disturbs_nothing() -> None:
+    found = record()
+    found["run"] |= {"throttled_ns": 500_000_000}
+    assert [cause["cause"] for cause in judge(found).causes] == ["quota"]
+    found["run"] |= {"quota_cpus": 0.5}
+    assert judge(found).causes == []
+
+
+granted = pytest.mark.skipif(refusal() is not None or os.geteuid() != 0, reason="no quota is granted here")
+SPIN = "import time\nend = time.monotonic() + 0.35\nwhile time.monotonic() < end: pass"
+HELD = """
+import subprocess, sys, time
+from pathlib import Path
+from scalograph.control.capacity import limited
+from scalograph.control.cpu_tree import cpu_tree
+from scalograph.control.store import Store
+with limited(0.5, store=Store(Path(sys.argv[1]), None, cpu_time=cpu_tree())):
+    print(subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL).pid, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Store:
+    return Store(tmp_path / "state", None, cpu_time=cpu_tree())
+
+
+@granted
+def test_a_quota_of_the_kernel(live: Store) -> None:
+    tree = live.cpu_time
+    assert isinstance(tree, CgroupTree)
+    own, before = tree.own_folder(), cpu_quota()
+    with limited(0.2, store=live):
+        leaf = tree.own_folder()
+        assert leaf is not None and leaf.name.startswith("scalograph-")
+        subprocess.run([sys.executable, "-c", SPIN], check=True)
+        figures = dict(line.split() for line in (leaf / "cpu.stat").read_text().splitlines())
+        assert int(figures["nr_throttled"]) > 0
+        assert cpu_quota() == 0.2
+    assert (tree.own_folder(), cpu_quota()) == (own, before)
+    assert not leaf.exists()
+
+
+@granted
+def test_a_quota_whose_owner_was_killed_is_taken_away(live: Store) -> None:
+    tree = live.cpu_time
+    assert isinstance(tree, CgroupTree)
+    home = str(Path(scalograph.__file__).parents[1])
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([home, *filter(None, sys.path)])}
+    argv = [sys.executable, "-B", "-c", HELD, str(live.folder)]
+    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        left = int(owner.stdout.readline())
+        owner.kill()
+    assert Path(f"/proc/{left}").exists(), "what it started is still there"
+    told = restore_stale(live)
+    assert len(told) == 1 and told[0].endswith("with its quota: removed")
+    name = told[0].split()[1]
+    assert not tree.has_leaf(name)

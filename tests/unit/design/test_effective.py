@@ -1,0 +1,183 @@
+"""The search for effective CPUs: pure in what it is told, careful with disturbed and failing runs."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from scalograph.analysis import effective_course
+from scalograph.analysis.effective_cpus import Effective
+from scalograph.analysis.effective_search import Searched
+from scalograph.design import Design, Run, design
+from scalograph.design.effective import MOST, EffectivePlanner
+from scalograph.errors import StudyError
+from scalograph.facts import CpuFact, HostFacts
+from scalograph.study import parse
+
+from ..study.example import VALID
+
+HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(12)))
+LOCK = '[factors.lock]\nlevels = ["none", "cas"]\n'
+TEXT = VALID.replace(LOCK, "").replace('levels = "1,2,4"', 'levels = "1:12"')
+Time = Callable[[int], float]
+Finished = tuple[Run, dict[str, float | None], str]
+
+
+def planned(text: str = TEXT) -> Design:
+    return design(parse(text), HOST)
+
+
+def planner(text: str = TEXT, **options: bool | int) -> EffectivePlanner:
+    return EffectivePlanner(planned(text), "threads", lambda record: record["score"], **options)  # type: ignore[arg-type]
+
+
+def threads(run: Run) -> int:
+    return int(str(run.treatment["threads"]))
+
+
+def conducted(
+    made: EffectivePlanner, time: Time, verdict: Callable[[Run], str] = lambda run: "clean"
+) -> list[Finished]:
+    """All runs with a little noise that follows from their number, and what was told of them."""
+    told: list[Finished] = []
+    while run := made.ask():
+        judged = verdict(run)
+        noise = math.exp(0.01 * math.sin(12.9898 * len(told)))
+        told.append((run, {"score": None if judged == "failed" else time(threads(run)) * noise}, judged))
+        made.tell(*told[-1])
+    return told
+
+
+def capped(cap: int) -> Time:
+    return lambda k: 1 / min(k, cap)
+
+
+@pytest.mark.parametrize("cap", [1, 2, 5, 11, 12])
+def test_it_finds_the_cap(cap: int) -> None:
+    made = planner()
+    told = conducted(made, capped(cap))
+    assert made.found is not None and made.found.sure and made.found.k_eff == cap
+    assert 8 <= len(told) <= 14
+    assert made.n_left == 0
+
+
+def test_every_run_has_a_name_and_a_replicate_of_its_own() -> None:
+    told = conducted(planner(), capped(5))
+    assert len({run.run for run, _, _ in told}) == len(told)
+    assert len({(threads(run), run.replicate) for run, _, _ in told}) == len(told)
+    assert {threads(run) for run, _, _ in told[:5]} == {1, 4, 7, 9, 12}
+
+
+def test_a_replay_asks_the_same_and_the_seed_decides_the_first_ones() -> None:
+    told = conducted(planner(), capped(5))
+    again = planner()
+    for run, record, verdict in told:
+        assert again.ask() == run
+        again.tell(run, record, verdict)
+    assert again.ask() is None
+    other = conducted(planner(TEXT.replace("seed = 0", "seed = 1")), capped(5))
+    assert [threads(run) for run, _, _ in other[:5]] != [threads(run) for run, _, _ in told[:5]]
+
+
+def test_a_replay_without_asking_decides_the_same() -> None:
+    told = conducted(planner(), capped(3))
+    again = planner()
+    for finished in told[:-1]:
+        again.tell(*finished)
+    assert again.ask() == told[-1][0]
+
+
+def test_a_disturbed_run_is_asked_for_again_and_its_value_is_not_used() -> None:
+    disturbed = {"e0001", "e0006"}
+    made = planner()
+    told = conducted(
+        made,
+        lambda k: 1 / min(k, 5),
+        lambda run: "contaminated" if run.run in disturbed else "clean",
+    )
+    names = [run.run for run, _, _ in told]
+    assert names[1:3] == ["e0001", "e0001r1"]
+    assert threads(told[1][0]) == threads(told[2][0])
+    assert made.found is not None and made.found.k_eff == 5
+    assert made.found.n == len(told) - 2
+
+
+def test_no_more_reruns_than_allowed_then_the_level_is_asked_anew() -> None:
+    made = planner(TEXT.replace("runs = 3", "runs = 3\nmax_reruns = 1"))
+    bad = {"e0000", "e0000r1"}
+    told = conducted(made, capped(5), lambda run: "contaminated" if run.run in bad else "clean")
+    assert [run.run for run, _, _ in told[:3]] == ["e0000", "e0000r1", "e0001"]
+    assert len({threads(run) for run, _, _ in told[:3]}) == 1
+
+
+def test_a_busy_machine_ends_it_with_a_note() -> None:
+    made, notes = planner(), []
+    while run := made.ask():
+        notes.append(made.tell(run, {"score": 1.0}, "contaminated"))
+    assert made.gave_up
+    assert len(notes) == 8 and notes[-1] == "machine busy, not measurable now: 8 of 8 runs were contaminated"
+
+
+def test_a_level_that_fails_twice_is_left_out() -> None:
+    made, notes = planner(), []
+    while run := made.ask():
+        failing = threads(run) == 12
+        record = {"score": None if failing else 1 / min(threads(run), 5)}
+        notes.append(made.tell(run, record, "failed" if failing else "clean"))
+    assert "level 12 failed 2 times: left out" in notes
+    assert made.found is not None and made.found.sure and made.found.k_eff == 5
+
+
+def test_a_program_of_no_model_is_searched_without_one() -> None:
+    made, notes = planner(), []
+    told = 0
+    while run := made.ask():  # falls apart beyond seven
+        k, told = threads(run), told + 1
+        notes.append(made.tell(run, {"score": (1 / k if k <= 7 else 0.4) * (1 + 0.002 * (told % 5))}, "clean"))
+    assert [note for note in notes if note] == [
+        "no program with a cap and a serial share takes such times: searched without a model"
+    ]
+    assert isinstance(made.found, Searched) and made.found.k_eff == 7
+    assert told <= 30
+
+
+def test_a_search_that_the_model_does_not_decide_goes_on_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effective_course, "MOST_MODEL", 6)  # before it may decide
+    made, notes = planner(), []
+    while run := made.ask():
+        notes.append(made.tell(run, {"score": 1 / min(threads(run), 3)}, "clean"))
+    (note,) = [note for note in notes if note]
+    assert note.startswith("not decided after 6 runs: 3 (") and note.endswith("; searched on without a model")
+    assert isinstance(made.found, Searched) and made.found.k_eff == 3
+
+
+def test_threads_mapped_onto_two_kernel_threads_as_published() -> None:
+    """T(1) = T(2) = 1, T(3) = T(4) = 2: the work of each thread is fixed, and they are done two by two."""
+    made = planner(rounds=True)
+    conducted(made, lambda threads: math.ceil(threads / 2))
+    assert isinstance(made.found, Effective) and made.found.sure and made.found.k_eff == 2
+
+
+def test_it_ends_at_the_most_runs() -> None:
+    rough = planner(most=9)
+    told = conducted(rough, lambda k: 1 / min(k, 11), lambda run: "undecided" if run.block else "clean")
+    assert len(told) <= 9 < MOST
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "expected"),
+    [
+        (TEXT.replace("[baseline]", f"{LOCK}\n[baseline]"), "factors", "one: CPUs are searched for one program"),
+        (TEXT.replace('levels = "1:12"', "levels = [1]"), "factors.threads.levels", "at least two counts from 1 on"),
+    ],
+)
+def test_refusals(text: str, where: str, expected: str) -> None:
+    with pytest.raises(StudyError) as refused:
+        planner(text)
+    (problem,) = refused.value.problems
+    assert (problem.where, problem.expected) == (where, expected)
+
+
+def test_a_run_of_another_design_is_refused() -> None:
+    with pytest.raises(StudyError, match="resume: design"):
+        planner().tell(Run("e0000", 0, {"threads": 13}, 0), {"score": 1.0}, "clean")

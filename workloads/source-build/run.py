@@ -1,0 +1,145 @@
+"""Builds a source tree once from a fresh state: run.py NAME=VALUE ... (workload.toml lists the names).
+
+Copying the tree lies before `ready`, so that the window holds make alone. CPU time of an iteration is that of make and
+of all that it started, also of what left it: orphans come to us and are waited for.
+"""
+
+import ctypes
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NoReturn
+
+from trees import TREES, Tree
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def refuse(text: str) -> NoReturn:
+    """What cannot be done is said in one sentence (protocol/workload.md)."""
+    print(text, file=sys.stderr)
+    sys.exit(69)
+
+
+class Build:
+    """One tree, and how to make it."""
+
+    def __init__(self, prepared: Path, source: str, target: str, jobs: int) -> None:
+        own = prepared.name == "own"
+        self.tree = Tree("", (target,) if target else ()) if own else TREES[prepared.name]
+        self.source = Path(source) if own else prepared / "tree"
+        self.config, self.jobs = prepared / "config", jobs
+        if own and not source.startswith("/"):
+            refuse(f'tree = own: found source = "{source}", expected the absolute path of a folder with a Makefile')
+        if not any((self.source / name).is_file() for name in ("GNUmakefile", "makefile", "Makefile")):
+            refuse(f"found no Makefile in {self.source}, expected a source tree")
+
+    def fresh(self, place: Path) -> list[str]:
+        """A state in which nothing is built; the command that builds it."""
+        if self.tree.outside:
+            place.mkdir()
+            shutil.copyfile(self.config, place / ".config")
+            make = ["make", "-C", str(self.source), f"O={place}"]
+            carry_out([*make, "olddefconfig"])
+        else:
+            # Where the file system can, no byte is copied; times stay, or make would see a newer Makefile.
+            carry_out(["cp", "-a", "--reflink=auto", str(self.source), str(place)])
+            make = ["make", "-C", str(place)]
+        return [*make, f"-j{self.jobs}", *self.tree.make]
+
+
+def carry_out(command: list[str]) -> None:
+    """Run a command to its end; one that fails ends the run, with what it said last."""
+    # A file and not a pipe: a pipe would be waited for until the last background process has closed it.
+    with tempfile.TemporaryFile() as errors:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, check=False)
+        if done.returncode:
+            errors.seek(max(0, errors.seek(0, 2) - 600))
+            said = errors.read().decode(errors="replace").strip().splitlines()[-3:]
+            refuse(f"{command[0]} ended with exit code {done.returncode}: {' / '.join(said)[:300]}")
+
+
+def objects(place: Path) -> int:
+    """Files that a compiler made: the work that was done."""
+    return sum(1 for _ in place.rglob("*.o"))
+
+
+def used() -> tuple[float, float]:
+    """User and system seconds of every process that was waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime, usage.ru_stime
+
+
+def reap() -> None:
+    """Wait for orphans that have ended; one that goes on living is the probe's to count."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def gate(stream: int | None) -> None:
+    if stream is not None:
+        os.write(stream, b"ready\n")
+        with Path(os.environ["SCALOGRAPH_GO"]).open("rb", buffering=0) as go:
+            go.read(1)
+
+
+def once(build: Build, place: Path, index: int, stream: int | None) -> list[str]:
+    """One build; its lines."""
+    command = build.fresh(place)
+    before_objects, before = objects(place), used()
+    if index == 0:
+        gate(stream)
+    begin = time.monotonic_ns()
+    carry_out(command)
+    end = time.monotonic_ns()
+    reap()
+    user, system = (after - earlier for after, earlier in zip(used(), before, strict=True))
+    work = objects(place) - before_objects
+    cpu_ns = round((user + system) * 1e9)
+    return [
+        f"iteration {index} {begin} {end} {work} {cpu_ns}",
+        f"value setup_cpu_s {sum(before):.6f}",
+        f"value objects {work}",
+        *([f"value tree_peak_bytes {peak}"] if (peak := tree_peak()) else []),
+    ]
+
+
+def tree_peak() -> int | None:
+    """Most memory that our cgroup held at once, page cache included; None outside a cgroup of the run's own."""
+    try:
+        own = Path("/proc/self/cgroup").read_text(encoding="ascii").rpartition("::")[2].strip()
+        if not own.rpartition("/")[2].startswith("scalograph-"):
+            return None
+        return int(Path(f"/sys/fs/cgroup{own}/memory.peak").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def main(words: list[str]) -> None:
+    given = dict(word.split("=", 1) for word in words)
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    build = Build(Path(given["prepared"]), given["source"], given["target"], int(given["jobs"]))
+    stream = os.open(os.environ["SCALOGRAPH_EVENTS"], os.O_WRONLY) if "SCALOGRAPH_EVENTS" in os.environ else None
+    lines: list[str] = []
+    with tempfile.TemporaryDirectory(dir=".", prefix="build-") as folder:
+        for index in range(int(given["iterations"])):
+            place = Path(folder).resolve() / str(index)
+            lines += once(build, place, index, stream)
+            shutil.rmtree(place)
+    text = "".join(f"{line}\n" for line in lines)
+    if stream is None:
+        sys.stdout.write(text)
+    else:
+        os.write(stream, text.encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
