@@ -137,7 +137,8 @@ def test_a_jvm_that_a_level_gives_by_path_is_asked_for_its_build(tmp_path: Path)
     java = tmp_path / "java"
     java.write_text('#!/bin/sh\necho "    java.version = 21.0.1"\n')
     java.chmod(0o755)
-    plan = planned(tmp_path / "study", '["{java}", "{n}"]', more=f'[factors.jvm]\ncontrol = "jvm"\nlevels = ["17", "{java}"]\n')
+    factor = f'[factors.jvm]\ncontrol = "jvm"\nlevels = ["17", "{java}"]\n'
+    plan = planned(tmp_path / "study", '["{java}", "{n}"]', more=factor)
     first = plan.first_event("probe")
     assert first["uses"]["jvms"] == {"17": "17.0.1+2", str(java): "21.0.1"}
     assert first["machine"]["jvms"][str(java)] == "21.0.1"
