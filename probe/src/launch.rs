@@ -67,11 +67,13 @@ pub fn mask_words(cpus: &[usize]) -> [u64; MASK_WORDS] {
 }
 
 pub fn policy_number(name: &str) -> i32 {
+    const SCHED_EXT: i32 = 7; // which the libc crate has no name for
     match name {
         "batch" => libc::SCHED_BATCH,
         "idle" => libc::SCHED_IDLE,
         "fifo" => libc::SCHED_FIFO,
         "rr" => libc::SCHED_RR,
+        "ext" => SCHED_EXT,
         _ => libc::SCHED_OTHER,
     }
 }
@@ -79,7 +81,7 @@ pub fn policy_number(name: &str) -> i32 {
 pub fn policy_name(number: i32) -> String {
     const RESET_ON_FORK: i32 = 0x4000_0000;
     let number = number & !RESET_ON_FORK;
-    let names = ["other", "batch", "idle", "fifo", "rr"];
+    let names = ["other", "batch", "idle", "fifo", "rr", "ext"];
     names.into_iter().find(|n| policy_number(n) == number).map_or_else(|| format!("{number}"), String::from)
 }
 

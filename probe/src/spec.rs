@@ -114,7 +114,7 @@ fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Ref
     let argv = of.argv()?;
     let copies = of.int("copies", Some(1), 1, *left as i64)? as usize;
     *left -= copies;
-    let policy = of.choice("policy", &["other", "batch", "idle", "fifo", "rr"])?;
+    let policy = of.choice("policy", &["other", "batch", "idle", "fifo", "rr", "ext"])?;
     let real_time = matches!(policy.as_deref(), Some("fifo" | "rr"));
     let (low, high) = if real_time { (1, 99) } else { (0, 0) };
     Ok(Command {

@@ -13,7 +13,7 @@ from scalograph.study import Study
 
 # A difference in these makes another machine; the boot, the host's name and the governor do not.
 MACHINE_KEYS = ("cpu_model", "n_cpus", "memory_bytes", "kernel")
-USED_KEYS = ("jvms", "program")
+USED_KEYS = ("jvms", "program", "prepared")
 # Runs under another seed or of other treatments are another design: nothing makes one study of both.
 NEVER = ("seed", "treatments")
 

@@ -10,12 +10,23 @@ from typing import Any
 from scalograph.control.jvm import named
 from scalograph.design import Design
 from scalograph.facts import HostFacts
+from scalograph.prepared import about
 from scalograph.program import Program
 
 
 def uses(design: Design, program: Program, facts: HostFacts) -> dict[str, Any]:
-    """The `uses` field of the journal: `{"jvms": {name: build}, "program": null or {path, bytes, sha256}}`."""
-    return {"jvms": jvms(design, program, facts), "program": outside(program, _path(design))}
+    """The `uses` field of the journal: `{"jvms": {name: build}, "program": null or {path, bytes, sha256}}`.
+
+    With `prepared` (name -> version and checksum) where the workload had something prepared.
+    """
+    found = {"jvms": jvms(design, program, facts), "program": outside(program, _path(design))}
+    made = prepared(design, program)
+    return {**found, "prepared": made} if made else found
+
+
+def prepared(design: Design, program: Program) -> dict[str, str]:
+    """What was prepared for the treatments, once `program` is ready: name -> what the preparing program said of it."""
+    return about(program.workload, program.values, design.treatments) if program.workload else {}
 
 
 def jvms(design: Design, program: Program, facts: HostFacts) -> dict[str, str | None]:

@@ -18,7 +18,7 @@ def test_a_kept_journal_reads_and_its_report_is_of_it(journal: Path, tmp_path: P
     if (published := journal.parents[1] / "published.csv").exists():
         shutil.copy(published, tmp_path)
     found = findings(table.load(journal), tmp_path)
-    assert found.runs.n_done > 300
+    assert found.runs.n_done > 50
     assert all(point.responses for curve in found.curves for point in curve.points)
     page = report.read_text()
     assert found.study.hash in page

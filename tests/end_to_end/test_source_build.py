@@ -72,6 +72,20 @@ def test_every_run_compiles_everything_and_counts_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
+def test_a_level_says_what_is_prepared_and_the_journal_keeps_it(tmp_path: Path) -> None:
+    env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    file = study(tmp_path, "all")
+    text = file.read_text().replace('tree = "own", ', "")
+    file.write_text(text.replace("[baseline]", '[factors.tree]\nlevels = ["own"]\n\n[baseline]'))
+    done = scalograph("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    assert done.returncode in (0, 5), done.stderr
+    assert "source-build: prepares own, once" in done.stderr
+    assert "own: a tree of one's own" in done.stderr
+    first = json.loads((tmp_path / "out/journal.jsonl").read_text().splitlines()[0])
+    assert first["uses"]["prepared"] == {"own": "a tree of one's own"}
+
+
+@pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_a_tree_that_will_not_build_is_counted_and_says_why(tmp_path: Path) -> None:
     env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = scalograph("run", study(tmp_path, "broken"), "-o", tmp_path / "out", cwd=tmp_path, env=env)

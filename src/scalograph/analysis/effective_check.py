@@ -7,7 +7,7 @@ Source: A. Gelman, X.-L. Meng and H. Stern, Posterior predictive assessment of m
 """
 
 import numpy as np
-from scipy.stats import f as f_distribution
+from scipy.special import fdtrc
 
 from scalograph.analysis.effective_evidence import NOISE_SD, NOISE_SHAPE, Evidence
 from scalograph.analysis.effective_model import IntArray, Programs
@@ -38,7 +38,7 @@ def check(candidates: Programs, seen: Evidence, at: IntArray, logs: FloatArray) 
     off = means[None, :] - candidates.log_times[:, levels]
     off = off - (off @ counts / counts.sum())[:, None]
     lack = float(((off**2) @ counts).min()) / (levels.size - PARAMETERS)
-    return float(f_distribution.sf(lack / noise, levels.size - PARAMETERS, df))
+    return float(fdtrc(levels.size - PARAMETERS, df, lack / noise))
 
 
 def _lone(at: IntArray, slowed: FloatArray) -> np.ndarray:

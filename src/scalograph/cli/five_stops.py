@@ -23,6 +23,7 @@ from scalograph.hosts.ready import build_program
 from scalograph.planning import outlook
 from scalograph.quiet_gate import QuietGate
 from scalograph.units import format_duration
+from scalograph.uses import prepared
 
 # How long a start waits for another one to end before it gives up.
 WAIT_S = 10.0
@@ -63,7 +64,8 @@ def _alone(
     probe = find_probe()
     if probe.warning:
         say(probe.warning, "yellow")
-    ready = build_program(planned.program, planned.facts)
+    ready = build_program(planned.program, planned.facts, planned.design.treatments, say)
+    planned = replace(planned, program=ready)
     host = LocalHost(planned.design, planned.facts, ready, probe.argv)
     host.check()
     # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
@@ -90,6 +92,8 @@ def _announce(planned: Plan, folder: Path) -> None:
     say(f"{design.study.name}: {outlook(design)}{within}")
     for text in design.dropped:
         say(f"  {text}")
+    for name, text in prepared(design, planned.program).items():
+        say(f"  {name}: {text}")
     say(f"  results: {folder}")
 
 

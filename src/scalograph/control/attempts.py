@@ -9,7 +9,7 @@ from scalograph.control.capacity import LEAST_CPUS, PERIOD_US
 from scalograph.control.check import Check
 from scalograph.control.isolation import Refusal
 from scalograph.control.placement import PLACEMENTS, n_available
-from scalograph.control.scheduler import NEGATIVE_NICE, REAL_TIME, attempt
+from scalograph.control.scheduler import EXT, EXT_FIX, NEGATIVE_NICE, REAL_TIME, attempt
 from scalograph.control.topology import format_cpu_list
 from scalograph.facts import HostFacts
 
@@ -29,6 +29,7 @@ def attempted(facts: HostFacts, isolation: Refusal | None, quota: Refusal | str)
     yield _isolation(isolation)
     yield _quota(facts, quota)
     yield _policy("control: policy batch and idle", (os.SCHED_BATCH, os.SCHED_IDLE))
+    yield _ext(facts)
     yield _real_time(facts)
     yield _nice(facts)
 
@@ -75,6 +76,12 @@ def _policy(name: str, policies: tuple[int, ...]) -> Check:
         if why := attempt(partial(there_and_back, policy)):
             return Check(name, "refused", "not to be had", why, "allow sched_setscheduler where seccomp filters it")
     return Check(name, "granted", "batch, idle")
+
+
+def _ext(facts: HostFacts) -> Check:
+    if why := facts.refused.get(EXT):
+        return Check("control: policy ext", "refused", "no scheduler but the kernel's own", why, EXT_FIX)
+    return Check("control: policy ext", "granted", "a sched_ext scheduler is at work")
 
 
 def _real_time(facts: HostFacts) -> Check:

@@ -7,7 +7,7 @@ from scalograph.build import cache
 from scalograph.control import capacity, isolation
 from scalograph.control.jvms import at, find
 from scalograph.control.quota import cpu_quota
-from scalograph.control.scheduler import granted_scheduling
+from scalograph.control.scheduler import EXT, granted_scheduling, why_no_ext
 from scalograph.control.topology import read_topology
 from scalograph.facts import HostFacts, Jvm
 
@@ -51,9 +51,10 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
 
 
 def _refused(root: Path) -> dict[str, str]:
-    """Why a cgroup of our own, with CPUs or a quota, is not granted."""
+    """Why a cgroup of our own, with CPUs or a quota, is not granted, nor a scheduler of somebody else's."""
     found = {isolation.ISOLATION: isolation.refusal(root), capacity.QUOTA: capacity.refusal(root)}
-    return {name: refusal.why for name, refusal in found.items() if refusal}
+    reasons = {name: refusal.why for name, refusal in found.items() if refusal}
+    return {**reasons, EXT: no_ext} if (no_ext := why_no_ext(root)) else reasons
 
 
 def with_launchers(facts: HostFacts, paths: Sequence[str]) -> HostFacts:

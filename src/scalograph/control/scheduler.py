@@ -7,17 +7,19 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
 from scalograph.facts import HostFacts
 
 _REAL_TIME = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
-_PLAIN = {"other": os.SCHED_OTHER, "batch": os.SCHED_BATCH, "idle": os.SCHED_IDLE}
+_PLAIN = ("other", "batch", "idle", "ext")
 _FIX = "run with the privilege (CAP_SYS_NICE), or leave the level out"
+EXT_FIX = "boot a kernel with CONFIG_SCHED_CLASS_EXT and start a scheduler, or leave the level out"
 
 # Names under which facts keep why something is refused.
-REAL_TIME, NEGATIVE_NICE = "real-time policy", "negative nice"
+REAL_TIME, NEGATIVE_NICE, EXT = "real-time policy", "negative nice", "policy ext"
 
 
 def attempt(change: Callable[[], object]) -> str | None:
@@ -47,6 +49,15 @@ def kernel_says(error: OSError) -> str:
     'EPERM: Operation not permitted'
     """
     return f"{errno.errorcode.get(error.errno or 0, 'error')}: {error.strerror}"
+
+
+def why_no_ext(root: Path) -> str | None:
+    """Why the policy `ext` would be no other than `other` here; None where a sched_ext scheduler is at work."""
+    try:
+        state = (root / "sys/kernel/sched_ext/state").read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return "this kernel has no sched_ext"
+    return None if state == "enabled" else f"no sched_ext scheduler is at work: {state}"
 
 
 @dataclass(frozen=True)
@@ -99,7 +110,7 @@ def parse_policy(level: Level) -> tuple[str, int]:
         return name, 0
     if name in _REAL_TIME and (not number or (number.isdecimal() and 1 <= int(number) <= 99)):
         return name, int(number or 1)
-    raise LevelError(f"policy {level!r}", "one of other, batch, idle, fifo[:1-99], rr[:1-99]", "correct it")
+    raise LevelError(f"policy {level!r}", "one of other, batch, idle, ext, fifo[:1-99], rr[:1-99]", "correct it")
 
 
 def _refused(what: str, name: str, facts: HostFacts) -> str:
@@ -116,7 +127,9 @@ class PolicyControl:
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """The levels as written. Raises LevelError for one that is unknown, or that this kernel refuses to us."""
         for level in levels:
-            _, priority = parse_policy(level)
+            policy, priority = parse_policy(level)
+            if policy == "ext" and EXT in facts.refused:
+                raise LevelError(_refused("policy ext", EXT, facts), "other, batch or idle", EXT_FIX)
             if priority > facts.granted_priority:
                 granted = f"fifo and rr up to {facts.granted_priority}, " if facts.granted_priority else ""
                 raise LevelError(_refused(f"policy {level}", REAL_TIME, facts), f"{granted}other, batch or idle", _FIX)

@@ -3,12 +3,14 @@
 import os
 import resource
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scalograph.control.base import Launch, Level, LevelError
 from scalograph.control.scheduler import (
+    EXT,
     NEGATIVE_NICE,
     REAL_TIME,
     NiceControl,
@@ -17,6 +19,7 @@ from scalograph.control.scheduler import (
     furthest,
     granted_scheduling,
     parse_policy,
+    why_no_ext,
 )
 from scalograph.facts import HostFacts
 
@@ -150,3 +153,20 @@ def test_nobody_is_granted_what_the_limits_allow(nobody: Any) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="raising a limit needs root")
 def test_a_limit_in_between_is_found(nobody: Any) -> None:
     assert nobody(ASK, rtprio=20, nice=25) == f"20 -5 {REAL_TIME} {NEGATIVE_NICE}\n"
+
+
+def test_ext_needs_a_scheduler_that_is_at_work(tmp_path: Path) -> None:
+    assert why_no_ext(tmp_path) == "this kernel has no sched_ext"
+    state = tmp_path / "sys/kernel/sched_ext/state"
+    state.parent.mkdir(parents=True)
+    state.write_text("disabled\n")
+    assert why_no_ext(tmp_path) == "no sched_ext scheduler is at work: disabled"
+    state.write_text("enabled\n")
+    assert why_no_ext(tmp_path) is None
+
+
+def test_ext_is_refused_by_name() -> None:
+    facts = HostFacts(cpus=(), refused={EXT: "this kernel has no sched_ext"})
+    with pytest.raises(LevelError, match=r"policy ext is refused here \(this kernel has no sched_ext\)"):
+        PolicyControl().resolve(["other", "ext"], facts)
+    assert PolicyControl().resolve(["ext"], HostFacts(cpus=())) == ["ext"]

@@ -23,6 +23,7 @@ _POLICIES = {
     "idle": os.SCHED_IDLE,
     "fifo": os.SCHED_FIFO,
     "rr": os.SCHED_RR,
+    "ext": 7,  # SCHED_EXT, which Python has no name for
 }
 _SLOT = struct.Struct("=qqq")
 _PREPARE_LIMIT_S = 30.0

@@ -128,7 +128,7 @@ def _command(place: str, value: object, left: int) -> Command:
     env = of.get("env")
     if not isinstance(env, dict) or not all(_plain(k) and k and "=" not in k and _plain(v) for k, v in env.items()):
         raise of.wrong("env", "an object from name to text: the whole environment")
-    policy = of.choice("policy", ("other", "batch", "idle", "fifo", "rr"))
+    policy = of.choice("policy", ("other", "batch", "idle", "fifo", "rr", "ext"))
     low, high = (1, 99) if policy in ("fifo", "rr") else (0, 0)
     priority = of.integer("priority", 0, low, high)
     nice = None if of.get("nice") is None else of.integer("nice", None, -20, 19)

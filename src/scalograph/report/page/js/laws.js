@@ -56,7 +56,8 @@ function fittedTraces(law, color, name) {
 }
 
 function lawLine(law, values, from, to, line, name) {
-  const hover = (i) => [name, `fitted law at ${law.sizes[i]}`, law.low[i] === null ? tidy(values[i]) : `${tidy(values[i])} [${tidy(law.low[i])}, ${tidy(law.high[i])}]`, law.words];
+  const ends = (i) => (law.low[i] === null ? "" : ` [${tidy(law.low[i])}, ${law.high[i] === null ? "not bounded" : tidy(law.high[i])}]`);
+  const hover = (i) => [name, `fitted law at ${law.sizes[i]}`, `${tidy(values[i])}${ends(i)}`, law.words];
   const hovertext = law.at.map((_, i) => hover(i).filter(Boolean).map((text) => plain(short(text, 90))).join("<br>"));
   return { type: "scatter", mode: "lines", x: law.at.slice(from, to), y: values.slice(from, to), line, hoverinfo: "text", hovertext: hovertext.slice(from, to) };
 }
