@@ -345,6 +345,7 @@ def test_laws_stand_under_the_speedup_and_can_be_hidden(browser: Any, sample: Mo
         assert figure.locator(".plot").evaluate(marks) == []
         assert figure.locator(".plot").evaluate("(plot) => plot._fullLayout.xaxis.range[1]") < whole
         figure.locator("summary").nth(1).click()
+        figure.locator("details li").first.wait_for()
         told = figure.locator("details li").all_inner_texts()
         assert len(told) == 2 and "N* > 24; line to 16: 2 times the largest size measured" in told[1]
         assert visit.is_quiet()
@@ -356,6 +357,7 @@ def test_a_timeline_is_told_in_words_and_as_a_table(browser: Any, sample: Module
         assert "tasks are on a CPU" in panel.locator("p.note").first.inner_text()
         assert "tasks are on a CPU" in str(panel.locator(".plot").get_attribute("aria-label"))
         panel.locator("summary").nth(1).press("Enter")
+        panel.locator("details").nth(1).locator("tbody tr").first.wait_for()
         heads = panel.locator("details").nth(1).locator("thead th").all_inner_texts()
         assert heads == ["from (ms)", "on a CPU", "CPU 0 (%)", "CPU 1 (%)", "waiting"]
         assert 10 <= panel.locator("details").nth(1).locator("tbody tr").count() <= 20
