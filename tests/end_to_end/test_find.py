@@ -54,7 +54,8 @@ def document(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
 def test_one_process_uses_one_cpu_whatever_it_believes(folder: Path) -> None:
     told = ("--json", "--response", "believed_cpus: using ([0-9]+) cores")
     found = document(find(folder, *told, "-o", "results", "--", sys.executable, "burn.py", "1", "64"))
-    assert found["k_eff"] == 1
+    # Runs that differ too much on a noisy machine end the search without an answer.
+    assert found["k_eff"] == 1 or not found["decided"]
     assert (found["mask"], found["believed"], found["workers"]) == (N_CPUS, 64, None)
     assert 0 < found["used"]["value"] < 1.5
     assert found["runs"]["n_done"] >= 8 or not found["decided"]
@@ -69,7 +70,7 @@ def test_as_many_processes_as_cpus_and_the_answer_on_the_terminal(folder: Path) 
     assert "Effective CPUs" in done.stdout and "Levels that were measured" in done.stdout
     assert lines[-2:] == ["Report: results/report.html", "Study: results/study.toml"]
     (one,) = json.loads((folder / "results" / "findings.json").read_text())["effective_cpus"]
-    assert 1 <= one["k_eff"] <= N_CPUS
+    assert one["k_eff"] is None or 1 <= one["k_eff"] <= N_CPUS
     assert one["workers"] == N_CPUS
     assert 'question = "effective-cpus"' in (folder / "results" / "study.toml").read_text()
 

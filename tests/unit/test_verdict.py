@@ -270,3 +270,9 @@ def test_iterations_are_numbered_one_after_the_other() -> None:
 
 def test_a_stall_longer_than_the_run_cannot_be() -> None:
     assert judge(with_figures(record(), memory_stall_ns=2**62)).verdict == "impossible"
+
+
+def test_a_neighbor_is_named_beside_steal_without_records_too() -> None:
+    found = record(4.0, 2.0, neighbor_s=None, steal_s=0.3)
+    found["run"]["machine_busy_ns"] = 3_700_000_000
+    assert [c["cause"] for c in judge(found).causes] == ["steal", "neighbor"]

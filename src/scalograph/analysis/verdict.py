@@ -6,7 +6,7 @@ threads wait for each other on 2 CPUs) is none: only time counts in which a CPU 
 it was ready there. docs/decisions/0007-what-disturbs-a-run.md says why, and what this cannot see.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,11 +66,11 @@ def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
         return Judgment("failed", [cause("iterations", None, "", wrong)])
     if too_much := list(impossible(record, n_cpus(record))):
         return Judgment("impossible", too_much)
-    if causes := [*preempted(run), *held_up(run)]:
+    if causes := [*preempted(run), *held_up(run), *_crowded(record)]:
         return Judgment("contaminated", causes)
     if run["wall_ns"] is None or run["cpu_ns"] is None:
         return Judgment("undecided", [cause("no figures", None, "", "neither its time nor its CPU time is known")])
-    if run["neighbor_ns"] is None or run.get("n_lost_records"):
+    if _no_records(run):
         return _without_records(record)
     if unclear := [*kernel_threads(run), *bounds(run)]:
         return Judgment("undecided", unclear)
@@ -90,20 +90,39 @@ def _not_as_asked(iterations: Sequence[Mapping[str, Any]], asked: Asked) -> str:
     return ""
 
 
+def _no_records(run: Mapping[str, Any]) -> bool:
+    return run["neighbor_ns"] is None or bool(run.get("n_lost_records"))
+
+
+def _busy(run: Mapping[str, Any]) -> int | None:
+    """Busy time of the run's CPUs, where it can be held against the run's own CPU time.
+
+    The machine was read when the last main had ended, and what survivors used later is in the run's own time.
+    """
+    busy: int | None = run.get("machine_busy_ns")
+    return None if not run["cpu_ns"] or run.get("n_survivors") else busy
+
+
+def _crowded(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Neighbors, without switch records: CPUs that were never idle, by more than the run used."""
+    run = record["run"]
+    busy, wall = _busy(run), run["wall_ns"] or 0
+    if not _no_records(run) or busy is None or wall < _BUSY_NS:
+        return
+    cpus = n_cpus(record)
+    others = busy - run["cpu_ns"] - _BUSY_TICKS * cpus * TICK_NS
+    if busy + (run["steal_ns"] or 0) >= _SATURATED * cpus * wall and blamed(others, run):
+        share = others / wanted(run, others)
+        text = f"someone else used CPUs that were never idle: at least {100 * share:.1f} % of what it wanted"
+        yield cause("neighbor", share, "of wanted", text)
+
+
 def _without_records(record: Mapping[str, Any]) -> Judgment:
     """Without switch records, the busy time of the CPUs bounds what neighbors can have had; enough from 2 s on."""
     run, why = record["run"], _why_not(record)
-    busy, used = run.get("machine_busy_ns"), run["cpu_ns"]
-    # The machine was read when the last main had ended, and what survivors used later is in the run's own time.
-    if busy is None or not used or run.get("n_survivors"):
+    if (busy := _busy(run)) is None:
         return Judgment("undecided", [cause("no switch records", None, "", why)])
-    cpus, wall = n_cpus(record), run["wall_ns"] or 0
-    play = _BUSY_TICKS * cpus * TICK_NS
-    others, most = busy - used - play, max(0, busy - used) + play
-    if wall >= _BUSY_NS and busy >= _SATURATED * cpus * wall and blamed(others, run):
-        share = others / wanted(run, others)
-        text = f"someone else used CPUs that were never idle: at least {100 * share:.1f} % of what it wanted"
-        return Judgment("contaminated", [cause("neighbor", share, "of wanted", text)])
+    wall, most = run["wall_ns"] or 0, max(0, busy - run["cpu_ns"]) + _BUSY_TICKS * n_cpus(record) * TICK_NS
     if wall >= _BUSY_NS and not blamed(most, run):
         return Judgment("clean")
     bound = most / wanted(run, most)
