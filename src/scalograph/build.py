@@ -1,14 +1,13 @@
 """Sources of a workload to something that runs, once for each source, compiler and release: kept in a cache."""
 
-import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scalograph.cache import cache, content_key, made_whole
 from scalograph.errors import HostError, StudyError
 from scalograph.facts import Jvm
 from scalograph.workload import Build, Workload
@@ -22,13 +21,6 @@ _INSTALL = {"javac": "apt install openjdk-17-jdk-headless", "cc": "apt install g
 class _Compiler:
     program: str
     version: str
-
-
-def cache(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where what can be made again is kept."""
-    base = environ.get("XDG_CACHE_HOME", "")
-    # The specification of XDG_CACHE_HOME tells to ignore a path that is not absolute.
-    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "scalograph"
 
 
 def build(folder: Path, workload: Workload, jvms: Sequence[Jvm] = (), where: Path | None = None) -> Path | None:
@@ -50,7 +42,8 @@ def build(folder: Path, workload: Workload, jvms: Sequence[Jvm] = (), where: Pat
     compiler = _compiler(workload.build.tool, jvms)
     target = (where or cache() / "builds") / f"{workload.name}-{_key(folder, sources, workload.build, compiler)}"
     if not target.is_dir():
-        _make(folder, sources, workload.build, compiler, target)
+        with made_whole(target, "builds") as made:
+            _compile(folder, sources, workload.build, compiler, made)
     return target
 
 
@@ -86,43 +79,6 @@ def _compiler(tool: str, jvms: Sequence[Jvm]) -> _Compiler:
 
 def _key(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Compiler) -> str:
     return content_key(folder, sources, (plan.tool, compiler.version, str(plan.release), *plan.flags))
-
-
-def content_key(folder: Path, files: Sequence[Path], parts: Sequence[str]) -> str:
-    """Names what is kept in a cache: the same for the same files, by path and content, and the same further parts."""
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(part.encode() + b"\0")
-    for file in files:
-        digest.update(file.relative_to(folder).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
-    return digest.hexdigest()[:32]
-
-
-def _make(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Compiler, target: Path) -> None:
-    """Compile beside the target and rename: nobody ever sees half a build, and of two at once the later gives way."""
-    fix = "set XDG_CACHE_HOME to a folder that can be written"
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise HostError(str(target.parent), f"cannot be written: {error.strerror}", "room for builds", fix) from error
-    try:
-        _compile(folder, sources, plan, compiler, made)
-        made.chmod(0o755)
-        _settle(made, target)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-
-
-def _settle(made: Path, target: Path) -> None:
-    try:
-        made.rename(target)
-    except OSError as error:
-        if not target.is_dir():
-            raise HostError(
-                str(target), f"cannot be made: {error.strerror}", "a folder", "remove what is there"
-            ) from error
 
 
 def _compile(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Compiler, made: Path) -> None:

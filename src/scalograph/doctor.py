@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalograph.build import cache
+from scalograph.cache import cache
 from scalograph.control import capacity, isolation
 from scalograph.control.attempts import attempted
 from scalograph.control.check import Check

@@ -1,14 +1,13 @@
 """What a workload needs and does not carry, a source tree say: its own program fills a folder of the cache, once."""
 
 import os
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scalograph.build import cache, content_key, own_files
+from scalograph.build import own_files
+from scalograph.cache import cache, content_key, made_whole
 from scalograph.errors import HostError, StudyError
 from scalograph.template import fill
 from scalograph.workload import Prepare, Workload
@@ -17,7 +16,6 @@ TIMEOUT_S = 3600
 SHOWN_LINES = 6
 # What a program needs that fetches something, and nothing that would change what it makes.
 PASSED_ON = ("PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy")
-_CACHE_FIX = "set XDG_CACHE_HOME to a folder that can be written"
 
 
 def prepare(
@@ -89,22 +87,15 @@ def _wanted(
 
 
 def _make(workload: Workload, known: Mapping[str, Any], target: Path) -> None:
-    """Fill a folder beside the target and rename it: nobody ever sees half of it."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise HostError(str(target.parent), f"cannot be written: {error.strerror}", "room", _CACHE_FIX) from error
-    try:
+    """Fill the folder, and note beside it what the program said of it."""
+    with made_whole(target, "what is prepared") as made:
         said = _carry_out(workload, known, made)
-        made.chmod(0o755)
-        target.with_name(f"{target.name}.txt").write_text(f"{said}\n", encoding="utf-8")
-        if not target.is_dir():  # of two at once the later gives way
-            made.rename(target)
-    except OSError as error:
-        raise HostError(str(target), f"cannot be made: {error.strerror}", "room", _CACHE_FIX) from error
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+        note = target.with_name(f"{target.name}.txt")
+        try:
+            note.write_text(f"{said}\n", encoding="utf-8")
+        except OSError as error:
+            found = f"cannot be written: {error.strerror}"
+            raise HostError(str(note), found, "room for a line", "make room, or set XDG_CACHE_HOME") from error
 
 
 def _carry_out(workload: Workload, known: Mapping[str, Any], made: Path) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.build import build, cache
+from scalograph.build import build
+from scalograph.cache import cache
 from scalograph.errors import HostError, StudyError
 from scalograph.facts import Jvm
 from scalograph.workload import Build, Workload

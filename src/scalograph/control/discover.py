@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from scalograph.build import cache
+from scalograph.cache import cache
 from scalograph.control import capacity, isolation
 from scalograph.control.jvms import at, find
 from scalograph.control.quota import cpu_quota
