@@ -5,22 +5,18 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from statistics_common import Case, Measure, main, share
 
-from scalograph.analysis.effective_course import Course
-from scalograph.analysis.effective_search import search
-from scalograph.simulate import NOISES, Noise, amdahl, lock_collapse, run_scores, usl
+from scalograph.simulate import NOISES, Noise, lock_collapse, usl
 from scalograph.simulate.noise import FloatArray
+from scalograph.simulate.searches import Answer, capped, with_model, without_model
 
 CPUS = range(1, 13)
-MOST = 48
 TARGETS = {"low": (95.0, 100.0), "high": (93.0, 100.0)}
 Program = Callable[[np.random.Generator], FloatArray]
-Answer = tuple[int | None, int]
 
 
-def capped(rng: np.random.Generator) -> FloatArray:
-    """Times of a program that uses m CPUs at most, with a serial share up to 5 %."""
-    cap, serial = int(rng.integers(1, 13)), rng.uniform(0, 0.05)
-    return np.array([1 / amdahl(min(k, cap), serial) for k in CPUS])
+def capped_here(rng: np.random.Generator) -> FloatArray:
+    """On these CPUs."""
+    return capped(rng, CPUS)
 
 
 def whole_tasks(rng: np.random.Generator) -> FloatArray:
@@ -38,25 +34,6 @@ def collapse(rng: np.random.Generator) -> FloatArray:
     """Linear up to some CPUs, then at half of the best speed."""
     at = int(rng.integers(4, 12))
     return np.array([1 / lock_collapse(k, at, (at - 1) / 2) for k in CPUS])
-
-
-def adaptive(times: FloatArray, rng: np.random.Generator, noise: Noise, rounds: bool = False) -> Answer:
-    """The search as the planner does it: answer (None: not decided) and runs."""
-    course = Course(CPUS, int(rng.integers(1 << 30)), rounds)
-    while (k := course.next_level) is not None and len(course.k) < MOST:
-        course.add(k, times[k - 1] * float(run_scores(rng, (1,), noise)[0]))
-    found = course.found
-    return (found.k_eff if found and found.sure else None), len(course.k)
-
-
-def model_free(times: FloatArray, rng: np.random.Generator, noise: Noise) -> Answer:
-    """Bisection alone, from the first run on."""
-    k: list[int] = []
-    scores: list[float] = []
-    while (wanted := (found := search(k, scores, CPUS)).next_level) is not None:
-        k.append(wanted)
-        scores.append(times[wanted - 1] * float(run_scores(rng, (1,), noise)[0]))
-    return found.k_eff, len(k)
 
 
 def exact(times: FloatArray, answer: int | None) -> bool:
@@ -100,7 +77,7 @@ def published(noise: Noise) -> Measure:
     times = np.ceil(np.arange(1, 13) / 2)
 
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
-        found = [adaptive(times, rng, noise, rounds=True) for _ in range(n_cases)]
+        found = [with_model(times, rng, noise, rounds=True) for _ in range(n_cases)]
         return share(sum(k == 2 for k, _ in found), n_cases, f"{np.mean([n for _, n in found]):.1f} runs")
 
     return measure
@@ -112,16 +89,20 @@ OTHERS = {"whole tasks": whole_tasks, "coherency": coherency, "collapse": collap
 def cases() -> Iterator[Case]:
     """The model on its own ground, bisection alone, the published case, and programs that are none of the model's."""
     for name, noise in NOISES.items():
-        yield Case(f"{name}: runs on average (not a share)", (0.0, 11.0), runs(adaptive, capped, noise))
-        yield Case(f"{name}: exact answers", TARGETS[name], right(adaptive, capped, noise, exact))
-        yield Case(f"{name}: model-free, runs on average (not a share)", (0.0, 25.0), runs(model_free, capped, noise))
+        yield Case(f"{name}: runs on average (not a share)", (0.0, 11.0), runs(with_model, capped_here, noise))
+        yield Case(f"{name}: exact answers", TARGETS[name], right(with_model, capped_here, noise, exact))
         yield Case(
-            f"{name}: model-free, answers within 7 % of the best", (93.0, 100.0), right(model_free, capped, noise, near)
+            f"{name}: model-free, runs on average (not a share)", (0.0, 25.0), runs(without_model, capped_here, noise)
+        )
+        yield Case(
+            f"{name}: model-free, answers within 7 % of the best",
+            (93.0, 100.0),
+            right(without_model, capped_here, noise, near),
         )
         yield Case(f"{name}: the published case, two kernel threads", (95.0, 100.0), published(noise), 0.5)
         for other, program in OTHERS.items():
-            yield Case(f"{name}: {other}, runs on average (not a share)", None, runs(adaptive, program, noise), 0.25)
-            yield Case(f"{name}: {other}, within 7 % of the best", None, right(adaptive, program, noise, near), 0.25)
+            yield Case(f"{name}: {other}, runs on average (not a share)", None, runs(with_model, program, noise), 0.25)
+            yield Case(f"{name}: {other}, within 7 % of the best", None, right(with_model, program, noise, near), 0.25)
 
 
 if __name__ == "__main__":

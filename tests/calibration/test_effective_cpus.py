@@ -5,38 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from scalograph.analysis.effective_course import Course
-from scalograph.analysis.effective_search import search
-from scalograph.simulate import HIGH, LOW, Noise, amdahl, run_scores
+from scalograph.simulate import HIGH, LOW, Noise
 from scalograph.simulate.noise import FloatArray
+from scalograph.simulate.searches import Answer, capped, with_model, without_model
 
 CPUS = range(1, 13)
-MOST = 48
 # Of the search with the model, which weighs thousands of programs after each run.
 N_CASES = 25
-Answer = tuple[int | None, int]
-
-
-def capped(rng: np.random.Generator) -> FloatArray:
-    """Times of a program that uses m CPUs at most, with a serial share up to 5 %."""
-    cap, serial = int(rng.integers(1, 13)), rng.uniform(0, 0.05)
-    return np.array([1 / amdahl(min(k, cap), serial) for k in CPUS])
-
-
-def with_model(times: FloatArray, rng: np.random.Generator, noise: Noise) -> Answer:
-    course = Course(CPUS, int(rng.integers(1 << 30)), rounds=False)
-    while (k := course.next_level) is not None and len(course.k) < MOST:
-        course.add(k, times[k - 1] * float(run_scores(rng, (1,), noise)[0]))
-    return (course.found.k_eff if course.found and course.found.sure else None), len(course.k)
-
-
-def model_free(times: FloatArray, rng: np.random.Generator, noise: Noise) -> Answer:
-    k: list[int] = []
-    scores: list[float] = []
-    while (wanted := (found := search(k, scores, CPUS)).next_level) is not None:
-        k.append(wanted)
-        scores.append(times[wanted - 1] * float(run_scores(rng, (1,), noise)[0]))
-    return found.k_eff, len(k)
 
 
 def share_and_runs(
@@ -45,7 +20,7 @@ def share_and_runs(
     """Share of answers that cost at most `within` over the shortest time, and runs on average."""
     rng, right, runs = np.random.default_rng(41), 0, 0
     for _ in range(n_cases):
-        times = capped(rng)
+        times = capped(rng, CPUS)
         answer, n = method(times, rng, noise)
         least = CPUS[int(np.argmax(times <= 1.02 * times.min()))]
         exact = answer == least if within == 0 else answer is not None and times[answer - 1] <= within * times.min()
@@ -62,7 +37,7 @@ def test_with_the_model(noise: Noise, target: float) -> None:
 
 @pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
 def test_without_the_model(noise: Noise) -> None:
-    share, runs = share_and_runs(model_free, noise, 1.07, 150)
+    share, runs = share_and_runs(without_model, noise, 1.07, 150)
     assert runs <= 25
     assert share >= 0.93 - 2 * np.sqrt(0.07 * 0.93 / 150)
 
