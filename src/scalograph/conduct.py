@@ -167,19 +167,15 @@ def conduct(
     """
     planner, event = planner_of(planned.design), planned.first_event(probe)
     judging = partial(judge, asked=asked(planned.design.study))
-    found = [] if accepted is None else identity.differences(journal.first_event(made.journal), event)
-    identity.refuse(found, list(accepted or ()))
+    first, n_before, spent = ("study", event), 0, dict[int, float]()
+    if accepted is not None:
+        first = ("resume", _resumed(event, made, accepted))
+        # Read twice rather than held: a journal may be larger than the memory.
+        n_before = replay(planner, journal.read(made.journal), judging)
+        spent = seconds_per_block(journal.read(made.journal))
     book = journal.Journal(made.journal)
     try:
-        n_before, spent = 0, dict[int, float]()
-        if accepted is None:
-            book.append("study", **event)
-        else:
-            # Read twice rather than held: a journal may be larger than the memory.
-            n_before = replay(planner, journal.read(made.journal), judging)
-            spent = seconds_per_block(journal.read(made.journal))
-            book.append("resume", **_resumed(event, found))
-        for name, fields in (machine or {}).items():
+        for name, fields in (first, *(machine or {}).items()):
             book.append(name, **fields)
         protocol = planned.design.study.protocol
         budget = Budget(protocol.budget_s, spent, protocol.budget_runs, n_before, block_size(planned.design))
@@ -191,8 +187,10 @@ def conduct(
     return Conducted(made, ended.reason, n_before, ended.signal)
 
 
-def _resumed(event: Mapping[str, Any], found: Sequence[identity.Difference]) -> dict[str, Any]:
-    """The `resume` event: the machine and the design as they are now, and what was accepted."""
+def _resumed(event: Mapping[str, Any], made: Results, accepted: Sequence[str]) -> dict[str, Any]:
+    """The `resume` event: the machine and the design as they are now, and what was accepted. Raises StudyError."""
+    found = identity.differences(journal.first_event(made.journal), event)
+    identity.refuse(found, list(accepted))
     return {
         "machine": event["machine"],
         "design": event["design"],

@@ -74,18 +74,10 @@ def parallelism(
     if bin_ns <= 0 or end_ns <= begin_ns or limit < 1:
         found = f"bins of {bin_ns} ns, {begin_ns} .. {end_ns} ns, {limit} tasks"
         raise ValueError(f"parallelism: found {found}, expected each above zero")
-    rows = [row for row in busy_ns if len(row)]
-    total = np.sum(np.asarray(rows, dtype=np.float64), axis=0) if rows else np.zeros(0)
-    edges = bin_ns * np.arange(total.size + 1)
-    inside = np.clip(np.minimum(edges[1:], end_ns) - np.maximum(edges[:-1], begin_ns), 0, None)
-    if not bool(np.any(inside > 0)):
+    used, widths = _in_window(busy_ns, bin_ns, (begin_ns, end_ns), last_ns)
+    if not widths.size:
         return None
-    # A bin that the window enters or leaves counts by its share of the window, as if it were even.
-    lengths = np.minimum(edges[1:], last_ns) - edges[:-1]
-    widths = inside[inside > 0]
-    used = total[inside > 0] * widths / lengths[inside > 0]
-    tasks = used / widths
-    wall = end_ns - begin_ns
+    tasks, wall = used / widths, end_ns - begin_ns
     return Parallelism(
         mean=float(used.sum() / wall),
         limit=limit,
@@ -97,6 +89,22 @@ def parallelism(
         tasks=tasks,
         course=_course(used, widths),
     )
+
+
+def _in_window(
+    busy_ns: Sequence[Sequence[float]], bin_ns: int, window: tuple[float, float], last_ns: float
+) -> tuple[FloatArray, FloatArray]:
+    """On-CPU time of all CPUs in each bin of the window, and how much of the window the bin is; both in nanoseconds.
+
+    A bin that the window enters or leaves counts by its share, as if it were even.
+    """
+    rows = [row for row in busy_ns if len(row)]
+    total = np.sum(np.asarray(rows, dtype=np.float64), axis=0) if rows else np.zeros(0)
+    edges = bin_ns * np.arange(total.size + 1)
+    inside = np.clip(np.minimum(edges[1:], window[1]) - np.maximum(edges[:-1], window[0]), 0, None)
+    lengths = np.minimum(edges[1:], last_ns) - edges[:-1]
+    within = inside > 0
+    return total[within] * inside[within] / lengths[within], inside[within]
 
 
 def _course(used: FloatArray, widths: FloatArray) -> FloatArray:

@@ -50,50 +50,29 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     taken = measured(table, samples(table))
     every = list(taken.values())
     found = with_laws(table, taken, curves(table, taken))
+    used, mapped, built = effective(table, taken), surfaces(table, taken), parallel_build(table, taken)
     fair, varying = unequal.shares(table, every), residue(table)
-    objections = examine(table, found, taken)
-    used = effective(table, taken)
-    further = [*unequal.doubt(fair), *cold_runs.examine(table, found, taken), *open_question(table, used)]
-    further += drifted.doubt(table, every)
-    published, missed = published_table(table, found, folder) if folder else (None, [])
     floor, visible = noise(every, primary(table), table.study.protocol.confidence), Visible(table)
+    published, missed = published_table(table, found, folder) if folder else (None, [])
+    objections = examine(table, found, taken)
+    further = [*unequal.doubt(fair), *cold_runs.examine(table, found, taken), *open_question(table, used)]
     shown = declared_tables(table, taken, found, visible)
-    mapped = surfaces(table, taken)
-    built = parallel_build(table, taken)
-    listed = treatment_tables(table, found, taken, visible)
     others = [laws_table(table, found), baseline_table(table, taken), excluded_table(table, every, fair), published]
-    noted = [visible.beside(doc, every, primary(table)) for doc in others if doc]
+    # A question of its own, where the study asks one, is answered before what every study is asked.
+    said = [*effective_sentences(table, taken, used), *built.sentences, *told(table, shown)]
+    tables = [*effective_tables(table, taken, used), *shown, *surface_tables(table, mapped), *built.tables]
+    tables += treatment_tables(table, found, taken, visible)
     made = Findings(
-        study=_study(table),
-        machine=dict(table.machine),
-        runs=_runs(table, every),
-        trust=trust(table, every, floor, varying, objections, further),
-        answer=[
-            *effective_sentences(table, taken, used),
-            *built.sentences,
-            *told(table, shown),
-            *surface_sentences(table, mapped),
-            *sentences(table, found, published),
-        ],
-        curves=found,
-        surfaces=mapped,
-        effective_cpus=used,
-        tables=[
-            *effective_tables(table, taken, used),
-            *shown,
-            *surface_tables(table, mapped),
-            *built.tables,
-            *listed,
-            *noted,
-        ],
-        timelines=timelines(every, primary(table), table.file),
-        residue=varying,
+        study=_study(table), machine=dict(table.machine), runs=_runs(table, every),
+        trust=trust(table, every, floor, varying, objections, [*further, *drifted.doubt(table, every)]),
+        answer=[*said, *surface_sentences(table, mapped), *sentences(table, found, published)],
+        curves=found, surfaces=mapped, effective_cpus=used,
+        tables=[*tables, *(visible.beside(doc, every, primary(table)) for doc in others if doc)],
+        timelines=timelines(every, primary(table), table.file), residue=varying,
         warnings=[*table.warnings, *table.dropped, *notes(table), *missed, *built.warnings],
-        noise=floor,
-        noise_since=table.noise.model_dump(mode="json") if table.noise else None,
-        degraded=_degraded(table.rows),
-        reproduce=list(reproduce),
-    )
+        noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
+        degraded=_degraded(table.rows), reproduce=list(reproduce),
+    )  # fmt: skip
     return joined(made, table.ceiling) if table.ceiling else made
 
 
