@@ -52,6 +52,7 @@ class Machine:
     believed: int | None = None
     workers: bool = False
     failing: tuple[int, ...] = ()
+    busy_first: bool = False  # somebody else has half of the first CPU, and leaves the others alone
     made: list[Run] = field(default_factory=list)
 
     def asked(self, run: Run, n_left: int) -> None: ...
@@ -65,6 +66,7 @@ class Machine:
         n = int(run.treatment.get("cpus", run.treatment.get("threads", 1)))
         busy = min(n, self.cap)
         wall = (math.ceil(n / self.cap) if self.workers else 1 / busy) * math.exp(0.01 * math.sin(9 * len(self.made)))
+        wall *= 2 if self.busy_first and n == 1 else 1
         mask = tuple(range(12 if self.workers else n))
         values = {"believed_cpus": [float(self.believed)]} if self.believed else None
         found = record(wall, wall * busy, cpus=mask, values=values, status="failed" if n in self.failing else "ok")
@@ -104,6 +106,16 @@ def test_a_program_that_merely_believes_in_another_number(tmp_path: Path) -> Non
     assert one.sentence.endswith("leaves 10 idle; it believes in 24, which does not decide")
     assert found.answer[0].startswith("2 CPUs help (probability ")
     assert stops.exit_code(found) == Exit.DONE
+
+
+def test_cpus_that_only_seem_to_help_because_the_first_is_busy(tmp_path: Path) -> None:
+    machine = Machine(cap=1, busy_first=True)
+    _, found = run(tmp_path, machine)
+    (one,) = found.effective_cpus
+    assert (one.decided, one.limit) == (False, "not sure")
+    assert one.sentence.startswith("not decided: with 2 CPUs it is 2.") and "had 1.00 of them in use" in one.sentence
+    assert one.sentence in found.trust.sentence or one.sentence in found.trust.causes
+    assert found.answer[0].startswith("Not decided")
 
 
 def test_one_that_uses_as_many_as_it_believes_in(tmp_path: Path) -> None:

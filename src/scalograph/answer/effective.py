@@ -13,6 +13,7 @@ from scalograph.analysis.effective_course import Course
 from scalograph.analysis.effective_cpus import Effective, effective_cpus
 from scalograph.analysis.effective_search import Searched, search
 from scalograph.answer.curves import docs
+from scalograph.answer.effective_doubt import beyond_use
 from scalograph.answer.effective_figures import Figures, figures
 from scalograph.answer.gains import gain, primary
 from scalograph.answer.names import varied
@@ -96,7 +97,15 @@ def _answer(table: Table, asked: Asked, group: dict[str, Level], members: Mappin
         **(_figures(seen) if seen else {}),
     )
     named = _limit(table, made, found, seen)
+    if made.decided and _of_cpus(table, asked) and (why := beyond_use(members, made.k_eff or 0, primary(table))):
+        return made.model_copy(update={"decided": False, "limit": "not sure", "sentence": why})
     return made.model_copy(update={"limit": named.limit, "sentence": named.text})
+
+
+def _of_cpus(table: Table, asked: Asked) -> bool:
+    """Whether each level does the same work in a time, so that a speedup stands beside the CPUs in use."""
+    study = table.study
+    return study.factors[asked.factor].control == "cpus" and study.responses[primary(table)].better == "lower"
 
 
 def _searched(table: Table, asked: Asked, rows: Sequence[Row]) -> Found:
