@@ -11,17 +11,19 @@ from scalograph import __version__, identity, journal, results
 from scalograph.analysis.verdict import judge
 from scalograph.control.discover import with_launchers
 from scalograph.declare import Declared
-from scalograph.design import Design, design, effective
+from scalograph.design import Design, design
 from scalograph.design.estimate import expected_seconds, seconds_per_treatment
 from scalograph.errors import HostError, StudyError
 from scalograph.facts import HostFacts
-from scalograph.planning import asked_for, block_size, planned_runs, planner_of, searches
+from scalograph.planning import asked_for, block_size, most_runs, planned_runs, planner_of
 from scalograph.program import Program, program
+from scalograph.questions import search
 from scalograph.replay import replay, seconds_per_block, timed_runs
 from scalograph.results import Results
 from scalograph.runner import Budget, Gate, Host, Loop, run_study
 from scalograph.study import Study, parse_levels
 from scalograph.study.inside import inside
+from scalograph.study.question import SEARCHED
 from scalograph.table import asked
 from scalograph.uses import sources, uses
 from scalograph.workload import refusals
@@ -62,8 +64,8 @@ def plan(declared: Declared, facts: HostFacts) -> Plan:
     started = program(declared.study.workload, declared.folder)
     refusal = refusals(started.workload, started.values, facts) if started.workload else lambda treatment: None
     made = design(declared.study, facts, refusal)
-    if searches(made):
-        effective.first_runs(made)  # refuses what it cannot search before there is a folder of results
+    if made.study.question in SEARCHED:
+        search(made)  # refuses what it cannot search before there is a folder of results
     return Plan(declared, facts, made, started)
 
 
@@ -80,8 +82,8 @@ def write_design(planned: Plan, file: Path) -> None:
     """design.jsonl: what is planned, then every run in order; of a search, those that are made whatever they say."""
     study = planned.design.study
     head = {"protocol": 1, "study": study.name, "seed": study.seed, "dropped": list(planned.design.dropped)}
-    if searches(planned.design):
-        most = effective.most_runs(planned.design)
+    if study.question in SEARCHED:
+        most = most_runs(planned.design)
         head |= {"question": study.question, "most_runs": most, "budget_s": study.protocol.budget_s}
     runs = (
         {"run": run.run, "block": run.block, "treatment": dict(run.treatment), "replicate": run.replicate}

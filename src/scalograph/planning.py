@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 from functools import partial
 
-from scalograph.design import Design, GridPlanner, Planner, Run, effective
-from scalograph.design.effective import EffectivePlanner
+from scalograph.design import Design, GridPlanner, Planner, Run
+from scalograph.design.search import SearchPlanner, first_runs
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.precision import score, stopping, work_time
-
-
-def searches(design: Design) -> bool:
-    """Whether runs are decided by those before them, so that few are known in advance."""
-    return design.study.question == effective.QUESTION
+from scalograph.questions import search
+from scalograph.study.question import SEARCHED
 
 
 def planner_of(design: Design) -> Planner:
@@ -21,17 +18,21 @@ def planner_of(design: Design) -> Planner:
         StudyError: a search cannot be made over these treatments.
     """
     study, rule = design.study, stopping(design.study)
-    if searches(design):
-        factor = effective.factor_of(design)
-        rounds = study.work == "per-worker" and study.factors[factor].control is None
-        return EffectivePlanner(design, factor, lambda record: work_time(study, score(study, record)), rounds=rounds)
+    if study.question in SEARCHED:
+        protocol = study.protocol
+        return SearchPlanner(
+            search(design),
+            lambda record: work_time(study, score(study, record)),
+            max_reruns=protocol.max_reruns,
+            waits=protocol.wait_quiet_s > 0,
+        )
     return GridPlanner(design) if rule is None else SequentialPlanner(design, rule, partial(score, study))
 
 
 def planned_runs(design: Design) -> Iterator[Run]:
     """Every run that is known before the first is made; of a search, those that are made whatever they say."""
-    if searches(design):
-        yield from effective.first_runs(design)
+    if design.study.question in SEARCHED:
+        yield from first_runs(search(design))
         return
     planner = GridPlanner(design)
     while run := planner.ask():
@@ -41,21 +42,27 @@ def planned_runs(design: Design) -> Iterator[Run]:
 
 def asked_for(design: Design) -> list[int]:
     """Runs of each treatment that are known before the first is made, warm-up runs left out."""
-    if searches(design):
-        first = [run.treatment for run in effective.first_runs(design)]
+    if design.study.question in SEARCHED:
+        first = [run.treatment for run in first_runs(search(design))]
         return [first.count(treatment) for treatment in design.treatments]
     return [design.runs_per_block(i) * design.study.protocol.runs for i in range(len(design.treatments))]
 
 
+def most_runs(design: Design) -> int:
+    """Runs after which a search ends without an answer."""
+    most = search(design).most
+    return min(most, design.study.protocol.budget_runs or most)
+
+
 def block_size(design: Design) -> int:
     """Runs that a block is expected to hold: after its first ones, each run of a search is a block of its own."""
-    return 1 if searches(design) else design.block_size
+    return 1 if design.study.question in SEARCHED else design.block_size
 
 
 def outlook(design: Design) -> str:
     """What will be run, in words."""
     treatments = f"{len(design.treatments)} treatments"
-    if not searches(design):
+    if design.study.question not in SEARCHED:
         return f"{treatments}, {design.n_runs} runs in {design.study.protocol.runs} blocks"
-    first, most = len(effective.first_runs(design)), effective.most_runs(design)
+    first, most = len(search(design).first), most_runs(design)
     return f"{treatments}; {first} runs first, then one at a time where it tells most, at most {most}"

@@ -215,7 +215,7 @@ def test_a_sweep_of_one_total_has_no_such_part(tmp_path: Path) -> None:
     ("old", "new", "told"),
     [
         ("[responses", "[factors.gc]\nlevels = [1, 2]\n[responses", "factors: 2 factors of several levels: cpus, gc"),
-        ('"1:all"', "[4]", "factors: 0 factors of several levels, expected one: CPUs are searched for one program"),
+        ('"1:all"', "[4]", "factors: 0 factors of several levels, expected one: one program is searched"),
         ('control = "cpus"', 'control = "nice"', "factors.cpus.control: levels of nice, expected control ="),
         ('control = "cpus"\nlevels = "1:all"', 'levels = ["a", 2]', "factors.cpus.levels: level 'a', expected counts"),
         ("[responses", "[protocol]\nruns = 9\n[responses", "protocol.runs: in a search, expected none"),

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from scalograph.analysis.effective_cpus import Effective, effective_cpus
+from scalograph.analysis.effective_cpus import LEAST_RUNS, Effective, effective_cpus
 from scalograph.analysis.effective_search import Searched, search
 
 # Levels that are measured before anything is computed: the ends and between them, so that no program hides in a gap.
@@ -15,7 +15,7 @@ FAILURES = 2
 _FITS_NONE = "no program with a cap and a serial share takes such times: searched without a model"
 
 
-class Course:
+class EffectiveCourse:
     """Pure in the levels, the seed and what was told, in that order.
 
     Attributes:
@@ -42,6 +42,18 @@ class Course:
         if self.found is None or self.found.sure:
             return None
         return self.found.next_level
+
+    @property
+    def n_left(self) -> int:
+        """Runs that are still to come, as far as is known by now; at least 1."""
+        return max(1, LEAST_RUNS - len(self.k))
+
+    @property
+    def state(self) -> str:
+        """The most probable answer, in a few words."""
+        if isinstance(self.found, Effective):
+            return f"most probably {self.found.k_eff} ({100 * self.found.probability:.0f} %)"
+        return f"held against {self.found.best}" if self.found else ""
 
     def add(self, level: int, time: float) -> str | None:
         """A score; says what a person should know."""

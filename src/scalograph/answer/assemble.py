@@ -6,6 +6,8 @@ from pathlib import Path
 
 from scalograph.answer import cold_runs, drifted, unequal
 from scalograph.answer.baselines import baseline_table
+from scalograph.answer.cliff_words import cliff_sentence, cliff_tables, open_cliffs
+from scalograph.answer.cliffs import cliffs
 from scalograph.answer.curves import Sample, curves, primary, samples
 from scalograph.answer.effective import effective, is_repeat, measured, open_question
 from scalograph.answer.effective_words import effective_sentences, effective_tables
@@ -51,22 +53,31 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     every = list(taken.values())
     found = with_laws(table, taken, curves(table, taken))
     used, mapped, built = effective(table, taken), surfaces(table, taken), parallel_build(table, taken)
+    jumps = cliffs(table)
     fair, varying = unequal.shares(table, every), residue(table)
     floor, visible = noise(every, primary(table), table.study.protocol.confidence), Visible(table)
     published, missed = published_table(table, found, folder) if folder else (None, [])
     objections = examine(table, found, taken)
     further = [*unequal.doubt(fair), *cold_runs.examine(table, found, taken), *open_question(table, used)]
+    further += open_cliffs(table, jumps)
     shown = declared_tables(table, taken, found, visible)
     others = [laws_table(table, found), baseline_table(table, taken), excluded_table(table, every, fair), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.
-    said = [*effective_sentences(table, taken, used), *built.sentences, *told(table, shown)]
-    tables = [*effective_tables(table, taken, used), *shown, *surface_tables(table, mapped), *built.tables]
+    said = [*effective_sentences(table, taken, used), *cliff_sentence(table, jumps)]
+    said += [*built.sentences, *told(table, shown)]
+    tables = [
+        *effective_tables(table, taken, used),
+        *cliff_tables(table, taken, jumps),
+        *shown,
+        *surface_tables(table, mapped),
+        *built.tables,
+    ]
     tables += treatment_tables(table, found, taken, visible)
     made = Findings(
         study=_study(table), machine=dict(table.machine), runs=_runs(table, every),
         trust=trust(table, every, floor, varying, objections, [*further, *drifted.doubt(table, every)]),
         answer=[*said, *surface_sentences(table, mapped), *sentences(table, found, published)],
-        curves=found, surfaces=mapped, effective_cpus=used,
+        curves=found, surfaces=mapped, effective_cpus=used, cliffs=jumps,
         tables=[*tables, *(visible.beside(doc, every, primary(table)) for doc in others if doc)],
         timelines=timelines(every, primary(table), table.file), residue=varying,
         warnings=[*table.warnings, *table.dropped, *notes(table), *missed, *built.warnings],

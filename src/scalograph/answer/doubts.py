@@ -67,12 +67,13 @@ def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
     baselines = [s for s in samples if speedups and s.treatment[factor] == table.study.baseline[factor]]
     if n := sum(sample.falls_back for sample in baselines):
         yield f"{n} of {len(baselines)} baselines rest on disturbed runs, and so do the speedups over them"
-    if n := sum(sample.falls_back for sample in samples):
-        yield f"{n} {of} rest on disturbed runs: fewer than two clean ones are left"
     if n := sum(map(is_open, samples)):
         yield f"of {n} {of} nothing could tell whether their runs were disturbed"
-    # A search rests on all of its runs together, and needs no interval for each level.
-    if (n := sum(len(sample.counted) == 1 for sample in samples)) and table.study.question == "sweep":
+    if table.study.question != "sweep":
+        return  # a search rests on all of its clean runs together, and needs no interval for each level
+    if n := sum(sample.falls_back for sample in samples):
+        yield f"{n} {of} rest on disturbed runs: fewer than two clean ones are left"
+    if n := sum(len(sample.counted) == 1 for sample in samples):
         yield f"{n} {of} have one run, which has no interval at all"
 
 

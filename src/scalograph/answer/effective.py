@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scalograph.analysis.cpu_limit import SURE, Named, Seen, name_limit
-from scalograph.analysis.effective_course import Course
+from scalograph.analysis.effective_course import EffectiveCourse
 from scalograph.analysis.effective_cpus import Effective, effective_cpus
 from scalograph.analysis.effective_search import Searched, search
 from scalograph.answer.curves import docs
@@ -20,6 +20,7 @@ from scalograph.answer.names import varied
 from scalograph.answer.sample import COUNTED, Sample
 from scalograph.findings import EffectiveCpus, Level
 from scalograph.precision import work_time
+from scalograph.study.question import SEARCHED
 from scalograph.table import Row, Table
 
 QUESTION = "effective-cpus"
@@ -42,13 +43,13 @@ class Asked:
 
 def measured(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> dict[tuple[Level, ...], Sample]:
     """The samples that stand for something: a search measures the levels that tell most, and no others."""
-    search = table.study.question == QUESTION
+    search = table.study.question in SEARCHED
     return {key: sample for key, sample in taken.items() if not search or sample.every or sample.n_failed}
 
 
 def is_repeat(table: Table, row: Row, n_planned: int) -> bool:
     """Whether a run was made because another was disturbed; what a search asks for later was not planned either."""
-    search = table.study.question == QUESTION
+    search = table.study.question in SEARCHED
     return "r" in row.run[1:] if search else row.replicate >= n_planned  # e0007r1 is e0007 again
 
 
@@ -113,7 +114,7 @@ def _searched(table: Table, asked: Asked, rows: Sequence[Row]) -> Found:
     levels = [int(treatment[asked.factor]) for treatment in table.treatments]
     if len(levels) < 2:
         return None
-    course = Course(levels, table.study.seed, asked.rounds)
+    course = EffectiveCourse(levels, table.study.seed, asked.rounds)
     for row in rows:
         if row.status == "ok" and row.verdict not in COUNTED:
             continue

@@ -43,7 +43,7 @@ class Figures:
 
 def figures(table: Table, sample: Sample) -> Figures:
     """The figures of the runs of a treatment that count."""
-    records = [*_records(table, sample.counted)]
+    records = [*records_of(table, sample.counted)]
     believed = [value for record in records for value in _believed(record)]
     tasks = [record.run.n_tasks for record in records if record.run.n_tasks]
     waited = [share for record in records if (share := _waited(record)) is not None]
@@ -57,8 +57,8 @@ def figures(table: Table, sample: Sample) -> Figures:
     )
 
 
-def _records(table: Table, rows: Sequence[Row]) -> Iterator[Record]:
-    """Read again rather than kept: all of them would be most of a table's memory."""
+def records_of(table: Table, rows: Sequence[Row]) -> Iterator[Record]:
+    """Records of the first ten of these runs, read again rather than kept: all would be most of a table's memory."""
     names = {row.run for row in rows[:MOST_RECORDS]}
     events: Iterator[Mapping[str, Any]] = journal.read(table.file) if table.file and names else iter(())
     for event in events:

@@ -1,7 +1,7 @@
 """`scalograph find`: questions that are searched, each run where it tells most."""
 
 import os
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -17,7 +17,11 @@ from scalograph.cli.measure_command import (
     Timeout,
     Within,
 )
+from scalograph.cli.measured import Start, carried_out
 from scalograph.cli.options import Json, MaxRuns, OutDir, WaitQuiet, WhenBusy
+
+if TYPE_CHECKING:
+    from scalograph.measure.wish import Wish
 
 group = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -27,7 +31,8 @@ def _find() -> None:
     """Search for one figure of a command: each run is made where it tells most.
 
     \b
-    scalograph find effective-cpus -- ./prog      how many CPUs does it really use?
+    scalograph find effective-cpus -- ./prog                         how many CPUs does it really use?
+    scalograph find cliff --range 1:512 -- ./prog -t {threads}       where does its time jump?
     """
 
 
@@ -60,22 +65,83 @@ def effective_cpus(
     scalograph find effective-cpus --response 'believed_cpus: using ([0-9]+) cores' -- ./prog
     """
     from scalograph.cli.found import tell_effective_cpus
-    from scalograph.cli.measured import Start, carried_out
     from scalograph.measure.cpu_levels import cpu_levels
+
+    cpus = {"cpus": cpu_levels(len(os.sched_getaffinity(0)), max_cpus)}
+    factors = ({"threads": str(threads)} if threads else {}) | cpus
+    asked = Asked(command, max_reruns, budget, max_runs, timeout, shell, setup, prepare, cleanup, env, response)
+    start = Start(wait_quiet=wait_quiet, when_busy=when_busy)
+    wish = _wish("effective-cpus", asked, factors)
+    return carried_out(wish, output, start, lambda conducted: tell_effective_cpus(conducted, json))
+
+
+@group.command("cliff")
+def cliff(
+    command: Command,
+    factor: Annotated[str, typer.Option(help="What is counted: fills its {NAME} in the command.")] = "threads",
+    range_: Annotated[str, typer.Option("--range", metavar="LOW:HIGH", help="Where it is searched.")] = "1:512",
+    per_worker: Annotated[bool, typer.Option("--per-worker", help="Each worker does the same work.")] = False,
+    response: Response = None,
+    max_reruns: MaxReruns = 1,
+    budget: Within = "10min",
+    max_runs: MaxRuns = None,
+    timeout: Timeout = "10min",
+    shell: Shell = False,
+    setup: Setup = None,
+    prepare: Prepare = None,
+    cleanup: Cleanup = None,
+    env: Env = None,
+    output: OutDir = None,
+    wait_quiet: WaitQuiet = None,
+    when_busy: WhenBusy = None,
+    json: Json = False,
+) -> int:
+    """Where does the time of a command jump, if it does? About 17 runs instead of hundreds; keeps a study.toml.
+
+    \b
+    scalograph find cliff --factor threads --range 1:512 -- ./prog -t {threads}
+    scalograph find cliff --factor size --range 1:65536 --json -- ./prog {size}
+    """
+    from scalograph.cli.found import tell_cliffs
+    from scalograph.measure.search_levels import search_levels
+
+    asked = Asked(command, max_reruns, budget, max_runs, timeout, shell, setup, prepare, cleanup, env, response)
+    start = Start(wait_quiet=wait_quiet, when_busy=when_busy)
+    wish = _wish("cliff", asked, {factor: search_levels(range_)}, per_worker)
+    return carried_out(wish, output, start, lambda conducted: tell_cliffs(conducted, json))
+
+
+class Asked(NamedTuple):
+    """What every search takes."""
+
+    command: list[str]
+    max_reruns: int
+    budget: str
+    max_runs: int | None
+    timeout: str
+    shell: bool
+    setup: str | None
+    prepare: str | None
+    cleanup: str | None
+    env: list[str] | None
+    response: list[str] | None
+
+
+def _wish(question: str, asked: Asked, factors: dict[str, str], per_worker: bool = False) -> "Wish":
     from scalograph.measure.wish import Wish
     from scalograph.measure.words_of_command import argv, responses, steps, variables
 
-    cpus = {"cpus": cpu_levels(len(os.sched_getaffinity(0)), max_cpus)}
-    protocol: dict[str, str | int] = {"max_reruns": max_reruns, "budget": budget, "timeout": timeout}
-    wish = Wish(
-        command=argv(command, shell),
-        factors=({"threads": str(threads)} if threads else {}) | cpus,
-        responses=responses(response),
-        steps=steps(shell, setup=setup, prepare=prepare, cleanup=cleanup),
-        env=variables(env),
-        protocol=protocol | ({"budget_runs": max_runs} if max_runs else {}),
-        question="effective-cpus",
-        asked="find effective-cpus",
+    protocol: dict[str, str | int] = {
+        "max_reruns": asked.max_reruns, "budget": asked.budget, "timeout": asked.timeout,
+    }  # fmt: skip
+    return Wish(
+        command=argv(asked.command, asked.shell),
+        factors=factors,
+        per_worker=per_worker,
+        responses=responses(asked.response),
+        steps=steps(asked.shell, setup=asked.setup, prepare=asked.prepare, cleanup=asked.cleanup),
+        env=variables(asked.env),
+        protocol=protocol | ({"budget_runs": asked.max_runs} if asked.max_runs else {}),
+        question=question,
+        asked=f"find {question}",
     )
-    start = Start(wait_quiet=wait_quiet, when_busy=when_busy)
-    return carried_out(wish, output, start, lambda conducted: tell_effective_cpus(conducted, json))

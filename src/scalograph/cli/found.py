@@ -1,5 +1,6 @@
 """What a search has found, on the terminal or as one document."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalograph.cli.console import emit_json, out, tell
@@ -7,13 +8,11 @@ from scalograph.cli.measured import close
 
 if TYPE_CHECKING:
     from scalograph.conduct import Conducted
+    from scalograph.findings import Findings
 
 
 def tell_effective_cpus(conducted: "Conducted", json: bool) -> int:
     """Figures, levels and the sentence; the report has the rest."""
-    from scalograph import journal
-    from scalograph.report.cells import sheet
-    from scalograph.report.terminal_table import draw
     from scalograph.stops import exit_code, report
 
     found, page = report(conducted.results.folder)
@@ -23,9 +22,42 @@ def tell_effective_cpus(conducted: "Conducted", json: bool) -> int:
         parts = {"limit_sentence": one.sentence, "runs": found.runs.model_dump(mode="json")}
         emit_json({**one.model_dump(mode="json"), **told, **parts, "results": str(conducted.results.folder)})
         return exit_code(found)
+    return _tell(conducted, found, page, "effective-")
+
+
+def tell_cliffs(conducted: "Conducted", json: bool) -> int:
+    """The sentence, every cliff with both its sides, and the levels; the report has the rest."""
+    from scalograph.stops import exit_code, report
+
+    found, page = report(conducted.results.folder)
+    if not json:
+        return _tell(conducted, found, page, "cliff")
+    one = found.cliffs
+    first = max(one.cliffs, key=lambda cliff: cliff.probability, default=None) if one else None
+    emit_json(
+        {
+            "location": first.location if first else None,
+            "interval": [first.low, first.high] if first else None,
+            "runs": one.n if one else 0,
+            "probability": one.probability if one else None,
+            **(one.model_dump(mode="json") if one else {"decided": False, "cliffs": []}),
+            **{"verdict": found.trust.level, "answer": found.answer[:1]},
+            "results": str(conducted.results.folder),
+        }
+    )
+    return exit_code(found)
+
+
+def _tell(conducted: "Conducted", found: "Findings", page: Path, tables: str) -> int:
+    """The tables of a search, its sentence, and what stands below every answer."""
+    from scalograph import journal
+    from scalograph.report.cells import sheet
+    from scalograph.report.terminal_table import draw
+    from scalograph.stops import exit_code
+
     tell(found.study.title)
     for table in found.tables:
-        if table.id.startswith("effective-"):
+        if table.id.startswith(tables):
             tell()
             draw(sheet(table), out())
     tell()

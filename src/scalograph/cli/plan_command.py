@@ -91,12 +91,13 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
     from math import expm1
 
     from scalograph.analysis import minimum_detectable_effect
-    from scalograph.planning import asked_for, outlook, searches
+    from scalograph.planning import asked_for, outlook
+    from scalograph.study.question import SEARCHED
 
     design = planned.design
     sd, origin = _noise(journal)
     protocol = design.study.protocol
-    search = searches(design)
+    search = design.study.question in SEARCHED
     effect = None if search else minimum_detectable_effect(sd, protocol.runs, confidence=protocol.confidence)
     return {
         "study": design.study.name,

@@ -10,6 +10,7 @@ from rich.text import Text
 from scalograph.analysis.verdict import Judgment
 from scalograph.cli.console import err, printable, say
 from scalograph.design.planner import Design, Planner, Run, Treatment
+from scalograph.design.search import SearchPlanner
 from scalograph.design.sequential import Reached, SequentialPlanner
 from scalograph.units import format_duration
 
@@ -24,7 +25,7 @@ class LiveProgress:
         design: what is run.
         n_done: runs that an earlier start has finished.
         budget_s: time budget in seconds; None is no limit.
-        planner: of a study that asks for precision, to say how near that is.
+        planner: of a study that asks for precision, to say how near that is, or of a search, to say what it knows.
     """
 
     def __init__(self, design: Design, n_done: int, budget_s: float | None, planner: Planner | None = None) -> None:
@@ -33,6 +34,7 @@ class LiveProgress:
         self._of = design.study.protocol.runs if design.study.question == "sweep" else None
         self._budget_s = budget_s
         self._planner = planner if isinstance(planner, SequentialPlanner) else None
+        self._search = planner if isinstance(planner, SearchPlanner) else None
         self._n_forgone = len(reached.forgone) if (reached := self._reached()) else 0
         self._done = self._before = n_done
         self._began = time.monotonic()
@@ -56,7 +58,9 @@ class LiveProgress:
         self._total = self._done + n_left  # disturbed runs are asked for again
         if self._bar:
             of = f"/{self._of}" if self._of else ""
-            where = f"block {run.block + 1}{of}  {printable(_levels(run.treatment))[:70]}"
+            where = (
+                f"{'run' if self._search else 'block'} {run.block + 1}{of}  {printable(_levels(run.treatment))[:70]}"
+            )
             self._bar.update(self._task, description=where, total=self._total)
         elif self._block is not None and run.block != self._block:
             self._line()
@@ -98,9 +102,12 @@ class LiveProgress:
         about = "at most" if self._planner else "about"
         bad = [f"{n} {word}" for n, word in ((self._disturbed, "disturbed"), (self._failed, "failed")) if n]
         near = [_near(reached, "" if self._bar else " treatments")] if (reached := self._reached()) else []
+        near += [self._search.course.state] if self._search and self._search.course.state else []
         return ", ".join([f"{about} {format_duration(max(1, round(left)))} left", *near, *bad])
 
     def _line(self) -> None:
+        if self._search:
+            return say(f"run {self._done} of about {self._total}, {self._left()}")
         of = f" of {self._of}" if self._of else ""
         say(f"block {(self._block or 0) + 1}{of} done, run {self._done} of {self._total}, {self._left()}")
 

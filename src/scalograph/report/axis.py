@@ -27,12 +27,13 @@ def key(level: Level) -> str:
 
 @dataclass(slots=True)
 class Levels:
-    """The levels of one factor in declared order, and where each stands."""
+    """The levels of one factor in declared order, and where each stands; `ratios` where ratios of them count."""
 
     name: str
     title: str
     unit: str
     levels: list[Level]
+    ratios: bool = False
     places: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -51,7 +52,7 @@ class Levels:
 
     def axis(self) -> dict[str, Any]:
         """Kind of scale, position and label of each level."""
-        kind = scale(self.levels)
+        kind = "log" if self.ratios else scale(self.levels)
         bare = [visible(level_text(level)) for level in self.levels]
         return {"scale": kind, "at": [_place(kind, i, x) for i, x in enumerate(self.levels)], "labels": bare}
 
@@ -113,6 +114,10 @@ class Factors:
     def __init__(self, findings: Findings) -> None:
         declared = findings.study.factors
         self.known = {f.name: _levels(f) for f in declared}
+        if findings.cliffs and (searched := self.known.get(findings.cliffs.factor)):
+            measured = {point.level for curve in findings.curves for point in curve.points}
+            levels = [level for level in searched.levels if level in measured]
+            self.known[searched.name] = Levels(searched.name, searched.title, searched.unit, levels, ratios=True)
 
     def __getitem__(self, name: str) -> Levels:
         return self.known.setdefault(name, Levels(name, prose(name), "", []))

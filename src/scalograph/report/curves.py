@@ -5,6 +5,7 @@ from typing import Any
 
 from scalograph.findings import Curve, EstimateDoc, Findings, Point
 from scalograph.report.axis import Factors, key
+from scalograph.report.cliff_marks import cliff_marks
 from scalograph.report.escape import prose, visible
 from scalograph.report.format import estimate
 from scalograph.report.law_lines import law_line
@@ -40,6 +41,7 @@ def _family(findings: Findings, curves: list[Curve], factors: Factors, samples: 
         "fixed": factors.treatment(fixed),
         "measures": [m | {"scale": m["scale"].factor} for m in measures],
         "curves": drawn,
+        "cliffs": cliff_marks(findings, factor),
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scalograph.analysis.effective_course import Course
+from scalograph.analysis.effective_course import EffectiveCourse
 from scalograph.analysis.effective_search import search
 from scalograph.simulate.curves import amdahl
 from scalograph.simulate.noise import FloatArray, Noise
@@ -31,7 +31,7 @@ def with_model(times: FloatArray, rng: np.random.Generator, noise: Noise, rounds
         noise: of the scores.
         rounds: the levels count equal pieces of work (`analysis.effective_model.programs`).
     """
-    course = Course(range(1, times.size + 1), int(rng.integers(1 << 30)), rounds)
+    course = EffectiveCourse(range(1, times.size + 1), int(rng.integers(1 << 30)), rounds)
     while (k := course.next_level) is not None and len(course.k) < MOST:
         course.add(k, times[k - 1] * _factor(rng, noise))
     return (course.found.k_eff if course.found and course.found.sure else None), len(course.k)

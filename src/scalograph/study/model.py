@@ -141,7 +141,7 @@ class Study(Part):
     version: Literal[1]
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
     title: Text
-    question: Literal["sweep", "effective-cpus"] = "sweep"
+    question: Literal["sweep", "effective-cpus", "cliff"] = "sweep"
     work: Literal["total", "per-worker"]
     seed: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
     workload: WorkloadUse

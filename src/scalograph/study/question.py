@@ -8,20 +8,23 @@ from scalograph.study.references import Found, levels_of, table
 # Keys of `protocol` that a search does not go by: it decides itself how many runs there are, and where.
 _NOT_ASKED = ("precision", "runs", "warmup_runs")
 _COUNTED = (None, "cpus")
+# Questions that are searched: runs are decided by those before them.
+SEARCHED = ("effective-cpus", "cliff")
 
 
 def unanswerable(raw: dict[str, Any]) -> Iterator[Found]:
-    """Every mistake of a study that asks for effective CPUs: one factor counts, and nothing else varies."""
-    if raw.get("question") != "effective-cpus":
+    """Every mistake of a study whose question is searched: one factor counts, and nothing else varies."""
+    question = raw.get("question")
+    if question not in SEARCHED:
         return
     factors = {name: factor for name, factor in table(raw, "factors").items() if isinstance(factor, dict)}
     many = [name for name, factor in factors.items() if _several(factor)]
     if len(many) != 1:
         found = f"{len(many)} factors of several levels" + (f": {', '.join(many)}" if many else "")
-        yield ("factors",), found, "one: CPUs are searched for one program", "give the others one level"
+        yield ("factors",), found, "one: one program is searched", "give the others one level"
         return
     (name,) = many
-    yield from _uncounted(name, factors[name])
+    yield from _uncounted(name, factors[name], any_control=question == "cliff")
     for key in _NOT_ASKED:
         if key in table(raw, "protocol"):
             fix = "remove it; budget_runs is a limit of runs"
@@ -33,8 +36,8 @@ def _several(factor: dict[str, Any]) -> bool:
     return levels is None or len(levels) > 1  # what needs a host may be several
 
 
-def _uncounted(name: str, factor: dict[str, Any]) -> Iterator[Found]:
-    if factor.get("control") not in _COUNTED:
+def _uncounted(name: str, factor: dict[str, Any], any_control: bool) -> Iterator[Found]:
+    if not any_control and factor.get("control") not in _COUNTED:
         expected = 'control = "cpus", or none where the levels count workers'
         yield ("factors", name, "control"), f"levels of {factor['control']}", expected, ""
     for level in levels_of(factor) or ():

@@ -127,12 +127,19 @@ function caption(family, measure, quota, most, marked, isCut) {
   if (measure.id === "speedup") parts.push("shaded: interval that holds for all levels at once");
   if (["speedup", "efficiency"].includes(measure.id)) parts.push("dashed gray: ideal");
   parts.push(...lawCaption(family, measure));
+  if (family.cliffs.length) parts.push("shaded upright: levels between which the time jumps");
   if (measure.response !== undefined) {
     parts.push(most > quota ? `dots: ${quota} of up to ${most} runs a point` : "dots: every run");
     if (marked.length) parts.push(`crosses: runs that are ${marked.join(" or ")}`);
   }
   if (isCut) parts.push("intervals wider than the frame are cut off, hovering over a point tells their ends");
   return `${parts.join("; ")}.`;
+}
+
+// Upright bands, the whole frame high.
+function cliffShapes(family, look) {
+  const band = { type: "rect", yref: "paper", y0: 0, y1: 1, layer: "below", line: { width: 1, color: look.muted, dash: "2px,3px" } };
+  return family.cliffs.map(({ low, high }) => ({ ...band, x0: low, x1: high, fillcolor: faded(look.lines[1], 0.18) }));
 }
 
 function measureFigure(family, measure, samples) {
@@ -156,7 +163,7 @@ function measureFigure(family, measure, samples) {
       const box = { width: place.clientWidth, height: place.clientHeight };
       return {
         traces: curveTraces(family, measure, panel, look, samples, quota),
-        layout: layout(look, box, { xaxis: horizontal(family, look, box.width, lawPlaces(family, measure)), yaxis: vertical(look, range) }),
+        layout: layout(look, box, { xaxis: horizontal(family, look, box.width, lawPlaces(family, measure)), yaxis: vertical(look, range), shapes: cliffShapes(family, look) }),
       };
     });
   });

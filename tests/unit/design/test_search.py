@@ -6,12 +6,14 @@ from collections.abc import Callable
 import pytest
 
 from scalograph.analysis import effective_course
+from scalograph.analysis.effective_course import EffectiveCourse, first_levels
 from scalograph.analysis.effective_cpus import Effective
 from scalograph.analysis.effective_search import Searched
 from scalograph.design import Design, Run, design
-from scalograph.design.effective import MOST, EffectivePlanner
+from scalograph.design.search import Search, SearchPlanner, counted
 from scalograph.errors import StudyError
 from scalograph.facts import CpuFact, HostFacts
+from scalograph.questions import QUESTIONS
 from scalograph.study import parse
 
 from ..study.example import VALID
@@ -19,6 +21,7 @@ from ..study.example import VALID
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(12)))
 LOCK = '[factors.lock]\nlevels = ["none", "cas"]\n'
 TEXT = VALID.replace(LOCK, "").replace('levels = "1,2,4"', 'levels = "1:12"')
+MOST = QUESTIONS["effective-cpus"].most
 Time = Callable[[int], float]
 Finished = tuple[Run, dict[str, float | None], str]
 
@@ -27,17 +30,25 @@ def planned(text: str = TEXT) -> Design:
     return design(parse(text), HOST)
 
 
-def planner(text: str = TEXT, **options: bool | int) -> EffectivePlanner:
-    return EffectivePlanner(planned(text), "threads", lambda record: record["score"], **options)  # type: ignore[arg-type]
+def planner(text: str = TEXT, rounds: bool = False, most: int = MOST) -> SearchPlanner:
+    made = planned(text)
+    study, treatments = made.study, counted(made, "threads")
+    course = EffectiveCourse([*treatments], study.seed, rounds)
+    search = Search("threads", treatments, first_levels([*treatments], study.seed), course, most)
+    waits = study.protocol.wait_quiet_s > 0
+    return SearchPlanner(search, lambda record: record["score"], max_reruns=study.protocol.max_reruns, waits=waits)
+
+
+def found(made: SearchPlanner) -> Effective | Searched:
+    assert isinstance(made.course, EffectiveCourse) and made.course.found is not None
+    return made.course.found
 
 
 def threads(run: Run) -> int:
     return int(str(run.treatment["threads"]))
 
 
-def conducted(
-    made: EffectivePlanner, time: Time, verdict: Callable[[Run], str] = lambda run: "clean"
-) -> list[Finished]:
+def conducted(made: SearchPlanner, time: Time, verdict: Callable[[Run], str] = lambda run: "clean") -> list[Finished]:
     """All runs with a little noise that follows from their number, and what was told of them."""
     told: list[Finished] = []
     while run := made.ask():
@@ -56,7 +67,7 @@ def capped(cap: int) -> Time:
 def test_it_finds_the_cap(cap: int) -> None:
     made = planner()
     told = conducted(made, capped(cap))
-    assert made.found is not None and made.found.sure and made.found.k_eff == cap
+    assert found(made).sure and found(made).k_eff == cap
     assert 8 <= len(told) <= 14
     assert made.n_left == 0
 
@@ -98,8 +109,8 @@ def test_a_disturbed_run_is_asked_for_again_and_its_value_is_not_used() -> None:
     names = [run.run for run, _, _ in told]
     assert names[1:3] == ["e0001", "e0001r1"]
     assert threads(told[1][0]) == threads(told[2][0])
-    assert made.found is not None and made.found.k_eff == 5
-    assert made.found.n == len(told) - 2
+    assert found(made).k_eff == 5
+    assert found(made).n == len(told) - 2
 
 
 def test_no_more_reruns_than_allowed_then_the_level_is_asked_anew() -> None:
@@ -125,7 +136,7 @@ def test_a_level_that_fails_twice_is_left_out() -> None:
         record = {"score": None if failing else 1 / min(threads(run), 5)}
         notes.append(made.tell(run, record, "failed" if failing else "clean"))
     assert "level 12 failed 2 times: left out" in notes
-    assert made.found is not None and made.found.sure and made.found.k_eff == 5
+    assert found(made).sure and found(made).k_eff == 5
 
 
 def test_a_program_of_no_model_is_searched_without_one() -> None:
@@ -137,7 +148,7 @@ def test_a_program_of_no_model_is_searched_without_one() -> None:
     assert [note for note in notes if note] == [
         "no program with a cap and a serial share takes such times: searched without a model"
     ]
-    assert isinstance(made.found, Searched) and made.found.k_eff == 7
+    assert isinstance(found(made), Searched) and found(made).k_eff == 7
     assert told <= 30
 
 
@@ -148,14 +159,14 @@ def test_a_search_that_the_model_does_not_decide_goes_on_without_it(monkeypatch:
         notes.append(made.tell(run, {"score": 1 / min(threads(run), 3)}, "clean"))
     (note,) = [note for note in notes if note]
     assert note.startswith("not decided after 6 runs: 3 (") and note.endswith("; searched on without a model")
-    assert isinstance(made.found, Searched) and made.found.k_eff == 3
+    assert isinstance(found(made), Searched) and found(made).k_eff == 3
 
 
 def test_threads_mapped_onto_two_kernel_threads_as_published() -> None:
     """T(1) = T(2) = 1, T(3) = T(4) = 2: the work of each thread is fixed, and they are done two by two."""
     made = planner(rounds=True)
     conducted(made, lambda threads: math.ceil(threads / 2))
-    assert isinstance(made.found, Effective) and made.found.sure and made.found.k_eff == 2
+    assert isinstance(found(made), Effective) and found(made).sure and found(made).k_eff == 2
 
 
 def test_it_ends_at_the_most_runs() -> None:
@@ -167,7 +178,7 @@ def test_it_ends_at_the_most_runs() -> None:
 @pytest.mark.parametrize(
     ("text", "where", "expected"),
     [
-        (TEXT.replace("[baseline]", f"{LOCK}\n[baseline]"), "factors", "one: CPUs are searched for one program"),
+        (TEXT.replace("[baseline]", f"{LOCK}\n[baseline]"), "factors", "one: one program is searched"),
         (TEXT.replace('levels = "1:12"', "levels = [1]"), "factors.threads.levels", "at least two counts from 1 on"),
     ],
 )

@@ -1,0 +1,46 @@
+"""The short version of benchmarks/statistics_cliff.py: few runs, the place is right, and none where there is none."""
+
+from functools import partial
+from math import exp, log
+
+import numpy as np
+import pytest
+
+from scalograph.simulate import HIGH, LOW, Noise
+from scalograph.simulate.cliffs import Draw, bend, curve, jump, line, search
+
+TOP, N_CASES = 512, 10
+
+
+def found_and_runs(draw: Draw, noise: Noise, n_cases: int = N_CASES) -> tuple[float, float]:
+    """Share of places within 5 % or between the same levels, none where there is none; and runs on average."""
+    rng, right, runs = np.random.default_rng(43), 0, 0
+    for _ in range(n_cases):
+        program = draw(rng, TOP)
+        found = search(program, rng, noise)
+        place = found.sure[0].location if found.sure else None
+        if program.place is None or place is None:
+            right += program.place is None and place is None
+        else:
+            right += abs(log(place) - program.place) <= 0.05 or int(place) == int(exp(program.place))
+        runs += found.n
+    return right / n_cases, runs / n_cases
+
+
+@pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
+@pytest.mark.parametrize("factor", [1.3, 2.0])
+def test_a_cliff_is_found(factor: float, noise: Noise) -> None:
+    share, runs = found_and_runs(partial(jump, factor=factor), noise)
+    assert runs <= 23
+    assert share >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / N_CASES)
+
+
+@pytest.mark.parametrize("draw", [line, bend, curve])
+def test_none_is_found_where_there_is_none(draw: Draw) -> None:
+    share, _ = found_and_runs(draw, HIGH)
+    assert share >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / N_CASES)
+
+
+def test_a_wrong_answer_is_counted_as_one() -> None:
+    share, _ = found_and_runs(lambda rng, top: jump(rng, top, factor=1.0), LOW, 5)
+    assert share == 0

@@ -1,0 +1,148 @@
+"""Where the time jumps, on runs whose truth is known: jumps of every kind, and what only looks like one."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from scalograph.analysis.cliff import Step, cliff, has_place
+from scalograph.analysis.cliff_course import CliffCourse, first_levels
+from scalograph.analysis.cliff_steps import GRADUAL, steps
+
+LEVELS = range(1, 513)
+SPREAD = [1, 2, 3, 6, 10, 18, 33, 60, 110, 200, 300, 512]
+Time = Callable[[int], float]
+
+
+def noise(i: int) -> float:
+    """A factor within +-2 % that follows from the number of the run."""
+    return float(np.exp(0.02 * np.sin(12.9898 * i)))
+
+
+def searched(time: Time, levels: Sequence[int] = LEVELS, most: int = 60, seed: int = 3) -> CliffCourse:
+    course = CliffCourse(levels, seed)
+    while (n := course.next_level) is not None and len(course.n) < most:
+        course.add(n, time(n) * noise(len(course.n)))
+    return course
+
+
+@pytest.mark.parametrize("place", [4, 37, 220, 400])
+@pytest.mark.parametrize("factor", [1.3, 2.0, 0.5])
+def test_a_jump_is_found_where_it_is(place: int, factor: float) -> None:
+    course = searched(lambda n: factor if n >= place else 1.0)
+    (found,) = course.sure
+    assert course.decided and len(course.n) <= 26
+    assert found.location == pytest.approx(place, rel=0.06) or abs(found.location - place) < 1
+    low, high = found.interval
+    assert low < place <= high
+    assert found.factor[0] <= factor <= found.factor[2]
+    assert found.probability >= 0.95 and found.gradual < 0.5
+
+
+def test_beyond_a_trend_the_jump_alone_is_told() -> None:
+    (found,) = searched(lambda n: n**0.1 * (1.5 if n >= 100 else 1.0)).sure
+    assert found.location == pytest.approx(100, rel=0.05)
+    assert found.factor[1] == pytest.approx(1.5, rel=0.08)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        lambda n: 1.0,
+        lambda n: n**0.2,
+        lambda n: 1 / min(n, 16),
+        lambda n: (1 + 0.05 * (n - 1) + 0.0004 * n * (n - 1)) / n,
+        lambda n: 1.0 + n / 100,
+    ],
+    ids=["flat", "trend", "bend", "coherency", "line"],
+)
+def test_what_is_smooth_is_no_cliff(time: Time) -> None:
+    course = searched(time)
+    assert course.sure == [] and course.decided
+    assert course.open is not None and course.open.probability <= 0.05
+
+
+def test_a_slow_run_makes_no_cliff_and_is_asked_for_again() -> None:
+    course = CliffCourse(LEVELS, 3)
+    slow = True
+    while (n := course.next_level) is not None and len(course.n) < 40:
+        factor = 1.8 if slow and n == 512 else 1.0  # the last level, where one run alone would end the range
+        slow = slow and n != 512
+        course.add(n, factor * noise(len(course.n)))
+    assert course.sure == [] and course.decided
+    assert course.n.count(512) >= 2
+
+
+def test_what_comes_and_goes_is_two_cliffs_that_undo_each_other() -> None:
+    course = searched(lambda n: 2.0 if 60 <= n < 200 else 1.0)
+    up, down = sorted(course.sure, key=lambda found: found.location)
+    assert (up.location, down.location) == (pytest.approx(60, rel=0.06), pytest.approx(200, rel=0.06))
+    assert up.factor[1] * down.factor[1] == pytest.approx(1, rel=0.15)
+
+
+def test_a_gradual_rise_is_an_interval() -> None:
+    course = searched(lambda n: float(np.exp(np.log(2) * np.clip((np.log(n / 100)) / 0.5 + 0.5, 0, 1))))
+    (found,) = course.sure
+    assert found.gradual > 0.5
+    low, high = found.interval
+    assert low < 90 and high > 110 and low > 50 and high < 200
+
+
+def test_noise_that_hides_a_jump_leaves_it_open_and_says_what_it_would_take() -> None:
+    rng = np.random.default_rng(7)
+    n = [int(level) for level in rng.choice(SPREAD, 14)]
+    found = cliff(n, np.exp(0.4 * rng.standard_normal(14)).tolist(), LEVELS)
+    assert not found.is_there and found.n_more > 10
+
+
+def test_a_level_that_fails_is_left_out_and_all_above_where_none_has_run() -> None:
+    course = CliffCourse(LEVELS, 3)
+    notes = []
+    while (n := course.next_level) is not None and len(course.n) < 40:
+        notes.append(course.fail(n) if n > 300 else course.add(n, (2.0 if n >= 50 else 1.0) * noise(len(course.n))))
+    assert any(note and "failed 2 times: left out, and the" in note for note in notes)
+    assert [round(found.location) for found in course.sure] == [pytest.approx(50, abs=2)]
+    assert max(course.n) <= 300
+
+
+def test_it_is_pure_in_what_it_was_told() -> None:
+    made = searched(lambda n: 2.0 if n >= 77 else 1.0)
+    again = CliffCourse(LEVELS, 3)
+    for n, time in zip(made.n, made.times, strict=True):
+        assert again.next_level == n
+        again.add(n, time)
+    assert again.next_level is None and again.sure == made.sure
+
+
+def test_where_no_place_is_left_there_is_no_further_cliff() -> None:
+    assert not has_place([1, 2], [Step(float(np.log(2) / 2), 0.01)])
+    assert has_place(LEVELS, [Step(float(np.log(2) / 2), 0.01)])
+
+
+def test_first_levels_cover_the_range_and_follow_the_seed() -> None:
+    found = [sorted(first_levels(LEVELS, seed)) for seed in (1, 2)]
+    assert found[0] != found[1]
+    for levels in found:
+        assert len(levels) == 12 and levels[0] == 1 and levels[-1] == 512
+        assert max(b / a for a, b in pairwise(levels)) < 4
+
+
+def test_steps_of_a_thousand_levels_are_few_enough_to_weigh() -> None:
+    found = steps(tuple(range(1, 4097)))
+    assert found.places.size <= 6 * 601 and set(GRADUAL) < set(found.widths.tolist())
+    assert np.exp(found.log_prior).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("n", "times", "levels", "told"),
+    [
+        ([1], [1.0], [1, 2], "expected as many of each, at least two"),
+        ([1, 2], [1.0, -1.0], [1, 2], "a time of 0 or less"),
+        ([1, 3], [1.0, 1.0], [1, 2], "runs at level 3"),
+        ([1, 2], [1.0, 1.0], [2, 1], "expected at least two, growing, from 1 on"),
+    ],
+)
+def test_refusals(n: list[int], times: list[float], levels: list[int], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        cliff(n, times, levels)
