@@ -243,3 +243,24 @@ def test_affinity_refuses(builds: Path, word: str) -> None:
     done = subprocess.run([f"{built('affinity', builds)}/main", word], capture_output=True, text=True, check=False)
     assert done.returncode == 64
     assert "expected" in done.stderr
+
+
+@pytest.mark.parametrize("n", [1, 300])
+def test_descriptors_are_opened_and_counted(builds: Path, n: int) -> None:
+    said = Said(run("descriptors", builds, descriptors=n, threads=2, iterations=1))
+    ((_, start, end, work, _),) = said.iterations
+    assert work == n
+    (slowest,) = said.values["slowest_s"]
+    assert 0 < slowest * 1e9 <= end - start + 1000
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"descriptors": 0, "iterations": 1}, "descriptors=0: found no such number"),
+        ({"descriptors": 5, "iterations": 2}, "iterations=2: expected descriptors=, threads= or iterations=1"),
+    ],
+)
+def test_descriptors_refuse(builds: Path, values: dict[str, object], told: str) -> None:
+    done = run("descriptors", builds, **values)
+    assert done.returncode == 64 and told in done.stderr

@@ -1,11 +1,15 @@
 """`scalograph check`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from scalograph.cli.console import emit_json, tell
+
+# Levels of a factor beyond which only some are named.
+MOST_LISTED = 40
 
 
 def command(
@@ -36,5 +40,13 @@ def command(
     tell(f"{file}: a valid study")
     tell(f"  {study.title}")
     for name, factor in study.factors.items():
-        levels = factor.levels if isinstance(factor.levels, str) else ", ".join(map(str, factor.levels))
-        tell(f"  {name}: {levels}" + (f"   ({factor.control})" if factor.control else ""))
+        tell(f"  {name}: {_listed(factor.levels)}" + (f"   ({factor.control})" if factor.control else ""))
+
+
+def _listed(levels: str | Sequence[object]) -> str:
+    """Levels in one line: of very many, the first and the last."""
+    if isinstance(levels, str):
+        return levels
+    if len(levels) <= MOST_LISTED:
+        return ", ".join(map(str, levels))
+    return f"{', '.join(map(str, levels[:3]))}, ... {levels[-1]} ({len(levels)} levels)"
