@@ -1,0 +1,95 @@
+"""How many pairs of runs until the line of break-even is known, and by how much is it off?
+
+Fork-join programs over elements, cost of each, workers, and clients; an error is that of the elements from which on
+parallel wins, at random others. Beside: without knowing what the axes are, pairs at random points, and a grid.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+import numpy as np
+from statistics_common import Case, Measure, main
+
+from scalograph.analysis.isoline import Surface
+from scalograph.analysis.isoline_mean import Axis
+from scalograph.simulate import NOISES, Noise
+from scalograph.simulate.isolines import RANGES, ForkJoin, axes, errors, fork_join, pair, search, spread_points
+from scalograph.simulate.noise import FloatArray
+
+Method = Callable[[ForkJoin, int, int, np.random.Generator, Noise], Surface]
+
+
+def blind(program: ForkJoin, d: int, n: int, rng: np.random.Generator, noise: Noise) -> Surface:
+    """The same search without a word about what the axes are."""
+    unknown: Sequence[Axis] = [Axis("other", axis.low, axis.high) for axis in axes(d)]
+    return search(program, d, n, rng, noise, unknown)
+
+
+def at_random(program: ForkJoin, d: int, n: int, rng: np.random.Generator, noise: Noise) -> Surface:
+    """The same surface from pairs that are spread evenly."""
+    return _measured(program, spread_points(d, n, rng), d, rng, noise)
+
+
+def grid(program: ForkJoin, d: int, n: int, rng: np.random.Generator, noise: Noise) -> Surface:
+    """The same surface from a grid of about as many pairs."""
+    side = round(n ** (1 / d))
+    levels = [np.linspace(low, high, side) for low, high in [*RANGES.values()][:d]]
+    return _measured(program, np.array([*product(*levels)]), d, rng, noise)
+
+
+def _measured(program: ForkJoin, x: FloatArray, d: int, rng: np.random.Generator, noise: Noise) -> Surface:
+    g = np.array([pair(program, point, rng, noise) for point in x])
+    return Surface(x, g, axes(d), program.cpus)
+
+
+def error(method: Method, d: int, n: int, noise: Noise, at: float, odd: bool = False) -> Measure:
+    """A quantile of the errors over all points of all programs, in percent."""
+
+    def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
+        found = []
+        for _ in range(n_cases):
+            program = fork_join(rng, odd)
+            found.append(errors(program, method(program, d, n, rng, noise), rng))
+        each = [np.quantile(e, at) for e in found if e.size]
+        spread = float(np.std(each)) / len(each) ** 0.5
+        return 100 * float(np.quantile(np.concatenate(found), at)), 100 * spread, f"{n_cases} programs"
+
+    return measure
+
+
+def asked(d: int, n: int, of: Callable[[list[float]], float]) -> Measure:
+    """Milliseconds from a pair to the next one."""
+
+    def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
+        taken = []
+        for _ in range(n_cases):
+            begin = time.perf_counter()
+            search(fork_join(rng), d, n, rng, NOISES["high"])
+            taken.append(1e3 * (time.perf_counter() - begin) / (n - 4 * d))
+        return float(of(taken)), float(np.std(taken)) / n_cases**0.5, f"of {n_cases} searches, on average over each"
+
+    return measure
+
+
+def cases() -> Iterator[Case]:
+    """Ours against its targets, on its own ground and off it, then the contrasts."""
+    for name, noise in NOISES.items():
+        yield Case(f"{name}, 3 axes, 60 pairs: error, 90 %", (0.0, 10.0), error(search, 3, 60, noise, 0.9))
+        yield Case(
+            f"{name}, 3 axes, 60 pairs, crowds and memory: error, 90 %", None, error(search, 3, 60, noise, 0.9, True)
+        )
+        n = {"low": 80, "high": 160}[name]
+        yield Case(f"{name}, 4 axes, {n} pairs: error, median", (0.0, 5.0), error(search, 4, n, noise, 0.5), 0.4)
+        yield Case(
+            f"{name}, 4 axes, 160 pairs: error, 90 % (a stretch)", (0.0, 10.0), error(search, 4, 160, noise, 0.9), 0.4
+        )
+        for other, method in {"axes unknown": blind, "at random": at_random, "a grid": grid}.items():
+            yield Case(f"{name}, 3 axes, 60 pairs, {other}: error, 90 %", None, error(method, 3, 60, noise, 0.9))
+        yield Case(f"{name}, 3 axes, 120 pairs, axes unknown: error, 90 %", None, error(blind, 3, 120, noise, 0.9), 0.5)
+    for d, n in ((3, 60), (4, 160)):
+        yield Case(f"ms until the next pair, {d} axes (not a share)", (0.0, 50.0), asked(d, n, np.median), 0.2)
+
+
+if __name__ == "__main__":
+    main("statistics_isoline", list(cases()), n_long=60, n_quick=10)

@@ -1,0 +1,30 @@
+"""The short version of benchmarks/statistics_isoline.py: the line is near, and knowing the axes helps."""
+
+import numpy as np
+
+from scalograph.analysis.isoline_mean import Axis
+from scalograph.simulate import HIGH
+from scalograph.simulate.isolines import axes, errors, fork_join, search
+
+
+def pooled(n_pairs: int, blind: bool = False, odd: bool = False, n_cases: int = 5) -> float:
+    """The error that nine of ten points stay below."""
+    rng = np.random.default_rng(17)
+    known = [Axis("other", axis.low, axis.high) for axis in axes(3)] if blind else None
+    found = []
+    for _ in range(n_cases):
+        program = fork_join(rng, odd)
+        found.append(errors(program, search(program, 3, n_pairs, rng, HIGH, known), rng))
+    return float(np.quantile(np.concatenate(found), 0.9))
+
+
+def test_sixty_pairs_on_three_axes() -> None:
+    assert pooled(60) <= 0.10
+
+
+def test_few_pairs_without_a_word_about_the_axes_are_worse() -> None:
+    assert pooled(30, blind=True) > pooled(30)
+
+
+def test_what_the_mean_does_not_know_is_taken_by_the_rest() -> None:
+    assert pooled(60, odd=True) <= 0.40
