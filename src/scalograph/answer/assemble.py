@@ -55,7 +55,10 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     used, mapped, built = effective(table, taken), surfaces(table, taken), parallel_build(table, taken)
     jumps = cliffs(table)
     fair, varying = unequal.shares(table, every), residue(table)
-    floor, visible = noise(every, primary(table), table.study.protocol.confidence), Visible(table)
+    # A search weighs all its runs together: what those of one level would show says nothing of its answer.
+    sweep = table.study.question == "sweep"
+    floor = noise(every, primary(table), table.study.protocol.confidence) if sweep else None
+    visible = Visible(table)
     published, missed = published_table(table, found, folder) if folder else (None, [])
     objections = examine(table, found, taken)
     further = [*unequal.doubt(fair), *cold_runs.examine(table, found, taken), *open_question(table, used)]

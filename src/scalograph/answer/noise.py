@@ -48,6 +48,8 @@ class Visible:
         return doc.model_copy(update={"note": "; ".join(part for part in (doc.note.rstrip(" ."), told) if part)})
 
     def _sentence(self, samples: Sequence[Sample], response: str) -> str:
+        if self._table.study.question != "sweep":
+            return ""  # a search weighs all its runs together: those of one level are too few to show anything
         floor = noise(samples, response, self._table.study.protocol.confidence)
         # Figures that never differ, such as a nice value that was set, have no noise to compare an effect with.
         if floor is None or floor.sd_log_percent == 0:

@@ -52,7 +52,7 @@ def trust(
         return Trust(level="reject", sentence=f"Do not believe it: {why}.", causes=causes)
     if against:
         return Trust(level="doubt", sentence=f"Be careful: {_told(against, undecided(ok))}.", causes=causes)
-    belief = _belief(len(ok), _clean(disturbed, ok, by_cpu), noise, undecided(ok))
+    belief = _belief(len(ok), _clean(disturbed, ok, by_cpu), undecided(ok)) + _varies(table, noise)
     return Trust(level="believe", sentence=belief, causes=causes)
 
 
@@ -77,12 +77,16 @@ def _clean(disturbed: int, ok: Sequence[Row], by_cpu: Collection[str]) -> str:
     return f"none of them {'found ' if undecided(ok) else ''}disturbed"
 
 
-def _belief(n_ok: int, clean: str, noise: Noise | None, open_question: str) -> str:
-    text = f"Believe it: {n_ok} runs, {clean}" + (f", and {open_question}" if open_question else "")
+def _belief(n_ok: int, clean: str, open_question: str) -> str:
+    return f"Believe it: {n_ok} runs, {clean}" + (f", and {open_question}" if open_question else "")
+
+
+def _varies(table: Table, noise: Noise | None) -> str:
+    """What effects could be seen; of a search nothing, since its answer has a probability of its own."""
     if noise is None:
-        return text + "; how much runs of one treatment differ is not known."
+        return "; how much runs of one treatment differ is not known." if table.study.question == "sweep" else "."
     sd, effect = noise.sd_log_percent, noise.minimum_detectable_percent
-    return f"{text}; a typical treatment varies by {sd:.2g} % between runs, so effects from {effect:.2g} % are visible."
+    return f"; a typical treatment varies by {sd:.2g} % between runs, so effects from {effect:.2g} % are visible."
 
 
 def _disturbances(table: Table) -> Iterable[str]:
