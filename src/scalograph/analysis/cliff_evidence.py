@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import logsumexp, ndtr
 
-from scalograph.analysis.cliff_steps import Steps
+from scalograph.analysis.cliff_steps import GRADUAL, SHARP, Steps
 from scalograph.analysis.sample import FloatArray
 
 # Least jump of the time that is called one, and what is believed of its size before: the standard deviation of its log.
@@ -32,8 +32,10 @@ CURVE_PRIOR = (0.5, 0.1, 0.1, 0.1, 0.1, 0.1)
 # Runs that something slowed, and the density of the log of how much: evenly up to three times.
 SLOWED, SLOW_DENSITY = 0.03, 1 / log(3.0)
 N_BENDS = 12
-# Sizes of noise and curve are first weighed at every eighth place; those so many nats below the best are left out.
-COARSE, HOPELESS = 8, 12.0
+# Steps whose heights at all runs are the same to so many digits explain them the same, and are weighed once.
+ALIKE = 2
+# Sizes of noise and curve so many nats below the best, by the sharpest and the gradual steps, are left out.
+HOPELESS = 12.0
 # Before anything was measured, a cliff is as probable as none.
 CLIFF_PRIOR = 0.5
 # The same of a further one, once one is known.
@@ -92,11 +94,14 @@ class _Weighed:
 class _Part:
     """What one size of noise and curve makes of the runs; `base` is its log density without step or bend."""
 
-    curve: Curve
     base: float
     step: _Weighed
     plain: _Weighed
-    best: float
+
+    @property
+    def best(self) -> float:
+        """Log density under the best step or bend."""
+        return self.base + max(float(self.step.weights.max()), float(self.plain.weights.max()))
 
 
 def curves() -> Iterator[Curve]:
@@ -134,22 +139,28 @@ def evidence(found: Steps, x: FloatArray, y: FloatArray, known: FloatArray) -> E
         y: log score of each run.
         known: as of `covariance`.
     """
-    heights, bends, y = found.heights(x), _bends(x), y - np.median(y)
-    parts = [_part(curve, x, y, known, heights[::COARSE], bends) for curve in curves()]
-    likely = [part.best for part in parts]
-    kept = [part.curve for part in parts if part.best >= max(likely) - HOPELESS]
-    parts = [_part(curve, x, y, known, heights, bends) for curve in kept]
-    logs = np.array([part.step.weights + part.base for part in parts]) + found.log_prior
+    heights, back = np.unique(np.round(found.heights(x), ALIKE), axis=0, return_inverse=True)
+    bends, y = _bends(x), y - np.median(y)
+    ends = np.unique(back[(found.widths == SHARP[0]) | np.isin(found.widths, GRADUAL)])
+    first = {curve: _part(curve, x, y, known, heights[ends], bends).best for curve in curves()}
+    sizes = [curve for curve, best in first.items() if best >= max(first.values()) - HOPELESS]
+    parts = [_part(curve, x, y, known, heights, bends) for curve in sizes]
+    logs = np.array([part.step.weights[back] + part.base for part in parts]) + found.log_prior
     none = np.array([part.plain.weights + part.base for part in parts]) - log(len(bends))
     total = float(logsumexp(logs))
     best = int(np.argmax(np.round(logsumexp(logs, axis=1), 9)))
     cliff = total - float(logsumexp(none))
     share = 1 / (1 + np.exp(-np.clip(cliff, -50, 50)))
-    slowed = share * _slowed([part.step for part in parts], logs)
-    slowed += (1 - share) * _slowed([part.plain for part in parts], none)
+    slowed = share * _slowed([part.step.slowed[back] for part in parts], logs)
+    slowed += (1 - share) * _slowed([part.plain.slowed for part in parts], none)
     step = parts[best].step
     return Evidence(
-        np.exp(logsumexp(logs, axis=0) - total), cliff, kept[best], slowed, step.mean, np.sqrt(step.variance)
+        weights=np.exp(logsumexp(logs, axis=0) - total),
+        cliff=cliff,
+        curve=sizes[best],
+        slowed=slowed,
+        jump=step.mean[back],
+        jump_sd=np.sqrt(step.variance)[back],
     )
 
 
@@ -160,8 +171,7 @@ def _part(
     inverse, log_density = _inverse(covariance(x, x, curve, known, known), curve.noise, y)
     step = _added(heights, JUMP_SD, inverse, y, cut=LEAST)
     plain = _added(bends, BEND_SD, inverse, y, cut=0.0)
-    base = log_density + curve.log_prior
-    return _Part(curve, base, step, plain, base + max(float(step.weights.max()), float(plain.weights.max())))
+    return _Part(log_density + curve.log_prior, step, plain)
 
 
 def _bends(x: FloatArray) -> FloatArray:
@@ -209,7 +219,7 @@ def _with_slowed(
     return top + np.log(total), shares / total[:, None]
 
 
-def _slowed(found: Sequence[_Weighed], logs: FloatArray) -> FloatArray:
+def _slowed(found: Sequence[FloatArray], logs: FloatArray) -> FloatArray:
     """Probability for each run over all hypotheses, whose log weights are of shape (curves, hypotheses)."""
     shares = np.exp(logs - logsumexp(logs))
-    return np.asarray(sum(share @ part.slowed for share, part in zip(shares, found, strict=True)))
+    return np.asarray(sum(share @ slowed for share, slowed in zip(shares, found, strict=True)))
