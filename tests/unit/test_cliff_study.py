@@ -7,23 +7,23 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scalograph import conduct, journal, stops
-from scalograph.analysis.verdict import Judgment
 from scalograph.conduct import Conducted, Plan
-from scalograph.declare import declare
 from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
 from scalograph.facts import CpuFact, HostFacts
 from scalograph.findings import Findings
 from scalograph.study import parse
 
+from . import searched
 from .records import record
+from .searched import Simulated
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(2)))
 STUDY = """\
@@ -44,19 +44,12 @@ unit = "s"
 
 
 @dataclass
-class Machine:
+class Machine(Simulated):
     """A host on which time jumps at some levels, with other figures that move there too."""
 
     jumps: Mapping[int, float]
     failing_from: int = 10_000
     busy: tuple[int, ...] = ()
-    made: list[Run] = field(default_factory=list)
-
-    def asked(self, run: Run, n_left: int) -> None: ...
-
-    def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None: ...
-
-    def noted(self, text: str) -> None: ...
 
     def measure(self, run: Run) -> Mapping[str, Any]:
         self.made.append(run)
@@ -69,17 +62,12 @@ class Machine:
         return found
 
 
-def planned(folder: Path, text: str = STUDY) -> Plan:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "study.toml").write_text(text)
-    return conduct.plan(declare(folder), HOST)
+def planned(folder: Path, text: str = STUDY, facts: HostFacts = HOST) -> Plan:
+    return searched.planned(folder, text, facts)
 
 
-def run(folder: Path, machine: Machine, text: str = STUDY) -> tuple[Conducted, Findings]:
-    plan = planned(folder / "study", text)
-    made = conduct.begin(plan, folder / "results")
-    done = conduct.conduct(plan, made, machine, "probe", lambda n, planner: nullcontext(machine), None)
-    return done, stops.analyze(made.folder)[0]
+def run(folder: Path, machine: Machine, text: str = STUDY, facts: HostFacts = HOST) -> tuple[Conducted, Findings]:
+    return searched.run(folder, machine, text, facts)
 
 
 def test_a_cliff_is_found_with_what_moved_beside_the_time(tmp_path: Path) -> None:

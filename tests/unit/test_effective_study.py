@@ -4,23 +4,23 @@ import json
 import math
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scalograph import conduct, journal, stops
-from scalograph.analysis.verdict import Judgment
 from scalograph.conduct import Conducted, Plan
-from scalograph.declare import declare
 from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
 from scalograph.facts import CpuFact, HostFacts
 from scalograph.findings import Findings
 from scalograph.study import parse
 
+from . import searched
 from .records import record
+from .searched import Simulated
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(12)))
 BIN_NS = 20_000_000
@@ -45,7 +45,7 @@ THREADS = THREADS.replace('[factors.cpus]\ncontrol = "cpus"\nlevels = "1:all"', 
 
 
 @dataclass
-class Machine:
+class Machine(Simulated):
     """A host on which a program keeps at most `cap` CPUs busy; where `workers`, each of them does the same."""
 
     cap: int
@@ -53,13 +53,6 @@ class Machine:
     workers: bool = False
     failing: tuple[int, ...] = ()
     busy_first: bool = False  # somebody else has half of the first CPU, and leaves the others alone
-    made: list[Run] = field(default_factory=list)
-
-    def asked(self, run: Run, n_left: int) -> None: ...
-
-    def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None: ...
-
-    def noted(self, text: str) -> None: ...
 
     def measure(self, run: Run) -> Mapping[str, Any]:
         self.made.append(run)
@@ -81,16 +74,11 @@ def timeline(wall_s: float, busy: int) -> dict[str, Any]:
 
 
 def planned(folder: Path, text: str = STUDY, facts: HostFacts = HOST) -> Plan:
-    folder.mkdir(exist_ok=True)
-    (folder / "study.toml").write_text(text)
-    return conduct.plan(declare(folder), facts)
+    return searched.planned(folder, text, facts)
 
 
 def run(folder: Path, machine: Machine, text: str = STUDY, facts: HostFacts = HOST) -> tuple[Conducted, Findings]:
-    plan = planned(folder / "study", text, facts)
-    made = conduct.begin(plan, folder / "results")
-    done = conduct.conduct(plan, made, machine, "probe", lambda n, planner: nullcontext(machine), None)
-    return done, stops.analyze(made.folder)[0]
+    return searched.run(folder, machine, text, facts)
 
 
 def test_a_program_that_merely_believes_in_another_number(tmp_path: Path) -> None:

@@ -200,8 +200,10 @@ def test_refusals_refuse_a_wrong_value(tmp_path: Path) -> None:
 
 
 def test_what_ships_loads() -> None:
-    assert {"affinity", "ceiling", "fixed-work", "java-priorities", "java-threads"} <= set(shipped_workloads())
-    studies = {"ceiling", "noise-floor", "thread-affinity", "thread-priorities", "thread-scaling"}
+    assert {"affinity", "ceiling", "descriptors", "fixed-work", "java-priorities", "java-threads"} <= set(
+        shipped_workloads()
+    )
+    studies = {"ceiling", "descriptor-cliff", "noise-floor", "thread-affinity", "thread-priorities", "thread-scaling"}
     assert studies <= set(shipped_studies())
     for name in shipped_workloads():
         assert load(shipped(name)).name == name
@@ -212,5 +214,7 @@ def test_what_ships_loads() -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../studies/thread-scaling", "/etc", "nonsense", "java-threads/.."])
 def test_shipped_refuses(name: str) -> None:
-    with pytest.raises(StudyError, match="one of affinity, ceiling, fixed-work, java-priorities, java-threads"):
+    with pytest.raises(
+        StudyError, match="one of affinity, ceiling, descriptors, fixed-work, java-priorities, java-threads"
+    ):
         shipped(name)
