@@ -201,7 +201,6 @@ class CliffDoc(Model):
     factor: tuple[float, float, float] = Field(description="time above over time below: low end, value, high end")
     probability: float
     gradual: float = Field(description="probability that it takes a tenth of the level or more to happen")
-    wanders: bool = Field(default=False, description="runs there are fast or slow, and not by their level alone")
 
 
 class Cliffs(Model):

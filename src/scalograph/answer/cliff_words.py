@@ -56,8 +56,6 @@ def _place(cliff: CliffDoc, name: str) -> str:
     low, value, high = cliff.factor
     moves = "jumps to" if value > 1 else "falls to"
     how = f"{moves} {value:.2f} [{low:.2f}, {high:.2f}] times"
-    if cliff.wanders:
-        return f"From {name} {cliff.low:.0f} to {cliff.high:.0f} a run is fast or slow, by chance: the time {how}"
     if cliff.gradual > 0.5:
         moves = "rises" if value > 1 else "falls"
         return (
@@ -146,7 +144,7 @@ def _cliffs(table: Table, one: Cliffs) -> TableDoc:
 
 
 def _kind(cliff: CliffDoc) -> str:
-    return "wanders from run to run" if cliff.wanders else ("gradual" if cliff.gradual > 0.5 else "sharp")
+    return "gradual" if cliff.gradual > 0.5 else "sharp"
 
 
 def _sides(table: Table, one: Cliffs, cliff: CliffDoc, index: int) -> TableDoc:
