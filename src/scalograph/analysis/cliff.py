@@ -7,6 +7,10 @@ it has less than 5 %.
 
 Source: D. J. C. MacKay, Information-based objective functions for active data selection, Neural Computation 4 (1992);
 benchmarks/statistics_cliff.py prints what it reaches.
+
+A run that is more probably slowed than not is set aside before the next is looked for, three at most: the evidence
+itself allows for one. It stays in the journal and in every table, and its level is asked for again (`cliff_course`), so
+that a slow level is told from a slow run by a second one.
 """
 
 from collections.abc import Sequence

@@ -69,11 +69,11 @@ def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
         yield f"{n} of {len(baselines)} baselines rest on disturbed runs, and so do the speedups over them"
     if n := sum(map(is_open, samples)):
         yield f"of {n} {of} nothing could tell whether their runs were disturbed"
-    if table.study.question != "sweep":
-        return  # a search rests on all of its clean runs together, and needs no interval for each level
-    if n := sum(sample.falls_back for sample in samples):
+    # A cliff rests on clean runs alone, wherever they are; effective CPUs have figures of one level beside.
+    if (n := sum(sample.falls_back for sample in samples)) and table.study.question != "cliff":
         yield f"{n} {of} rest on disturbed runs: fewer than two clean ones are left"
-    if n := sum(len(sample.counted) == 1 for sample in samples):
+    # A search rests on all of its runs together, and needs no interval for each level.
+    if (n := sum(len(sample.counted) == 1 for sample in samples)) and table.study.question == "sweep":
         yield f"{n} {of} have one run, which has no interval at all"
 
 
