@@ -1,5 +1,6 @@
 """Which planner answers a study's question, and which runs are known before the first is made."""
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
@@ -43,8 +44,8 @@ def planned_runs(design: Design) -> Iterator[Run]:
 def asked_for(design: Design) -> list[int]:
     """Runs of each treatment that are known before the first is made, warm-up runs left out."""
     if design.study.question in SEARCHED:
-        first = [run.treatment for run in first_runs(search(design))]
-        return [first.count(treatment) for treatment in design.treatments]
+        first = Counter(tuple(run.treatment.items()) for run in first_runs(search(design)))
+        return [first[tuple(treatment.items())] for treatment in design.treatments]
     return [design.runs_per_block(i) * design.study.protocol.runs for i in range(len(design.treatments))]
 
 
@@ -55,8 +56,10 @@ def most_runs(design: Design) -> int:
 
 
 def block_size(design: Design) -> int:
-    """Runs that a block is expected to hold: after its first ones, each run of a search is a block of its own."""
-    return 1 if design.study.question in SEARCHED else design.block_size
+    """Runs that a block is expected to hold: each step of a search, a run or a pair of them, is a block of its own."""
+    if design.study.question in SEARCHED:
+        return max(map(len, search(design).steps.values()))
+    return design.block_size
 
 
 def outlook(design: Design) -> str:
@@ -64,5 +67,6 @@ def outlook(design: Design) -> str:
     treatments = f"{len(design.treatments)} treatments"
     if design.study.question not in SEARCHED:
         return f"{treatments}, {design.n_runs} runs in {design.study.protocol.runs} blocks"
-    first, most = len(search(design).first), most_runs(design)
-    return f"{treatments}; {first} runs first, then one at a time where it tells most, at most {most}"
+    first, most = len(first_runs(search(design))), most_runs(design)
+    by = "one at a time" if block_size(design) == 1 else "a pair at a time"
+    return f"{treatments}; {first} runs first, then {by} where it tells most, at most {most}"

@@ -8,12 +8,13 @@ from scalograph.analysis.stopping import Stopping
 from scalograph.hosts.records import Record
 from scalograph.responses import observe, primary, windows
 from scalograph.study import Study
+from scalograph.study.question import SEARCHED
 
 
 def stopping(study: Study) -> Stopping | None:
-    """The rule of a study; None where it asks for a number of runs."""
+    """The rule of a study; None where it asks for a number of runs, or is a search, which has a rule of its own."""
     protocol = study.protocol
-    if protocol.precision is None:
+    if protocol.precision is None or study.question in SEARCHED:
         return None
     return Stopping(protocol.precision, protocol.runs, protocol.confidence)
 

@@ -2,17 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import log
 
-from scalograph.analysis import cliff_course, effective_course
+from scalograph.analysis import break_even_course, cliff_course, effective_course
 from scalograph.design import Design
 from scalograph.design.search import Course, Search, counted, factor_of
 from scalograph.errors import StudyError
+from scalograph.pairs import pairs, usable_cpus
 from scalograph.study import Study
+
+# Runs of a search in pairs for each pair that it may take: some are disturbed.
+RUNS_A_PAIR = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that is searched.
+    """A question that is searched along one factor.
 
     Attributes:
         first: levels that are measured whatever they say, of all levels, by the seed.
@@ -54,15 +59,35 @@ def search(design: Design) -> Search:
     Raises:
         StudyError: it cannot be made over these treatments.
     """
+    return _in_pairs(design) if design.study.question == "break-even" else _along_a_factor(design)
+
+
+def _along_a_factor(design: Design) -> Search:
     question, factor = QUESTIONS[design.study.question], factor_of(design)
     treatments = counted(design, factor)
     if len(treatments) < question.least:
         expected = f"at least {question.least}: fewer are compared by a sweep"
         raise StudyError.one(f"factors.{factor}.levels", f"{len(treatments)} levels", expected, "such as 1:512")
     return Search(
-        factor=factor,
-        treatments=treatments,
+        what=factor,
+        steps={level: (treatment,) for level, treatment in treatments.items()},
         first=question.first([*treatments], design.study.seed),
         course=question.course([*treatments], design.study, factor),
         most=question.most,
+    )
+
+
+def _in_pairs(design: Design) -> Search:
+    study, found = design.study, pairs(design.study, design.treatments)
+    at, even = found.at(), study.protocol.precision
+    cpus = usable_cpus(study, design.treatments, design.n_cpus)
+    course = break_even_course.BreakEvenCourse(found.axes, at, cpus, study.seed, even)
+    return Search(
+        what="points",
+        steps=dict(enumerate(found.treatments)),
+        first=break_even_course.first_points(found.axes, at, study.seed),
+        course=course,
+        most=RUNS_A_PAIR * course.most,
+        seed=study.seed,
+        combined=lambda times: log(times[0] / times[1]),
     )

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
+from scipy.stats import t as student
 
-from scalograph.analysis.isoline_mean import Axis, Mean, fit_mean, size_powers
+from scalograph.analysis.isoline_mean import USUAL, Axis, Mean, fit_mean, size_powers
 from scalograph.analysis.sample import FloatArray
 
 # A point is decided where the interval of g leaves 0 out: 95 %.
@@ -25,6 +26,8 @@ SURE = 1.96
 OUTLIER = 3.5
 # Standard deviations that are tried: of a pair, and of the smooth rest; reach of the rest along each axis, in log2.
 NOISE_RANGE, REST_RANGE, REACH_RANGE = (0.01, 0.5), (0.02, 1.0), (0.7, 20.0)
+# Few pairs lie near any mean that bends: without a belief in the usual noise (its log, give or take), it seems little.
+NOISE_BELIEF = 0.4
 DIGITS = 9
 # A gain that is less, in logs, even with endless work, is none: the formula would name a line far outside.
 LEAST_GAIN = 0.02
@@ -73,16 +76,18 @@ class Surface:
         self.sizes: Sizes = (
             earlier.sizes if earlier and len(x) % EVERY else self._found(earlier.sizes if earlier else None)
         )
+        # How noisy pairs are is known from these alone: the fewer, the wider (Student's t).
+        self._wider = float(student.ppf(0.975, max(len(x) - 2 * x.shape[1] - 1, 2))) / SURE
         self._factor = cho_factor(self._covariance(self.sizes), lower=True)
         self._alpha = cho_solve(self._factor, self._rest)
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of g at each row."""
+        """Mean of g at each row, and the standard deviation of which `SURE` are 95 %."""
         slopes = self.mean.slopes(at)
         across = self._between(at, self.x, slopes, self._slopes, self.sizes)
         own = self.sizes.rest**2 + (slopes**2 * self._prior).sum(axis=1)
         variance = own - np.einsum("ij,ji->i", across, cho_solve(self._factor, across.T))
-        return self.mean(at) + across @ self._alpha, np.sqrt(np.maximum(variance, 1e-12))
+        return self.mean(at) + across @ self._alpha, self._wider * np.sqrt(np.maximum(variance, 1e-12))
 
     def _between(self, a: FloatArray, b: FloatArray, sa: FloatArray, sb: FloatArray, sizes: Sizes) -> FloatArray:
         apart = (((a[:, None, :] - b[None, :, :]) / sizes.reach) ** 2).sum(axis=2)
@@ -101,10 +106,10 @@ class Surface:
             sizes = Sizes(float(np.exp(logs[0])), float(np.exp(logs[1])), np.exp(logs[2:]))
             factor = cho_factor(self._covariance(sizes), lower=True)
             fitted = 0.5 * self._rest @ cho_solve(factor, self._rest) + np.log(np.diag(factor[0])).sum()
-            belief = (logs[0] - np.log(0.05)) ** 2 / 2 + (logs[1] - np.log(0.08)) ** 2 / 2
-            return float(fitted + belief + ((logs[2:] - np.log(4)) ** 2).sum() / 2)
+            belief = ((logs[0] - np.log(USUAL)) / NOISE_BELIEF) ** 2 + (logs[1] - np.log(0.08)) ** 2
+            return float(fitted + (belief + ((logs[2:] - np.log(4)) ** 2).sum()) / 2)
 
-        start = np.log([earlier.noise, earlier.rest, *earlier.reach] if earlier else [0.05, 0.08, *[4.0] * d])
+        start = np.log([earlier.noise, earlier.rest, *earlier.reach] if earlier else [USUAL, 0.08, *[4.0] * d])
         found = minimize(cost, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 12}).x
         return Sizes(float(np.exp(found[0])), float(np.exp(found[1])), np.exp(found[2:]))
 

@@ -6,11 +6,8 @@ from pathlib import Path
 
 from scalograph.answer import cold_runs, drifted, unequal
 from scalograph.answer.baselines import baseline_table
-from scalograph.answer.cliff_words import cliff_sentence, cliff_tables, open_cliffs
-from scalograph.answer.cliffs import cliffs
 from scalograph.answer.curves import Sample, curves, primary, samples
-from scalograph.answer.effective import effective, is_repeat, measured, open_question
-from scalograph.answer.effective_words import effective_sentences, effective_tables
+from scalograph.answer.effective import is_repeat, measured
 from scalograph.answer.excluded import excluded_table
 from scalograph.answer.laws import laws_table, with_laws
 from scalograph.answer.machine_notes import notes
@@ -20,6 +17,7 @@ from scalograph.answer.parallel_build import parallel_build
 from scalograph.answer.physics import examine
 from scalograph.answer.published import published_table
 from scalograph.answer.residue import residue
+from scalograph.answer.searched import searched
 from scalograph.answer.sentences import sentences
 from scalograph.answer.surface import surfaces
 from scalograph.answer.surface_words import surface_sentences, surface_tables
@@ -51,9 +49,9 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     """
     taken = measured(table, samples(table))
     every = list(taken.values())
-    found = with_laws(table, taken, curves(table, taken))
-    used, mapped, built = effective(table, taken), surfaces(table, taken), parallel_build(table, taken)
-    jumps = cliffs(table)
+    asked = searched(table, taken)
+    found = [] if asked.in_pairs else with_laws(table, taken, curves(table, taken))
+    mapped, built = surfaces(table, taken), parallel_build(table, taken)
     fair, varying = unequal.shares(table, every), residue(table)
     # A search weighs all its runs together: what those of one level would show says nothing of its answer.
     sweep = table.study.question == "sweep"
@@ -61,26 +59,19 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     visible = Visible(table)
     published, missed = published_table(table, found, folder) if folder else (None, [])
     objections = examine(table, found, taken)
-    further = [*unequal.doubt(fair), *cold_runs.examine(table, found, taken), *open_question(table, used)]
-    further += open_cliffs(table, jumps)
+    further = [*unequal.doubt(fair), *cold_runs.examine(table, found, taken), *asked.doubts]
     shown = declared_tables(table, taken, found, visible)
     others = [laws_table(table, found), baseline_table(table, taken), excluded_table(table, every, fair), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.
-    said = [*effective_sentences(table, taken, used), *cliff_sentence(table, jumps)]
-    said += [*built.sentences, *told(table, shown)]
-    tables = [
-        *effective_tables(table, taken, used),
-        *cliff_tables(table, taken, jumps),
-        *shown,
-        *surface_tables(table, mapped),
-        *built.tables,
-    ]
-    tables += treatment_tables(table, found, taken, visible)
+    said = [*asked.sentences, *built.sentences, *told(table, shown)]
+    tables = [*asked.tables, *shown, *surface_tables(table, mapped), *built.tables]
+    tables += [] if asked.in_pairs else treatment_tables(table, found, taken, visible)
     made = Findings(
         study=_study(table), machine=dict(table.machine), runs=_runs(table, every),
         trust=trust(table, every, floor, varying, objections, [*further, *drifted.doubt(table, every)]),
         answer=[*said, *surface_sentences(table, mapped), *sentences(table, found, published)],
-        curves=found, surfaces=mapped, effective_cpus=used, cliffs=jumps,
+        curves=found, surfaces=mapped, effective_cpus=asked.effective_cpus, cliffs=asked.cliffs,
+        break_even=asked.break_even,
         tables=[*tables, *(visible.beside(doc, every, primary(table)) for doc in others if doc)],
         timelines=timelines(every, primary(table), table.file), residue=varying,
         warnings=[*table.warnings, *table.dropped, *notes(table), *missed, *built.warnings],

@@ -20,6 +20,7 @@ COMMANDS = {
     "report": "Stop 5: tables on the terminal and one HTML file",
     "export": "A journal as CSV or Parquet, one row for each observation",
     "fit": "Scaling laws for numbers measured elsewhere: `scalograph fit data.csv`",
+    "import": "What another instrument measured, alone or beside a study: `scalograph import jmh jmh.json`",
     "doctor": "What this machine grants and refuses, and what to do about it",
 }
 

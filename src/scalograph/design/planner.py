@@ -24,13 +24,15 @@ class Run:
 class Design:
     """A study with its levels spelled out for one host, and the treatments that it will run.
 
-    `dropped` says in words which treatments of the full grid are not planned, and why.
+    `dropped` says in words which treatments of the full grid are not planned, and why; `n_cpus` are the CPUs of the
+    host.
     """
 
     study: Study
     treatments: tuple[Treatment, ...]
     dropped: tuple[str, ...] = ()
     repeats: Mapping[int, int] = field(default_factory=dict)
+    n_cpus: int = 1
 
     def runs_per_block(self, index: int) -> int:
         """How often a block holds the treatment of this index: once, a baseline more often."""

@@ -30,7 +30,8 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: 
     kept, dropped = _treatments(study, _either(_with_jvm(refusal, study), refusals(study, facts)))
     if not kept:
         raise StudyError.one("factors", "no treatment is left", "at least one", "; ".join(dropped) or "lower `exclude`")
-    return Design(study, tuple(kept), (*left_out, *dropped, *_no_baseline(study, kept)), _repeats(study, kept))
+    said = (*left_out, *dropped, *_no_baseline(study, kept))
+    return Design(study, tuple(kept), said, _repeats(study, kept), facts.n_cpus)
 
 
 def _either(first: Refusal, second: Refusal) -> Refusal:

@@ -1,7 +1,8 @@
-"""A search: each run goes where it tells most. Which question it answers is its course's affair."""
+"""A search: each step goes where it tells most. Which question it answers is its course's affair."""
 
+import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from scalograph.design.grid import REPEATED
@@ -20,18 +21,18 @@ class Course(Protocol):
 
     @property
     def next_level(self) -> int | None:
-        """Where the next run is wanted; None when the search is over."""
+        """Where the next step is wanted; None when the search is over."""
 
     @property
     def n_left(self) -> int:
-        """Runs that are still to come, as far as is known by now; at least 1."""
+        """Steps that are still to come, as far as is known by now; at least 1."""
 
     @property
     def state(self) -> str:
         """What is known so far, in a few words; empty before anything is."""
 
-    def add(self, level: int, time: float) -> str | None:
-        """A score; says what a person should know."""
+    def add(self, level: int, score: float) -> str | None:
+        """The score of a step; says what a person should know."""
 
     def fail(self, level: int) -> str | None:
         """A run without a score; says what a person should know."""
@@ -39,29 +40,38 @@ class Course(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A search over the levels of one factor.
+    """A search over the levels of one factor, or over numbered points.
 
     Attributes:
-        factor: whose levels are searched.
-        treatments: level -> treatment.
+        what: is searched: the factor, or the word for a point.
+        steps: level -> treatments of the runs that one step makes there: one, or several that are compared.
         first: levels that are measured whatever they say, in their order.
         course: what is known; mutable.
         most: runs at most, disturbed ones and all.
+        seed: of the order of the runs in a step.
+        combined: the score of a step from those of its runs, in the order of `steps`.
     """
 
-    factor: str
-    treatments: Mapping[int, Treatment]
+    what: str
+    steps: Mapping[int, Sequence[Treatment]]
     first: Sequence[int]
     course: Course
     most: int
+    seed: int = 0
+    combined: Callable[[Sequence[float]], float] = field(default=lambda scores: scores[0])
+
+    def order(self, number: int, level: int) -> list[Treatment]:
+        """The runs of a step in the order in which they are made: drawn, so that a drift favors none."""
+        draw = random.Random(f"{self.seed} {number}")
+        return draw.sample([*self.steps[level]], len(self.steps[level]))
 
 
 class SearchPlanner:
-    """First levels in an order drawn from the seed, then one run at a time, until the answer is sure.
+    """First levels in an order drawn from the seed, then one step at a time, until the answer is sure.
 
     A disturbed run is asked for again at once, at most `max_reruns` times; then the search asks for what it wants now,
-    which may be another run of that level. Where more than half of the runs were disturbed the machine is too busy,
-    and the search ends without an answer, unless the study waits for quiet.
+    which may be another step at that level. Where more than half of the runs were disturbed the machine is too busy,
+    and the search ends without an answer, unless the study waits for quiet. Each step is a block of its own.
     """
 
     def __init__(self, search: Search, score: Score, *, max_reruns: int, waits: bool) -> None:
@@ -75,7 +85,11 @@ class SearchPlanner:
         """
         self._search, self._score = search, score
         self._max_reruns, self._waits = max_reruns, waits
-        self._told: dict[str, int] = {}
+        self._levels = {_key(t): level for level, made in search.steps.items() for t in made}
+        self._told: dict[str, _Key] = {}
+        self._step = 0
+        self._scores: dict[_Key, float] = {}
+        self._under_way: int | None = None
         self._n_disturbed, self._again = 0, ""
         self.gave_up = False
 
@@ -89,17 +103,22 @@ class SearchPlanner:
         """Runs that are still to come, as far as is known by now."""
         if self.ask() is None:
             return 0
-        return max(1, min(self.course.n_left, self._search.most - len(self._told)))
+        expected = self.course.n_left * max(map(len, self._search.steps.values())) - len(self._scores)
+        return max(1, min(expected, self._search.most - len(self._told)))
 
     def ask(self) -> Run | None:
-        """A disturbed run again, else the next first level, else where one more run tells most."""
-        if self.gave_up or len(self._told) >= self._search.most:
+        """A disturbed run again, else the next of the step under way, else of the step that tells most."""
+        is_new = self._under_way is None
+        if self.gave_up or (is_new and len(self._told) >= self._search.most):
             return None
+        level = self.course.next_level if is_new else self._under_way
+        if level is None:
+            return None
+        left = [t for t in self._search.order(self._step, level) if _key(t) not in self._scores]
         if self._again:
-            return self._run(self._again, self._told[self._again.partition("r")[0]])
-        level = self.course.next_level
-        number = sum("r" not in name for name in self._told)
-        return None if level is None else self._run(f"e{number:04d}", level)
+            again = self._told[self._again.partition("r")[0]]
+            return self._run(self._again, next(t for t in left if _key(t) == again))
+        return self._run(f"e{sum('r' not in name for name in self._told):04d}", left[0])
 
     def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> str | None:
         """Take what became of a run.
@@ -110,28 +129,47 @@ class SearchPlanner:
         Raises:
             StudyError: the run has a treatment that this design does not have.
         """
-        level = self._level(run)
+        key = _key(run.treatment)
+        if key not in self._levels:
+            raise self._unknown(run)
         if run.warmup:
             return None
-        self._told[run.run], self._again = level, ""
+        self._told[run.run], self._again, self._under_way = key, "", self._levels[key]
         if verdict in REPEATED:
             return self._disturbed(run.run)
         time = self._score(record) if verdict in DECIDING else None
-        return self.course.fail(level) if time is None else self.course.add(level, time)
+        return self._failed() if time is None else self._took(key, time)
 
-    def _level(self, run: Run) -> int:
-        level = run.treatment.get(self._search.factor)
-        if isinstance(level, int) and dict(self._search.treatments.get(level, {})) == dict(run.treatment):
-            return level
+    def _took(self, key: "_Key", time: float) -> str | None:
+        """A score; with the last one of its step the course has it."""
+        self._scores[key] = time
+        level = self._levels[key]
+        made = [_key(t) for t in self._search.steps[level]]
+        if not all(other in self._scores for other in made):
+            return None
+        score = self._search.combined([self._scores[other] for other in made])
+        self._end_step()
+        return self.course.add(level, score)
+
+    def _failed(self) -> str | None:
+        level = self._under_way
+        assert level is not None
+        self._end_step()
+        return self.course.fail(level)
+
+    def _end_step(self) -> None:
+        self._step += 1
+        self._scores.clear()
+        self._under_way = None
+
+    def _unknown(self, run: Run) -> StudyError:
         found = f"{run.run} of {dict(run.treatment)} in the journal"
-        levels = [*self._search.treatments]
+        levels = [*self._search.steps]
         shown = f"{levels[0]} to {levels[-1]}" if len(levels) > 8 else str(levels)
-        raise StudyError.one("resume: design", found, f"{self._search.factor} in {shown}", "start anew")
+        return StudyError.one("resume: design", found, f"{self._search.what} in {shown}", "start anew")
 
-    def _run(self, name: str, level: int) -> Run:
-        # Each run is a block of its own: a budget may end a search before any of them.
-        block = int(name[1:].partition("r")[0])
-        return Run(name, block, self._search.treatments[level], [*self._told.values()].count(level))
+    def _run(self, name: str, treatment: Treatment) -> Run:
+        return Run(name, self._step, treatment, [*self._told.values()].count(_key(treatment)))
 
     def _disturbed(self, name: str) -> str | None:
         self._n_disturbed += 1
@@ -141,13 +179,25 @@ class SearchPlanner:
             return f"machine busy, not measurable now: {self._n_disturbed} of {n} runs were contaminated"
         first, _, times = name.partition("r")
         number = int(times or 0) + 1
-        self._again = f"{first}r{number}" if number <= self._max_reruns else ""
+        if number <= self._max_reruns:
+            self._again = f"{first}r{number}"
+        else:
+            self._end_step()
         return None
 
 
+_Key = tuple[tuple[str, Any], ...]
+
+
+def _key(treatment: Treatment) -> _Key:
+    # A level may read alike and be another one: 1 and true.
+    return tuple(sorted((name, (type(level).__name__, level)) for name, level in treatment.items()))
+
+
 def first_runs(search: Search) -> list[Run]:
-    """The runs that are made whatever they say: the first levels, in their order."""
-    return [Run(f"e{i:04d}", i, search.treatments[level], 0) for i, level in enumerate(search.first)]
+    """The runs that are made whatever they say: the steps at the first levels, in their order."""
+    made = [(i, t) for i, level in enumerate(search.first) for t in search.order(i, level)]
+    return [Run(f"e{number:04d}", i, treatment, 0) for number, (i, treatment) in enumerate(made)]
 
 
 def factor_of(design: Design) -> str:

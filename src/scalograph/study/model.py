@@ -49,6 +49,8 @@ class Factor(Part):
     title: Text = ""
     unit: Text = ""
     if_granted: list[Scalar] = []
+    role: Literal["size", "workers", "clients"] | None = None
+    scale: Literal["log", "linear"] = "log"
 
     @property
     def kind(self) -> str:
@@ -141,7 +143,7 @@ class Study(Part):
     version: Literal[1]
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
     title: Text
-    question: Literal["sweep", "effective-cpus", "cliff"] = "sweep"
+    question: Literal["sweep", "effective-cpus", "cliff", "break-even"] = "sweep"
     work: Literal["total", "per-worker"]
     seed: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
     workload: WorkloadUse

@@ -34,7 +34,9 @@ def planner(text: str = TEXT, rounds: bool = False, most: int = MOST) -> SearchP
     made = planned(text)
     study, treatments = made.study, counted(made, "threads")
     course = EffectiveCourse([*treatments], study.seed, rounds)
-    search = Search("threads", treatments, first_levels([*treatments], study.seed), course, most)
+    search = Search(
+        "threads", {n: (t,) for n, t in treatments.items()}, first_levels([*treatments], study.seed), course, most
+    )
     waits = study.protocol.wait_quiet_s > 0
     return SearchPlanner(search, lambda record: record["score"], max_reruns=study.protocol.max_reruns, waits=waits)
 

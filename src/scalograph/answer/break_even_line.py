@@ -1,0 +1,79 @@
+"""The line of break-even along one factor: where a version is known to win, to lose, and what lies between."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Literal
+
+import numpy as np
+
+from scalograph.analysis.break_even_course import BreakEvenCourse
+from scalograph.analysis.isoline import SURE, Surface
+from scalograph.analysis.sample import FloatArray
+from scalograph.findings import EvenLine
+from scalograph.pairs import Pairs
+
+Kind = Literal["from", "until", "always", "never", "several", "undecided"]
+Signs = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+# Places that are looked at: of a range of 2**14, 2.5 % from each other.
+STEPS = 385
+WINS, LOSES = 1, -1
+
+
+def lines(
+    space: Pairs, surface: Surface, course: BreakEvenCourse, x: int, y: int | None, rows: Sequence[Mapping[int, float]]
+) -> list[EvenLine]:
+    """One line for each row: levels of all axes but x."""
+    places = np.linspace(space.axes[x].low, space.axes[x].high, STEPS)
+    found = []
+    for row in rows:
+        mean, sd = surface(grid(space, x, places, row))
+        one = _line(places, mean, sd, bool(course.is_open(mean, sd).any()))
+        ends = {key: None if at is None else _level(space, x, at) for key, at in one[1].items()}
+        found.append(EvenLine(level=None if y is None else row[y], kind=one[0], **ends))
+    return found
+
+
+def grid(space: Pairs, x: int, places: FloatArray, row: Mapping[int, float]) -> FloatArray:
+    """Coordinates of places along one axis, the other axes at one level each; shape (places, axes)."""
+    found = np.empty((len(places), len(space.names)))
+    for i in range(len(space.names)):
+        found[:, i] = places if i == x else space.coordinate(i, row[i])
+    return found
+
+
+def _line(places: FloatArray, mean: FloatArray, sd: FloatArray, is_open: bool) -> tuple[Kind, dict[str, float | None]]:
+    """What a row says, with the ends of what lies between winning and losing for sure."""
+    sure = np.where(mean + SURE * sd < 0, WINS, np.where(mean - SURE * sd > 0, LOSES, 0))
+    known = [side for side, _ in groupby(side for side in sure if side)]
+    if len(known) > 2:
+        return "several", {}
+    if len(known) == 2:
+        last = int(np.flatnonzero(sure == known[0])[-1])
+        first = int(np.flatnonzero(sure == known[1])[0])
+        kind: Kind = "from" if known[0] == LOSES else "until"
+        location = _crossing(places[last : first + 1], mean[last : first + 1])
+        return kind, {"location": location, "low": float(places[last]), "high": float(places[first])}
+    if is_open:
+        return "undecided", _known_so_far(places, sure, known)
+    return ("always" if known == [WINS] else "never"), {}
+
+
+def _crossing(places: FloatArray, mean: FloatArray) -> float:
+    """Where the mean passes 0, from its first sign to its last one."""
+    at = int(np.flatnonzero(np.sign(mean) == np.sign(mean[0]))[-1])
+    share = mean[at] / (mean[at] - mean[at + 1])
+    return float(places[at] + share * (places[at + 1] - places[at]))
+
+
+def _known_so_far(places: FloatArray, sure: Signs, known: list[int]) -> dict[str, float | None]:
+    """Of a row with one sure side: where that ends."""
+    if not known:
+        return {}
+    at = np.flatnonzero(sure == known[0])
+    below = at[0] == 0
+    return {"low": float(places[at[-1]])} if below else {"high": float(places[at[0]])}
+
+
+def _level(space: Pairs, x: int, place: float) -> float:
+    return float(f"{space.level(x, place):.4g}")

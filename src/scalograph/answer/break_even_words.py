@@ -1,0 +1,167 @@
+"""Break-even before people: the sentence, the line by levels, and the pairs that were measured."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import exp
+
+from scalograph.analysis.isoline import SURE
+from scalograph.answer.break_even import QUESTION, Told
+from scalograph.answer.names import title
+from scalograph.findings import BreakEven, Cell, Column, EvenFormula, EvenLine, EvenMap, TableDoc
+from scalograph.table import Table
+
+# Lines that the sentence names; the table has all.
+NAMED = 4
+
+
+def break_even_sentences(table: Table, one: BreakEven | None) -> list[str]:
+    """What the search has found; nothing where the study asks for none."""
+    if table.study.question != QUESTION:
+        return []
+    if one is None:
+        failed = sum(row.status != "ok" for row in table.rows)
+        return [f"Not decided: {len(table.rows)} runs are too few pairs ({failed} failed)."]
+    said = [" ".join(f"{text[:1].upper()}{text[1:]}." for text in (*_where(table, one), *_open(one)))]
+    if one.formula:
+        said.append(_formula(table, one, one.formula))
+    return [*said, _assumed(one)]
+
+
+def open_break_even(table: Table, one: BreakEven | None) -> list[str]:
+    """The doubt of a search that ended without an answer."""
+    if table.study.question != QUESTION or (one and one.decided):
+        return []
+    return _open(one) if one else ["nothing is known of break-even"]
+
+
+def _where(table: Table, one: BreakEven) -> Iterator[str]:
+    """The lines, those of all maps together: few are told one by one, many by their range."""
+    told = [(one_map, line) for one_map in one.maps for line in one_map.lines]
+    crossing = [(m, line) for m, line in told if line.location is not None]
+    shown = crossing if len(crossing) <= NAMED else _spread(crossing)
+    for number, (m, line) in enumerate(shown):
+        subject = f"{one.other} is faster than {one.baseline}" if number == 0 else "it is"
+        how = "from" if line.kind == "from" else "up to"
+        yield f"{_at(table, m, line)}{subject} {how} {title(table, m.x)} {_ends(line)}{' on' if how == 'from' else ''}"
+    if len(shown) < len(crossing):
+        yield f"the line was crossed at {len(crossing)} of {len(told)} settings: the table has all"
+    for kind, verb in (("never", "never faster by more than"), ("always", "always faster, or within")):
+        if places := [(m, line) for m, line in told if line.kind == kind]:
+            where = _places(table, places) if len(told) > 1 else ""
+            yield f"{where}{one.other} is {verb} {100 * one.even:g} %"
+
+
+def _spread(crossing: Sequence[tuple[EvenMap, EvenLine]]) -> list[tuple[EvenMap, EvenLine]]:
+    """The lowest and the highest place, in this order."""
+    ordered = sorted(crossing, key=lambda both: both[1].location or 0.0)
+    return [ordered[0], ordered[-1]]
+
+
+def _at(table: Table, one_map: EvenMap, line: EvenLine) -> str:
+    """The setting of a line, in words."""
+    levels = {**one_map.group, **({one_map.y: line.level} if line.level is not None else {})}
+    named = [f"{title(table, name)} {_number(level)}" for name, level in levels.items()]
+    return f"at {', '.join(named)} " if named else ""
+
+
+def _places(table: Table, places: Sequence[tuple[EvenMap, EvenLine]]) -> str:
+    if len(places) > NAMED:
+        return f"at {len(places)} settings "
+    return "; ".join(_at(table, m, line).strip() for m, line in places) + " "
+
+
+def _ends(line: EvenLine) -> str:
+    return f"{_number(line.location)} [{_number(line.low)}, {_number(line.high)}]"
+
+
+def _number(value: object) -> str:
+    if not isinstance(value, int | float):
+        return str(value)
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _formula(table: Table, one: BreakEven, found: EvenFormula) -> str:
+    product = " x ".join(_power(title(table, name), power) for name, power in found.powers.items())
+    known = [(levels, work) for levels, work in found.work if work is not None]
+    shown = known if len(known) <= NAMED else [known[0], known[-1]]
+    parts = [f"{_number(work)}{_for(table, levels)}" for levels, work in shown]
+    return f"As a formula: {one.other} is faster where {product} is above {', '.join(parts)}."
+
+
+def _power(name: str, power: float) -> str:
+    return name if abs(power - 1) < 0.005 else f"{name}^{power:.2f}"
+
+
+def _for(table: Table, levels: Mapping[str, float]) -> str:
+    named = ", ".join(f"{title(table, name)} {_number(level)}" for name, level in levels.items())
+    return f" ({named})" if named else ""
+
+
+def _open(one: BreakEven) -> list[str]:
+    if one.decided:
+        return []
+    share = 100 * one.shares["undecided"]
+    more = f"; with this noise it would take about {one.n_more} more pairs" if one.n_more else ""
+    return [f"not decided at {share:.2g} % of the points after {one.n} pairs of runs{more}"]
+
+
+def _assumed(one: BreakEven) -> str:
+    """What the answer takes for granted."""
+    rests = f"It rests on {one.n} pairs of runs, which differ by {one.noise_percent:.2g} %"
+    even = f"{100 * one.even:g} % more or less counts as even"
+    return f"{rests}; {even}, and times are taken to change smoothly between the points that were measured."
+
+
+def break_even_tables(table: Table, told: Told | None, one: BreakEven | None) -> list[TableDoc]:
+    """The line at every setting, and the pairs that were measured."""
+    if told is None or one is None:
+        return []
+    return [_lines(table, one), _pairs(table, told)]
+
+
+def _lines(table: Table, one: BreakEven) -> TableDoc:
+    first = one.maps[0]
+    x, names = first.x, [*first.group, *([first.y] if first.y else [])]
+    unit = table.study.factors[x].unit
+    columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in names]
+    columns += [
+        Column(name=f"{one.other} is faster", kind="label" if not names else "text"),
+        Column(name=title(table, x), unit=unit),
+        Column(name="not below", unit=unit),
+        Column(name="not above", unit=unit),
+    ]
+    rows: list[list[Cell]] = []
+    for m in one.maps:
+        for line in m.lines:
+            levels = [*m.group.values(), *([line.level] if m.y else [])]
+            rows.append([*map(_number, levels), _kind(line), line.location, line.low, line.high])
+    return TableDoc(id="break-even-line", title=f"Where {one.other} breaks even", columns=columns, rows=rows)
+
+
+def _kind(line: EvenLine) -> str:
+    return {
+        "from": "from there on",
+        "until": "up to there",
+        "always": "always",
+        "never": "never",
+        "several": "in several regions",
+        "undecided": "not decided",
+    }[line.kind]
+
+
+def _pairs(table: Table, told: Told) -> TableDoc:
+    space, asked = told.space, sorted(set(told.course.asked))
+    columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in space.names]
+    over = f"time of {space.other} over {space.against}"
+    columns += [
+        Column(name="pairs"),
+        Column(name=f"{over}, measured"),
+        Column(name=f"{over}, by all pairs", kind="text"),
+    ]
+    mean, sd = told.surface(space.at()[asked])
+    rows: list[list[Cell]] = []
+    for index, m, s in zip(asked, mean, sd, strict=True):
+        gs = sorted(g for i, g in zip(told.course.asked, told.course.g, strict=True) if i == index)
+        ends = "{:.3g} [{:.3g}, {:.3g}]".format(*(exp(g) for g in (m, m - SURE * s, m + SURE * s)))
+        middle = exp((gs[(len(gs) - 1) // 2] + gs[len(gs) // 2]) / 2)
+        rows.append([*map(_number, space.points[index]), len(gs), float(f"{middle:.4g}"), ends])
+    return TableDoc(id="break-even-pairs", title="Pairs that were measured", columns=columns, rows=rows)

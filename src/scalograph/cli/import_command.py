@@ -1,0 +1,103 @@
+"""`scalograph import`: what other instruments measured, alone or beside a study."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scalograph.cli.console import emit_json, out, tell
+from scalograph.cli.options import Json
+
+if TYPE_CHECKING:
+    from scalograph.findings import TableDoc
+    from scalograph.imported.jmh import Benchmark
+    from scalograph.table import Table
+
+group = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+
+
+@group.callback()
+def _import() -> None:
+    """What another instrument measured, with intervals, and whether a study agrees with it. Executes nothing.
+
+    \b
+    scalograph import jmh jmh.json
+    scalograph import jmh jmh.json --beside scalograph-results/fork-join/latest
+    """
+
+
+@group.command("jmh")
+def jmh(
+    file: Annotated[Path, typer.Argument(help="What JMH wrote with: -rf json -rff FILE.")],
+    beside: Annotated[
+        Path | None, typer.Option("--beside", help="A results folder or a journal that measured the same.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", metavar="FACTOR=LEVEL", help="A factor that is no param of JMH; may be repeated."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Benchmarks of JMH: a fork is a run. Beside a study: do both instruments agree, or by how much not?
+
+    \b
+    scalograph import jmh jmh.json --beside scalograph-results/fork-join/latest --where version=pool
+    """
+    from scalograph.errors import StudyError
+    from scalograph.imported.jmh import read
+
+    if where and beside is None:
+        raise StudyError.one("--where", "no study", "--beside with its results", "it names levels of a study")
+    every = read(file)
+    if beside is None:
+        _alone(file, every, json)
+    else:
+        _beside(file, every, _loaded(beside), where or [], json)
+
+
+def _alone(file: Path, every: "list[Benchmark]", json: bool) -> None:
+    from scalograph.imported.figures import figures, tables
+
+    found = [figures(benchmark, 0.95) for benchmark in every]
+    if json:
+        emit_json({"file": file.name, "benchmarks": [one.model_dump(mode="json") for one in found]})
+    else:
+        _draw(tables(found))
+
+
+def _beside(file: Path, every: "list[Benchmark]", table: "Table", where: list[str], json: bool) -> None:
+    from scalograph.answer.names import title
+    from scalograph.imported.beside import beside, tables
+    from scalograph.imported.match import parse_where
+    from scalograph.imported.words import sentences
+    from scalograph.responses import primary
+
+    response = primary(table.study)
+    found = beside(every, table, parse_where(where, table))
+    said = sentences(found)
+    if json:
+        told = [{**one.model_dump(mode="json"), "sentence": text} for one, text in zip(found, said, strict=True)]
+        emit_json({"file": file.name, "study": table.study.name, "response": response, "benchmarks": told})
+        return
+    _draw(tables(found, title(table, response)))
+    for text in said:
+        tell(text)
+
+
+def _loaded(source: Path) -> "Table":
+    from scalograph import results, table
+    from scalograph.errors import ProtocolError
+
+    journal = source if source.is_file() else results.at(source).journal
+    if not journal.exists():
+        raise ProtocolError(str(journal), "no such file", "a results folder or a journal", "run the study first")
+    return table.load(journal, keep_observations=False)
+
+
+def _draw(tables: "list[TableDoc]") -> None:
+    from scalograph.report.cells import sheet
+    from scalograph.report.terminal_table import draw
+
+    for table in tables:
+        draw(sheet(table), out())
+        tell()

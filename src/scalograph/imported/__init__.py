@@ -1,0 +1,1 @@
+"""Results of other instruments, and a study of our own held against them."""

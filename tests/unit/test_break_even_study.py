@@ -1,0 +1,205 @@
+"""A study that asks for break-even, from its file to its findings and back, on a simulated machine."""
+
+import json
+import math
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph import conduct, journal, stops
+from scalograph.conduct import Conducted, Plan
+from scalograph.design.planner import Run
+from scalograph.errors import Exit, StudyError
+from scalograph.facts import CpuFact, HostFacts
+from scalograph.findings import Findings
+from scalograph.study import parse
+
+from . import searched
+from .records import record
+from .searched import Simulated
+
+HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(8)))
+STUDY = """\
+version = 1
+name = "even"
+title = "From where on?"
+question = "break-even"
+work = "total"
+seed = 3
+[workload]
+command = ["true", "{version}", "{size}", "{workers}"]
+[factors.version]
+levels = ["sequential", "parallel"]
+[factors.size]
+levels = "16:65536:*2"
+role = "size"
+[factors.workers]
+levels = [1, 2, 4, 8]
+role = "workers"
+[baseline]
+version = "sequential"
+[responses.wall]
+from = "window.wall"
+unit = "s"
+"""
+START, WORKER = 1000.0, 20.0
+
+
+def line(workers: int) -> float:
+    """The size at which both are as fast."""
+    return (START + WORKER * workers) / (1 - 1 / workers)
+
+
+@dataclass
+class Machine(Simulated):
+    """A host on which starting costs as much as 1000 elements, and each worker as much as 20."""
+
+    noise: float = 0.02
+    failing_from: int = 1 << 30
+    busy: tuple[int, ...] = ()
+
+    def measure(self, run: Run) -> Mapping[str, Any]:
+        self.made.append(run)
+        n, p = int(run.treatment["size"]), int(run.treatment["workers"])
+        parallel = run.treatment["version"] == "parallel"
+        wall = (START + WORKER * p + n / p if parallel else n) * 1e-4
+        wall *= math.exp(self.noise * math.sin(12.9898 * len(self.made)))
+        status = "failed" if parallel and n >= self.failing_from else "ok"
+        disturbed = 0.5 * wall if len(self.made) in self.busy else 0.0
+        return record(wall, wall, cpus=(0, 1), status=status, neighbor_s=disturbed)
+
+
+def planned(folder: Path, text: str = STUDY) -> Plan:
+    return searched.planned(folder, text, HOST)
+
+
+def run(folder: Path, machine: Machine, text: str = STUDY) -> tuple[Conducted, Findings]:
+    return searched.run(folder, machine, text, HOST)
+
+
+def test_the_line_is_found_with_an_interval_that_holds_it(tmp_path: Path) -> None:
+    machine = Machine()
+    done, found = run(tmp_path, machine)
+    even = found.break_even
+    assert done.reason == "complete" and even is not None and even.decided
+    assert even.n == len(machine.made) / 2 <= 30
+    assert even.shares["undecided"] == 0 and even.shares["wins"] > 0.2 and even.shares["loses"] > 0.4
+    (one,) = even.maps
+    kinds = {line.level: line.kind for line in one.lines}
+    assert kinds == {1: "never", 2: "from", 4: "from", 8: "from"}
+    for found_line in one.lines[1:]:
+        assert found_line.location == pytest.approx(line(int(found_line.level or 0)), rel=0.15)
+        assert (found_line.low or 0) < line(int(found_line.level or 0)) < (found_line.high or 0)
+    assert found.answer[0].startswith("At workers 2 parallel is faster than sequential from size 2")
+    assert "At workers 1 parallel is never faster by more than 10 %." in found.answer[0]
+    assert stops.exit_code(found) == Exit.DONE
+
+
+def test_a_formula_says_which_product_pays(tmp_path: Path) -> None:
+    _, found = run(tmp_path, Machine())
+    assert found.break_even is not None and found.break_even.formula is not None
+    formula = found.break_even.formula
+    assert formula.powers == {"size": pytest.approx(1, abs=0.1)}
+    work = {levels["workers"]: product for levels, product in formula.work}
+    assert work[1] is None
+    assert (work[4] or 0) == pytest.approx(line(4) ** formula.powers["size"], rel=0.15)
+    assert any(text.startswith("As a formula: parallel is faster where size") for text in found.answer)
+
+
+def test_each_pair_is_made_together_in_a_drawn_order(tmp_path: Path) -> None:
+    machine = Machine()
+    run(tmp_path, machine)
+    steps = [machine.made[i : i + 2] for i in range(0, len(machine.made), 2)]
+    for number, (first, second) in enumerate(steps):
+        assert first.block == second.block == number
+        assert {first.treatment["version"], second.treatment["version"]} == {"sequential", "parallel"}
+        assert (first.treatment["size"], first.treatment["workers"]) == (
+            second.treatment["size"],
+            second.treatment["workers"],
+        )
+    begins = {first.treatment["version"] for first, _ in steps}
+    assert begins == {"sequential", "parallel"}
+
+
+def test_a_disturbed_run_is_made_again_beside_its_pair(tmp_path: Path) -> None:
+    machine = Machine(busy=(4,))
+    _, found = run(tmp_path, machine)
+    names = [run.run for run in machine.made]
+    assert names[2:6] == ["e0002", "e0003", "e0003r1", "e0004"]
+    assert machine.made[3].treatment == machine.made[4].treatment and machine.made[4].block == 1
+    assert found.break_even is not None and found.break_even.n == (len(machine.made) - 1) / 2
+
+
+def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path: Path) -> None:
+    machine = Machine(noise=0.1)
+    done, found = run(tmp_path, machine, STUDY + "[protocol]\nbudget_runs = 21\n")
+    # A pair that would not end within the budget is not begun.
+    assert (done.reason, len(machine.made)) == ("budget", 20)
+    assert found.break_even is not None and not found.break_even.decided
+    assert any(text.startswith("not decided at ") for text in found.trust.causes)
+    assert stops.exit_code(found) == Exit.SHORT_OF_RUNS
+    plan = planned(tmp_path / "study", STUDY)
+    more = conduct.conduct(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), [])
+    whole = Machine(noise=0.1)
+    run(tmp_path / "whole", whole)
+    assert more.n_before == 20
+    assert [(r.run, r.treatment) for r in machine.made] == [(r.run, r.treatment) for r in whole.made]
+
+
+def test_a_point_that_fails_is_left_out(tmp_path: Path) -> None:
+    done, found = run(tmp_path, Machine(failing_from=32768))
+    notes = [event["text"] for event in journal.read(done.results.journal) if event["event"] == "note"]
+    assert any("failed 2 times: left out" in text for text in notes)
+    assert found.break_even is not None and found.break_even.decided
+    assert found.break_even.maps[0].lines[2].location == pytest.approx(line(4), rel=0.2)
+
+
+def test_the_design_holds_the_pairs_that_are_known_in_advance(tmp_path: Path) -> None:
+    plan = planned(tmp_path / "study")
+    conduct.write_design(plan, tmp_path / "design.jsonl")
+    head, *runs = map(json.loads, (tmp_path / "design.jsonl").read_text().splitlines())
+    assert (head["question"], len(runs)) == ("break-even", 16)
+    assert [run["block"] for run in runs] == [i // 2 for i in range(16)]
+
+
+def test_levels_may_be_real_and_linear(tmp_path: Path) -> None:
+    text = STUDY.replace(
+        'levels = [1, 2, 4, 8]\nrole = "workers"', 'levels = [2]\n[factors.load]\nlevels = "0:8"\nscale = "linear"'
+    )
+    text = text.replace('"{workers}"]', '"{workers}", "{load}"]')
+    _, found = run(tmp_path, Machine(), text)
+    assert found.break_even is not None and found.break_even.decided
+    (one,) = found.break_even.maps
+    assert (one.x, one.y, one.y_levels) == ("size", "load", [*map(float, range(9))])
+    assert all(row.location == pytest.approx(line(2), rel=0.25) for row in one.lines)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('version = "sequential"\n', "", "baseline: none, expected the version that the other one is compared with"),
+        (
+            '["sequential", "parallel"]',
+            '["sequential", "parallel", "both"]',
+            "factors.version.levels: 3 levels, expected two",
+        ),
+        ('"16:65536:*2"', '"0:9"', "factors.size.levels: level 0, expected numbers above 0"),
+        ("[1, 2, 4, 8]", '["few", "many"]', "factors.workers.levels: level 'few', expected numbers above 0"),
+        ('role = "workers"', 'role = "workers"\nscale = "linear"', "factors.workers.scale: linear beside a role"),
+        ("[responses.wall]", "[protocol]\nruns = 3\n[responses.wall]", "protocol.runs: in a search"),
+        ('"break-even"', '"sweep"', "factors.size.role: outside break-even"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_when_it_is_declared(old: str, new: str, told: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        parse(STUDY.replace(old, new))
+    assert told in str(caught.value)
+
+
+def test_too_many_points_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="12288 points along size, workers"):
+        planned(tmp_path / "study", STUDY.replace('"16:65536:*2"', '"1:3072"'))
