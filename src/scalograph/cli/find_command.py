@@ -1,10 +1,12 @@
 """`scalograph find`: questions that are searched, each run where it tells most."""
 
 import os
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
+from scalograph.cli.find_asked import Asked, wish_of
+from scalograph.cli.find_even_command import break_even
 from scalograph.cli.measure_command import (
     Cleanup,
     Command,
@@ -20,9 +22,6 @@ from scalograph.cli.measure_command import (
 from scalograph.cli.measured import Start, carried_out
 from scalograph.cli.options import Json, MaxRuns, OutDir, WaitQuiet, WhenBusy
 
-if TYPE_CHECKING:
-    from scalograph.measure.wish import Wish
-
 group = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
 
@@ -33,7 +32,11 @@ def _find() -> None:
     \b
     scalograph find effective-cpus -- ./prog                         how many CPUs does it really use?
     scalograph find cliff --range 1:512 -- ./prog -t {threads}       where does its time jump?
+    scalograph find break-even --size 16:65536 -- ./prog {version} {size}    from which size on does parallel pay?
     """
+
+
+group.command("break-even")(break_even)
 
 
 @group.command("effective-cpus")
@@ -71,7 +74,7 @@ def effective_cpus(
     factors = ({"threads": str(threads)} if threads else {}) | cpus
     asked = Asked(command, max_reruns, budget, max_runs, timeout, shell, setup, prepare, cleanup, env, response)
     start = Start(wait_quiet=wait_quiet, when_busy=when_busy)
-    wish = _wish("effective-cpus", asked, factors)
+    wish = wish_of("effective-cpus", asked, factors)
     return carried_out(wish, output, start, lambda conducted: tell_effective_cpus(conducted, json))
 
 
@@ -107,41 +110,5 @@ def cliff(
 
     asked = Asked(command, max_reruns, budget, max_runs, timeout, shell, setup, prepare, cleanup, env, response)
     start = Start(wait_quiet=wait_quiet, when_busy=when_busy)
-    wish = _wish("cliff", asked, {factor: search_levels(range_)}, per_worker)
+    wish = wish_of("cliff", asked, {factor: search_levels(range_)}, per_worker=per_worker)
     return carried_out(wish, output, start, lambda conducted: tell_cliffs(conducted, json))
-
-
-class Asked(NamedTuple):
-    """What every search takes."""
-
-    command: list[str]
-    max_reruns: int
-    budget: str
-    max_runs: int | None
-    timeout: str
-    shell: bool
-    setup: str | None
-    prepare: str | None
-    cleanup: str | None
-    env: list[str] | None
-    response: list[str] | None
-
-
-def _wish(question: str, asked: Asked, factors: dict[str, str], per_worker: bool = False) -> "Wish":
-    from scalograph.measure.wish import Wish
-    from scalograph.measure.words_of_command import argv, responses, steps, variables
-
-    protocol: dict[str, str | int] = {
-        "max_reruns": asked.max_reruns, "budget": asked.budget, "timeout": asked.timeout,
-    }  # fmt: skip
-    return Wish(
-        command=argv(asked.command, asked.shell),
-        factors=factors,
-        per_worker=per_worker,
-        responses=responses(asked.response),
-        steps=steps(asked.shell, setup=asked.setup, prepare=asked.prepare, cleanup=asked.cleanup),
-        env=variables(asked.env),
-        protocol=protocol | ({"budget_runs": asked.max_runs} if asked.max_runs else {}),
-        question=question,
-        asked=f"find {question}",
-    )

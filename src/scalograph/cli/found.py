@@ -48,6 +48,23 @@ def tell_cliffs(conducted: "Conducted", json: bool) -> int:
     return exit_code(found)
 
 
+def tell_break_even(conducted: "Conducted", json: bool) -> int:
+    """The sentence, the line at every setting, and the pairs; the report has the rest."""
+    from scalograph.stops import exit_code, report
+
+    found, page = report(conducted.results.folder)
+    if not json:
+        return _tell(conducted, found, page, "break-even-")
+    one = found.break_even
+    lines = [
+        {**m.group, m.y or "y": line.level, **line.model_dump()} for m in (one.maps if one else []) for line in m.lines
+    ]
+    figures = one.model_dump(mode="json", exclude={"maps"}) if one else {"decided": False, "n": 0}
+    told = {"lines": lines, "verdict": found.trust.level, "answer": found.answer}
+    emit_json({**figures, **told, "results": str(conducted.results.folder)})
+    return exit_code(found)
+
+
 def _tell(conducted: "Conducted", found: "Findings", page: Path, tables: str) -> int:
     """The tables of a search, its sentence, and what stands below every answer."""
     from scalograph import journal

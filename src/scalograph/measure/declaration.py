@@ -34,6 +34,8 @@ def study_text(wish: Wish) -> str:
     ]
     # A search measures levels as often as it needs: no speedup is paired with a baseline.
     baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along and wish.question == "sweep" else []
+    if wish.baseline:
+        baseline = ["", "[baseline]", f"{wish.baseline[0]} = {quoted(wish.baseline[1])}"]
     protocol = ["", "[protocol]", *(f"{key} = {_value(value)}" for key, value in wish.protocol.items())]
     return "\n".join([*head, *_workload(wish), *_factors(wish), *_responses(wish), *baseline, *protocol]) + "\n"
 
@@ -85,6 +87,8 @@ def _factors(wish: Wish) -> Iterator[str]:
         yield from ("", f"[factors.{factor}]", f"levels = {quoted(levels)}")
         if factor == "cpus":
             yield 'control = "cpus"'
+        if factor in wish.roles:
+            yield f"role = {quoted(wish.roles[factor])}"
 
 
 def _responses(wish: Wish) -> Iterator[str]:

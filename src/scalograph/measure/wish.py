@@ -28,7 +28,8 @@ class Wish:
     """A command and what is to vary; `factors` are levels as text by name.
 
     `copies` is a count; levels of copies stand among the factors. Texts with units are as people write them. `asked` is
-    the command that asked, and `question` the one that the study answers.
+    the command that asked, and `question` the one that the study answers; `roles` of factors and the `baseline` are of
+    one that compares two versions.
     """
 
     command: tuple[str, ...]
@@ -41,6 +42,8 @@ class Wish:
     protocol: dict[str, str | int] = field(default_factory=dict)
     question: str = "sweep"
     asked: str = "measure"
+    roles: dict[str, str] = field(default_factory=dict)
+    baseline: tuple[str, str] | None = None
 
     @property
     def along(self) -> tuple[str, int] | None:

@@ -1,0 +1,80 @@
+"""Levels of the factors over which two versions are compared: of a range, as many as tell a line apart."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from scalograph.errors import StudyError
+from scalograph.measure.search_levels import is_range, levels_of_range
+from scalograph.units import parse_percent
+
+# Levels of each range, by the factors that vary: a line is told between levels, so a few for each doubling will do.
+_MOST = {1: 64, 2: 32, 3: 16, 4: 8}
+_NAMED = re.compile(r"(?:([a-z][a-z0-9_-]*)=)?(.+)", re.DOTALL)
+
+
+class EvenAxis(NamedTuple):
+    """A factor: its name, what it is (None: nothing is known), and its levels as a study has them."""
+
+    name: str
+    role: str | None
+    levels: str
+
+
+def even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[EvenAxis]:
+    """The factors that were asked for.
+
+    Args:
+        asked: role -> texts NAME=LEVELS; the name may be left out where it is the role's.
+
+    Raises:
+        StudyError: no factor, too many, one twice or without a name, or a range that is none.
+    """
+    given = [(role, *_divided(role, text)) for role, texts in asked.items() for text in texts or ()]
+    if not 1 <= len(given) <= max(_MOST):
+        expected = f"one to {max(_MOST)} of --size, --workers, --clients, --factor"
+        raise StudyError.one("break-even", f"{len(given)} factors", expected, "such as --size 16:65536")
+    names = [name for _, name, _ in given]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise StudyError.one("break-even", f"factor {twice} twice", "each once", "name one of them: --size NAME=...")
+    most = _MOST[len(given)]
+    return [EvenAxis(name, role, _levels(role, text, most)) for role, name, text in given]
+
+
+def two_versions(text: str) -> tuple[str, str]:
+    """The baseline and the other version.
+
+    Raises:
+        StudyError: not two.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts) or parts[0] == parts[1]:
+        expected = "two: the baseline, and what may be faster"
+        raise StudyError.one("--versions", f"{text[:60]!r}", expected, "such as sequential,parallel")
+    return parts[0], parts[1]
+
+
+def checked_share(text: str) -> str:
+    """The difference that counts as none.
+
+    Raises:
+        StudyError: no percentage.
+    """
+    try:
+        parse_percent(text)
+    except ValueError as error:
+        raise StudyError.one("--even", str(error)) from error
+    return text
+
+
+def _divided(role: str | None, text: str) -> tuple[str, str]:
+    found = _NAMED.fullmatch(text.strip())
+    name = (found[1] if found else None) or role
+    if found is None or name is None:
+        raise StudyError.one(f"--{role or 'factor'}", f"{text[:60]!r}", "NAME=LEVELS, such as grain=1:64")
+    return name, found[2]
+
+
+def _levels(role: str | None, text: str, most: int) -> str:
+    """A plain range is thinned out; anything else is in the grammar of levels already."""
+    return levels_of_range(text, most, f"--{role or 'factor'}") if is_range(text) else text

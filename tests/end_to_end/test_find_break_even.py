@@ -1,0 +1,64 @@
+"""`find break-even` as a user has it. Others run here too, so the program sleeps: only its waking up is late."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .shell import degraded, scalograph
+
+# The one takes as many milliseconds as its size, the other always 40.
+SCRIPT = "if [ {version} = plain ]; then sleep 0.$(printf %03d {size}); else sleep 0.040; fi"
+VERSIONS = ("--max-reruns", 0, "--versions", "plain,other")
+
+
+def find(folder: Path, *arguments: object, expect: tuple[int, ...] = (0, 5)) -> "subprocess.CompletedProcess[str]":
+    done = scalograph("find", "break-even", *arguments, cwd=folder, env=degraded(folder))
+    assert done.returncode in expect, done.stderr
+    return done
+
+
+def test_the_line_as_one_document(tmp_path: Path) -> None:
+    done = find(tmp_path, *VERSIONS, "--json", "--size", "8:200", "-o", "results", "--shell", "--", SCRIPT)
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert (found["factor"], found["baseline"], found["other"]) == ("version", "plain", "other")
+    if found["decided"]:  # a busy machine may leave it open, which is said
+        (line,) = found["lines"]
+        assert line["kind"] == "from" and line["low"] <= line["location"] <= line["high"]
+        assert 30 < line["location"] < 55  # sizes at which the shell's own time counts for little
+        assert found["n"] <= 24
+    else:
+        assert "not decided" in found["answer"][0].lower()
+    study = (tmp_path / "results" / "study.toml").read_text()
+    assert 'question = "break-even"' in study and 'role = "size"' in study and 'version = "plain"' in study
+
+
+def test_the_answer_on_the_terminal_and_its_report(tmp_path: Path) -> None:
+    wish = ("--size", "n=20,30,60,90", "--max-runs", 14, "-o", "results", "--shell", "--", SCRIPT.replace("size", "n"))
+    done = find(tmp_path, *VERSIONS, *wish)
+    assert "Pairs that were measured" in done.stdout
+    assert done.stdout.splitlines()[-2:] == ["Report: results/report.html", "Study: results/study.toml"]
+    report = scalograph("report", "results", cwd=tmp_path)
+    assert report.returncode in (0, 5) and "Pairs that were measured" in report.stdout
+    plan = scalograph("plan", "results/study.toml", cwd=tmp_path)
+    assert "a pair at a time where it tells most" in plan.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--", "true", "{version}"), "break-even: 0 factors, expected one to 4 of --size"),
+        (("--size", "9:3", "--", "true", "{version}", "{size}"), "--size: '9:3', expected LOW:HIGH"),
+        (("--size", "1:9", "--size", "1:9", "--", "true"), "break-even: factor size twice"),
+        (("--factor", "1:9", "--", "true"), "--factor: '1:9', expected NAME=LEVELS"),
+        (("--versions", "a", "--size", "1:9", "--", "true", "{version}", "{size}"), "--versions: 'a', expected two"),
+        (("--size", "1:9", "--", "true", "{size}"), "--factor version: a factor that nothing uses"),
+        (("--size", "1:9", "--even", "ten", "--", "true", "{version}", "{size}"), "--even: "),
+    ],
+)
+def test_bad_input_is_one_message_and_nothing_is_left(arguments: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    done = find(tmp_path, *arguments, expect=(2,))
+    assert told in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "scalograph-results").exists()
