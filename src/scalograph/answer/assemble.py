@@ -15,7 +15,7 @@ from scalograph.answer.names import title
 from scalograph.answer.noise import Visible, noise
 from scalograph.answer.parallel_build import parallel_build
 from scalograph.answer.physics import examine
-from scalograph.answer.published import published_table
+from scalograph.answer.published import of_curves, published_table
 from scalograph.answer.residue import residue
 from scalograph.answer.searched import searched
 from scalograph.answer.sentences import sentences
@@ -50,14 +50,15 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     taken = measured(table, samples(table))
     every = list(taken.values())
     asked = searched(table, taken)
-    found = [] if asked.in_pairs else with_laws(table, taken, curves(table, taken))
+    found = [] if asked.at_levels else with_laws(table, taken, curves(table, taken))
     mapped, built = surfaces(table, taken), parallel_build(table, taken)
     fair, varying = unequal.shares(table, every), residue(table)
     # A search weighs all its runs together: what those of one level would show says nothing of its answer.
     sweep = table.study.question == "sweep"
     floor = noise(every, primary(table), table.study.protocol.confidence) if sweep else None
     visible = Visible(table)
-    published, missed = published_table(table, found, folder) if folder else (None, [])
+    lookup = asked.at_levels or of_curves(found)
+    published, missed = published_table(table, lookup, folder) if folder else (None, [])
     objections = examine(table, found, taken)
     further = [*unequal.doubt(fair), *cold_runs.examine(table, found, taken), *asked.doubts]
     shown = declared_tables(table, taken, found, visible)
@@ -65,7 +66,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     # A question of its own, where the study asks one, is answered before what every study is asked.
     said = [*asked.sentences, *built.sentences, *told(table, shown)]
     tables = [*asked.tables, *shown, *surface_tables(table, mapped), *built.tables]
-    tables += [] if asked.in_pairs else treatment_tables(table, found, taken, visible)
+    tables += [] if asked.at_levels else treatment_tables(table, found, taken, visible)
     made = Findings(
         study=_study(table), machine=dict(table.machine), runs=_runs(table, every),
         trust=trust(table, every, floor, varying, objections, [*further, *drifted.doubt(table, every)]),

@@ -69,7 +69,7 @@ def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
         yield f"{n} of {len(baselines)} baselines rest on disturbed runs, and so do the speedups over them"
     if n := sum(map(is_open, samples)):
         yield f"of {n} {of} nothing could tell whether their runs were disturbed"
-    # Cliffs and break-even rest on clean runs alone, wherever they are; effective CPUs have figures of one level beside.
+    # Cliffs and break-even rest on clean runs alone, wherever; effective CPUs have figures of one level beside.
     alone = table.study.question in ("cliff", "break-even")
     if (n := sum(sample.falls_back for sample in samples)) and not alone:
         yield f"{n} {of} rest on disturbed runs: fewer than two clean ones are left"

@@ -1,6 +1,6 @@
 """A paper's figures beside the measured ones, and what does not reproduce."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,19 @@ WIDEST = 0.25
 REPRODUCES = "scaling factor reproduces"
 
 
-def published_table(table: Table, curves: Sequence[Curve], folder: Path) -> tuple[TableDoc | None, list[str]]:
+# The figures of the treatment that has these levels; none where there is none.
+Lookup = Callable[[Mapping[str, Level | None]], Mapping[str, EstimateDoc]]
+
+
+def published_table(table: Table, lookup: Lookup, folder: Path) -> tuple[TableDoc | None, list[str]]:
     """Each published row, its figures, and the measured ones of the same treatment where there is one.
 
     A study is measured whatever becomes of the file: one that is missing or broken is a warning.
+
+    Args:
+        table: its runs.
+        lookup: what was measured of a treatment.
+        folder: where the study's own files are.
 
     Raises:
         StudyError: the file leads outside the study's folder.
@@ -34,27 +43,24 @@ def published_table(table: Table, curves: Sequence[Curve], folder: Path) -> tupl
         names, rows = read_rows(published, file)
     except StudyError as error:
         return None, [f"the published figures are left out: {brief(problem, 1000)}" for problem in error.problems]
-    return _table(table, published, curves, names, rows), []
+    return _table(table, published, lookup, names, rows), []
 
 
-def _table(
-    table: Table, published: Published, curves: Sequence[Curve], names: Sequence[str], rows: Sequence[Row]
-) -> TableDoc:
+def _table(table: Table, published: Published, lookup: Lookup, names: Sequence[str], rows: Sequence[Row]) -> TableDoc:
     others = [name for name in names if name not in published.values]
     columns = [Column(name=name.replace("_", " "), kind="label") for name in others]
     for response in published.values.values():
         unit = table.study.responses[response].unit if response in table.study.responses else ""
         columns.append(Column(name=f"{_shown(table, response)} published", unit=unit))
         columns.append(Column(name=f"{_shown(table, response)} here", unit=unit, kind="estimate"))
-    measured = _measured(curves)
-    cells = [_row(published, row, others, _found(published, row, measured)) for row in rows]
+    cells = [_row(published, row, others, _found(published, row, lookup)) for row in rows]
     if any(against := objected(table.study, published, others, rows)):
         columns.append(Column(name=HEADING, kind="text"))
         cells = [[*row, text] for row, text in zip(cells, against, strict=True)]
     note = published.note
     if factor := _factor(published):
         columns.append(Column(name=REPRODUCES, kind="text"))
-        answers = [_answer(table, published, row, _found(published, row, measured), factor) for row in rows]
+        answers = [_answer(table, published, row, _found(published, row, lookup), factor) for row in rows]
         cells = [[*row, answer] for row, answer in zip(cells, answers, strict=True)]
         note = " ".join(part for part in (note, _lowest(rows, others, factor)) if part)
     return TableDoc(
@@ -88,26 +94,27 @@ def _shown(table: Table, response: str) -> str:
     return "scaling factor" if response == "speedup" else title(table, response)
 
 
-def _measured(curves: Sequence[Curve]) -> list[tuple[dict[str, Level], dict[str, EstimateDoc]]]:
-    found = []
+def of_curves(curves: Sequence[Curve]) -> Lookup:
+    """Figures of the first treatment (in declared order of levels) that has the levels."""
+    measured: list[tuple[dict[str, Level], dict[str, EstimateDoc]]] = []
     for curve in curves:
         for point in curve.points:
             figures = {name: response.estimate for name, response in point.responses.items()}
             if point.speedup:
                 figures["speedup"] = point.speedup
-            found.append(({**curve.group, curve.factor: point.level}, figures))
-    return found
+            measured.append(({**curve.group, curve.factor: point.level}, figures))
+
+    def lookup(wanted: Mapping[str, Level | None]) -> Mapping[str, EstimateDoc]:
+        for treatment, figures in measured:
+            if all(treatment[factor] == wished for factor, wished in wanted.items()):
+                return figures
+        return {}
+
+    return lookup
 
 
-def _found(
-    published: Published, row: Row, measured: Sequence[tuple[dict[str, Level], dict[str, EstimateDoc]]]
-) -> dict[str, EstimateDoc]:
-    """Figures of the first treatment (in declared order of levels) that matches a published row."""
-    wanted = {factor: level(published, column, row[column]) for column, factor in published.match.items()}
-    for treatment, figures in measured:
-        if all(treatment[factor] == wished for factor, wished in wanted.items()):
-            return figures
-    return {}
+def _found(published: Published, row: Row, lookup: Lookup) -> Mapping[str, EstimateDoc]:
+    return lookup({factor: level(published, column, row[column]) for column, factor in published.match.items()})
 
 
 def _row(published: Published, row: Row, others: Sequence[str], figures: Mapping[str, EstimateDoc]) -> list[Any]:

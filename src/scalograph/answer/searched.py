@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scalograph.answer.break_even import break_even, told_again
+from scalograph.answer.break_even import QUESTION, break_even, told_again
+from scalograph.answer.break_even_published import at_levels
 from scalograph.answer.break_even_words import break_even_sentences, break_even_tables, open_break_even
 from scalograph.answer.cliff_words import cliff_sentence, cliff_tables, open_cliffs
 from scalograph.answer.cliffs import cliffs
 from scalograph.answer.effective import effective, open_question
 from scalograph.answer.effective_words import effective_sentences, effective_tables
+from scalograph.answer.published import Lookup
 from scalograph.answer.sample import Sample
 from scalograph.findings import BreakEven, Cliffs, EffectiveCpus, Level, TableDoc
 from scalograph.table import Table
@@ -22,7 +24,7 @@ class Searched:
         sentences: the answer in words, before what every study is asked.
         tables: before those of every study.
         doubts: why the search is not to be believed, or has no answer.
-        in_pairs: whether runs were compared pair by pair: then no treatment stands for itself.
+        at_levels: where runs were compared pair by pair, and no treatment stands for itself: what is known of one.
     """
 
     effective_cpus: list[EffectiveCpus]
@@ -31,7 +33,7 @@ class Searched:
     sentences: list[str]
     tables: list[TableDoc]
     doubts: list[str]
-    in_pairs: bool
+    at_levels: Lookup | None
 
 
 def searched(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> Searched:
@@ -53,5 +55,5 @@ def searched(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> Searche
             *break_even_tables(table, compared, even),
         ],
         doubts=[*open_question(table, used), *open_cliffs(table, jumps), *open_break_even(table, even)],
-        in_pairs=table.study.question == "break-even",
+        at_levels=at_levels(compared) if table.study.question == QUESTION else None,
     )

@@ -1,0 +1,63 @@
+"""`scalograph import jmh` as it is called: what it prints, and how it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scalograph.cli.main import _code
+
+from ..imported.made import RECORDED, result, written
+from ..records import record
+from ..test_table import TREATMENTS, write
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> str:
+    assert _code(["import", "jmh", *map(str, arguments)]) == code
+    captured = capsys.readouterr()
+    return captured.err if code else captured.out
+
+
+def results(folder: Path) -> Path:
+    made = [(treatment, record(0.5 + r / 100)) for treatment in TREATMENTS for r in range(3)]
+    write(folder / "journal.jsonl", made)
+    return folder
+
+
+def test_alone_it_tells_a_row_for_each_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = said(capsys, RECORDED)
+    assert "ForkJoinBench.shot" in shown and "version=pool" in shown and "p99" in shown
+    told = json.loads(said(capsys, RECORDED, "--json"))
+    assert [one["n_forks"] for one in told["benchmarks"]] == [5, 5]
+    assert told["benchmarks"][0]["estimate"]["low"] < told["benchmarks"][0]["p50"] < 1e-3
+
+
+def test_beside_a_study_it_says_whether_both_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = written(tmp_path, result([[500.0], [510.0], [520.0]], params={"threads": "2"}))
+    shown = said(capsys, file, "--beside", results(tmp_path), "--where", "lock=cas")
+    assert shown.splitlines()[-1].startswith("Sum.run threads=2: agree within ")
+    told = json.loads(said(capsys, file, "--beside", tmp_path, "--where", "lock=cas", "--json"))
+    (one,) = told["benchmarks"]
+    assert (told["study"], told["response"], one["label"]) == ("hello", "wall", "agree")
+    assert one["ratio"]["value"] == pytest.approx(1.0) and one["sentence"] in shown
+
+
+def test_what_is_wrong_has_a_code_and_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = written(tmp_path, result([[1.0]]))
+    assert "--beside with its results" in said(capsys, file, "--where", "lock=cas", code=2)
+    assert said(capsys, tmp_path / "none", code=2).count("\n") == 1
+    assert "run the study first" in said(capsys, file, "--beside", tmp_path, code=6)
+    (tmp_path / "journal.jsonl").write_text("{}\n")
+    assert said(capsys, file, "--beside", tmp_path, code=6).count("\n") == 1
+
+
+def test_a_name_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    params = {"threads": "2", "lock": "cas", "x": "\x1b[31m[red]"}
+    file = written(tmp_path, {**result([[500.0]] * 3, params=params), "benchmark": "a.\x1b]0;title\x07"})
+    shown = said(capsys, file, "--beside", results(tmp_path)) + said(capsys, file)
+    assert "\x1b" not in shown and "\x07" not in shown and "[red]" in shown
+
+
+def test_help_names_the_instrument(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _code(["import", "--help"]) == 0
+    assert "jmh" in capsys.readouterr().out
