@@ -46,6 +46,16 @@ def test_the_answer_on_the_terminal_and_its_report(tmp_path: Path) -> None:
     assert "a pair at a time where it tells most" in plan.stdout
 
 
+def test_versions_may_be_numbers(tmp_path: Path) -> None:
+    script = SCRIPT.replace("plain", "1")
+    wish = ("--max-reruns", 0, "--versions", "1,2", "--size", "20,30,60,90", "--max-runs", 6, "--json", "--shell", "--")
+    found = json.loads(find(tmp_path, *wish, script).stdout)
+    # Too few pairs: nothing is known, and that is said.
+    assert (found["decided"], found["n"], found["lines"]) == (False, 0, [])
+    assert "too few pairs" in found["answer"][0]
+    assert "version = 1\n" in next((tmp_path / "scalograph-results").glob("*/latest/study.toml")).read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

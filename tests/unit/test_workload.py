@@ -200,7 +200,7 @@ def test_refusals_refuse_a_wrong_value(tmp_path: Path) -> None:
 
 
 def test_what_ships_loads() -> None:
-    assert {"affinity", "ceiling", "descriptors", "fixed-work", "java-priorities", "java-threads"} <= set(
+    assert {"affinity", "ceiling", "descriptors", "fixed-work", "fork-join", "java-priorities", "java-threads"} <= set(
         shipped_workloads()
     )
     studies = {"ceiling", "descriptor-cliff", "noise-floor", "thread-affinity", "thread-priorities", "thread-scaling"}
@@ -215,6 +215,6 @@ def test_what_ships_loads() -> None:
 @pytest.mark.parametrize("name", ["", ".", "..", "../studies/thread-scaling", "/etc", "nonsense", "java-threads/.."])
 def test_shipped_refuses(name: str) -> None:
     with pytest.raises(
-        StudyError, match="one of affinity, ceiling, descriptors, fixed-work, java-priorities, java-threads"
+        StudyError, match="one of affinity, ceiling, descriptors, fixed-work, fork-join, java-priorities, java-threads"
     ):
         shipped(name)

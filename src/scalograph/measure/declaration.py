@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from scalograph.errors import Problem, StudyError
 from scalograph.measure.wish import WORKERS, Printed, Wish
+from scalograph.study import LevelsError, parse_levels
+from scalograph.study.values import as_text
 
 MAX_TITLE = 200
 # Response, where it is read where it is the first and where it is not, unit, direction, title.
@@ -35,7 +37,9 @@ def study_text(wish: Wish) -> str:
     # A search measures levels as often as it needs: no speedup is paired with a baseline.
     baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along and wish.question == "sweep" else []
     if wish.baseline:
-        baseline = ["", "[baseline]", f"{wish.baseline[0]} = {quoted(wish.baseline[1])}"]
+        factor, level = wish.baseline
+        # As the text of the levels reads it: 1 is a number.
+        baseline = ["", "[baseline]", f"{factor} = {_level(level)}"]
     protocol = ["", "[protocol]", *(f"{key} = {_value(value)}" for key, value in wish.protocol.items())]
     return "\n".join([*head, *_workload(wish), *_factors(wish), *_responses(wish), *baseline, *protocol]) + "\n"
 
@@ -116,6 +120,14 @@ def _argv(argv: Sequence[str]) -> str:
 
 def _value(value: str | int) -> str:
     return quoted(value) if isinstance(value, str) else str(value)
+
+
+def _level(text: str) -> str:
+    try:
+        (level,) = parse_levels(text)
+    except LevelsError:
+        return quoted(text)  # told where the study is checked
+    return quoted(level) if isinstance(level, str) else as_text(level)
 
 
 def _title(command: Sequence[str]) -> str:
