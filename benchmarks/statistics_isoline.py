@@ -7,6 +7,7 @@ parallel wins, at random others. Beside: without knowing what the axes are, pair
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from statistics import mean
 
 import numpy as np
 from statistics_common import Case, Measure, main
@@ -14,6 +15,8 @@ from statistics_common import Case, Measure, main
 from scalograph.analysis.isoline import Surface
 from scalograph.analysis.isoline_mean import Axis
 from scalograph.simulate import NOISES, Noise
+from scalograph.simulate.break_even import Asked
+from scalograph.simulate.break_even import asked as asked_until_it_ends
 from scalograph.simulate.isolines import RANGES, ForkJoin, axes, errors, fork_join, pair, search, spread_points
 from scalograph.simulate.noise import FloatArray
 
@@ -72,6 +75,17 @@ def asked(d: int, n: int, of: Callable[[list[float]], float]) -> Measure:
     return measure
 
 
+def ended(d: int, noise: Noise, of: Callable[[list[Asked]], float], note: str = "") -> Measure:
+    """A figure of searches as the laboratory makes them, over a grid of levels until they end."""
+
+    def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
+        found = [asked_until_it_ends(fork_join(rng), d, rng, noise) for _ in range(n_cases)]
+        each = [of([one]) for one in found]
+        return of(found), float(np.std(each)) / n_cases**0.5, note or f"{n_cases} programs"
+
+    return measure
+
+
 def cases() -> Iterator[Case]:
     """Ours against its targets, on its own ground and off it, then the contrasts."""
     for name, noise in NOISES.items():
@@ -87,6 +101,22 @@ def cases() -> Iterator[Case]:
         for other, method in {"axes unknown": blind, "at random": at_random, "a grid": grid}.items():
             yield Case(f"{name}, 3 axes, 60 pairs, {other}: error, 90 %", None, error(method, 3, 60, noise, 0.9))
         yield Case(f"{name}, 3 axes, 120 pairs, axes unknown: error, 90 %", None, error(blind, 3, 120, noise, 0.9), 0.5)
+        for d in (1, 2, 3, 4):
+            few = 0.4 if d == 4 else 1.0
+            on = f"{name}, {d} ax{'i' if d == 1 else 'e'}s, until it ends"
+            yield Case(f"{on}: pairs (not a share)", None, ended(d, noise, lambda all_: mean(a.n for a in all_)), few)
+            yield Case(f"{on}: decided", None, ended(d, noise, lambda all_: 100 * mean(a.decided for a in all_)), few)
+            yield Case(
+                f"{on}: points wrong", (0.0, 2.5), ended(d, noise, lambda all_: 100 * mean(a.wrong for a in all_)), few
+            )
+            yield Case(
+                f"{on}: truth near the line in its interval", (90.0, 99.0),
+                ended(d, noise, lambda all_: 100 * mean(a.held for a in all_)), few,
+            )  # fmt: skip
+        yield Case(
+            f"{name}, 4 axes: longest ms until the next pair (not a share)", (0.0, 500.0),
+            ended(4, noise, lambda all_: 1e3 * max(a.slowest for a in all_)), 0.4,
+        )  # fmt: skip
     for d, n in ((3, 60), (4, 160)):
         yield Case(f"ms until the next pair, {d} axes (not a share)", (0.0, 50.0), asked(d, n, np.median), 0.2)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from scalograph.analysis.isoline_mean import Axis
 from scalograph.simulate import HIGH
+from scalograph.simulate.break_even import asked
 from scalograph.simulate.isolines import axes, errors, fork_join, search
 
 
@@ -28,3 +29,13 @@ def test_few_pairs_without_a_word_about_the_axes_are_worse() -> None:
 
 def test_what_the_mean_does_not_know_is_taken_by_the_rest() -> None:
     assert pooled(60, odd=True) <= 0.40
+
+
+def test_a_search_ends_by_itself_and_tells_nothing_wrong() -> None:
+    """Over two factors, at high noise: a quarter of the points or so, and none is wrong by more than what is even."""
+    rng = np.random.default_rng(23)
+    found = [asked(fork_join(rng), 2, rng, HIGH) for _ in range(12)]
+    assert sum(one.decided for one in found) >= 10
+    assert np.mean([one.n for one in found]) <= 32
+    assert np.mean([one.wrong for one in found]) <= 0.01
+    assert np.mean([one.held for one in found]) >= 0.85
