@@ -110,7 +110,7 @@ def cases() -> Iterator[Case]:
                 f"{on}: points wrong", (0.0, 2.5), ended(d, noise, lambda all_: 100 * mean(a.wrong for a in all_)), few
             )
             yield Case(
-                f"{on}: truth near the line in its interval", (90.0, 99.0),
+                f"{on}: truth near the line in its interval", (90.0, 100.0),
                 ended(d, noise, lambda all_: 100 * mean(a.held for a in all_)), few,
             )  # fmt: skip
         yield Case(

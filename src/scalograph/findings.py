@@ -213,6 +213,10 @@ class Cliffs(Model):
     another: float | None = Field(default=None, description="probability of a further one, where some are found")
     likely: float | None = Field(default=None, description="where the one that is open would most probably be")
     n_more: int | None = Field(default=None, description="about how many more runs it would take, where undecided")
+    wanders: tuple[float, float] | None = Field(
+        default=None, description="levels between which the place of the jump is another one from run to run"
+    )
+    jump: float | None = Field(default=None, description="time above over time below, where the place moves")
     n: int = Field(description="runs that the answer rests on")
     least: float = Field(description="what counts as a jump: time above over time below, or its inverse")
 
@@ -305,6 +309,16 @@ class TimelineDoc(Model):
     timeline: dict[str, Any]
 
 
+class TaskTrace(Model):
+    """Which worker did which subtask when, in one shot of a run that stands for its treatment."""
+
+    run: str
+    treatment: dict[str, Level]
+    start_us: list[float] = Field(max_length=512, description="since the shot began")
+    end_us: list[float] = Field(max_length=512)
+    worker: list[int] = Field(max_length=512)
+
+
 class Noise(Model):
     """Run-to-run noise of this study, and the smallest effect it can detect at 80 % power."""
 
@@ -338,6 +352,7 @@ class Findings(Model):
     break_even: BreakEven | None = None
     tables: list[TableDoc] = []
     timelines: list[TimelineDoc] = Field(default=[], max_length=64)
+    traces: list[TaskTrace] = Field(default=[], max_length=8)
     residue: list[Text] = []
     warnings: list[Text] = []
     noise: Noise | None = None

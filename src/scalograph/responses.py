@@ -108,8 +108,14 @@ def _startup(record: Record, iterations: list[Window]) -> float | None:
     return (record.run.wall_ns - (last - first)) / 1e9
 
 
+def _switches_per_iteration(record: Record, iterations: list[Window]) -> float | None:
+    n = record.run.n_switches
+    return None if n is None else n / max(1, len(iterations))
+
+
 _DERIVED: Mapping[str, Callable[[Record, list[Window]], float | None]] = {
     "cpu_percent": _cpu_percent,
     "busiest_cpu_share": _busiest_cpu_share,
     "startup": _startup,
+    "switches_per_iteration": _switches_per_iteration,
 }

@@ -10,14 +10,18 @@ from pydantic import ValidationError
 
 from scalograph import journal
 from scalograph.analysis.steady import Kind, steady
+from scalograph.analysis.tail import Histogram, histogram
 from scalograph.analysis.verdict import Asked, judge, n_cpus
 from scalograph.ceiling.values import Ceiling
 from scalograph.errors import ProtocolError
 from scalograph.hosts.records import Record, RunFigures
 from scalograph.noise.values import Recheck
-from scalograph.responses import Window, observe, windows
+from scalograph.responses import Window, observe, primary, windows
 from scalograph.study import Level, Study
+from scalograph.task_trace import traced
 
+# Iterations of a run from which on its tail is kept.
+LEAST_TAIL = 100
 BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
 
 
@@ -28,8 +32,10 @@ class Row:
     `course` is how its iterations went, and `settled` the first of the steady state, warm-up iterations counted.
     `wall_s` and `cpu_s` are of the whole run, start-up and all; it read `read_bytes` from disk and waited for
     `n_major_faults` pages; at its end its CPUs ran at `frequency_hz`. `finish_s` has when each of several workers
-    ended: copies since the gate, threads that told it (`value finish_ns`) since the start of the window.
-    A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where.
+    ended: copies since the gate, threads that told it (`value finish_ns`) since the start of the window. `tail` counts
+    the primary response of many iterations by size.
+    A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
+    `trace_line` does for a trace of subtasks that several workers did.
     """
 
     run: str
@@ -58,6 +64,8 @@ class Row:
     n_major_faults: int | None = None
     frequency_hz: int | None = None
     finish_s: tuple[float, ...] = ()
+    tail: Histogram | None = None
+    trace_line: int | None = None
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -190,9 +198,21 @@ def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
         scores={name: median(values) for name, values in observations.items()},
         observations=observations if keep else {}, work=_work(iterations), n_cpus=n_cpus(event["record"]),
         per_cpu_ns=tuple(record.run.per_cpu_ns or ()), degraded=_degraded(record), setup=_setup(record),
-        timeline_line=line if record.timeline else None, n_survivors=record.run.n_survivors or 0,
-        course=course.kind, settled=course.warmup, finish_s=_finish(record) if ok else (), **_whole(record.run),
+        timeline_line=line if record.timeline else None, trace_line=_trace_line(record, line),
+        n_survivors=record.run.n_survivors or 0,
+        course=course.kind, settled=course.warmup, finish_s=_finish(record) if ok else (),
+        tail=_tail(study, observations), **_whole(record.run),
     )  # fmt: skip
+
+
+def _tail(study: Study, observations: Mapping[str, tuple[float, ...]]) -> Histogram | None:
+    values = observations.get(primary(study), ())
+    return histogram(values) if len(values) >= LEAST_TAIL else None
+
+
+def _trace_line(record: Record, line: int) -> int | None:
+    found = traced(record)
+    return line if found and found.n_workers > 1 else None
 
 
 def _whole(run: RunFigures) -> dict[str, Any]:

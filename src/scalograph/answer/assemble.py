@@ -22,8 +22,10 @@ from scalograph.answer.sentences import sentences
 from scalograph.answer.surface import surfaces
 from scalograph.answer.surface_words import surface_sentences, surface_tables
 from scalograph.answer.tables import declared_tables, treatment_tables
+from scalograph.answer.tails import tails_table
 from scalograph.answer.timelines import timelines
 from scalograph.answer.told import told
+from scalograph.answer.traces import traces
 from scalograph.answer.trust import n_short, trust
 from scalograph.ceiling.beside import joined
 from scalograph.findings import (
@@ -35,6 +37,7 @@ from scalograph.findings import (
     RunsDoc,
     StudyDoc,
 )
+from scalograph.profile.beside import profiled
 from scalograph.report.words import alike
 from scalograph.table import Row, Table
 
@@ -66,6 +69,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     # A question of its own, where the study asks one, is answered before what every study is asked.
     said = [*asked.sentences, *built.sentences, *told(table, shown)]
     tables = [*asked.tables, *shown, *surface_tables(table, mapped), *built.tables]
+    tables += [] if asked.at_levels else tails_table(table, taken)
     tables += [] if asked.at_levels else treatment_tables(table, found, taken, visible)
     made = Findings(
         study=_study(table), machine=dict(table.machine), runs=_runs(table, every),
@@ -75,11 +79,12 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         break_even=asked.break_even,
         tables=[*tables, *(visible.beside(doc, every, primary(table)) for doc in others if doc)],
         timelines=timelines(every, primary(table), table.file), residue=varying,
+        traces=traces(every, primary(table), table.file),
         warnings=[*table.warnings, *table.dropped, *notes(table), *missed, *built.warnings],
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
         degraded=_degraded(table.rows), reproduce=list(reproduce),
     )  # fmt: skip
-    return joined(made, table.ceiling) if table.ceiling else made
+    return profiled(joined(made, table.ceiling) if table.ceiling else made, folder)
 
 
 def _study(table: Table) -> StudyDoc:

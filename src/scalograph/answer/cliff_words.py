@@ -32,7 +32,9 @@ def cliff_sentence(table: Table, one: Cliffs | None) -> list[str]:
         return [f"Not decided: of {len(table.rows)} runs too few are left ({failed} failed)."]
     name = title(table, one.factor)
     told = [*_places(table, one, name), *_bump(one, name)]
-    if one.decided and not one.cliffs:
+    if one.wanders:
+        told = [_moves(one, name), *told]
+    elif one.decided and not one.cliffs:
         levels = [int(row.treatment[one.factor]) for row in table.counted()]
         where = f"between {name} {min(levels)} and {max(levels)}" if levels else ""
         told = [f"No jump of {_percent(one.least)} or more {where} (probability of one: {_share(one.probability)})."]
@@ -62,6 +64,15 @@ def _place(cliff: CliffDoc, name: str) -> str:
             f"Between {name} {cliff.low:.0f} and {cliff.high:.0f} the time {moves}, gradually, {how.partition(' ')[2]}"
         )
     return f"Between {name} {cliff.low:.0f} and {cliff.high:.0f} the time {how}"
+
+
+def _moves(one: Cliffs, name: str) -> str:
+    low, high = one.wanders or (0.0, 0.0)
+    jump = one.jump or 1.0
+    return (
+        f"The time jumps, and the place moves from run to run: between {name} {low:.0f} and {high:.0f} some runs take "
+        f"{max(jump, 1 / jump):.2g} times as long as others of the same level."
+    )
 
 
 def _bump(one: Cliffs, name: str) -> list[str]:

@@ -32,6 +32,8 @@ def cliffs(table: Table) -> Cliffs | None:
         another=course.open.probability if course.open and course.sure else None,
         likely=course.open.location if course.open else None,
         n_more=course.open.n_more if course.open and not course.decided else None,
+        wanders=course.wandering,
+        jump=course.jump if course.wandering else None,
         n=len(course.n),
         least=exp(LEAST),
     )

@@ -27,7 +27,11 @@ def timelines(samples: Sequence[Sample], response: str, file: Path | None) -> li
 
 
 def _typical(sample: Sample, response: str) -> Row | None:
-    rows = [row for row in sample.counted if response in row.scores and row.timeline_line]
+    return nearest([row for row in sample.counted if response in row.scores and row.timeline_line], response)
+
+
+def nearest(rows: Sequence[Row], response: str) -> Row | None:
+    """The row whose score is nearest their median; None of no rows."""
     if not rows:
         return None
     middle = median(row.scores[response] for row in rows)

@@ -31,10 +31,18 @@ SCRIPTS = (
     "share",
     "surface",
     "relief",
+    "even",
+    "even_map",
+    "even_sides",
+    "even_curve",
+    "even_key",
     "timeline",
+    "trace",
     "samples",
     "main",
 )
+# What is drawn, where there is any of it.
+FIGURES = ("break_even", "surfaces", "curves", "traces", "timelines")
 LIBRARY = "plotly-cartesian.min.js"
 # The library's maps set two style attributes, always the same: an empty one and "draw pixels as they are".
 # Both are let in by their digest; any other style attribute stays forbidden.
@@ -70,7 +78,7 @@ def page(findings: Findings) -> str:
         "script": Markup(script),  # noqa: S704
         "data": pack(data),
         "library": _library(),
-        "has_figures": bool(findings.curves or findings.surfaces or findings.timelines),
+        "has_figures": any(getattr(findings, name) for name in FIGURES),
     }
     return _environment().get_template("page.html").render(context)
 

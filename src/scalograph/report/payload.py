@@ -6,9 +6,11 @@ from scalograph.findings import Findings
 from scalograph.report.axis import Factors
 from scalograph.report.curves import families
 from scalograph.report.escape import visible
+from scalograph.report.even_maps import even_maps
 from scalograph.report.samples import Samples
 from scalograph.report.surfaces import surfaces
 from scalograph.report.timelines import timelines, untimed
+from scalograph.report.traces import traces
 
 
 def payload(findings: Findings) -> dict[str, Any]:
@@ -22,8 +24,10 @@ def payload(findings: Findings) -> dict[str, Any]:
     return {
         "study": visible(findings.study.name),
         "families": drawn,
+        "even": even_maps(findings, factors),
         "surfaces": surfaces(findings, factors),
         "timelines": shown,
+        "traces": traces(findings, factors),
         "untimed": untimed(findings),
         "samples": samples.columns(responses),
         "responses": [[name, visible(name), unit] for name, unit in responses.items()],

@@ -37,11 +37,18 @@ async function loadLibrary() {
 }
 
 async function drawFigures(data) {
+  const even = data.even ? evenSection(data.even) : null;
+  if (even) byId("even").append(even.node);
   const surface = data.surfaces.length ? surfaceSection(data.surfaces) : null;
   if (surface) byId("surfaces").append(surface.node);
   const families = data.families.filter((family) => family.measures.length).map((family) => familySection(family, data.factors, data.samples));
   families.forEach((section) => byId("families").append(section.node));
-  const sections = [surface, ...families].filter(Boolean);
+  const sections = [even, surface, ...families].filter(Boolean);
+  if (data.traces.length) {
+    const section = traceSection(data.traces);
+    byId("traces").append(section.node);
+    sections.push(section);
+  }
   if (data.timelines.length) {
     const section = timelineSection(data.timelines);
     byId("timelines").append(section.node);

@@ -1,0 +1,64 @@
+"""How slow are the slowest? Iterations of many runs as one histogram, on which tails can be read.
+
+Values are counted in bins that grow by 1 %, so a quantile is known within half of that whatever its size. Histograms of
+runs are merged by adding counts: quantiles of runs must not be averaged. Bins of constant relative width are an idea of
+HdrHistogram (G. Tene).
+"""
+
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import exp, floor, log
+
+WIDTH = log(1.01)
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts of values above 0 by size.
+
+    Attributes:
+        bins: numbers of the bins that hold anything, in order; bin i is from exp(i WIDTH) to exp((i + 1) WIDTH).
+        counts: values in each.
+        largest: of all values, exactly.
+    """
+
+    bins: "array[int]"
+    counts: "array[int]"
+    largest: float
+
+    @property
+    def n(self) -> int:
+        """Values in all bins."""
+        return sum(self.counts)
+
+    def quantile(self, share: float) -> float:
+        """The value that so many of all are not above, within 0.5 %; `share` above 0, at most 1."""
+        if share >= 1:
+            return self.largest
+        at = bisect_left([*accumulate(self.counts)], share * self.n)
+        return min(exp((self.bins[at] + 0.5) * WIDTH), self.largest)
+
+
+def histogram(values: Sequence[float]) -> Histogram | None:
+    """Values above 0 as a histogram; None where there is none."""
+    counts = Counter(floor(log(x) / WIDTH) for x in values if x > 0)
+    return _made(counts, max(values)) if counts else None
+
+
+def merged(parts: Iterable[Histogram]) -> Histogram | None:
+    """All values of several histograms as one; None of none."""
+    counts: Counter[int] = Counter()
+    largest = 0.0
+    for part in parts:
+        counts.update(dict(zip(part.bins, part.counts, strict=True)))
+        largest = max(largest, part.largest)
+    return _made(counts, largest) if counts else None
+
+
+def _made(counts: Counter[int], largest: float) -> Histogram:
+    ordered = sorted(counts)
+    return Histogram(array("i", ordered), array("q", [counts[i] for i in ordered]), largest)
