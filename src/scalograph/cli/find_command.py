@@ -99,7 +99,7 @@ def cliff(
     when_busy: WhenBusy = None,
     json: Json = False,
 ) -> int:
-    """Where does the time of a command jump, if it does? About 17 runs instead of hundreds; keeps a study.toml.
+    """Where does the time of a command jump, if it does? About 21 runs instead of hundreds; keeps a study.toml.
 
     \b
     scalograph find cliff --factor threads --range 1:512 -- ./prog -t {threads}

@@ -1,0 +1,146 @@
+"""`scalograph profile`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from scalograph.cli.console import emit_json, out, say, tell
+from scalograph.cli.options import Json
+from scalograph.errors import Exit, StudyError, Terminated
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from scalograph.conduct import Plan
+    from scalograph.profile.values import Profile
+    from scalograph.results import Results
+
+# How long a start waits for a study to end before it gives up.
+WAIT_S = 10.0
+# What the recorder of a JVM can be asked for.
+LEAST_S, MOST_S = 0.001, 1.0
+Where = Annotated[
+    list[str] | None,
+    typer.Option("--where", metavar="FACTOR=LEVEL", help="Only treatments with this level; may be repeated."),
+]
+Study = Annotated[
+    Path | None, typer.Option("--study", help="The study's file, where it has a workload of its own beside it.")
+]
+Period = Annotated[str, typer.Option("--period", help="A thread is sampled so often: 1ms to 1s.")]
+
+
+Iterations = Annotated[
+    int | None,
+    typer.Option(min=1, max=1_000_000, help="Tasks of a run, instead of the study's: more of them, more samples."),
+]
+
+
+def command(
+    source: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results folder of a Java study.")],
+    where: Where = None,
+    study: Study = None,
+    period: Period = "10ms",
+    iterations: Iterations = None,
+    json: Json = False,
+) -> int:
+    """A Java study's treatments once more, with a flight recorder on: where its threads are, how often they park.
+
+    At most 8 treatments. These runs are disturbed by the recorder and never count: journal and findings stay as they
+    are, and profile.json comes beside them.
+
+    \b
+    scalograph profile scalograph-results/fork-join/latest
+    scalograph profile scalograph-results/fork-join/latest --period 1ms --iterations 5000       more samples
+    scalograph profile scalograph-results/fork-join/latest --where version=stream --where p=128
+    """
+    from scalograph import results
+    from scalograph.profile.values import FILE
+
+    folder = results.at(source)
+    try:
+        found = _profile(folder, study, where or [], _seconds(period), iterations)
+    except Terminated:  # typer would take it for Ctrl-C
+        return Exit.TERMINATED
+    file = folder.folder / FILE
+    results.write_text(file, found.model_dump_json(indent=1) + "\n")
+    if json:
+        emit_json(found.model_dump(mode="json"))
+    else:
+        _show(found)
+        tell(f"{file}")
+    return 0 if all(one.seen for one in found.profiled) else Exit.TREATMENT_FAILED
+
+
+def _profile(
+    folder: "Results", file: Path | None, where: list[str], period_s: float, iterations: int | None
+) -> "Profile":
+    """Alone on this machine, as every run is."""
+    import signal
+
+    from scalograph.control.discover import discover
+    from scalograph.control.store import lock_machine
+    from scalograph.profile.again import planned_again
+    from scalograph.profile.taking import refuse_other_programs, with_iterations
+
+    signal.signal(signal.SIGTERM, _terminate)
+    with lock_machine(WAIT_S) as restored:
+        for text in restored:
+            say(f"restored after an earlier crash: {text}", "yellow")
+        planned, notes = planned_again(folder, file, discover())
+        refuse_other_programs(planned)
+        planned = with_iterations(planned, iterations) if iterations else planned
+        return _taken(planned, folder, where, period_s, notes)
+
+
+def _taken(planned: "Plan", folder: "Results", where: list[str], period_s: float, notes: list[str]) -> "Profile":
+    from scalograph import journal, table
+    from scalograph.hosts.probe import find_probe
+    from scalograph.imported.match import is_level, parse_where
+    from scalograph.profile.choose import choose
+    from scalograph.profile.taking import Taking, take, with_measured
+    from scalograph.profile.values import Profile
+
+    measured, probe = table.load(folder.journal, keep_observations=False), find_probe()
+    wanted = parse_where(where, measured)
+    treatments = [t for t in planned.design.treatments if all(is_level(t[name], text) for name, text in wanted.items())]
+    chosen = choose(treatments, planned.design.study.baseline)
+    if not chosen:
+        raise StudyError.one("--where", "no treatment with all of these levels", "levels that were planned together")
+    if len(chosen) < len(treatments):
+        say(f"{len(chosen)} of {len(treatments)} treatments; choose others with --where")
+    taken = take(planned, chosen, Taking(probe.argv, period_s, lambda text: say(f"  {text}")))
+    study = planned.design.study
+    return Profile(
+        study=study.name, study_hash=measured.study_hash, at=journal.now(), period_s=period_s,
+        profiled=tuple(with_measured(one, measured) for one in taken),
+        warnings=(*notes, *([probe.warning] if probe.warning else [])),
+    )  # fmt: skip
+
+
+def _show(found: "Profile") -> None:
+    from scalograph.profile.words import tables
+    from scalograph.report.cells import sheet
+    from scalograph.report.terminal_table import draw
+
+    for table in tables(found):
+        draw(sheet(table), out())
+        tell()
+    for text in found.warnings:
+        say(f"warning: {text}", "yellow")
+
+
+def _terminate(signum: int, frame: "FrameType | None") -> NoReturn:
+    raise Terminated
+
+
+def _seconds(text: str) -> float:
+    from scalograph.units import parse_duration
+
+    try:
+        found = parse_duration(text)
+    except ValueError as error:
+        raise StudyError.one("--period", str(error)) from error
+    if not LEAST_S <= found <= MOST_S:
+        raise StudyError.one("--period", text, "1ms to 1s")
+    return found

@@ -1,0 +1,132 @@
+"""A profile as a document: what was seen in one run of each chosen treatment. `profile.json` beside a journal."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from scalograph.errors import ProtocolError
+
+FILE = "profile.json"
+MAX_BYTES = 1 << 20
+MAX_TREATMENTS, MAX_FRAMES, MAX_STACKS, MAX_METHODS, MAX_OBJECTS = 8, 5, 3, 10, 5
+
+Level = bool | int | float | str
+Text = Annotated[str, StringConstraints(max_length=1000)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+Part = Annotated[float, Field(ge=0, le=1)]
+Amount = Annotated[float, Field(ge=0)]
+
+
+class Value(BaseModel):
+    """A plain frozen value; unknown fields of a later version are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class Stack(Value):
+    """The top frames that samples had, innermost first, and what share of all samples had just these."""
+
+    frames: tuple[Name, ...] = Field(min_length=1, max_length=MAX_FRAMES)
+    n: Count
+    share: Part
+
+
+class Method(Value):
+    """What was on top of samples."""
+
+    name: Name
+    n: Count
+    share: Part
+
+
+class Waited(Value):
+    """Waits for objects of one class; "" where the thread waited for none (a pause)."""
+
+    on: Annotated[str, StringConstraints(max_length=256)]
+    n: Count
+    mean_s: Amount
+
+
+class Waits(Value):
+    """Waits of one kind that began while tasks counted, of all threads together."""
+
+    n: Count = 0
+    mean_s: Amount | None = None
+    on: tuple[Waited, ...] = Field(default=(), max_length=MAX_OBJECTS, description="most waits first")
+
+
+class Seen(Value):
+    """What a recording holds of the time in which tasks counted.
+
+    `n_lost`: events of the recording that were not read, because there were too many.
+    """
+
+    n_samples: Count = 0
+    n_native: Count = Field(default=0, description="of the samples, those in native code")
+    stacks: tuple[Stack, ...] = Field(default=(), max_length=MAX_STACKS)
+    methods: tuple[Method, ...] = Field(default=(), max_length=MAX_METHODS)
+    parks: Waits = Waits()
+    blocked: Waits = Field(default=Waits(), description="for a monitor that another thread held")
+    waits: Waits = Field(default=Waits(), description="in Object.wait")
+    sleeps: Waits = Waits()
+    n_lost: Count = 0
+
+
+class Profiled(Value):
+    """One treatment; `seen` is None where the run failed, and `reason` says why.
+
+    `switches` and `preemptions` (voluntary, involuntary) are of the whole run, start-up included.
+    """
+
+    treatment: dict[Name, bool | int | float | Text] = Field(max_length=16)
+    jvm: Text = ""
+    reason: Text = ""
+    n_tasks: Count = Field(default=0, description="iterations that count")
+    n_iterations: Count = 0
+    seen: Seen | None = None
+    switches: Count | None = None
+    preemptions: Count | None = None
+    steals_per_task: Amount | None = None
+    score: float | None = Field(default=None, description="of the study's primary response, in this run")
+    measured: float | None = Field(default=None, description="its median over the study's own runs")
+
+
+class Profile(Value):
+    """The whole document."""
+
+    protocol: Literal[1] = 1
+    study: Name
+    study_hash: Annotated[str, StringConstraints(min_length=1, max_length=128)]
+    at: Annotated[str, StringConstraints(max_length=64)] = Field(description="UTC, RFC 3339")
+    period_s: Annotated[float, Field(gt=0)] = Field(description="a thread is sampled so often")
+    profiled: tuple[Profiled, ...] = Field(max_length=MAX_TREATMENTS)
+    warnings: tuple[Text, ...] = Field(default=(), max_length=64)
+
+
+def read(folder: Path, study_hash: str) -> Profile | None:
+    """The profile in a folder of results; None where there is none.
+
+    Raises:
+        ProtocolError: it cannot be read, is too large, no profile, or that of another study.
+    """
+    file, fix = folder / FILE, "remove it, or make it anew with: scalograph profile"
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ProtocolError(FILE, f"cannot be read: {error.strerror}", "a profile", fix) from error
+    if len(data) > MAX_BYTES:
+        raise ProtocolError(FILE, "a file above 1 MiB", "a profile", fix)
+    try:
+        found = Profile.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))[:200]
+        raise ProtocolError(f"{FILE}: {where}", str(first["msg"])[:200], "a profile", fix) from None
+    if found.study_hash != study_hash:
+        raise ProtocolError(FILE, "the profile of another study", "one of the study in the journal", fix)
+    return found

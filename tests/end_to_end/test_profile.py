@@ -1,0 +1,119 @@
+"""`scalograph profile`: runs apart, with a recorder, of the study that the journal tells of and of no other."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.control.jvms import find
+from scalograph.profile.recording import refusal
+
+from .shell import degraded, scalograph
+
+STUDY = """\
+version = 1
+name = "profiled"
+title = "A small pool"
+work = "total"
+seed = 1
+[workload]
+use = "fork-join"
+parameters = { version = "pool", n = 3000, q = 60, prerun = 10 }
+[factors.p]
+levels = [1, 8]
+[baseline]
+p = 1
+[protocol]
+runs = 1
+iterations = 40
+think = "1ms"
+max_reruns = 0
+"""
+COMMAND = """\
+version = 1
+name = "no-java"
+title = "No Java"
+work = "total"
+seed = 1
+[workload]
+command = ["true", "{n}"]
+[factors.n]
+levels = [1]
+[protocol]
+runs = 1
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a study that has ended; skips where its JVM cannot be recorded."""
+    jvms = find()
+    why = "no JVM was found" if not jvms else refusal(jvms[0])
+    if why or not any(jvm.javac for jvm in jvms):
+        pytest.skip(f"needs a JDK: {why or 'no javac was found'}")
+    folder = tmp_path_factory.mktemp("profiled")
+    (folder / "study.toml").write_text(STUDY)
+    done = scalograph("run", "study.toml", "-o", "results", cwd=folder, env=degraded(folder))
+    assert done.returncode in (0, 5), done.stderr
+    return folder / "results"
+
+
+def profiled(results: Path, *more: str) -> Any:
+    done = scalograph("profile", results, "--json", *more, cwd=results.parent, env=degraded(results.parent))
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> None:
+    journal = (results / "journal.jsonl").read_bytes()
+    (tmp_path / "scratch").mkdir()
+    env = {**degraded(results.parent), "TMPDIR": str(tmp_path / "scratch")}
+    done = scalograph("profile", results, "--period", "1ms", "--iterations", 300, cwd=results.parent, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "predominant" in done.stdout and "parks" in done.stdout
+    assert (results / "journal.jsonl").read_bytes() == journal
+    assert [*(tmp_path / "scratch").iterdir()] == []
+    found = json.loads((results / "profile.json").read_text())["profiled"]
+    assert [one["treatment"] for one in found] == [{"p": 1}, {"p": 8}]
+    for one in found:
+        seen = one["seen"]
+        assert one["n_tasks"] == 300 and one["measured"] > 0 and one["switches"] > 0
+        assert seen["n_lost"] == 0 and seen["n_samples"] > 0 and seen["stacks"][0]["frames"]
+        parked = {part["on"]: part["n"] for part in seen["parks"]["on"]}
+        assert 290 <= parked[""] <= 310  # the client pauses before each task
+        assert parked["java.util.concurrent.ForkJoinPool"] > 0
+    assert scalograph("analyze", results, cwd=results.parent).returncode == 0
+    ids = [table["id"] for table in json.loads((results / "findings.json").read_text())["tables"]]
+    assert {"profile", "profile-waits"} <= set(ids)
+
+
+def test_only_what_was_asked_for(results: Path) -> None:
+    found = profiled(results, "--where", "p=8")
+    assert [one["treatment"] for one in found["profiled"]] == [{"p": 8}]
+    assert found["profiled"][0]["n_tasks"] == 40
+
+
+def test_another_study_is_refused_by_what_differs(results: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(results, tmp_path / "copy")
+    (copy / "profile.json").unlink(missing_ok=True)
+    (copy / "study.toml").write_text(STUDY.replace("q = 60", "q = 61"))
+    done = scalograph("profile", copy, cwd=tmp_path, env=degraded(tmp_path))
+    assert done.returncode == 2
+    assert "another study" in done.stderr and "parameters.q" in done.stderr
+    assert not (copy / "profile.json").exists()
+
+
+def test_a_command_that_is_not_java_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(COMMAND)
+    done = scalograph("run", "study.toml", "-o", "results", cwd=tmp_path, env=degraded(tmp_path))
+    assert done.returncode in (0, 5), done.stderr
+    done = scalograph("profile", "results", cwd=tmp_path, env=degraded(tmp_path))
+    assert done.returncode == 2
+    assert "{java}" in done.stderr and "{jvm_options}" in done.stderr
+
+
+def test_results_without_a_journal(tmp_path: Path) -> None:
+    done = scalograph("profile", tmp_path, cwd=tmp_path, env=degraded(tmp_path))
+    assert (done.returncode, done.stderr.count("\n")) == (6, 1)
