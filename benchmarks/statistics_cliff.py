@@ -13,14 +13,14 @@ import numpy as np
 from statistics_common import Case, Measure, main, share
 
 from scalograph.simulate import NOISES, Noise
-from scalograph.simulate.cliffs import Draw, Program, bend, curve, jump, line, search
+from scalograph.simulate.cliffs import Draw, Program, bend, curve, jump, line, moving, search
 from scalograph.simulate.noise import FloatArray
 from scalograph.simulate.runs import run_scores
 
 TOP, NEAR = 512, 0.05
 # Milliseconds below which nothing was weighed: the first levels are known.
 TRIVIAL = 1.0
-TWICE, THIRD = partial(jump, factor=2.0), partial(jump, factor=1.3)
+TWICE, HALF, THIRD = partial(jump, factor=2.0), partial(jump, factor=1.5), partial(jump, factor=1.3)
 # A place, None where there is none; and runs.
 Answer = tuple[float | None, int]
 Method = Callable[[Program, np.random.Generator, Noise], Answer]
@@ -97,6 +97,17 @@ def false(draw: Draw, noise: Noise) -> Measure:
     return measure
 
 
+def told_to_move(draw: Draw, noise: Noise) -> Measure:
+    """Share of searches that tell the place to move."""
+
+    def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
+        found = [search(draw(rng, TOP), rng, noise) for _ in range(n_cases)]
+        note = f"{np.mean([one.n for one in found]):.1f} runs"
+        return share(sum(one.wandering is not None for one in found), n_cases, note)
+
+    return measure
+
+
 def runs(draw: Draw, noise: Noise, of: Callable[[list[int]], float]) -> Measure:
     """Runs of the search: a mean or a quantile."""
 
@@ -147,6 +158,11 @@ def cases() -> Iterator[Case]:
             yield Case(f"{name}, {size}: found", (95.0, 100.0), answers(ours, draw, noise))
         for shape, draw in (("line", line), ("bend", bend), ("curve", curve)):
             yield Case(f"{name}, {shape}: false cliffs", (0.0, 5.0), false(draw, noise))
+        for sd in (0.05, 0.15, 0.3):
+            draw = partial(moving, factor=2.0, sd=sd)
+            yield Case(f"{name}, x2, moves by {sd}: told to move", None, told_to_move(draw, noise))
+        for size, draw in (("x2", TWICE), ("x1.5", HALF), ("x1.3", THIRD)):
+            yield Case(f"{name}, {size}, stays: told to move", (0.0, 5.0), told_to_move(draw, noise))
         others: dict[str, Method] = {
             "grid of 12 x 2": partial(grid, levels=12, repeats=2),
             "grid of 82 x 5": partial(grid, levels=120, repeats=5),

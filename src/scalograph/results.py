@@ -10,7 +10,10 @@ from scalograph.errors import HostError, StudyError
 
 ROOT = Path("scalograph-results")
 # Names of our own in a folder of results: nothing that a study brings along may replace them.
-RESERVED = ("study.toml", "design.jsonl", "journal.jsonl", "journal.jsonl.gz", "findings.json", "report.html", "latest")
+RESERVED = (
+    "study.toml", "design.jsonl", "journal.jsonl", "journal.jsonl.gz", "findings.json", "report.html", "profile.json",
+    "latest",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from scalograph.simulate import HIGH, LOW, Noise
-from scalograph.simulate.cliffs import Draw, bend, curve, jump, line, search
+from scalograph.simulate.cliffs import Draw, bend, curve, jump, line, moving, search
 
 TOP, N_CASES = 512, 10
 
@@ -31,7 +31,7 @@ def found_and_runs(draw: Draw, noise: Noise, n_cases: int = N_CASES) -> tuple[fl
 @pytest.mark.parametrize("factor", [1.3, 2.0])
 def test_a_cliff_is_found(factor: float, noise: Noise) -> None:
     share, runs = found_and_runs(partial(jump, factor=factor), noise)
-    assert runs <= 23
+    assert runs <= 25  # 23 on average over many programs (the benchmark); ten of them vary
     assert share >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / N_CASES)
 
 
@@ -39,6 +39,14 @@ def test_a_cliff_is_found(factor: float, noise: Noise) -> None:
 def test_none_is_found_where_there_is_none(draw: Draw) -> None:
     share, _ = found_and_runs(draw, HIGH)
     assert share >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / N_CASES)
+
+
+def test_a_place_that_moves_is_told_and_one_that_stays_is_not() -> None:
+    rng = np.random.default_rng(47)
+    moves = [search(moving(rng, TOP, 2.0, 0.2), rng, HIGH) for _ in range(N_CASES)]
+    stays = [search(jump(rng, TOP, 2.0), rng, HIGH) for _ in range(N_CASES)]
+    assert sum(found.wandering is not None for found in moves) >= 6
+    assert sum(found.wandering is not None for found in stays) <= 1
 
 
 def test_a_wrong_answer_is_counted_as_one() -> None:

@@ -85,6 +85,25 @@ def test_a_cliff_is_found_with_what_moved_beside_the_time(tmp_path: Path) -> Non
     assert stops.exit_code(found) == Exit.DONE
 
 
+@dataclass
+class Moving(Machine):
+    """The place is 150 in about half of the runs, else 260."""
+
+    def measure(self, run: Run) -> Mapping[str, Any]:
+        self.jumps = {150 if math.sin(78.233 * len(self.made)) > 0 else 260: 2.0}
+        return super().measure(run)
+
+
+def test_a_place_that_moves_is_an_answer(tmp_path: Path) -> None:
+    machine = Moving({})
+    done, found = run(tmp_path, machine)
+    assert done.reason == "complete" and found.cliffs is not None and found.cliffs.decided
+    low, high = found.cliffs.wanders or (0, 0)
+    assert 150 <= low <= high < 260
+    assert found.answer[0].startswith("The time jumps, and the place moves from run to run: between threads ")
+    assert stops.exit_code(found) == Exit.DONE
+
+
 def test_no_cliff_is_an_answer(tmp_path: Path) -> None:
     _, found = run(tmp_path, Machine({}))
     assert found.cliffs is not None and found.cliffs.decided and not found.cliffs.cliffs

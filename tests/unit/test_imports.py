@@ -14,7 +14,7 @@ SOURCES = ROOT / "src" / "scalograph"
 HEAVY = {"numpy", "scipy", "polars", "plotly", "jinja2"}
 # What works on numbers and journals must work on any machine: it cannot even reach what runs something.
 RUNNING = ("scalograph.runner", "scalograph.hosts.local", "scalograph.hosts.probe", "scalograph.control")
-OFFLINE = ("analysis", "simulate", "table", "answer", "report", "imported")
+OFFLINE = ("analysis", "simulate", "table", "answer", "report", "imported", "profile.stacks", "profile.beside")
 
 
 def imported(*arguments: str) -> set[str]:

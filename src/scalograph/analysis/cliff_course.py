@@ -4,12 +4,16 @@ import random
 from collections.abc import Sequence
 from math import exp, log
 
-from scalograph.analysis.cliff import LEAST_RUNS, LIKELY, Cliff, cliff, has_place
+from scalograph.analysis.cliff import LEAST_RUNS, LIKELY, SURE, Cliff, cliff, has_place
+from scalograph.analysis.cliff_wander import contradiction
 
 # Levels that are measured before anything is computed, evenly spread over the log of the range.
 N_START = 12
 # Cliffs that are searched, one after the other; a further one for so many runs, and while it is that probable.
 MOST_CLIFFS, MOST_FURTHER, FURTHER = 3, 12, 0.1
+# So far beside the place of the first cliff, levels are measured that often: a place that moves shows there. Where one
+# of them has runs on both sides of the jump, more often.
+BESIDE, CONFIRMED, CONFIRMED_MIXED = 0.92, 2, 5
 # A level that fails so often is left out.
 FAILURES = 2
 
@@ -22,6 +26,8 @@ class CliffCourse:
         times: the scores.
         sure: the cliffs whose place is known, in the order in which they were found.
         open: what is known of a further one; None before the first levels are measured, and after the last cliff.
+        jump: time above over time below of the first one, as of the last time when there was one for sure.
+        wandering: levels between which its place moves from run to run; None where it stays.
     """
 
     def __init__(self, levels: Sequence[int], seed: int) -> None:
@@ -32,11 +38,18 @@ class CliffCourse:
         self.times: list[float] = []
         self.sure: list[Cliff] = []
         self.open: Cliff | None = None
+        self.wandering: tuple[int, int] | None = None
         self._last_at = 0
+        self._beside: tuple[int, ...] = ()
+        self.jump: float | None = None
 
     @property
     def decided(self) -> bool:
         """Whether a cliff is found, or none is an answer; of a further one, whether it is worth no more runs."""
+        if self.wandering:
+            return True
+        if self._unconfirmed() is not None:
+            return False
         if self.open is None or not self.sure:
             return bool(self.sure) if self.open is None else self.open.is_none
         return self.open.probability <= FURTHER or len(self.n) - self._last_at >= MOST_FURTHER
@@ -47,6 +60,10 @@ class CliffCourse:
         for level in self._first:
             if level in self._levels and level not in self.n:
                 return level
+        if self.wandering:
+            return None
+        if (beside := self._unconfirmed()) is not None:
+            return beside
         if self.open is None:
             return None
         return self._asked_again(self.open) or (None if self.decided else self.open.next_level)
@@ -89,18 +106,45 @@ class CliffCourse:
 
     def _think(self) -> None:
         """Anew with all scores: cliffs one after the other, each with those before it taken as known."""
-        before, self.sure, self.open = len(self.sure), [], None
+        before, self.sure, self.open, self.wandering = len(self.sure), [], None, None
         first = set(self._first) & set(self._levels)
         if len(self._levels) < 2 or len(self.n) < 2 or not first <= set(self.n):
             return
         while len(self.sure) < MOST_CLIFFS and has_place(self._levels, known := [found.step for found in self.sure]):
             self.open = cliff(self.n, self.times, self._levels, known=known)
+            if self._moves(self.sure[0] if self.sure else self.open):
+                return
             if not self.open.is_there or len(self.n) < LEAST_RUNS or self._asked_again(self.open):
                 return
             self.sure.append(self.open)
+            self._beside = self._beside or self._around(self.open)
             if len(self.sure) > before:
                 self._last_at = len(self.n)
         self.open = None
+
+    def _moves(self, found: Cliff) -> bool:
+        """Whether the place is seen to be another one from run to run: such runs make any single place improbable."""
+        if found.probability >= SURE:
+            self.jump = found.factor[1]
+        against = contradiction(self.n, self.times, self.jump) if self.jump else None
+        self.wandering = (against.low, against.high) if against and against.is_sure else None
+        return self.wandering is not None
+
+    def _around(self, found: Cliff) -> tuple[int, ...]:
+        """A level on each side of a place, where there is one: below its interval and above."""
+        low, high = found.interval
+        below = [n for n in self._levels if n < low and n >= found.location * BESIDE**3]
+        above = [n for n in self._levels if n > high and n <= found.location / BESIDE**3]
+        wanted = ((below, found.location * BESIDE), (above, found.location / BESIDE))
+        return tuple(_nearest(levels, at) for levels, at in wanted if levels)
+
+    def _unconfirmed(self) -> int | None:
+        """A level beside the first cliff that is to be measured again before its place is believed."""
+        if not self.sure:
+            return None
+        often = CONFIRMED_MIXED if contradiction(self.n, self.times, self.sure[0].factor[1]) else CONFIRMED
+        beside = [n for n in self._beside if n in self._levels and self.n.count(n) < often]
+        return min(beside, key=lambda n: (self.n.count(n), n), default=None)
 
     def _asked_again(self, found: Cliff) -> int | None:
         """A level whose only run must not decide: one that was probably slowed, or one beside a place that is known."""

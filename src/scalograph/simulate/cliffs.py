@@ -17,19 +17,36 @@ MOST = 60
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Typical time at each level 1, 2, ..., and the log of the place of its cliff; None where it has none."""
+    """A program with a cliff, or none.
+
+    Attributes:
+        times: typical time at each level 1, 2, ...
+        place: log of the place of its cliff; None where it has none.
+        moves: standard deviation of that from run to run.
+        factor: of the time beyond it, where it moves.
+    """
 
     times: FloatArray
     place: float | None
+    moves: float = 0.0
+    factor: float = 1.0
+
+    def run(self, level: int, rng: np.random.Generator, noise: Noise) -> float:
+        """Time of a run."""
+        time = float(self.times[level - 1]) * float(run_scores(rng, (1,), noise)[0])
+        if self.moves and self.place is not None and log(level) > self.place + self.moves * rng.standard_normal():
+            time *= self.factor
+        return time
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search came to: the cliffs that are sure, whether nothing is left open, and runs."""
+    """What a search came to: the cliffs that are sure, whether nothing is left open, runs, and where a place moves."""
 
     sure: list[Cliff]
     decided: bool
     n: int
+    wandering: tuple[int, int] | None = None
 
 
 def jump(rng: np.random.Generator, top: int, factor: float, width: float = 0.0, edge: float = 3.0) -> Program:
@@ -46,6 +63,13 @@ def jump(rng: np.random.Generator, top: int, factor: float, width: float = 0.0, 
     x = np.log(np.arange(1, top + 1))
     height = (x > place).astype(float) if width == 0 else np.clip((x - place) / width + 0.5, 0, 1)
     return Program(np.exp(rng.uniform(-0.1, 0.1) * x + log(factor) * height), place)
+
+
+def moving(rng: np.random.Generator, top: int, factor: float, sd: float) -> Program:
+    """A jump whose place is drawn anew for each run, with this standard deviation of its log; else as `jump`."""
+    x = np.log(np.arange(1, top + 1))
+    place = rng.uniform(log(10), log(top / 4))
+    return Program(np.exp(rng.uniform(-0.1, 0.1) * x), place, sd, factor)
 
 
 def line(rng: np.random.Generator, top: int) -> Program:
@@ -70,9 +94,9 @@ def search(
     """The search over all levels, each run of one score; `each` is called after every one of them."""
     course = CliffCourse(range(1, program.times.size + 1), int(rng.integers(1 << 30)))
     while (n := course.next_level) is not None and len(course.n) < MOST:
-        course.add(n, program.times[n - 1] * float(run_scores(rng, (1,), noise)[0]))
+        course.add(n, program.run(n, rng, noise))
         each()
-    return Searched(course.sure, course.decided, len(course.n))
+    return Searched(course.sure, course.decided, len(course.n), course.wandering)
 
 
 Draw = Callable[[np.random.Generator, int], Program]

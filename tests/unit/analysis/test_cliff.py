@@ -9,6 +9,7 @@ import pytest
 from scalograph.analysis.cliff import Step, cliff, has_place
 from scalograph.analysis.cliff_course import CliffCourse, first_levels
 from scalograph.analysis.cliff_steps import GRADUAL, steps
+from scalograph.analysis.cliff_wander import contradiction
 
 LEVELS = range(1, 513)
 SPREAD = [1, 2, 3, 6, 10, 18, 33, 60, 110, 200, 300, 512]
@@ -147,3 +148,41 @@ def test_steps_of_a_thousand_levels_are_few_enough_to_weigh() -> None:
 def test_refusals(n: list[int], times: list[float], levels: list[int], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         cliff(n, times, levels)
+
+
+@pytest.mark.parametrize("factor", [2.0, 0.5])
+def test_a_place_that_moves_is_told_with_the_levels_where_it_was(factor: float) -> None:
+    """About half of the runs have their place at 160, the others at 240."""
+    course = CliffCourse(LEVELS, 7)
+    while (n := course.next_level) is not None and len(course.n) < 60:
+        place = 160 if np.sin(78.233 * len(course.n)) > 0 else 240
+        course.add(n, (factor if n >= place else 1.0) * noise(len(course.n)))
+    assert course.wandering is not None and course.decided and course.next_level is None
+    low, high = course.wandering
+    assert 160 <= low <= high < 240
+    assert course.jump is not None and course.jump == pytest.approx(factor, rel=0.2)
+
+
+def test_one_place_is_confirmed_on_both_sides() -> None:
+    course = searched(lambda n: 2.0 if n >= 220 else 1.0)
+    assert course.wandering is None
+    twice = [n for n in set(course.n) if course.n.count(n) >= 2]
+    assert any(190 <= n <= 212 for n in twice) and any(228 <= n <= 250 for n in twice)
+
+
+def test_slowed_runs_are_no_place_that_moves() -> None:
+    n = [200, 200, 200, 240, 240, 240]
+    assert contradiction(n, [1, 1, 1, 2, 2, 2], 2.0) is None
+    two = contradiction(n, [1, 2, 2, 2, 2, 2], 2.0)
+    assert two is not None and two.n == 2 and not two.is_sure
+    # A single fast run above does not decide either: it may be the one that is wrong.
+    one = contradiction(n, [1, 1, 1, 1, 2, 2], 2.0)
+    assert one is not None and one.n == 2 and not one.is_sure
+    both = contradiction(n, [1, 2, 2, 1, 2, 2], 2.0)
+    assert both is not None and (both.n, both.n_without_one, both.low, both.high) == (4, 2, 200, 240)
+    assert both.is_sure
+
+
+def test_a_wide_transition_does_not_move() -> None:
+    course = searched(lambda n: float(2 ** np.clip((n - 150) / 150, 0, 1)))
+    assert course.wandering is None

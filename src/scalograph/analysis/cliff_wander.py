@@ -1,0 +1,91 @@
+"""Does the place of a cliff move from run to run? Then runs of one level lie now below it and now above.
+
+A single place, however wide, gives each level one time. Two groups of runs at the same level, as far apart as the jump,
+are seen where the place itself is drawn anew in each run: by the addresses that it was given, by what was cached, by a
+timer. But a run may also have been slowed, by as much as the jump. So it is counted how many runs must have been slowed
+if the place were one: those as slow as beyond it, as far out as a run is fast, which nothing else explains.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log
+
+# Two groups of a level are those of a jump where they lie apart by so much of it, in logs.
+APART = (0.6, 1.4)
+# A run is on a side where it lies so near, as a share of the jump; levels are compared within so many logs.
+ALIKE, REACH = 0.25, 0.5
+# Slowed runs that nobody believes in; and without the fast run that reaches furthest, which may be wrong itself.
+TELLING, WITHOUT_ONE = 3, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Runs that cannot belong to one place unless they were slowed.
+
+    Attributes:
+        n: how many.
+        n_without_one: how many without the fast run that reaches furthest.
+        low: lowest level where a place was seen.
+        high: highest level.
+    """
+
+    n: int
+    n_without_one: int
+    low: int
+    high: int
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the place is told to move."""
+        return self.n >= TELLING and self.n_without_one >= WITHOUT_ONE
+
+
+def contradiction(n: Sequence[int], times: Sequence[float], factor: float) -> Contradiction | None:
+    """What speaks against one place; None where no level has runs on both sides.
+
+    Args:
+        n: level of each run.
+        times: its score, above zero.
+        factor: time above the cliff over time below.
+
+    >>> found = contradiction([8, 8, 8, 9, 9, 9], [1.0, 2.0, 2.1, 1.0, 2.0, 2.02], 2.0)
+    >>> found.n, found.is_sure
+    (4, True)
+    """
+    slow, fast = _sides([*zip(n, map(log, times), strict=True)], abs(log(factor)))
+    if not slow or not fast:
+        return None
+    if factor < 1:  # the same, seen from above
+        slow, fast = [-level for level in slow], [-level for level in fast]
+    furthest = sorted(fast)[-2:]
+    counts = [sum(level <= reach for level in slow) for reach in furthest]
+    if not counts[-1]:
+        return None
+    ends = (min(slow), furthest[-1])
+    low, high = ends if factor > 1 else (-ends[1], -ends[0])
+    return Contradiction(counts[-1], counts[0] if len(furthest) > 1 else 0, low, high)
+
+
+def _sides(seen: Sequence[tuple[int, float]], jump: float) -> tuple[list[int], list[int]]:
+    """Levels of slow and of fast runs, as the nearest level with both has them."""
+    both = _mixed(seen, jump)
+    slow, fast = list[int](), list[int]()
+    for level, y in seen:
+        nearest = min(both, key=lambda other: (abs(log(other / level)), other), default=0)
+        if nearest and abs(log(nearest / level)) <= REACH:
+            low, high = both[nearest]
+            slow += [level] if abs(y - high) <= ALIKE * jump else []
+            fast += [level] if abs(y - low) <= ALIKE * jump else []
+    return slow, fast
+
+
+def _mixed(seen: Sequence[tuple[int, float]], jump: float) -> dict[int, tuple[float, float]]:
+    """Levels whose runs fall into two groups, with the log of the time of each: the runs beside the widest gap."""
+    found = {}
+    for level in sorted({x for x, _ in seen}):
+        logs = sorted(y for x, y in seen if x == level)
+        gap, low, high = max(((b - a, a, b) for a, b in pairwise(logs)), default=(0.0, 0.0, 0.0))
+        if APART[0] * jump <= gap <= APART[1] * jump:
+            found[level] = (low, high)
+    return found
