@@ -66,6 +66,7 @@ class Machine(Simulated):
         self.made.append(run)
         n, p = int(run.treatment["size"]), int(run.treatment["workers"])
         parallel = run.treatment["version"] == "parallel"
+        n *= int(run.treatment.get("cost", 1))
         wall = (START + WORKER * p + n / p if parallel else n) * 1e-4
         wall *= math.exp(self.noise * math.sin(12.9898 * len(self.made)))
         status = "failed" if parallel and n >= self.failing_from else "ok"
@@ -107,6 +108,13 @@ def test_a_formula_says_which_product_pays(tmp_path: Path) -> None:
     work = {levels["workers"]: product for levels, product in formula.work}
     assert work[1] is None
     assert (work[4] or 0) == pytest.approx(line(4) ** formula.powers["size"], rel=0.15)
+    assert not any(text.startswith("As a formula") for text in found.answer)  # the lines say the same
+
+
+def test_with_two_sizes_the_formula_is_told(tmp_path: Path) -> None:
+    text = STUDY.replace("[baseline]", '[factors.cost]\nlevels = [1, 4, 16]\nrole = "size"\n[baseline]')
+    _, found = run(tmp_path, Machine(), text.replace('"{workers}"]', '"{workers}", "{cost}"]'))
+    assert found.break_even is not None and len(found.break_even.maps) == 3
     assert any(text.startswith("As a formula: parallel is faster where size") for text in found.answer)
 
 

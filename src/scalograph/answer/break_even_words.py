@@ -21,7 +21,8 @@ def break_even_sentences(table: Table, one: BreakEven | None) -> list[str]:
         failed = sum(row.status != "ok" for row in table.rows)
         return [f"Not decided: {len(table.rows)} runs are too few pairs ({failed} failed)."]
     said = [" ".join(f"{text[:1].upper()}{text[1:]}." for text in (*_where(table, one), *_open(one)))]
-    if one.formula:
+    # With one size the lines have said it.
+    if one.formula and len(one.formula.powers) > 1:
         said.append(_formula(table, one, one.formula))
     return [*said, _assumed(one)]
 
@@ -44,10 +45,16 @@ def _where(table: Table, one: BreakEven) -> Iterator[str]:
         yield f"{_at(table, m, line)}{subject} {how} {title(table, m.x)} {_ends(line)}{' on' if how == 'from' else ''}"
     if len(shown) < len(crossing):
         yield f"the line was crossed at {len(crossing)} of {len(told)} settings: the table has all"
-    for kind, verb in (("never", "never faster by more than"), ("always", "always faster, or within")):
+    even = f"{100 * one.even:g} %"
+    kinds = {
+        "never": f"never faster by more than {even}",
+        "always": f"always faster, or within {even}",
+        "several": "faster in several regions, between which it is not: the table of pairs shows where",
+    }
+    for kind, said in kinds.items():
         if places := [(m, line) for m, line in told if line.kind == kind]:
             where = _places(table, places) if len(told) > 1 else ""
-            yield f"{where}{one.other} is {verb} {100 * one.even:g} %"
+            yield f"{where}{one.other} is {said}"
 
 
 def _spread(crossing: Sequence[tuple[EvenMap, EvenLine]]) -> list[tuple[EvenMap, EvenLine]]:

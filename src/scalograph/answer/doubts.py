@@ -83,7 +83,8 @@ def _declared(table: Table, samples: Sequence[Sample], residue: Sequence[str]) -
         yield "runs were made in declared order, so a drift of the machine looks like an effect"
     if keys := [str(key) for key, *_ in table.accepted]:
         yield f"the study was resumed on a set-up that differs: {brief(', '.join(keys))}"
-    yield from courses.doubts(table.study, samples)
+    if table.study.question != "break-even":  # whose pairs rest on median iterations, never on whole runs
+        yield from courses.doubts(table.study, samples)
     if residue:
         yield f"something varied that no factor declares: {brief(residue[0])}" + (
             f" (and {len(residue) - 1} more)" if residue[1:] else ""
