@@ -18,7 +18,7 @@ USED_KEYS = ("jvms", "program", "prepared")
 NEVER = ("seed", "treatments")
 
 # Parts of a study that do not change what is measured.
-SHOWN = ("title", "tables", "published", "quick")
+SHOWN = ("title", "reference", "tables", "published", "quick")
 # Nor do these of `protocol`: they end the same order of runs earlier or later, or say what to do meanwhile.
 FREE = ("budget_s", "budget_runs", "wait_quiet_s", "when_busy")
 

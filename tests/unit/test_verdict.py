@@ -276,3 +276,27 @@ def test_a_neighbor_is_named_beside_steal_without_records_too() -> None:
     found = record(4.0, 2.0, neighbor_s=None, steal_s=0.3)
     found["run"]["machine_busy_ns"] = 3_700_000_000
     assert [c["cause"] for c in judge(found).causes] == ["steal", "neighbor"]
+
+
+def tasks(n: int, each_s: float, steal_s: float) -> dict[str, Any]:
+    """A run of 2 s with so many windows in its first part."""
+    return record(2.0, 0.5, steal_s=steal_s, cpus=(0, 1), iterations=[(each_s, each_s, 1)] * n)
+
+
+@pytest.mark.parametrize(
+    ("found", "asks", "verdict"),
+    [
+        (tasks(100, 0.001, 0.1), True, "undecided"),  # 5 % of the time is measured: the rest is pauses
+        (tasks(100, 0.003, 0.1), True, "contaminated"),  # 15 % of it
+        (tasks(10, 0.001, 0.1), True, "contaminated"),  # of ten, one that was hit may be the median's neighbor
+        (tasks(100, 0.001, 0.1), False, "contaminated"),  # the whole run is what is asked about
+        (tasks(100, 0.001, 0.0), True, "clean"),
+    ],
+)
+def test_what_was_taken_from_short_tasks_with_long_pauses(found: dict[str, Any], asks: bool, verdict: str) -> None:
+    n = len(found["iterations"][0]["index"])
+    judged = judge(found, Asked(n, asks))
+    assert judged.verdict == verdict
+    if verdict == "undecided":
+        assert judged.causes[0]["text"].startswith("its windows cover 5.0 % of its time; in them or between them: ")
+        assert judged.causes[0]["cause"] == "steal"

@@ -14,6 +14,7 @@ from scalograph.analysis.cause import TICK_NS, cause
 from scalograph.analysis.held_up import bounds, held_up
 from scalograph.analysis.impossible import impossible
 from scalograph.analysis.preempted import blamed, kernel_threads, preempted, wanted
+from scalograph.analysis.sparse import is_sparse, unplaced
 
 # Busy time is read at both ends of the window, on each CPU, in ticks.
 _BUSY_TICKS = 2
@@ -53,7 +54,7 @@ def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
     `failed`: no success, or not the iterations that were asked for. `impossible`: it used more CPU time than there was.
     `contaminated`: a neighbor or the hypervisor took at least 2 % of the CPU time that it wanted, a neighbor had one of
     its CPUs for 2 % of its time, or something of `held_up` did. `undecided`: nothing was measured that could tell;
-    where something bounds it, the bound is told.
+    where something bounds it, the bound is told. So is a run whose windows are few and far between (`sparse`).
 
     Args:
         record: of the run.
@@ -67,6 +68,8 @@ def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
     if too_much := list(impossible(record, n_cpus(record))):
         return Judgment("impossible", too_much)
     if causes := [*preempted(run), *held_up(run), *_crowded(record)]:
+        if asked and asked.windows and is_sparse(record):
+            return Judgment("undecided", unplaced(record, causes))
         return Judgment("contaminated", causes)
     if run["wall_ns"] is None or run["cpu_ns"] is None:
         return Judgment("undecided", [cause("no figures", None, "", "neither its time nor its CPU time is known")])

@@ -16,6 +16,7 @@ from scalograph.answer.noise import Visible, noise
 from scalograph.answer.parallel_build import parallel_build
 from scalograph.answer.physics import examine
 from scalograph.answer.published import of_curves, published_table
+from scalograph.answer.reference import reference
 from scalograph.answer.residue import residue
 from scalograph.answer.searched import searched
 from scalograph.answer.sentences import sentences
@@ -67,9 +68,10 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     shown = declared_tables(table, taken, found, visible)
     others = [laws_table(table, found), baseline_table(table, taken), excluded_table(table, every, fair), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.
-    said = [*asked.sentences, *built.sentences, *told(table, shown)]
+    against, beaten = reference(table, taken)
+    said = [*asked.sentences, *built.sentences, *told(table, shown), *beaten]
     tables = [*asked.tables, *shown, *surface_tables(table, mapped), *built.tables]
-    tables += [] if asked.at_levels else tails_table(table, taken)
+    tables += [] if asked.at_levels else [*against, *tails_table(table, taken)]
     tables += [] if asked.at_levels else treatment_tables(table, found, taken, visible)
     made = Findings(
         study=_study(table), machine=dict(table.machine), runs=_runs(table, every),

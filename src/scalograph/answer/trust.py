@@ -128,11 +128,16 @@ def _undecided(ok: Sequence[Row]) -> Iterable[str]:
     """Why nothing could tell, by cause; rates differ from run to run and are not worth a line each."""
     found = [row for row in ok if row.verdict == "undecided"]
     if found:
-        reasons = Counter(
-            "too many switches to record" if "switches" in _reason(row) else _reason(row) for row in found
-        )
+        reasons = Counter(_kind(_reason(row)) for row in found)
         told = "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3))
         yield f"{len(found)} of {len(ok)} runs are undecided, and count as clean: {told}"
+
+
+def _kind(reason: str) -> str:
+    """Reasons that differ in their figures only are one."""
+    if "switches" in reason:
+        return "too many switches to record"
+    return "short tasks with long pauses, and something was taken in either" if " windows cover " in reason else reason
 
 
 def _reason(row: Row) -> str:

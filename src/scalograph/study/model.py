@@ -155,6 +155,7 @@ class Study(Part):
     }
     protocol: Protocol = Protocol()
     baseline: dict[Name, Scalar] = Field(default={}, max_length=1)
+    reference: dict[Name, Scalar] = {}
     tables: list[Table] = []
     published: Published | None = None
     quick: Quick = Quick()

@@ -15,7 +15,7 @@ Found = tuple[Path, str, str, str]
 def dangling(raw: dict[str, Any]) -> list[Found]:
     """Every reference to a factor, level or response that the study does not declare."""
     factors, responses = table(raw, "factors"), table(raw, "responses") or {"wall": {}, "cpu": {}}
-    found = list(_baseline(raw, factors))
+    found = [*_levels(raw, "baseline", factors), *_levels(raw, "reference", factors)]
     found += _exclusions(raw.get("exclude"), ("exclude",), factors)
     found += _tables(raw.get("tables"), factors, responses)
     found += _published(table(raw, "published"), factors, responses)
@@ -77,9 +77,10 @@ def _assignment(path: Path, name: str, level: Any, factors: dict[str, Any]) -> I
         yield path, f"level {level!r} is not among the levels of {name}", expected, ""
 
 
-def _baseline(raw: dict[str, Any], factors: dict[str, Any]) -> Iterator[Found]:
-    for name, level in table(raw, "baseline").items():
-        yield from _assignment(("baseline", name), name, level, factors)
+def _levels(raw: dict[str, Any], key: str, factors: dict[str, Any]) -> Iterator[Found]:
+    """Of a table factor -> level."""
+    for name, level in table(raw, key).items():
+        yield from _assignment((key, name), name, level, factors)
 
 
 def _leads_nowhere(name: Any, known: Iterable[str]) -> bool:

@@ -1,0 +1,55 @@
+"""Every treatment beside the one program that it has to beat."""
+
+from pathlib import Path
+
+import pytest
+
+from scalograph.errors import StudyError
+from scalograph.study import parse
+
+from ..records import record
+from ..study.example import VALID
+from .made import JITTER, found_in
+
+TEXT = VALID.replace("[baseline]", '[reference]\nlock = "none"\nthreads = 1\n[baseline]')
+# Seconds by lock, at 1 and 2 threads.
+TIMES = {"none": (1.0, 0.5), "cas": (2.0, 1.25)}
+
+
+def made(times: dict[str, tuple[float, float]] = TIMES) -> list[tuple[dict[str, object], dict[str, object]]]:
+    return [
+        ({"threads": n, "lock": lock}, record(t * jitter, t, cpus=(0, 1)))
+        for jitter in JITTER
+        for lock, both in times.items()
+        for n, t in zip((1, 2), both, strict=True)
+    ]
+
+
+def test_all_are_told_as_times_as_fast_as_the_reference(tmp_path: Path) -> None:
+    found = found_in(tmp_path, made(), TEXT)
+    (table,) = [table for table in found.tables if table.id == "reference"]
+    assert table.title == "Over lock none, threads 1"
+    rows = {(row[0], row[1]): row for row in table.rows}
+    assert len(rows) == 3  # the reference itself is left out
+    gains = {key: row[3] for key, row in rows.items()}
+    assert all(isinstance(gain, dict) for gain in gains.values())
+    values = {key: gain["value"] for key, gain in gains.items() if isinstance(gain, dict)}
+    assert values == {(2, "none"): pytest.approx(2), (1, "cas"): pytest.approx(0.5), (2, "cas"): pytest.approx(0.8)}
+    assert rows[2, "none"][2] == 1.0  # threads per CPU
+    assert [rows[key][-1] for key in ((2, "none"), (1, "cas"))] == ["faster", "slower"]
+    assert "the fastest, threads 2, lock none, is 2 [" in " ".join(found.answer)
+
+
+def test_where_nothing_beats_it_that_is_said(tmp_path: Path) -> None:
+    found = found_in(tmp_path, made({"none": (1.0, 1.0), "cas": (2.0, 1.25)}), TEXT)
+    assert any(text.endswith("2 slower, 1 undecided; none is faster for sure.") for text in found.answer)
+
+
+def test_a_reference_that_did_not_run_is_left_out(tmp_path: Path) -> None:
+    found = found_in(tmp_path, [run for run in made() if run[0] != {"threads": 1, "lock": "none"}], TEXT)
+    assert not [table for table in found.tables if table.id == "reference"]
+
+
+def test_a_reference_that_is_no_level_is_refused() -> None:
+    with pytest.raises(StudyError, match=r"reference.lock: level 'mutex' is not among the levels of lock"):
+        parse(TEXT.replace('lock = "none"', 'lock = "mutex"'))
