@@ -167,10 +167,11 @@ def least_work(mean: Mean, others: Mapping[int, float]) -> float | None:
         The product, with powers `size_powers(mean)`; None where the workers never make up for their cost.
     """
     x = np.array([[others.get(i, (axis.low + axis.high) / 2) for i, axis in enumerate(mean.axes)]])
-    start, worker, work = mean.parts(x)[:, 0]
-    if work > -LEAST_GAIN:
+    start, worker, work, call = mean.parts(x)[:, 0]
+    cost = np.exp(start) + np.exp(worker) - np.exp(call)
+    if work > -LEAST_GAIN or cost <= 0:
         return None
     sizes = sum(
         p * (axis.low + axis.high) / 2 * np.log(2) for (i, p) in size_powers(mean).items() for axis in [mean.axes[i]]
     )
-    return float(np.exp(np.logaddexp(start, worker) - np.log1p(-np.exp(work)) + sizes))
+    return float(np.exp(np.log(cost) - np.log1p(-np.exp(work)) + sizes))

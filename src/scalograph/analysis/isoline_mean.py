@@ -1,9 +1,10 @@
 """The mechanistic mean of a break-even surface: what parallel costs and what it saves.
 
-On axes of logs, parallel time over sequential time is a sum of three products of powers: what a start costs, what each
-worker costs, both over the work, and the share of the work that is left when the workers divide it. More workers than
-CPUs (over the clients that share them) divide nothing further. Sums of such products are posynomials (S. Boyd et al., A
-tutorial on geometric programming, Optimization and Engineering 8, 2007); break-even is where the sum is 1.
+On axes of logs, both times are sums of products of powers, here over the work: of the parallel version what a start
+costs, what each worker costs, and the share of the work that is left when the workers divide it; of the sequential one
+the work itself, which is 1, and what a call costs. More workers than CPUs (over the clients that share them) divide
+nothing further. Sums of such products are posynomials (S. Boyd et al., A tutorial on geometric programming,
+Optimization and Engineering 8, 2007); break-even is where both are equal.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,9 @@ from scalograph.analysis.sample import FloatArray
 
 # What an axis is: work grows with a size; workers divide it; clients share the CPUs; of others nothing is known.
 Role = Literal["size", "workers", "clients", "other"]
-START, WORKER, WORK = range(3)
+START, WORKER, WORK, CALL = range(4)
+# How far the work of one worker may be off that of the sequential version, as a log: another loop, another compiler.
+ONE_WORKER = 0.15
 # Residuals of a pair of runs, in logs: what is beyond counts as an outlier (soft_l1).
 USUAL = 0.06
 
@@ -48,15 +51,17 @@ class _Power(NamedTuple):
 
 
 def _powers(axes: Sequence[Axis]) -> list[_Power]:
-    found = [_Power((START,), None, 0, 6), _Power((WORKER,), None, -3, 6), _Power((WORK,), None, 0, 0.4)]
+    # One worker does all of the work, in about the same time; a call costs far less than a start.
+    found = [_Power((START,), None, 0, 6), _Power((WORKER,), None, -3, 6), _Power((WORK,), None, 0, ONE_WORKER)]
+    found += [_Power((CALL,), None, -3, 3)]
     for i, axis in enumerate(axes):
-        if axis.role == "size":  # both costs are over the same work
-            found += [_Power((START, WORKER), i, -1, 0.7), _Power((WORK,), i, 0, 0.1)]
+        if axis.role == "size":  # all costs are over the same work
+            found += [_Power((START, WORKER, CALL), i, -1, 0.3), _Power((WORK,), i, 0, 0.1)]
         elif axis.role == "workers":
             found += [_Power((START,), i, 0, 0.15), _Power((WORKER,), i, 1, 0.3), _Power((WORK,), i, -0.9, 0.3)]
         else:
             sd = 0.5 if axis.role == "clients" else 0.8
-            found += [_Power((part,), i, 0, sd) for part in (START, WORKER, WORK)]
+            found += [_Power((part,), i, 0, sd) for part in (START, WORKER, WORK, CALL)]
     return found
 
 
@@ -78,30 +83,39 @@ class Mean:
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """Log ratio at each row of x."""
-        return np.asarray(np.logaddexp.reduce(_rows(self.axes, self.cpus, x) @ self.theta, axis=0))
+        return _ratio(_rows(self.axes, self.cpus, x) @ self.theta)
 
     def parts(self, x: FloatArray) -> FloatArray:
-        """Logs of the start, the workers and the work that is left, at each row of x; shape (3, rows)."""
+        """Logs of the start, the workers, the work that is left, and a call, at each row of x; shape (4, rows)."""
         return np.asarray(_rows(self.axes, self.cpus, x) @ self.theta)
 
     def slopes(self, x: FloatArray) -> FloatArray:
         """Derivative by each power at each row of x; shape (rows, powers)."""
         rows = _rows(self.axes, self.cpus, x)
-        parts = rows @ self.theta
-        shares = np.exp(parts - np.logaddexp.reduce(parts, axis=0))
-        return np.asarray(np.einsum("pr,prk->rk", shares, rows))
+        return _slopes(rows @ self.theta, rows)
+
+
+def _ratio(parts: FloatArray) -> FloatArray:
+    """Log of the parallel time over the sequential one, from the logs of the parts."""
+    return np.asarray(np.logaddexp.reduce(parts[:CALL], axis=0) - np.logaddexp(0, parts[CALL]))
+
+
+def _slopes(parts: FloatArray, rows: FloatArray) -> FloatArray:
+    shares = np.exp(parts - np.logaddexp.reduce(parts[:CALL], axis=0))
+    shares[CALL] = -np.exp(parts[CALL] - np.logaddexp(0, parts[CALL]))
+    return np.asarray(np.einsum("pr,prk->rk", shares, rows))
 
 
 def size_powers(mean: Mean) -> dict[int, float]:
     """Power with which the work grows with each size, by axis."""
     powers = zip(_powers(mean.axes), mean.theta, strict=True)
-    return {p.axis: -float(t) for p, t in powers if p.axis is not None and p.parts == (START, WORKER)}
+    return {p.axis: -float(t) for p, t in powers if p.axis is not None and p.parts == (START, WORKER, CALL)}
 
 
 def _rows(axes: Sequence[Axis], cpus: int, x: FloatArray) -> FloatArray:
     """What each power is of, in each part; shape (parts, rows, powers)."""
     powers = _powers(axes)
-    found = np.zeros((3, len(x), len(powers)))
+    found = np.zeros((4, len(x), len(powers)))
     clients = sum((x[:, i] for i, axis in enumerate(axes) if axis.role == "clients"), np.zeros(len(x)))
     most = np.maximum(log2(cpus) - clients, 0.0)
     for column, power in enumerate(powers):
@@ -132,12 +146,10 @@ def fit_mean(x: FloatArray, g: FloatArray, axes: Sequence[Axis], cpus: int, earl
     rows = _rows(axes, cpus, x)
 
     def off(theta: FloatArray) -> FloatArray:
-        return np.concatenate([(np.logaddexp.reduce(rows @ theta, axis=0) - g) / USUAL, (theta - before) / sd])
+        return np.concatenate([(_ratio(rows @ theta) - g) / USUAL, (theta - before) / sd])
 
     def slopes(theta: FloatArray) -> FloatArray:
-        parts = rows @ theta
-        shares = np.exp(parts - np.logaddexp.reduce(parts, axis=0))
-        return np.vstack([np.einsum("pr,prk->rk", shares, rows) / USUAL, np.diag(1 / sd)])
+        return np.vstack([_slopes(rows @ theta, rows) / USUAL, np.diag(1 / sd)])
 
     starts = [earlier.theta] if earlier else _starts(before)
     tried = [least_squares(off, start, jac=slopes, loss="soft_l1", max_nfev=60) for start in starts]

@@ -25,10 +25,13 @@ def lines(
 ) -> list[EvenLine]:
     """One line for each row: levels of all axes but x."""
     places = np.linspace(space.axes[x].low, space.axes[x].high, STEPS)
+    # What is open is told of the levels, as the search did that decided on them.
+    levels = np.array([space.coordinate(x, level) for level in space.levels(x)])
     found = []
     for row in rows:
         mean, sd = surface(grid(space, x, places, row))
-        one = _line(places, mean, sd, bool(course.is_open(mean, sd).any()))
+        is_open = course.is_open(*surface(grid(space, x, levels, row)))
+        one = _line(places, mean, sd, bool(is_open.any()))
         ends = {key: None if at is None else _level(space, x, at) for key, at in one[1].items()}
         found.append(EvenLine(level=None if y is None else row[y], kind=one[0], **ends))
     return found

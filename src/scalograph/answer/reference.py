@@ -11,6 +11,7 @@ from scalograph.answer.curves import curve_factor, docs
 from scalograph.answer.gains import primary
 from scalograph.answer.names import title, varied
 from scalograph.answer.sample import Sample
+from scalograph.answer.whole_run import UNLIKE
 from scalograph.findings import Cell, Column, EstimateDoc, Level, TableDoc
 from scalograph.report.format import level_text
 from scalograph.table import Table
@@ -37,13 +38,15 @@ def _base(table: Table, taken: Mapping[tuple[Level, ...], Sample], sample: Sampl
 
 def _gain(table: Table, sample: Sample, base: Sample) -> EstimateDoc:
     """How many times as fast, from the blocks that hold both."""
-    name = primary(table)
+    name, confidence = primary(table), table.study.protocol.confidence
+    if (name in sample.whole) != (name in base.whole):
+        return EstimateDoc(confidence=confidence, warnings=[UNLIKE])
     own, other = ({row.block: row.scores[name] for row in s.rows(name)} for s in (sample, base))
     blocks = sorted(own.keys() & other.keys())
     base_s, own_s = [other[block] for block in blocks], [own[block] for block in blocks]
     is_rate = table.study.responses[name].better == "higher"
     over, under = (own_s, base_s) if is_rate else (base_s, own_s)
-    return docs(paired_ratio(over, under, table.study.protocol.confidence))
+    return docs(paired_ratio(over, under, confidence))
 
 
 def _table(table: Table, found: Sequence[Compared]) -> TableDoc:

@@ -21,8 +21,13 @@ Key = tuple[Level, ...]
 
 
 def samples(table: Table) -> dict[Key, Sample]:
-    """The sample of each planned treatment, whole runs where no steady state is reached."""
+    """The sample of each planned treatment, whole runs where no steady state is reached.
+
+    A whole run that thinks between its iterations stands for its pauses: there single iterations are all there is.
+    """
     taken, factor = sample.samples(table), curve_factor(table)
+    if table.study.protocol.think_s:
+        return taken
     unsteady = {_curve(s, factor) for s in taken.values() if is_unsteady(s)}
     return {key: _whole(table.study, s) if _curve(s, factor) in unsteady else s for key, s in taken.items()}
 

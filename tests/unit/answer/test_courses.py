@@ -40,6 +40,13 @@ def test_a_longer_warm_up_is_flagged_and_doubted(tmp_path: Path) -> None:
     assert found.trust.level == "doubt"
 
 
+def test_a_run_that_thinks_between_its_iterations_has_no_time_as_a_whole(tmp_path: Path) -> None:
+    text = TEXT.replace("warmup = 5", 'warmup = 5\nthink = "10ms"')
+    found = found_in(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), text)
+    assert at(found, 2).flags == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
+    assert at(found, 2).responses["wall"].estimate.value == pytest.approx(0.5, rel=0.01)
+
+
 def test_no_steady_state_is_flagged_and_doubted(tmp_path: Path) -> None:
     found = found_in(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), TEXT)
     assert at(found, 2).flags == ["no steady state in 3 of 3 runs: the time of the whole run is given"]

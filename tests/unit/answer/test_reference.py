@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.answer.whole_run import UNLIKE
 from scalograph.errors import StudyError
 from scalograph.study import parse
 
@@ -53,3 +54,25 @@ def test_a_reference_that_did_not_run_is_left_out(tmp_path: Path) -> None:
 def test_a_reference_that_is_no_level_is_refused() -> None:
     with pytest.raises(StudyError, match=r"reference.lock: level 'mutex' is not among the levels of lock"):
         parse(TEXT.replace('lock = "none"', 'lock = "mutex"'))
+
+
+def test_a_whole_run_is_not_held_against_a_median(tmp_path: Path) -> None:
+    """Without a steady state one curve has whole-run times: they are of another kind."""
+    text = TEXT.replace("runs = 3", "runs = 3\niterations = 60")
+    runs = []
+    for jitter in JITTER:
+        for lock in ("none", "cas"):
+            for n in (1, 2):
+                times = [1.0] * 52 + [1.5] * 8 if lock == "cas" else [1.0] * 60
+                windows = [(t * jitter * (1 + 0.002 * (i % 3)) / n, t, 7) for i, t in enumerate(times)]
+                runs.append(
+                    (
+                        {"threads": n, "lock": lock},
+                        record(sum(times) + 1, sum(times), cpus=(0, 1, 2, 3), iterations=windows),
+                    )
+                )
+    (table,) = [table for table in found_in(tmp_path, runs, text).tables if table.id == "reference"]
+    cells = {(row[0], row[1]): row[3] for row in table.rows}
+    refused, told = cells[1, "cas"], cells[2, "none"]
+    assert isinstance(refused, dict) and refused["value"] is None and refused["warnings"] == [UNLIKE]
+    assert isinstance(told, dict) and told["value"] == pytest.approx(2, rel=0.02)
