@@ -15,9 +15,8 @@ from scalograph.design import Design, design
 from scalograph.design.estimate import expected_seconds, seconds_per_treatment
 from scalograph.errors import HostError, StudyError
 from scalograph.facts import HostFacts
-from scalograph.planning import asked_for, block_size, most_runs, planned_runs, planner_of
+from scalograph.planning import asked_for, block_size, most_runs, planned_runs, planner_of, search
 from scalograph.program import Program, program
-from scalograph.questions import search
 from scalograph.replay import replay, seconds_per_block, timed_runs
 from scalograph.results import Results
 from scalograph.runner import Budget, Gate, Host, Loop, run_study

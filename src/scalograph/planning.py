@@ -5,11 +5,21 @@ from collections.abc import Iterator
 from functools import partial
 
 from scalograph.design import Design, GridPlanner, Planner, Run
-from scalograph.design.search import SearchPlanner, first_runs
+from scalograph.design.search import Search, SearchPlanner, first_runs
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.precision import score, stopping, work_time
-from scalograph.questions import search
 from scalograph.study.question import SEARCHED
+
+
+def search(design: Design) -> Search:
+    """The search of a study that asks for one, from its beginning.
+
+    Raises:
+        StudyError: it cannot be made over these treatments.
+    """
+    from scalograph.questions import search  # numerics that a sweep would wait for in vain
+
+    return search(design)
 
 
 def planner_of(design: Design) -> Planner:

@@ -118,6 +118,13 @@ def test_with_two_sizes_the_formula_is_told(tmp_path: Path) -> None:
     assert any(text.startswith("As a formula: parallel is faster where size") for text in found.answer)
 
 
+def test_where_a_whole_map_is_of_one_kind_its_levels_are_not_listed(tmp_path: Path) -> None:
+    text = STUDY.replace("[baseline]", '[factors.cost]\nlevels = [1, 256]\nrole = "size"\n[baseline]')
+    text = text.replace('"{workers}"]', '"{workers}", "{cost}"]').replace("16:65536:*2", "16:1024:*2")
+    _, found = run(tmp_path, Machine(), text)
+    assert "At cost 1; at cost 256, workers 1 parallel is never faster by more than 10 %." in found.answer[0]
+
+
 def test_each_pair_is_made_together_in_a_drawn_order(tmp_path: Path) -> None:
     machine = Machine()
     run(tmp_path, machine)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from math import ceil, log1p, log2
 
 import numpy as np
-from scipy.stats import qmc
 
 from scalograph.analysis.isoline import DIGITS, SURE, Surface
 from scalograph.analysis.isoline_mean import Axis
@@ -139,6 +138,8 @@ class BreakEvenCourse:
 
 def first_points(axes: Sequence[Axis], at: FloatArray, seed: int) -> list[int]:
     """Points spread evenly over all axes, at most four for each axis: the nearest to a scrambled Sobol sequence."""
+    from scipy.stats import qmc  # half a second, which only this question has to wait for
+
     n = min(START * len(axes), len(at))
     low, high = np.array([axis.low for axis in axes]), np.array([axis.high for axis in axes])
     sobol = qmc.Sobol(len(axes), rng=np.random.default_rng(abs(seed))).random_base2(ceil(log2(max(n, 2))))

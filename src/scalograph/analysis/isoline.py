@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
-from scipy.stats import t as student
 
+from scalograph.analysis.estimate import t_quantile
 from scalograph.analysis.isoline_mean import USUAL, Axis, Mean, fit_mean, size_powers
 from scalograph.analysis.sample import FloatArray
 
@@ -77,7 +77,7 @@ class Surface:
             earlier.sizes if earlier and len(x) % EVERY else self._found(earlier.sizes if earlier else None)
         )
         # How noisy pairs are is known from these alone: the fewer, the wider (Student's t).
-        self._wider = float(student.ppf(0.975, max(len(x) - 2 * x.shape[1] - 1, 2))) / SURE
+        self._wider = t_quantile(0.95, max(len(x) - 2 * x.shape[1] - 1, 2)) / SURE
         self._factor = cho_factor(self._covariance(self.sizes), lower=True)
         self._alpha = cho_solve(self._factor, self._rest)
 

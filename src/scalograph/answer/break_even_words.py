@@ -1,7 +1,9 @@
 """Break-even before people: the sentence, the line by levels, and the pairs that were measured."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from math import exp
+from operator import itemgetter
 
 from scalograph.analysis.isoline import SURE
 from scalograph.answer.break_even import QUESTION, Told
@@ -63,17 +65,23 @@ def _spread(crossing: Sequence[tuple[EvenMap, EvenLine]]) -> list[tuple[EvenMap,
     return [ordered[0], ordered[-1]]
 
 
-def _at(table: Table, one_map: EvenMap, line: EvenLine) -> str:
-    """The setting of a line, in words."""
-    levels = {**one_map.group, **({one_map.y: line.level} if line.level is not None else {})}
+def _at(table: Table, one_map: EvenMap, line: EvenLine | None) -> str:
+    """The setting of a line, or of a whole map, in words."""
+    levels = {**one_map.group, **({one_map.y: line.level} if line and line.level is not None else {})}
     named = [f"{title(table, name)} {_number(level)}" for name, level in levels.items()]
     return f"at {', '.join(named)} " if named else ""
 
 
 def _places(table: Table, places: Sequence[tuple[EvenMap, EvenLine]]) -> str:
-    if len(places) > NAMED:
-        return f"at {len(places)} settings "
-    return "; ".join(_at(table, m, line).strip() for m, line in places) + " "
+    """Settings of one kind; a map that has no other kind is one setting."""
+    named = []
+    for one_map, group in groupby(places, key=itemgetter(0)):
+        lines = [line for _, line in group]
+        if len(lines) == len(one_map.lines):
+            named.append(_at(table, one_map, None).strip() or "everywhere")
+        else:
+            named += [_at(table, one_map, line).strip() for line in lines]
+    return f"at {len(named)} settings " if len(named) > NAMED else "; ".join(named) + " "
 
 
 def _ends(line: EvenLine) -> str:

@@ -1,13 +1,8 @@
 """The answers of questions that are searched: their figures, and what people are told first."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from scalograph.answer.break_even import QUESTION, break_even, told_again
-from scalograph.answer.break_even_published import at_levels
-from scalograph.answer.break_even_words import break_even_sentences, break_even_tables, open_break_even
-from scalograph.answer.cliff_words import cliff_sentence, cliff_tables, open_cliffs
-from scalograph.answer.cliffs import cliffs
 from scalograph.answer.effective import effective, open_question
 from scalograph.answer.effective_words import effective_sentences, effective_tables
 from scalograph.answer.published import Lookup
@@ -27,33 +22,55 @@ class Searched:
         at_levels: where runs were compared pair by pair, and no treatment stands for itself: what is known of one.
     """
 
-    effective_cpus: list[EffectiveCpus]
-    cliffs: Cliffs | None
-    break_even: BreakEven | None
     sentences: list[str]
     tables: list[TableDoc]
     doubts: list[str]
-    at_levels: Lookup | None
+    effective_cpus: list[EffectiveCpus] = field(default_factory=list)
+    cliffs: Cliffs | None = None
+    break_even: BreakEven | None = None
+    at_levels: Lookup | None = None
 
 
 def searched(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> Searched:
-    """All of them."""
-    used, jumps, compared = effective(table, taken), cliffs(table), told_again(table)
-    even = break_even(table, compared)
+    """The answer that the study asks for; how many CPUs it uses is told of a sweep too, where it can be."""
+    if table.study.question == "break-even":
+        return _in_pairs(table)
+    if table.study.question == "cliff":
+        return _cliffs(table, taken)
+    used = effective(table, taken)
     return Searched(
         effective_cpus=used,
+        sentences=effective_sentences(table, taken, used),
+        tables=effective_tables(table, taken, used),
+        doubts=open_question(table, used),
+    )
+
+
+def _cliffs(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> Searched:
+    # Numerics that no other study has to wait for.
+    from scalograph.answer.cliff_words import cliff_sentence, cliff_tables, open_cliffs
+    from scalograph.answer.cliffs import cliffs
+
+    jumps = cliffs(table)
+    return Searched(
         cliffs=jumps,
+        sentences=cliff_sentence(table, jumps),
+        tables=cliff_tables(table, taken, jumps),
+        doubts=open_cliffs(table, jumps),
+    )
+
+
+def _in_pairs(table: Table) -> Searched:
+    from scalograph.answer.break_even import break_even, told_again
+    from scalograph.answer.break_even_published import at_levels
+    from scalograph.answer.break_even_words import break_even_sentences, break_even_tables, open_break_even
+
+    compared = told_again(table)
+    even = break_even(table, compared)
+    return Searched(
         break_even=even,
-        sentences=[
-            *effective_sentences(table, taken, used),
-            *cliff_sentence(table, jumps),
-            *break_even_sentences(table, even),
-        ],
-        tables=[
-            *effective_tables(table, taken, used),
-            *cliff_tables(table, taken, jumps),
-            *break_even_tables(table, compared, even),
-        ],
-        doubts=[*open_question(table, used), *open_cliffs(table, jumps), *open_break_even(table, even)],
-        at_levels=at_levels(compared) if table.study.question == QUESTION else None,
+        sentences=break_even_sentences(table, even),
+        tables=break_even_tables(table, compared, even),
+        doubts=open_break_even(table, even),
+        at_levels=at_levels(compared),
     )
