@@ -11,7 +11,16 @@ from scalograph.answer import findings
 EXAMPLES = sorted((Path(__file__).parents[2] / "studies").glob("*/example/journal.jsonl.gz"))
 
 # Runs that each of them holds: as many as its study asks, or as its budget allowed.
-N_DONE = {"cpu-surface": 392, "descriptor-cliff": 32, "parallel-build": 30, "thread-scaling": 1980}
+N_DONE = {
+    "break-even": 69,
+    "cpu-surface": 392,
+    "descriptor-cliff": 32,
+    "fork-join": 0,
+    "openmp-break-even": 0,
+    "parallel-build": 30,
+    "process-pool-break-even": 0,
+    "thread-scaling": 1980,
+}
 
 
 @pytest.mark.parametrize("journal", EXAMPLES, ids=lambda path: path.parents[1].name)
@@ -26,13 +35,15 @@ def test_a_kept_journal_reads_and_its_report_is_of_it(journal: Path, tmp_path: P
     page = report.read_text()
     assert found.study.hash in page
     assert found.trust.sentence.split(":")[0] in page
+    if found.study.question == "break-even":  # pairs have no curve
+        return
     levels = {point.level for curve in found.curves for point in curve.points}
     planned = {treatment[found.curves[0].factor] for treatment in table.load(journal).treatments}
     assert levels == planned if found.study.question == "sweep" else levels < planned
 
 
 def test_there_is_an_example_of_each_study_that_stands_for_a_published_one() -> None:
-    assert {"cpu-surface", "parallel-build", "thread-scaling"} <= {path.parents[1].name for path in EXAMPLES}
+    assert {"break-even", "cpu-surface", "parallel-build", "thread-scaling"} <= {path.parents[1].name for path in EXAMPLES}
 
 
 def test_the_example_of_a_cliff_knows_its_place() -> None:
@@ -40,6 +51,23 @@ def test_the_example_of_a_cliff_knows_its_place() -> None:
     cliffs = findings(table.load(journal)).cliffs
     assert cliffs is not None and cliffs.decided
     assert [(found.low, found.high) for found in cliffs.cliffs] == [(58, 59)]
+
+
+def test_the_example_of_break_even_has_its_line_and_judges_what_was_published(tmp_path: Path) -> None:
+    (journal,) = (path for path in EXAMPLES if path.parents[1].name == "break-even")
+    shutil.copy(journal.parents[1] / "published.csv", tmp_path)
+    found = findings(table.load(journal), tmp_path)
+    even = found.break_even
+    assert even is not None and even.decided and even.n == 28 and even.formula is not None
+    dear = next(one for one in even.maps if one.group == {"q": 58})
+    kinds = {line.level: line.kind for line in dear.lines}
+    assert kinds.pop(1) == "never" and set(kinds.values()) == {"from"}
+    places = [line.location or 0 for line in dear.lines[1:]]
+    assert places == sorted(places) and 4000 < places[0] < 8000
+    (published,) = (doc for doc in found.tables if doc.id == "published")
+    answers = [str(row[-1]) for row in published.rows if row[0] == "stream"]
+    assert len(answers) == 8 and answers.count("undecided") <= 1
+    assert found.traces
 
 
 def test_the_example_of_the_surface_is_whole() -> None:
