@@ -231,6 +231,8 @@ class EvenLine(Model):
     location: float | None = None
     low: float | None = Field(default=None, description="the line lies above, with 95 %")
     high: float | None = Field(default=None, description="the line lies below, with 95 %")
+    sure_from: float | None = Field(default=None, description="where the rest is not decided: it wins from here on")
+    sure_to: float | None = Field(default=None, description="it wins for sure up to here (of `until`: down to here)")
 
 
 class EvenPair(Model):
@@ -279,6 +281,7 @@ class BreakEven(Model):
     n: int = Field(description="pairs that the answer rests on")
     n_more: int | None = Field(default=None, description="about how many more pairs it would take, where undecided")
     noise_percent: float = Field(description="standard deviation of a pair")
+    n_off: int = Field(default=0, description="pairs that lie off the surface by 3.5 times as much or more")
     maps: list[EvenMap] = Field(max_length=64)
     formula: EvenFormula | None = None
 

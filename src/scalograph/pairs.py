@@ -61,6 +61,10 @@ class Pairs:
         levels = self.levels(axis)
         return levels[0] + coordinate * (levels[-1] - levels[0]) / LINEAR
 
+    def named(self, index: int) -> str:
+        """A point for people."""
+        return ", ".join(f"{name} {level:.6g}" for name, level in zip(self.names, self.points[index], strict=True))
+
     def at(self) -> FloatArray:
         """Coordinates of all points; shape (points, axes)."""
         places = [{n: self.coordinate(i, n) for n in self.levels(i)} for i in range(len(self.names))]

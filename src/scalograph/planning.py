@@ -77,6 +77,9 @@ def outlook(design: Design) -> str:
     treatments = f"{len(design.treatments)} treatments"
     if design.study.question not in SEARCHED:
         return f"{treatments}, {design.n_runs} runs in {design.study.protocol.runs} blocks"
-    first, most = len(first_runs(search(design))), most_runs(design)
-    by = "one at a time" if block_size(design) == 1 else "a pair at a time"
-    return f"{treatments}; {first} runs first, then {by} where it tells most, at most {most}"
+    made, most = search(design), most_runs(design)
+    first, together = len(made.first), block_size(design)
+    if together == 1:
+        return f"{treatments}; {first} runs first, then one at a time where it tells most, at most {most}"
+    pairs = f"{first} pairs of runs first, then a pair at a time where it tells most"
+    return f"{len(made.steps)} points, two versions; {pairs}, at most {most} runs with those that are made again"

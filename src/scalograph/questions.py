@@ -81,7 +81,7 @@ def _in_pairs(design: Design) -> Search:
     study, found = design.study, pairs(design.study, design.treatments)
     at, even = found.at(), study.protocol.precision
     cpus = usable_cpus(study, design.treatments, design.n_cpus)
-    course = break_even_course.BreakEvenCourse(found.axes, at, cpus, study.seed, even)
+    course = break_even_course.BreakEvenCourse(found.axes, at, cpus, study.seed, even, found.named)
     return Search(
         what="points",
         steps=dict(enumerate(found.treatments)),

@@ -20,6 +20,8 @@ from scalograph.responses import Window, observe, primary, windows
 from scalograph.study import Level, Study
 from scalograph.task_trace import traced
 
+# Characters of the last line of a failed run that are kept.
+MOST_WORDS = 200
 # Iterations of a run from which on its tail is kept.
 LEAST_TAIL = 100
 BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
@@ -33,7 +35,7 @@ class Row:
     `wall_s` and `cpu_s` are of the whole run, start-up and all; it read `read_bytes` from disk and waited for
     `n_major_faults` pages; at its end its CPUs ran at `frequency_hz`. `finish_s` has when each of several workers
     ended: copies since the gate, threads that told it (`value finish_ns`) since the start of the window. `tail` counts
-    the primary response of many iterations by size.
+    the primary response of many iterations by size. `last_words` is the last line that a failed run wrote to stderr.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
     `trace_line` does for a trace of subtasks that several workers did.
     """
@@ -66,6 +68,7 @@ class Row:
     finish_s: tuple[float, ...] = ()
     tail: Histogram | None = None
     trace_line: int | None = None
+    last_words: str = ""
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -201,8 +204,13 @@ def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
         timeline_line=line if record.timeline else None, trace_line=_trace_line(record, line),
         n_survivors=record.run.n_survivors or 0,
         course=course.kind, settled=course.warmup, finish_s=_finish(record) if ok else (),
-        tail=_tail(study, observations), **_whole(record.run),
+        tail=_tail(study, observations), last_words="" if ok else _last_words(record), **_whole(record.run),
     )  # fmt: skip
+
+
+def _last_words(record: Record) -> str:
+    lines = [line.strip() for copy in record.copies for line in copy.stderr_tail.splitlines()]
+    return next((line[:MOST_WORDS] for line in reversed(lines) if line), "")
 
 
 def _tail(study: Study, observations: Mapping[str, tuple[float, ...]]) -> Histogram | None:

@@ -43,7 +43,9 @@ def test_a_kept_journal_reads_and_its_report_is_of_it(journal: Path, tmp_path: P
 
 
 def test_there_is_an_example_of_each_study_that_stands_for_a_published_one() -> None:
-    assert {"break-even", "cpu-surface", "parallel-build", "thread-scaling"} <= {path.parents[1].name for path in EXAMPLES}
+    assert {"break-even", "cpu-surface", "parallel-build", "thread-scaling"} <= {
+        path.parents[1].name for path in EXAMPLES
+    }
 
 
 def test_the_example_of_a_cliff_knows_its_place() -> None:

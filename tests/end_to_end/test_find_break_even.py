@@ -66,6 +66,9 @@ def test_versions_may_be_numbers(tmp_path: Path) -> None:
         (("--versions", "a", "--size", "1:9", "--", "true", "{version}", "{size}"), "--versions: 'a', expected two"),
         (("--size", "1:9", "--", "true", "{size}"), "--factor version: a factor that nothing uses"),
         (("--size", "1:9", "--even", "ten", "--", "true", "{version}", "{size}"), "--even: "),
+        (("--size", "1:9", "--even", "200%", "--", "true", "{version}", "{size}"), "--even: '200%', expected above 0"),
+        (("--size", "abc", "--", "true", "{version}", "{size}"), "--size: 'abc', expected two numbers above 0 or more"),
+        (("--workers", "7", "--", "true", "{version}", "{workers}"), "--workers: '7', expected two numbers above 0"),
     ],
 )
 def test_bad_input_is_one_message_and_nothing_is_left(arguments: tuple[str, ...], told: str, tmp_path: Path) -> None:

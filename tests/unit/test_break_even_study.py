@@ -168,9 +168,64 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path
 def test_a_point_that_fails_is_left_out(tmp_path: Path) -> None:
     done, found = run(tmp_path, Machine(failing_from=32768))
     notes = [event["text"] for event in journal.read(done.results.journal) if event["event"] == "note"]
-    assert any("failed 2 times: left out" in text for text in notes)
+    assert any(text.startswith("size 32768, workers ") and "failed 2 times: left out" in text for text in notes)
     assert found.break_even is not None and found.break_even.decided
     assert found.break_even.maps[0].lines[2].location == pytest.approx(line(4), rel=0.2)
+
+
+def test_start_points_that_fail_are_stood_in_for(tmp_path: Path) -> None:
+    text = STUDY.replace('levels = [1, 2, 4, 8]\nrole = "workers"', "levels = [4]")
+    done, found = run(tmp_path, Machine(failing_from=8192), text)
+    even = found.break_even
+    assert done.reason == "complete" and even is not None and even.decided
+    assert even.maps[0].lines[0].location == pytest.approx(line(4), rel=0.2)
+
+
+@dataclass
+class Alike(Machine):
+    """Both versions are the same program."""
+
+    def measure(self, run: Run) -> Mapping[str, Any]:
+        self.made.append(run)
+        wall = math.exp(0.06 * math.sin(12.9898 * len(self.made)))
+        return record(wall, wall, cpus=(0, 1))
+
+
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_of_two_that_are_alike_neither_wins(tmp_path: Path, seed: int) -> None:
+    _, found = run(tmp_path, Alike(), STUDY.replace("seed = 3", f"seed = {seed}"))
+    assert found.break_even is not None
+    assert {line.kind for line in found.break_even.maps[0].lines} <= {"never", "undecided"}
+
+
+def test_what_is_known_of_a_setting_that_is_open_is_told(tmp_path: Path) -> None:
+    _, found = run(tmp_path, Machine(noise=0.5), STUDY + "[protocol]\nbudget_runs = 30\n")
+    assert found.break_even is not None and not found.break_even.decided
+    lines = [row for row in found.break_even.maps[0].lines if row.kind == "undecided"]
+    assert lines and any("; the rest is not decided" in text for text in found.answer)
+    assert any(text.startswith("pairs differ by ") for text in found.trust.causes)
+
+
+@dataclass
+class Middle(Machine):
+    """Parallel wins in the middle of the range, and loses at its ends."""
+
+    def measure(self, run: Run) -> Mapping[str, Any]:
+        self.made.append(run)
+        n = int(run.treatment["size"])
+        ratio = 3 * (16 / n) ** 0.35 + (n / 65536) ** 2 * 1.2
+        wall = ratio if run.treatment["version"] == "parallel" else 1.0
+        wall *= math.exp(0.02 * math.sin(12.9898 * len(self.made)))
+        return record(wall, wall, cpus=(0, 1))
+
+
+def test_where_it_wins_in_the_middle_no_line_goes_on_for_ever(tmp_path: Path) -> None:
+    text = STUDY.replace('levels = [1, 2, 4, 8]\nrole = "workers"', "levels = [4]")
+    _, found = run(tmp_path, Middle(), text)
+    assert found.break_even is not None
+    (one,) = found.break_even.maps[0].lines
+    assert one.kind == "several" or (one.kind == "from" and one.sure_to is not None and one.sure_to < 65536)
+    assert "in a part of the range" in found.answer[0] or ", for sure as far as " in found.answer[0]
 
 
 def test_the_design_holds_the_pairs_that_are_known_in_advance(tmp_path: Path) -> None:

@@ -291,6 +291,7 @@ def tasks(n: int, each_s: float, steal_s: float) -> dict[str, Any]:
         (tasks(10, 0.001, 0.1), True, "contaminated"),  # of ten, one that was hit may be the median's neighbor
         (tasks(100, 0.001, 0.1), False, "contaminated"),  # the whole run is what is asked about
         (tasks(100, 0.001, 0.0), True, "clean"),
+        (tasks(100, 0.001, 1.5), True, "contaminated"),  # three quarters of what it wanted: no window was spared
     ],
 )
 def test_what_was_taken_from_short_tasks_with_long_pauses(found: dict[str, Any], asks: bool, verdict: str) -> None:

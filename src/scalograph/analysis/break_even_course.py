@@ -1,16 +1,18 @@
 """How far the search for break-even is: which pairs it rests on, what they say, and where the next one is made."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil, log1p, log2
 
 import numpy as np
 
-from scalograph.analysis.isoline import DIGITS, SURE, Surface
+from scalograph.analysis.isoline import DIGITS, OUTLIER, SURE, Surface
 from scalograph.analysis.isoline_mean import Axis
 from scalograph.analysis.sample import FloatArray
 
 # Points of the spread start, for each axis; pairs after which the search ends without an answer, by axes.
 START, MOST = 4, {1: 24, 2: 48, 3: 80, 4: 160}
+# Pairs for each axis before which no search is over: fewer know little of their own noise.
+LEAST = 8
 # A difference of so much counts as even, where the study says nothing else.
 EVEN = 0.10
 # Pairs that fail so often leave their point out; fits in a row that leave nothing undecided end the search.
@@ -24,9 +26,18 @@ class BreakEvenCourse:
         asked: index of each pair that has a score.
         g: its score: log of the time over the baseline's.
         surface: what these say; None before the spread points are measured.
+        even: log ratio up to which both count as even.
     """
 
-    def __init__(self, axes: Sequence[Axis], at: FloatArray, cpus: int, seed: int, even: float | None = None) -> None:
+    def __init__(
+        self,
+        axes: Sequence[Axis],
+        at: FloatArray,
+        cpus: int,
+        seed: int,
+        even: float | None = None,
+        name: Callable[[int], str] = "point {}".format,
+    ) -> None:
         """A search from its beginning.
 
         Args:
@@ -35,9 +46,11 @@ class BreakEvenCourse:
             cpus: that workers can use at once.
             seed: of the spread points.
             even: difference that counts as none, as a share.
+            name: of a point, for people.
         """
         self._axes, self._at, self._cpus = tuple(axes), at, cpus
-        self._even = log1p(EVEN if even is None else even)
+        self.even = log1p(EVEN if even is None else even)
+        self._name = name
         self._first = first_points(axes, at, seed)
         self._out: set[int] = set()
         self._failures: dict[int, int] = {}
@@ -52,7 +65,7 @@ class BreakEvenCourse:
     @property
     def decided(self) -> bool:
         """Whether it is known everywhere which version wins, or that neither does by more than what counts as even."""
-        return self._in_a_row >= IN_A_ROW
+        return self._in_a_row >= IN_A_ROW and len(self.asked) >= min(LEAST * len(self._axes), len(self._at))
 
     @property
     def undecided(self) -> float:
@@ -74,6 +87,8 @@ class BreakEvenCourse:
         """The point where the next pair is wanted; None when the search is over."""
         if waiting := [i for i in self._first if i not in self._out and i not in self.asked]:
             return waiting[0]
+        if self.surface is None:  # so many spread points failed that the others have to stand in for them
+            return next((int(i) for i in self.candidates if i not in self.asked), None)
         return None if self.decided or len(self.asked) >= self.most else self._next
 
     @property
@@ -105,7 +120,9 @@ class BreakEvenCourse:
             self._next = None
         elif self.surface is not None:
             self._look(self.surface)
-        return f"point {level + 1} failed {FAILURES} times: left out"
+        else:
+            self._think()
+        return f"{self._name(level)} failed {FAILURES} times: left out"
 
     @property
     def candidates(self) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
@@ -114,14 +131,21 @@ class BreakEvenCourse:
 
     def is_open(self, mean: FloatArray, sd: FloatArray) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
         """Where neither the sign of g is known nor that it is even."""
-        return np.asarray((np.abs(mean) <= SURE * sd) & (np.abs(mean) + SURE * sd > self._even))
+        return np.asarray((np.abs(mean) <= SURE * sd) & (np.abs(mean) + SURE * sd > self.even))
 
     def _think(self) -> None:
-        if any(i not in self.asked and i not in self._out for i in self._first) or len(self.asked) < 3:
+        if len(self.asked) < max(3, sum(i not in self._out for i in self._first)):
             return
         self.surface = Surface(self._at[self.asked], np.array(self.g), self._axes, self._cpus, self.surface)
         self._look(self.surface)
-        self._in_a_row = 0 if self._share else self._in_a_row + 1
+        self._in_a_row = 0 if self._share or self._doubtful(self.surface) else self._in_a_row + 1
+
+    def _doubtful(self, surface: Surface) -> list[int]:
+        """Points whose only pair lies far off the surface: no single pair decides, nor is it left out."""
+        mean, _ = surface(self._at[self.asked])
+        far = np.abs(np.array(self.g) - mean) > OUTLIER * surface.sizes.noise
+        kept = [i for i, off in zip(self.asked, far, strict=True) if off and i not in self._out]
+        return [i for i in kept if self.asked.count(i) == 1]
 
     def _look(self, surface: Surface) -> None:
         """Where the next pair tells most: first where anything is open, near the line by the straddle rule."""
@@ -130,21 +154,26 @@ class BreakEvenCourse:
         is_open = self.is_open(mean, sd)
         self._share = float(is_open.mean())
         tells = np.round(SURE * sd - np.abs(mean), DIGITS)
-        self._next = int(candidates[np.argmax(np.where(is_open, tells, tells - 100.0))])
-        needed = np.maximum(np.abs(mean), self._even - np.abs(mean)) / SURE
+        tells_most = int(candidates[np.argmax(np.where(is_open, tells, tells - 100.0))])
+        self._next = next(iter(self._doubtful(surface)), tells_most)
+        needed = np.maximum(np.abs(mean), self.even - np.abs(mean)) / SURE
         worst = float(np.max(np.where(is_open, sd / needed, 1.0)))
         self._n_more = ceil(len(self.asked) * (worst**2 - 1)) if is_open.any() else 1
 
 
 def first_points(axes: Sequence[Axis], at: FloatArray, seed: int) -> list[int]:
-    """Points spread evenly over all axes, at most four for each axis: the nearest to a scrambled Sobol sequence."""
+    """Points spread evenly over all axes, at most four for each axis.
+
+    The lowest and the highest corner, so that what happens at the ends is no guess, and the nearest ones to a scrambled
+    Sobol sequence.
+    """
     from scipy.stats import qmc  # half a second, which only this question has to wait for
 
     n = min(START * len(axes), len(at))
     low, high = np.array([axis.low for axis in axes]), np.array([axis.high for axis in axes])
     sobol = qmc.Sobol(len(axes), rng=np.random.default_rng(abs(seed))).random_base2(ceil(log2(max(n, 2))))
     chosen: list[int] = []
-    for place in sobol[:n]:
+    for place in [np.zeros(len(axes)), np.ones(len(axes)), *sobol][:n]:
         apart = np.round((((at - low) / (high - low) - place) ** 2).sum(axis=1), DIGITS)
         apart[chosen] = np.inf
         chosen.append(int(np.argmin(apart)))

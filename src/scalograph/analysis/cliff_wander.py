@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import log
 
+from scipy.special import bdtrc
+
 # Two groups of a level are those of a jump where they lie apart by so much of it, in logs.
 APART = (0.6, 1.4)
 # A run is on a side where it lies so near, as a share of the jump; levels are compared within so many logs.
 ALIKE, REACH = 0.25, 0.5
 # Slowed runs that nobody believes in; and without the fast run that reaches furthest, which may be wrong itself.
 TELLING, WITHOUT_ONE = 3, 2
+# Where that share of runs is slowed, so many of them have less than this chance.
+SLOWED, CHANCE = 0.1, 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +29,23 @@ class Contradiction:
 
     Attributes:
         n: how many.
+        of: runs on either side, as far out as a run is fast.
         n_without_one: how many without the fast run that reaches furthest.
         low: lowest level where a place was seen.
         high: highest level.
     """
 
     n: int
+    of: int
     n_without_one: int
     low: int
     high: int
 
     @property
     def is_sure(self) -> bool:
-        """Whether the place is told to move."""
-        return self.n >= TELLING and self.n_without_one >= WITHOUT_ONE
+        """Whether the place is told to move: so many of so few runs are not slowed where one in ten is."""
+        chance = float(bdtrc(self.n - 1, self.of, SLOWED))
+        return self.n >= TELLING and self.n_without_one >= WITHOUT_ONE and chance < CHANCE
 
 
 def contradiction(n: Sequence[int], times: Sequence[float], factor: float) -> Contradiction | None:
@@ -64,7 +71,8 @@ def contradiction(n: Sequence[int], times: Sequence[float], factor: float) -> Co
         return None
     ends = (min(slow), furthest[-1])
     low, high = ends if factor > 1 else (-ends[1], -ends[0])
-    return Contradiction(counts[-1], counts[0] if len(furthest) > 1 else 0, low, high)
+    of = counts[-1] + sum(level <= furthest[-1] for level in fast)
+    return Contradiction(counts[-1], of, counts[0] if len(furthest) > 1 else 0, low, high)
 
 
 def _sides(seen: Sequence[tuple[int, float]], jump: float) -> tuple[list[int], list[int]]:

@@ -26,8 +26,9 @@ SURE = 1.96
 OUTLIER = 3.5
 # Standard deviations that are tried: of a pair, and of the smooth rest; reach of the rest along each axis, in log2.
 NOISE_RANGE, REST_RANGE, REACH_RANGE = (0.01, 0.5), (0.02, 1.0), (0.7, 20.0)
-# Few pairs lie near any mean that bends: without a belief in the usual noise (its log, give or take), it seems little.
-NOISE_BELIEF = 0.4
+# Few pairs lie near any mean that bends, and seem to have little noise: the belief in the usual one gives way to less
+# reluctantly, and to more more easily (standard deviations of its log).
+STILLER, NOISIER = 0.4, 0.8
 DIGITS = 9
 # A gain that is less, in logs, even with endless work, is none: the formula would name a line far outside.
 LEAST_GAIN = 0.02
@@ -70,8 +71,8 @@ class Surface:
         self.mean: Mean = fit_mean(x, g, axes, cpus, earlier.mean if earlier and len(x) % 20 else None)
         self._slopes = self.mean.slopes(x)
         rest = g - self.mean(x)
-        usual = max(1.4826 * float(np.median(np.abs(rest - np.median(rest)))), 0.01)
-        self._rest = np.clip(rest, -OUTLIER * usual, OUTLIER * usual)
+        usual = max(1.4826 * float(np.median(np.abs(rest - np.median(rest)))), USUAL)
+        self._rest = _pulled_in(x, rest, OUTLIER * usual)
         self._prior = self.mean.sd**2
         self.sizes: Sizes = (
             earlier.sizes if earlier and len(x) % EVERY else self._found(earlier.sizes if earlier else None)
@@ -106,12 +107,24 @@ class Surface:
             sizes = Sizes(float(np.exp(logs[0])), float(np.exp(logs[1])), np.exp(logs[2:]))
             factor = cho_factor(self._covariance(sizes), lower=True)
             fitted = 0.5 * self._rest @ cho_solve(factor, self._rest) + np.log(np.diag(factor[0])).sum()
-            belief = ((logs[0] - np.log(USUAL)) / NOISE_BELIEF) ** 2 + (logs[1] - np.log(0.08)) ** 2
+            beyond = logs[0] - np.log(USUAL)
+            belief = (beyond / (NOISIER if beyond > 0 else STILLER)) ** 2 + (logs[1] - np.log(0.08)) ** 2
             return float(fitted + (belief + ((logs[2:] - np.log(4)) ** 2).sum()) / 2)
 
         start = np.log([earlier.noise, earlier.rest, *earlier.reach] if earlier else [USUAL, 0.08, *[4.0] * d])
         found = minimize(cost, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 12}).x
         return Sizes(float(np.exp(found[0])), float(np.exp(found[1])), np.exp(found[2:]))
+
+
+def _pulled_in(x: FloatArray, rest: FloatArray, most: float) -> FloatArray:
+    """Residuals with outliers pulled in; what several pairs at one point agree upon is none."""
+    beyond = [(tuple(at), np.sign(r)) for at, r in zip(x, rest, strict=True) if abs(r) > most]
+    return np.array(
+        [
+            r if abs(r) <= most or beyond.count((tuple(at), np.sign(r))) > 1 else most * np.sign(r)
+            for at, r in zip(x, rest, strict=True)
+        ]
+    )
 
 
 def straddle(surface: Surface, candidates: FloatArray) -> int:

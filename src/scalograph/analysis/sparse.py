@@ -7,6 +7,8 @@ from scalograph.analysis.cause import cause
 
 # Windows that cover less of a run's time than that leave room for whatever disturbed it.
 COVERED = 0.1
+# Of what the run wanted, or of its time; more of it hits every window.
+MOST = 0.5
 # Iterations from which on a median leaves single ones out.
 MANY = 20
 
@@ -23,6 +25,11 @@ def is_sparse(record: Mapping[str, Any]) -> bool:
     """Whether a run has many windows that cover little of it."""
     parts = record.get("iterations") or ()
     return min((len(part["index"]) for part in parts), default=0) >= MANY and covered(record) < COVERED
+
+
+def small(causes: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether so little was taken that most windows may have been spared; what has no size is not small."""
+    return all(c["amount"] is not None and c["amount"] < MOST for c in causes)
 
 
 def unplaced(record: Mapping[str, Any], causes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from math import exp, floor, log
+from math import exp, floor, inf, log
 
 WIDTH = log(1.01)
 
@@ -44,9 +44,9 @@ class Histogram:
 
 
 def histogram(values: Sequence[float]) -> Histogram | None:
-    """Values above 0 as a histogram; None where there is none."""
-    counts = Counter(floor(log(x) / WIDTH) for x in values if x > 0)
-    return _made(counts, max(values)) if counts else None
+    """Finite values above 0 as a histogram; None where there is none."""
+    counts = Counter(floor(log(x) / WIDTH) for x in values if 0 < x < inf)
+    return _made(counts, max(x for x in values if x < inf)) if counts else None
 
 
 def merged(parts: Iterable[Histogram]) -> Histogram | None:

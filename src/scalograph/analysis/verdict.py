@@ -14,7 +14,7 @@ from scalograph.analysis.cause import TICK_NS, cause
 from scalograph.analysis.held_up import bounds, held_up
 from scalograph.analysis.impossible import impossible
 from scalograph.analysis.preempted import blamed, kernel_threads, preempted, wanted
-from scalograph.analysis.sparse import is_sparse, unplaced
+from scalograph.analysis.sparse import is_sparse, small, unplaced
 
 # Busy time is read at both ends of the window, on each CPU, in ticks.
 _BUSY_TICKS = 2
@@ -68,7 +68,7 @@ def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
     if too_much := list(impossible(record, n_cpus(record))):
         return Judgment("impossible", too_much)
     if causes := [*preempted(run), *held_up(run), *_crowded(record)]:
-        if asked and asked.windows and is_sparse(record):
+        if asked and asked.windows and is_sparse(record) and small(causes):
             return Judgment("undecided", unplaced(record, causes))
         return Judgment("contaminated", causes)
     if run["wall_ns"] is None or run["cpu_ns"] is None:

@@ -8,7 +8,7 @@ from statistics import median
 import numpy as np
 
 from scalograph.analysis.break_even_course import EVEN, BreakEvenCourse
-from scalograph.analysis.isoline import SURE, Surface
+from scalograph.analysis.isoline import OUTLIER, SURE, Surface
 from scalograph.answer.break_even_formula import formula
 from scalograph.answer.break_even_line import grid, lines
 from scalograph.answer.gains import primary
@@ -89,9 +89,15 @@ def break_even(table: Table, told: Told | None) -> BreakEven | None:
         n=len(course.asked),
         n_more=None if course.decided else course.n_more,
         noise_percent=round(100 * expm1(told.surface.sizes.noise), 2),
+        n_off=_n_off(told),
         maps=[_map(table, told, group) for group in _groups(told)],
         formula=formula(told.space, told.surface),
     )
+
+
+def _n_off(told: Told) -> int:
+    mean, _ = told.surface(told.space.at()[told.course.asked])
+    return int(np.sum(np.abs(np.array(told.course.g) - mean) > OUTLIER * told.surface.sizes.noise))
 
 
 def _shares(told: Told) -> dict[str, float]:

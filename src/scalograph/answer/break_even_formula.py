@@ -22,11 +22,14 @@ def formula(space: Pairs, surface: Surface) -> EvenFormula | None:
     if not powers:
         return None
     others = [i for i in range(len(space.names)) if i not in powers]
+    # A line beyond the largest sizes was measured by nobody.
+    most = float(np.exp(sum(p * surface.mean.axes[i].high * np.log(2) for i, p in powers.items())))
     found = []
     for levels in product(*(space.levels(i) for i in others)):
         row = dict(zip(others, levels, strict=True))
         work = least_work(surface.mean, {i: space.coordinate(i, n) for i, n in row.items()})
-        found.append(({space.names[i]: n for i, n in row.items()}, None if work is None else float(f"{work:.4g}")))
+        told = float(f"{work:.4g}") if work is not None and work <= most else None
+        found.append(({space.names[i]: n for i, n in row.items()}, told))
     off = _off(surface)
     if off is None or off > OFF or all(work is None for _, work in found):
         return None

@@ -1,7 +1,7 @@
 """The line of break-even along one factor: where a version is known to win, to lose, and what lies between."""
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Literal
 
 import numpy as np
@@ -26,15 +26,21 @@ def lines(
     """One line for each row: levels of all axes but x."""
     places = np.linspace(space.axes[x].low, space.axes[x].high, STEPS)
     # What is open is told of the levels, as the search did that decided on them.
-    levels = np.array([space.coordinate(x, level) for level in space.levels(x)])
     found = []
     for row in rows:
         mean, sd = surface(grid(space, x, places, row))
+        levels = np.array([space.coordinate(x, level) for level in _asked_for(space, course, x, row)])
         is_open = course.is_open(*surface(grid(space, x, levels, row)))
-        one = _line(places, mean, sd, bool(is_open.any()))
+        one = _line(places, mean, sd, bool(is_open.any()), course.even)
         ends = {key: None if at is None else _level(space, x, at) for key, at in one[1].items()}
         found.append(EvenLine(level=None if y is None else row[y], kind=one[0], **ends))
     return found
+
+
+def _asked_for(space: Pairs, course: BreakEvenCourse, x: int, row: Mapping[int, float]) -> list[float]:
+    """Levels of a row that the search had to decide on: those that failed are none."""
+    kept = (space.points[i] for i in course.candidates)
+    return sorted(point[x] for point in kept if all(point[i] == level for i, level in row.items()))
 
 
 def grid(space: Pairs, x: int, places: FloatArray, row: Mapping[int, float]) -> FloatArray:
@@ -45,21 +51,37 @@ def grid(space: Pairs, x: int, places: FloatArray, row: Mapping[int, float]) -> 
     return found
 
 
-def _line(places: FloatArray, mean: FloatArray, sd: FloatArray, is_open: bool) -> tuple[Kind, dict[str, float | None]]:
+def _line(
+    places: FloatArray, mean: FloatArray, sd: FloatArray, is_open: bool, even: float
+) -> tuple[Kind, dict[str, float | None]]:
     """What a row says, with the ends of what lies between winning and losing for sure."""
-    sure = np.where(mean + SURE * sd < 0, WINS, np.where(mean - SURE * sd > 0, LOSES, 0))
-    known = [side for side, _ in groupby(side for side in sure if side)]
+    sure = _sure(mean, sd, even)
+    known = [int(side) for side, _ in groupby(side for side in sure if side)]
     if len(known) > 2:
         return "several", {}
     if len(known) == 2:
         last = int(np.flatnonzero(sure == known[0])[-1])
         first = int(np.flatnonzero(sure == known[1])[0])
         kind: Kind = "from" if known[0] == LOSES else "until"
+        won = np.flatnonzero(sure == WINS)
+        end = won[-1] if kind == "from" else won[0]
         location = _crossing(places[last : first + 1], mean[last : first + 1])
-        return kind, {"location": location, "low": float(places[last]), "high": float(places[first])}
+        ends: dict[str, float | None] = {"location": location, "low": float(places[last]), "high": float(places[first])}
+        # Where winning is not sure up to the end of the range, it is told as far as it is.
+        return kind, ends | ({} if end in (0, len(sure) - 1) else {"sure_to": float(places[end])})
     if is_open:
         return "undecided", _known_so_far(places, sure, known)
     return ("always" if known == [WINS] else "never"), {}
+
+
+def _sure(mean: FloatArray, sd: FloatArray, even: float) -> Signs:
+    """Who wins where for sure; a stretch that nowhere leaves what counts as even has no winner."""
+    sure = np.where(mean + SURE * sd < 0, WINS, np.where(mean - SURE * sd > 0, LOSES, 0))
+    ends = [0, *(np.flatnonzero(np.diff(sure)) + 1), len(sure)]
+    for begin, end in pairwise(ends):
+        if np.abs(mean[begin:end]).max() < even:
+            sure[begin:end] = 0
+    return np.asarray(sure)
 
 
 def _crossing(places: FloatArray, mean: FloatArray) -> float:
@@ -70,12 +92,14 @@ def _crossing(places: FloatArray, mean: FloatArray) -> float:
 
 
 def _known_so_far(places: FloatArray, sure: Signs, known: list[int]) -> dict[str, float | None]:
-    """Of a row with one sure side: where that ends."""
+    """Of a row with one sure side: where that ends. Losing is told as far as it goes, winning from or up to a place."""
     if not known:
         return {}
     at = np.flatnonzero(sure == known[0])
-    below = at[0] == 0
-    return {"low": float(places[at[-1]])} if below else {"high": float(places[at[0]])}
+    from_below = at[0] == 0
+    if known[0] == WINS:
+        return {"sure_to": float(places[at[-1]])} if from_below else {"sure_from": float(places[at[0]])}
+    return {"low": float(places[at[-1]])} if from_below else {"high": float(places[at[0]])}
 
 
 def _level(space: Pairs, x: int, place: float) -> float:

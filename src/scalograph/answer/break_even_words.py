@@ -11,6 +11,8 @@ from scalograph.answer.names import title
 from scalograph.findings import BreakEven, Cell, Column, EvenFormula, EvenLine, EvenMap, TableDoc
 from scalograph.table import Table
 
+# Pairs that differ by more, in percent, are noisier than the intervals were tried with.
+NOISY = 12
 # Lines that the sentence names; the table has all.
 NAMED = 4
 
@@ -31,9 +33,19 @@ def break_even_sentences(table: Table, one: BreakEven | None) -> list[str]:
 
 def open_break_even(table: Table, one: BreakEven | None) -> list[str]:
     """The doubt of a search that ended without an answer."""
-    if table.study.question != QUESTION or (one and one.decided):
+    if table.study.question != QUESTION:
         return []
-    return _open(one) if one else ["nothing is known of break-even"]
+    return [*_open(one), *_misfits(one)] if one else ["nothing is known of break-even"]
+
+
+def _misfits(one: BreakEven) -> list[str]:
+    """What a smooth surface with intervals does not carry."""
+    found = []
+    if one.noise_percent > NOISY:
+        found.append(f"pairs differ by {one.noise_percent:.0f} %: from a few of these, intervals are too narrow")
+    if one.n_off:
+        found.append(f"{one.n_off} of {one.n} pairs do not fit a smooth surface: a cliff, or runs that were slowed")
+    return found
 
 
 def _where(table: Table, one: BreakEven) -> Iterator[str]:
@@ -44,19 +56,39 @@ def _where(table: Table, one: BreakEven) -> Iterator[str]:
     for number, (m, line) in enumerate(shown):
         subject = f"{one.other} is faster than {one.baseline}" if number == 0 else "it is"
         how = "from" if line.kind == "from" else "up to"
-        yield f"{_at(table, m, line)}{subject} {how} {title(table, m.x)} {_ends(line)}{' on' if how == 'from' else ''}"
+        told_to = f", for sure as far as {_number(line.sure_to)}" if line.sure_to else ""
+        on = " on" if how == "from" else ""
+        yield f"{_at(table, m, line)}{subject} {how} {title(table, m.x)} {_ends(line)}{on}{told_to}"
     if len(shown) < len(crossing):
         yield f"the line was crossed at {len(crossing)} of {len(told)} settings: the table has all"
     even = f"{100 * one.even:g} %"
+    yield from _partly(table, one, told)
     kinds = {
         "never": f"never faster by more than {even}",
         "always": f"always faster, or within {even}",
-        "several": "faster in several regions, between which it is not: the table of pairs shows where",
+        "several": "faster in a part of the range, or in parts of it, and not at both ends: the map shows where",
     }
     for kind, said in kinds.items():
         if places := [(m, line) for m, line in told if line.kind == kind]:
             where = _places(table, places) if len(told) > 1 else ""
             yield f"{where}{one.other} is {said}"
+
+
+def _partly(table: Table, one: BreakEven, told: Sequence[tuple[EvenMap, EvenLine]]) -> Iterator[str]:
+    """What is known of settings that are not decided."""
+    texts = [(m, line, _known(one, title(table, m.x), line)) for m, line in told if line.kind == "undecided"]
+    for m, line, text in [found for found in texts if found[-1]][:NAMED]:
+        yield f"{_at(table, m, line)}{text}; the rest is not decided"
+
+
+def _known(one: BreakEven, x: str, line: EvenLine) -> str:
+    if line.sure_from is not None:
+        return f"{one.other} is faster from {x} {_number(line.sure_from)} on"
+    if line.sure_to is not None:
+        return f"{one.other} is faster up to {x} {_number(line.sure_to)}"
+    if line.low is not None:
+        return f"{one.other} is not faster below {x} {_number(line.low)}"
+    return f"{one.other} is not faster above {x} {_number(line.high)}" if line.high is not None else ""
 
 
 def _spread(crossing: Sequence[tuple[EvenMap, EvenLine]]) -> list[tuple[EvenMap, EvenLine]]:

@@ -69,10 +69,9 @@ def _place(cliff: CliffDoc, name: str) -> str:
 def _moves(one: Cliffs, name: str) -> str:
     low, high = one.wanders or (0.0, 0.0)
     jump = one.jump or 1.0
-    return (
-        f"The time jumps, and the place moves from run to run: between {name} {low:.0f} and {high:.0f} some runs take "
-        f"{max(jump, 1 / jump):.2g} times as long as others of the same level."
-    )
+    where = f"The time jumps, and the place moves from run to run: between {name} {low:.0f} and {high:.0f}"
+    times = f"some runs take {max(jump, 1 / jump):.2g} times as long as others of the same level"
+    return f"{where} {times}; or runs are slowed there, by just as much."
 
 
 def _bump(one: Cliffs, name: str) -> list[str]:

@@ -5,6 +5,7 @@ McSherry, M. Isard and D. G. Murray, Scalability! But at what COST?, HotOS 2015.
 """
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean, geometric_mean
 
 from scalograph.analysis import paired_ratio
 from scalograph.answer.curves import curve_factor, docs
@@ -41,12 +42,20 @@ def _gain(table: Table, sample: Sample, base: Sample) -> EstimateDoc:
     name, confidence = primary(table), table.study.protocol.confidence
     if (name in sample.whole) != (name in base.whole):
         return EstimateDoc(confidence=confidence, warnings=[UNLIKE])
-    own, other = ({row.block: row.scores[name] for row in s.rows(name)} for s in (sample, base))
+    own, other = (_by_block(s, name) for s in (sample, base))
     blocks = sorted(own.keys() & other.keys())
     base_s, own_s = [other[block] for block in blocks], [own[block] for block in blocks]
     is_rate = table.study.responses[name].better == "higher"
     over, under = (own_s, base_s) if is_rate else (base_s, own_s)
     return docs(paired_ratio(over, under, confidence))
+
+
+def _by_block(sample: Sample, name: str) -> dict[int, float]:
+    """The typical score of each block: a baseline runs more than once in it."""
+    found: dict[int, list[float]] = {}
+    for row in sample.rows(name):
+        found.setdefault(row.block, []).append(row.scores[name])
+    return {block: geometric_mean(scores) if min(scores) > 0 else fmean(scores) for block, scores in found.items()}
 
 
 def _table(table: Table, found: Sequence[Compared]) -> TableDoc:

@@ -11,6 +11,8 @@ from scalograph.answer.sample import Sample
 from scalograph.findings import Cell, Column, Level, TableDoc
 from scalograph.table import Table
 
+# A quantile is told where so many iterations lie beyond it: of fewer it is the slowest by another name.
+BEYOND = 10
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
@@ -40,9 +42,12 @@ def _row(table: Table, sample: Sample, shown: Sequence[str]) -> list[Cell]:
     whole = merged(parts)
     assert whole is not None  # each part has a value
     confidence = table.study.protocol.confidence
-    estimates: list[Cell] = [
-        docs(summarize([part.quantile(share) for part in parts], confidence)).model_dump()
-        for share in QUANTILES.values()
+    estimates: list[Cell] = []
+    for share in QUANTILES.values():
+        known = [part.quantile(share) for part in parts if part.n * (1 - share) >= BEYOND - 1e-9]
+        estimates.append(docs(summarize(known, confidence)).model_dump())
+    ends = [
+        float(f"{whole.quantile(share):.4g}") if whole.n * (1 - share) >= BEYOND - 1e-9 else None
+        for share in (0.99, 0.999)
     ]
-    ends = [float(f"{whole.quantile(share):.4g}") for share in (0.99, 0.999)]
     return [*(sample.treatment[n] for n in shown), *estimates, *ends, whole.largest, whole.n]

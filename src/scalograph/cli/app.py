@@ -11,7 +11,7 @@ from scalograph import __version__
 
 COMMANDS = {
     "measure": "How does this command scale? `scalograph measure --threads 1,2,4 -- ./prog -t {threads}`",
-    "find": "Search one figure of a command: how many CPUs it really uses, or where its time jumps",
+    "find": "Search one figure of a command: CPUs it really uses, where its time jumps, from where on a version pays",
     "study": "Run a study that ships, all five stops: `scalograph study thread-scaling --quick`",
     "check": "Stop 1: read a study file, report every mistake at once",
     "plan": "Stop 2: which runs, how many, how long, what effect they can detect",

@@ -49,7 +49,7 @@ def break_even(
     when_busy: WhenBusy = None,
     json: Json = False,
 ) -> int:
-    """From where on is one version of a command faster than another? About 12 pairs of runs; keeps a study.toml.
+    """From where on is one version of a command faster than another? Some 8 to 24 pairs of runs; keeps a study.toml.
 
     \b
     scalograph find break-even --size 16:65536 -- ./prog --mode {version} -n {size}

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from scalograph.findings import Findings
 
 
-def conclude(conducted: "Conducted", as_json: bool, report: bool) -> int:
-    """Print the outcome; with `report`, all tables and the page too."""
+def conclude(conducted: "Conducted", as_json: bool, report: bool, command: str | None) -> int:
+    """Print the outcome; with `report`, all tables and the page too. `command` is the one that goes on with it."""
     if conducted.reason == "interrupted":
-        say(f"interrupted; nothing finished is lost. Go on with --resume -o {conducted.results.folder}", "yellow")
+        again = f"Go on with: {command} --resume -o {conducted.results.folder}" if command else "Start it anew"
+        say(f"interrupted; nothing finished is lost. {again}", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
     from scalograph.stops import analyze, exit_code
     from scalograph.stops import report as make_report

@@ -35,7 +35,7 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
     study = pilot(declared.study, planned.design, takes_iterations(declared.study, planned.program.argv))
     conducted = run_declared(replace(declared, study=study), folder, resume=False, accepted=None)
     if conducted.reason == "interrupted":
-        return conclude(conducted, json, report=False)
+        return conclude(conducted, json, report=False, command=None)
     found, _ = analyze(conducted.results.folder)
     made = proposal(planned, conducted.results.journal)
     protocol = planned.design.study.protocol

@@ -49,4 +49,5 @@ def command(
         from scalograph.cli.proposal import run_pilot
 
         return run_pilot(declared, output, resume, json)
-    return conclude(run_declared(declared, output, resume, accept_difference, ceiling), json, report=False)
+    conducted = run_declared(declared, output, resume, accept_difference, ceiling)
+    return conclude(conducted, json, report=False, command=f"scalograph run {file}{' --quick' * quick}")

@@ -65,7 +65,7 @@ def command(
 
         return run_pilot(declared, output, resume, json)
     conducted = run_declared(declared, output, resume, accept_difference, ceiling)
-    return conclude(conducted, json, report=True)
+    return conclude(conducted, json, report=True, command=f"scalograph study {name}{' --quick' * quick}")
 
 
 def _list(json: bool) -> int:

@@ -70,8 +70,9 @@ class SearchPlanner:
     """First levels in an order drawn from the seed, then one step at a time, until the answer is sure.
 
     A disturbed run is asked for again at once, at most `max_reruns` times; then the search asks for what it wants now,
-    which may be another step at that level. Where more than half of the runs were disturbed the machine is too busy,
-    and the search ends without an answer, unless the study waits for quiet. Each step is a block of its own.
+    which may be another step at that level. Where more than half of the runs were disturbed, or eight in a row, the
+    machine is too busy, and the search ends without an answer, unless the study waits for quiet. Each step is a block
+    of its own.
     """
 
     def __init__(self, search: Search, score: Score, *, max_reruns: int, waits: bool) -> None:
@@ -90,7 +91,8 @@ class SearchPlanner:
         self._step = 0
         self._scores: dict[_Key, float] = {}
         self._under_way: int | None = None
-        self._n_disturbed, self._again = 0, ""
+        self._n_disturbed = self._n_in_a_row = 0
+        self._again = ""
         self.gave_up = False
 
     @property
@@ -137,6 +139,7 @@ class SearchPlanner:
         self._told[run.run], self._again, self._under_way = key, "", self._levels[key]
         if verdict in REPEATED:
             return self._disturbed(run.run)
+        self._n_in_a_row = 0
         time = self._score(record) if verdict in DECIDING else None
         return self._failed() if time is None else self._took(key, time)
 
@@ -173,10 +176,13 @@ class SearchPlanner:
 
     def _disturbed(self, name: str) -> str | None:
         self._n_disturbed += 1
+        self._n_in_a_row += 1
         n = len(self._told)
-        if n >= BUSY_FROM and 2 * self._n_disturbed > n and not self._waits:
+        busy = self._n_in_a_row >= BUSY_FROM or (n >= BUSY_FROM and 2 * self._n_disturbed > n)
+        if busy and not self._waits:
             self.gave_up = True
-            return f"machine busy, not measurable now: {self._n_disturbed} of {n} runs were contaminated"
+            told = f"machine busy, not measurable now: {self._n_disturbed} of {n} runs were contaminated"
+            return f"{told} (wait for quiet: --wait-quiet 10m)"
         first, _, times = name.partition("r")
         number = int(times or 0) + 1
         if number <= self._max_reruns:

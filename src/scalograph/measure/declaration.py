@@ -26,7 +26,7 @@ def study_text(wish: Wish) -> str:
     along = wish.along
     per_worker = wish.per_worker or (along is not None and along[0] == "copies")
     head = [
-        f"# What `scalograph {wish.asked}` ran. Repeat it from the same folder with: scalograph run study.toml",
+        f"# What `scalograph {wish.asked}` ran. Repeat it from the folder in which that was: scalograph run study.toml",
         "version = 1",
         f"name = {quoted(name(wish.command, wish.asked.rpartition(' ')[2]))}",
         f"title = {quoted(_title(wish.command))}",

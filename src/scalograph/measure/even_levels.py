@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from scalograph.errors import StudyError
 from scalograph.measure.search_levels import is_range, levels_of_range
+from scalograph.study import LevelsError, needs_host, parse_levels
+from scalograph.study.levels import SOME_HOST
 from scalograph.units import parse_percent
 
 # Levels of each range, by the factors that vary: a line is told between levels, so a few for each doubling will do.
@@ -49,7 +51,7 @@ def two_versions(text: str) -> tuple[str, str]:
     """
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 2 or not all(parts) or parts[0] == parts[1]:
-        expected = "two: the baseline, and what may be faster"
+        expected = "two different ones: the baseline, and what may be faster"
         raise StudyError.one("--versions", f"{text[:60]!r}", expected, "such as sequential,parallel")
     return parts[0], parts[1]
 
@@ -61,9 +63,11 @@ def checked_share(text: str) -> str:
         StudyError: no percentage.
     """
     try:
-        parse_percent(text)
+        share = parse_percent(text)
     except ValueError as error:
         raise StudyError.one("--even", str(error)) from error
+    if not 0 < share < 1:
+        raise StudyError.one("--even", f"{text!r}", "above 0 and below 100 %", "such as 10%")
     return text
 
 
@@ -77,4 +81,15 @@ def _divided(role: str | None, text: str) -> tuple[str, str]:
 
 def _levels(role: str | None, text: str, most: int) -> str:
     """A plain range is thinned out; anything else is in the grammar of levels already."""
-    return levels_of_range(text, most, f"--{role or 'factor'}") if is_range(text) else text
+    option = f"--{role or 'factor'}"
+    if is_range(text):
+        return levels_of_range(text, most, option)
+    try:
+        levels = parse_levels(text, SOME_HOST if needs_host(text) else None)
+    except LevelsError as error:
+        raise StudyError.one(option, str(error)) from error
+    numbers = all(isinstance(level, int | float) and not isinstance(level, bool) and level > 0 for level in levels)
+    if len(levels) < 2 or not numbers:
+        expected = "two numbers above 0 or more, or LOW:HIGH"
+        raise StudyError.one(option, f"{text[:40]!r}", expected, "such as 16:65536 or 1,2,4")
+    return text

@@ -183,6 +183,16 @@ def test_slowed_runs_are_no_place_that_moves() -> None:
     assert both.is_sure
 
 
+def test_where_one_run_in_ten_is_slowed_three_of_thirty_tell_nothing() -> None:
+    """The same three among few runs do."""
+    few = contradiction([200] * 4 + [240] * 4, [1, 1, 2, 2, 1, 1, 2, 2], 2.0)
+    assert few is not None and few.is_sure
+    many = contradiction([200] * 20 + [240] * 20, [2, 2, 2, 2, *[1] * 16, 1, 1, *[2] * 18], 2.0)
+    assert many is not None and many.n > few.n
+    slowed = contradiction([200] * 30 + [201] * 2, [2, 2, 2, *[1] * 27, 1, 1], 2.0)
+    assert slowed is not None and slowed.n == 3 and not slowed.is_sure
+
+
 def test_a_wide_transition_does_not_move() -> None:
     course = searched(lambda n: float(2 ** np.clip((n - 150) / 150, 0, 1)))
     assert course.wandering is None

@@ -1,16 +1,18 @@
 """Every treatment beside the one program that it has to beat."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from scalograph.answer import findings
 from scalograph.answer.whole_run import UNLIKE
 from scalograph.errors import StudyError
 from scalograph.study import parse
 
 from ..records import record
 from ..study.example import VALID
-from .made import JITTER, found_in
+from .made import JITTER, found_in, loaded
 
 TEXT = VALID.replace("[baseline]", '[reference]\nlock = "none"\nthreads = 1\n[baseline]')
 # Seconds by lock, at 1 and 2 threads.
@@ -76,3 +78,15 @@ def test_a_whole_run_is_not_held_against_a_median(tmp_path: Path) -> None:
     refused, told = cells[1, "cas"], cells[2, "none"]
     assert isinstance(refused, dict) and refused["value"] is None and refused["warnings"] == [UNLIKE]
     assert isinstance(told, dict) and told["value"] == pytest.approx(2, rel=0.02)
+
+
+def test_runs_of_one_block_are_taken_together(tmp_path: Path) -> None:
+    """The baseline runs twice in each block; one of both alone would make its noise larger."""
+    runs = [run for run in made() if run[0] == {"threads": 1, "lock": "none"}]
+    read = loaded(tmp_path, made(), TEXT)
+    extra = [replace(row, run=f"{row.run}x", scores={"wall": 4.0}) for row in read.rows if row.treatment == runs[0][0]]
+    read.rows += extra
+    (table,) = [table for table in findings(read).tables if table.id == "reference"]
+    cells = {(row[0], row[1]): row[3] for row in table.rows}
+    gain = cells[2, "none"]
+    assert isinstance(gain, dict) and gain["value"] == pytest.approx(4, rel=0.01)  # sqrt(1 * 4) over 0.5

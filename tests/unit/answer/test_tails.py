@@ -30,16 +30,24 @@ def tails(folder: Path, n: int, slow: int) -> TableDoc | None:
 
 
 def test_tails_are_those_of_all_runs_together(tmp_path: Path) -> None:
-    table = tails(tmp_path, 205, 4)
+    table = tails(tmp_path, 1005, 20)
     assert table is not None
     fast, late = table.rows
-    assert fast[0] == 1 and fast[4] == pytest.approx(1, rel=0.02) and fast[-1] == 600
-    # Four of six hundred are slow: they are the slowest, in the last thousandth, and not in the last hundredth.
-    assert late[4] == pytest.approx(1, rel=0.02) and late[5] == pytest.approx(50, rel=0.02)
-    assert late[6] == pytest.approx(50, rel=0.01)
+    assert fast[0] == 1 and fast[4] == pytest.approx(1, rel=0.02) and fast[-1] == 3000
+    # Twenty of three thousand are slow: they are the slowest, and not in the last hundredth.
+    assert late[4] == pytest.approx(1, rel=0.02) and late[6] == pytest.approx(50, rel=0.01)
+    assert late[5] is None  # of the last thousandth there are three: no quantile
     p99 = late[3]
     # Of its own run they are two in a hundred: what is told of runs has an interval that says how they differ.
     assert isinstance(p99, dict) and p99["low"] < 1 < p99["value"] < 50 < p99["high"]
+
+
+def test_a_quantile_of_too_few_iterations_is_not_told(tmp_path: Path) -> None:
+    table = tails(tmp_path, 205, 1)
+    assert table is not None
+    p50, p90, p99 = table.rows[0][1:4]
+    assert isinstance(p50, dict) and isinstance(p90, dict) and isinstance(p99, dict)
+    assert p50["value"] and p90["value"] and p99["value"] is None
 
 
 def test_few_iterations_have_no_tail(tmp_path: Path) -> None:
