@@ -181,7 +181,8 @@ class SearchPlanner:
         busy = self._n_in_a_row >= BUSY_FROM or (n >= BUSY_FROM and 2 * self._n_disturbed > n)
         if busy and not self._waits:
             self.gave_up = True
-            told = f"machine busy, not measurable now: {self._n_disturbed} of {n} runs were contaminated"
+            in_a_row = f", the last {self._n_in_a_row} of them one after the other" if self._n_in_a_row < n else ""
+            told = f"machine busy, not measurable now: {self._n_disturbed} of {n} runs were contaminated{in_a_row}"
             return f"{told} (wait for quiet: --wait-quiet 10m)"
         first, _, times = name.partition("r")
         number = int(times or 0) + 1
