@@ -13,8 +13,11 @@ TOP, N_CASES = 512, 10
 
 
 def found_and_runs(draw: Draw, noise: Noise, n_cases: int = N_CASES) -> tuple[float, float]:
-    """Share of places within 5 % or between the same levels, none where there is none; and runs on average."""
-    rng, right, runs = np.random.default_rng(43), 0, 0
+    """Share of places within 5 % or between the same levels, none where there is none; and runs of the median search.
+
+    The mean of ten is that of the one that took longest; the benchmark has the mean of many.
+    """
+    rng, right, runs = np.random.default_rng(43), 0, list[int]()
     for _ in range(n_cases):
         program = draw(rng, TOP)
         found = search(program, rng, noise)
@@ -23,15 +26,15 @@ def found_and_runs(draw: Draw, noise: Noise, n_cases: int = N_CASES) -> tuple[fl
             right += program.place is None and place is None
         else:
             right += abs(log(place) - program.place) <= 0.05 or int(place) == int(exp(program.place))
-        runs += found.n
-    return right / n_cases, runs / n_cases
+        runs.append(found.n)
+    return right / n_cases, float(np.median(runs))
 
 
 @pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
 @pytest.mark.parametrize("factor", [1.3, 2.0])
 def test_a_cliff_is_found(factor: float, noise: Noise) -> None:
     share, runs = found_and_runs(partial(jump, factor=factor), noise)
-    assert runs <= 25  # 23 on average over many programs (the benchmark); ten of them vary
+    assert runs <= 23
     assert share >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / N_CASES)
 
 
