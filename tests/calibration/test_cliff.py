@@ -12,11 +12,8 @@ from scalograph.simulate.cliffs import Draw, bend, curve, jump, line, moving, se
 TOP, N_CASES = 512, 10
 
 
-def found_and_runs(draw: Draw, noise: Noise, n_cases: int = N_CASES) -> tuple[float, float]:
-    """Share of places within 5 % or between the same levels, none where there is none; and runs of the median search.
-
-    The mean of ten is that of the one that took longest; the benchmark has the mean of many.
-    """
+def found_and_runs(draw: Draw, noise: Noise, n_cases: int = N_CASES) -> tuple[float, list[int]]:
+    """Share of places within 5 % or between the same levels, none where there is none; and runs of each search."""
     rng, right, runs = np.random.default_rng(43), 0, list[int]()
     for _ in range(n_cases):
         program = draw(rng, TOP)
@@ -27,14 +24,16 @@ def found_and_runs(draw: Draw, noise: Noise, n_cases: int = N_CASES) -> tuple[fl
         else:
             right += abs(log(place) - program.place) <= 0.05 or int(place) == int(exp(program.place))
         runs.append(found.n)
-    return right / n_cases, float(np.median(runs))
+    return right / n_cases, runs
 
 
 @pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
 @pytest.mark.parametrize("factor", [1.3, 2.0])
 def test_a_cliff_is_found(factor: float, noise: Noise) -> None:
     share, runs = found_and_runs(partial(jump, factor=factor), noise)
-    assert runs <= 23
+    # 23 on average is the target, which the benchmark holds over many programs; of ten, one may take twice as many.
+    assert np.median(runs) <= 23
+    assert np.mean(runs) <= 23 + 2 * np.std(runs) / np.sqrt(N_CASES)
     assert share >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / N_CASES)
 
 
