@@ -1,15 +1,19 @@
 """How many pairs of runs until the line of break-even is known, and by how much is it off?
 
 Fork-join programs over elements, cost of each, workers, and clients; an error is that of the elements from which on
-parallel wins, at random others. Beside: without knowing what the axes are, pairs at random points, and a grid.
+parallel wins, at random others. Beside: without knowing what the axes are, pairs at random points, a grid of as many
+pairs, and a whole grid of 12288.
 """
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from statistics import mean
 
 import numpy as np
+from isoline_grid import N_PAIRS
+from isoline_grid import errors as errors_of_whole_grid
 from statistics_common import Case, Measure, main
 
 from scalograph.analysis.isoline import Surface
@@ -49,11 +53,17 @@ def _measured(program: ForkJoin, x: FloatArray, d: int, rng: np.random.Generator
 def error(method: Method, d: int, n: int, noise: Noise, at: float, odd: bool = False) -> Measure:
     """A quantile of the errors over all points of all programs, in percent."""
 
+    def one(program: ForkJoin, rng: np.random.Generator) -> FloatArray:
+        return errors(program, method(program, d, n, rng, noise), rng)
+
+    return error_of(one, at, odd)
+
+
+def error_of(one: Callable[[ForkJoin, np.random.Generator], FloatArray], at: float, odd: bool = False) -> Measure:
+    """A quantile of the errors that something makes, over all programs."""
+
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
-        found = []
-        for _ in range(n_cases):
-            program = fork_join(rng, odd)
-            found.append(errors(program, method(program, d, n, rng, noise), rng))
+        found = [one(fork_join(rng, odd), rng) for _ in range(n_cases)]
         each = [np.quantile(e, at) for e in found if e.size]
         spread = float(np.std(each)) / len(each) ** 0.5
         return 100 * float(np.quantile(np.concatenate(found), at)), 100 * spread, f"{n_cases} programs"
@@ -101,6 +111,8 @@ def cases() -> Iterator[Case]:
         for other, method in {"axes unknown": blind, "at random": at_random, "a grid": grid}.items():
             yield Case(f"{name}, 3 axes, 60 pairs, {other}: error, 90 %", None, error(method, 3, 60, noise, 0.9))
         yield Case(f"{name}, 3 axes, 120 pairs, axes unknown: error, 90 %", None, error(blind, 3, 120, noise, 0.9), 0.5)
+        whole = partial(errors_of_whole_grid, noise=noise)
+        yield Case(f"{name}, 3 axes, whole grid of {N_PAIRS} pairs: error, 90 %", None, error_of(whole, 0.9))
         for d in (1, 2, 3, 4):
             few = 0.4 if d == 4 else 1.0
             on = f"{name}, {d} ax{'i' if d == 1 else 'e'}s, until it ends"

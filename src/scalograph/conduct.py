@@ -170,7 +170,7 @@ def conduct(
     judging = partial(judge, asked=asked(planned.design.study))
     first, n_before, spent = ("study", event), 0, dict[int, float]()
     if accepted is not None:
-        first = ("resume", _resumed(event, made, accepted))
+        first = ("resume", _resumed(event, journal.first_event(made.journal), accepted))
         # Read twice rather than held: a journal may be larger than the memory.
         n_before = replay(planner, journal.read(made.journal), judging)
         spent = seconds_per_block(journal.read(made.journal))
@@ -188,9 +188,11 @@ def conduct(
     return Conducted(made, ended.reason, n_before, ended.signal)
 
 
-def _resumed(event: Mapping[str, Any], made: Results, accepted: Sequence[str]) -> dict[str, Any]:
+def _resumed(event: Mapping[str, Any], before: Mapping[str, Any], accepted: Sequence[str]) -> dict[str, Any]:
     """The `resume` event: the machine and the design as they are now, and what was accepted. Raises StudyError."""
-    found = identity.differences(journal.first_event(made.journal), event)
+    found = identity.differences(before, event)
+    if found and (fix := identity.other_form(before, event)):
+        raise StudyError.one("resume", "one is the study in full, the other its quick form", "the same form", fix)
     identity.refuse(found, list(accepted))
     return {
         "machine": event["machine"],

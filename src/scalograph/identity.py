@@ -9,7 +9,7 @@ from typing import Any
 
 from scalograph.errors import Problem, StudyError
 from scalograph.journal import understood
-from scalograph.study import Study
+from scalograph.study import Study, quickened
 
 # A difference in these makes another machine; the boot, the host's name and the governor do not.
 MACHINE_KEYS = ("cpu_model", "n_cpus", "memory_bytes", "kernel")
@@ -89,6 +89,20 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Diffe
         if before["study_hash"] != now["study_hash"]:
             pairs += [(f"study.{path}", a, b) for path, a, b in _walk(before["study"], now["study"])]
     return [Difference(key, a, b) for key, a, b in pairs if _content(a) != _content(b)]
+
+
+def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
+    """What to do where one of two events is of a study in full and the other of its quick form; None elsewhere.
+
+    Raises:
+        ProtocolError: the journal's event holds no study.
+    """
+    with understood(before, 1):
+        was, is_ = (Study.model_validate(event["study"], context={"journal": True}) for event in (before, now))
+        for full, quick, fix in ((is_, was, "add --quick"), (was, is_, "leave --quick out")):
+            if study_hash(full) != study_hash(quick) == study_hash(quickened(full)):
+                return fix
+    return None
 
 
 def refuse(found: list[Difference], accepted: list[str]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from scalograph.errors import HostError, StudyError
+from scalograph.errors import HostError, ProtocolError, StudyError
 
 ROOT = Path("scalograph-results")
 # Names of our own in a folder of results: nothing that a study brings along may replace them.
@@ -91,6 +91,19 @@ def latest(name: str, folder: Path | None = None) -> Results:
 def at(path: Path) -> Results:
     """The results that a path means: a folder, or a journal in one."""
     return Results(path if path.is_dir() else path.parent)
+
+
+def journal_of(path: Path) -> Path:
+    """The journal that a path means.
+
+    Raises:
+        ProtocolError: there is none.
+    """
+    journal = path if path.is_file() else at(path).journal
+    if not journal.exists():
+        missing = journal if path.is_dir() else path
+        raise ProtocolError(str(missing), "no such file", "a results folder or a journal", "run the study first")
+    return journal
 
 
 def write_text(file: Path, text: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from scalograph import results, table
 from scalograph.answer import findings
 from scalograph.answer.reproduce import reproduce
-from scalograph.errors import Exit, ProtocolError
+from scalograph.errors import Exit
 from scalograph.findings import Findings
 from scalograph.report.html import write as write_html
 
@@ -16,11 +16,8 @@ def analyze(source: Path) -> tuple[Findings, Path]:
     Raises:
         ProtocolError: there is no readable journal.
     """
+    read = table.load(results.journal_of(source), keep_observations=False)
     folder = results.at(source)
-    journal = source if source.is_file() else folder.journal
-    if not journal.exists():
-        raise ProtocolError(str(journal), "no such file", "a results folder or a journal", "run the study first")
-    read = table.load(journal, keep_observations=False)
     found = findings(read, folder.folder, reproduce(read.study, folder.study))
     results.write_text(folder.findings, found.model_dump_json(indent=1) + "\n")
     return found, folder.findings

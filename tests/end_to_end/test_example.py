@@ -15,6 +15,7 @@ N_DONE = {
     "break-even": 96,
     "cpu-surface": 392,
     "descriptor-cliff": 32,
+    "fork-join": 65,
     "parallel-build": 30,
     "thread-scaling": 1980,
 }

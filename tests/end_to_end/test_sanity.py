@@ -47,7 +47,7 @@ def test_nothing_is_wrong_with_this_machine(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("scalograph.cli.five_stops.WAIT_S", WAIT_S)
+    monkeypatch.setattr("scalograph.cli.alone.WAIT_S", WAIT_S)
     code = sanity(json=True)
     told = json.loads(capsys.readouterr().out)
     assert [proof["name"] for proof in told["proofs"]] == list(CHECKS)

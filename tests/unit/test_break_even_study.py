@@ -65,7 +65,7 @@ class Machine(Simulated):
     def measure(self, run: Run) -> Mapping[str, Any]:
         self.made.append(run)
         n, p = int(run.treatment["size"]), int(run.treatment["workers"])
-        parallel = run.treatment["version"] == "parallel"
+        parallel = run.treatment["version"] in ("parallel", 2)
         n *= int(run.treatment.get("cost", 1))
         wall = (START + WORKER * p + n / p if parallel else n) * 1e-4
         wall *= math.exp(self.noise * math.sin(12.9898 * len(self.made)))
@@ -98,6 +98,12 @@ def test_the_line_is_found_with_an_interval_that_holds_it(tmp_path: Path) -> Non
     assert found.answer[0].startswith("At workers 2 parallel is faster than sequential from size 2")
     assert "At workers 1 parallel is never faster by more than 10 %." in found.answer[0]
     assert stops.exit_code(found) == Exit.DONE
+
+
+def test_versions_that_are_numbers_are_told_with_the_name_of_their_factor(tmp_path: Path) -> None:
+    text = STUDY.replace('["sequential", "parallel"]', "[1, 2]").replace('version = "sequential"', "version = 1")
+    _, found = run(tmp_path, Machine(), text)
+    assert found.answer[0].startswith("At workers 2 version 2 is faster than version 1 from size 2")
 
 
 def test_a_formula_says_which_product_pays(tmp_path: Path) -> None:

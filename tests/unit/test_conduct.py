@@ -99,6 +99,20 @@ def test_other_treatments_are_never_accepted(tmp_path: Path, made: Results, leve
     assert not events(made, "resume")
 
 
+@pytest.mark.parametrize(("first", "then", "fix"), [(False, True, "leave --quick out"), (True, False, "add --quick")])
+def test_the_quick_form_is_not_resumed_as_the_whole_nor_the_other_way(
+    tmp_path: Path, first: bool, then: bool, fix: str
+) -> None:
+    planned(tmp_path / "study", more="[quick]\nprotocol = { runs = 1 }\n")
+    full, quick = (conduct.plan(declare(tmp_path / "study" / "study.toml", quick), HOST) for quick in (False, True))
+    made = conduct.begin(quick if first else full, tmp_path / "results")
+    run(quick if first else full, made)
+    said = f"resume: one is the study in full, the other its quick form, expected the same form; {fix}$"
+    with pytest.raises(StudyError, match=said):
+        run(quick if then else full, made, [])
+    assert not events(made, "resume")
+
+
 def test_another_seed_is_never_accepted(tmp_path: Path, made: Results) -> None:
     plan = planned(tmp_path / "study")
     study = plan.design.study.model_copy(update={"seed": 2})

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph import results
-from scalograph.errors import HostError
+from scalograph.errors import HostError, ProtocolError
 
 
 def test_a_file_system_without_links_costs_the_link_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,3 +37,14 @@ def test_a_folder_that_is_a_file_is_a_host_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HostError, match="cannot be made"):
         results.create("small", tmp_path / "file" / "results")
+
+
+@pytest.mark.parametrize(("asked", "missing"), [("nosuch", "nosuch"), (".", "journal.jsonl"), ("no.jsonl", "no.jsonl")])
+def test_what_is_missing_is_named_as_it_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, missing: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ProtocolError, match=rf"^{missing}: no such file, expected a results folder or a journal"):
+        results.journal_of(Path(asked))
+    (tmp_path / "journal.jsonl").touch()
+    assert results.journal_of(Path()) == results.journal_of(Path("journal.jsonl")) == Path("journal.jsonl")

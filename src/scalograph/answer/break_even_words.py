@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from scalograph.analysis.isoline import SURE
 from scalograph.answer.break_even import QUESTION, Told
-from scalograph.answer.names import title
+from scalograph.answer.names import title, version_name
 from scalograph.findings import BreakEven, Cell, Column, EvenFormula, EvenLine, EvenMap, TableDoc
 from scalograph.table import Table
 
@@ -48,13 +48,17 @@ def _misfits(one: BreakEven) -> list[str]:
     return found
 
 
+def _other(one: BreakEven) -> str:
+    return version_name(one.factor, one.other)
+
+
 def _where(table: Table, one: BreakEven) -> Iterator[str]:
     """The lines, those of all maps together: few are told one by one, many by their range."""
     told = [(one_map, line) for one_map in one.maps for line in one_map.lines]
     crossing = [(m, line) for m, line in told if line.location is not None]
     shown = crossing if len(crossing) <= NAMED else _spread(crossing)
     for number, (m, line) in enumerate(shown):
-        subject = f"{one.other} is faster than {one.baseline}" if number == 0 else "it is"
+        subject = f"{_other(one)} is faster than {version_name(one.factor, one.baseline)}" if number == 0 else "it is"
         how = "from" if line.kind == "from" else "up to"
         told_to = f", for sure as far as {_number(line.sure_to)}" if line.sure_to else ""
         on = " on" if how == "from" else ""
@@ -71,7 +75,7 @@ def _where(table: Table, one: BreakEven) -> Iterator[str]:
     for kind, said in kinds.items():
         if places := [(m, line) for m, line in told if line.kind == kind]:
             where = _places(table, places) if len(told) > 1 else ""
-            yield f"{where}{one.other} is {said}"
+            yield f"{where}{_other(one)} is {said}"
 
 
 def _partly(table: Table, one: BreakEven, told: Sequence[tuple[EvenMap, EvenLine]]) -> Iterator[str]:
@@ -83,12 +87,12 @@ def _partly(table: Table, one: BreakEven, told: Sequence[tuple[EvenMap, EvenLine
 
 def _known(one: BreakEven, x: str, line: EvenLine) -> str:
     if line.sure_from is not None:
-        return f"{one.other} is faster from {x} {_number(line.sure_from)} on"
+        return f"{_other(one)} is faster from {x} {_number(line.sure_from)} on"
     if line.sure_to is not None:
-        return f"{one.other} is faster up to {x} {_number(line.sure_to)}"
+        return f"{_other(one)} is faster up to {x} {_number(line.sure_to)}"
     if line.low is not None:
-        return f"{one.other} is not faster below {x} {_number(line.low)}"
-    return f"{one.other} is not faster above {x} {_number(line.high)}" if line.high is not None else ""
+        return f"{_other(one)} is not faster below {x} {_number(line.low)}"
+    return f"{_other(one)} is not faster above {x} {_number(line.high)}" if line.high is not None else ""
 
 
 def _spread(crossing: Sequence[tuple[EvenMap, EvenLine]]) -> list[tuple[EvenMap, EvenLine]]:
@@ -131,7 +135,7 @@ def _formula(table: Table, one: BreakEven, found: EvenFormula) -> str:
     known = [(levels, work) for levels, work in found.work if work is not None]
     shown = known if len(known) <= NAMED else [known[0], known[-1]]
     parts = [f"{_number(work)}{_for(table, levels)}" for levels, work in shown]
-    return f"As a formula: {one.other} is faster where {product} is above {', '.join(parts)}."
+    return f"As a formula: {_other(one)} is faster where {product} is above {', '.join(parts)}."
 
 
 def _power(name: str, power: float) -> str:
@@ -171,7 +175,7 @@ def _lines(table: Table, one: BreakEven) -> TableDoc:
     unit = table.study.factors[x].unit
     columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in names]
     columns += [
-        Column(name=f"{one.other} is faster", kind="label" if not names else "text"),
+        Column(name=f"{_other(one)} is faster", kind="label" if not names else "text"),
         Column(name=title(table, x), unit=unit),
         Column(name="not below", unit=unit),
         Column(name="not above", unit=unit),
@@ -181,7 +185,7 @@ def _lines(table: Table, one: BreakEven) -> TableDoc:
         for line in m.lines:
             levels = [*m.group.values(), *([line.level] if m.y else [])]
             rows.append([*map(_number, levels), _kind(line), line.location, line.low, line.high])
-    return TableDoc(id="break-even-line", title=f"Where {one.other} breaks even", columns=columns, rows=rows)
+    return TableDoc(id="break-even-line", title=f"Where {_other(one)} breaks even", columns=columns, rows=rows)
 
 
 def _kind(line: EvenLine) -> str:
@@ -198,7 +202,7 @@ def _kind(line: EvenLine) -> str:
 def _pairs(table: Table, told: Told) -> TableDoc:
     space, asked = told.space, sorted(set(told.course.asked))
     columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in space.names]
-    over = f"time of {space.other} over {space.against}"
+    over = f"time of {version_name(space.factor, space.other)} over {version_name(space.factor, space.against)}"
     columns += [
         Column(name="pairs"),
         Column(name=f"{over}, measured"),

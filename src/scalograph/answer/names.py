@@ -1,5 +1,6 @@
 """What factors and responses are called before people, and along which factor curves run."""
 
+from scalograph.findings import Level
 from scalograph.table import Table
 
 
@@ -7,6 +8,11 @@ def title(table: Table, name: str) -> str:
     """A factor's or response's name for people."""
     part = table.study.factors.get(name) or table.study.responses.get(name)
     return (part.title if part else "") or name.replace("_", " ")
+
+
+def version_name(factor: str, level: Level) -> str:
+    """A level of which a sentence says that it is faster; a bare number would be read as a measure of that."""
+    return level if isinstance(level, str) else f"{factor.replace('_', ' ')} {level:.6g}"
 
 
 def varied(table: Table) -> list[str]:

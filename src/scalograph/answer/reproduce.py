@@ -30,8 +30,15 @@ def reproduce(study: Study, copy: Path) -> list[str]:
     if shipped and not _other_text(copy, shipped):
         again = [" ".join([f"scalograph study {study.name}", *_options(study, shipped)])]
     else:
-        again = [" ".join(["scalograph run study.toml", *_options(study, copy)])] if copy.is_file() else []
+        again = [_run_again(study, copy)] if copy.is_file() else []
     return [*again, "scalograph report ."]
+
+
+def _run_again(study: Study, copy: Path) -> str:
+    """In the results folder, or where it was started if the command was looked for there."""
+    there = study.workload.cwd == "caller"
+    called = " ".join([f"scalograph run {'RESULTS/' if there else ''}study.toml", *_options(study, copy)])
+    return f"{called}    # from the folder where it was started" if there else called
 
 
 def _other_text(copy: Path, shipped: Path) -> bool:

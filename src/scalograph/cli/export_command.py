@@ -21,7 +21,6 @@ def command(
     from scalograph import results, table
     from scalograph.export import observations, write
 
-    journal = source if source.is_file() else results.at(source).journal
-    frame = observations(table.load(journal))
+    frame = observations(table.load(results.journal_of(source)))
     write(frame, to)
     tell(f"{to}: {frame.height} rows, {frame.width} columns")

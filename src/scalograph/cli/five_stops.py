@@ -8,12 +8,12 @@ from types import FrameType
 from typing import NoReturn
 
 from scalograph import conduct, results
+from scalograph.cli.alone import alone
 from scalograph.cli.before import examined
 from scalograph.cli.console import say
 from scalograph.cli.progress import LiveProgress
 from scalograph.conduct import Conducted, Plan
 from scalograph.control.discover import discover
-from scalograph.control.store import lock_machine
 from scalograph.declare import Declared
 from scalograph.design import Planner
 from scalograph.errors import Terminated
@@ -24,9 +24,6 @@ from scalograph.planning import outlook
 from scalograph.quiet_gate import QuietGate
 from scalograph.units import format_duration
 from scalograph.uses import prepared
-
-# How long a start waits for another one to end before it gives up.
-WAIT_S = 10.0
 
 
 def run_declared(
@@ -51,9 +48,7 @@ def run_declared(
         HostError: another study holds the machine, or the host refuses something that the study needs.
     """
     signal.signal(signal.SIGTERM, _terminate)
-    with lock_machine(WAIT_S) as restored:
-        for text in restored:
-            say(f"restored after an earlier crash: {text}", "yellow")
+    with alone():
         return _alone(declared, folder, resume, accepted, ceiling, noise)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalograph.cli.console import emit_json, out, tell
-from scalograph.cli.measured import close
+from scalograph.cli.measured import close, warn_first
 
 if TYPE_CHECKING:
     from scalograph.conduct import Conducted
@@ -73,6 +73,7 @@ def _tell(conducted: "Conducted", found: "Findings", page: Path, tables: str) ->
     from scalograph.stops import exit_code
 
     tell(found.study.title)
+    warn_first(found)
     for table in found.tables:
         if table.id.startswith(tables):
             tell()

@@ -86,12 +86,8 @@ def _beside(file: Path, every: "list[Benchmark]", table: "Table", where: list[st
 
 def _loaded(source: Path) -> "Table":
     from scalograph import results, table
-    from scalograph.errors import ProtocolError
 
-    journal = source if source.is_file() else results.at(source).journal
-    if not journal.exists():
-        raise ProtocolError(str(journal), "no such file", "a results folder or a journal", "run the study first")
-    return table.load(journal, keep_observations=False)
+    return table.load(results.journal_of(source), keep_observations=False)
 
 
 def _draw(tables: "list[TableDoc]") -> None:

@@ -91,14 +91,26 @@ def _answer(conducted: "Conducted", target: float, cost: float | None, json: boo
     if json:
         emit_json({**show.document(read, curves, said, found), "results": str(conducted.results.folder)})
         return exit_code(found)
+    warn_first(found)
     _tell(read, curves, said)
     close(conducted, found, read.notes, page)
     return exit_code(found)
 
 
+def warn_first(found: "Findings") -> None:
+    """What is not to be believed says so above its figures; whoever copies them must have seen it."""
+    if found.trust.level == "reject":
+        tell(f"{_trust(found)}\n")
+
+
+def _trust(found: "Findings") -> str:
+    return f"{found.trust.level.upper()}: {found.trust.sentence}"
+
+
 def close(conducted: "Conducted", found: "Findings", noted: Container[str], page: Path) -> None:
     """What stands below every answer: whether to believe it, what failed, and where it lies."""
-    tell(f"{found.trust.level.upper()}: {found.trust.sentence}")
+    if found.trust.level != "reject":  # that stands above
+        tell(_trust(found))
     for why, count in found.runs.failures.items():
         tell(f"failed: {count} x {why}")
     for warning in found.warnings:

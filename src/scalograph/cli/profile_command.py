@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from scalograph.profile.values import Profile
     from scalograph.results import Results
 
-# How long a start waits for a study to end before it gives up.
-WAIT_S = 10.0
 # What the recorder of a JVM can be asked for.
 LEAST_S, MOST_S = 0.001, 1.0
 Where = Annotated[
@@ -78,15 +76,13 @@ def _profile(
     """Alone on this machine, as every run is."""
     import signal
 
+    from scalograph.cli.alone import alone
     from scalograph.control.discover import discover
-    from scalograph.control.store import lock_machine
     from scalograph.profile.again import planned_again
     from scalograph.profile.taking import refuse_other_programs, with_iterations
 
     signal.signal(signal.SIGTERM, _terminate)
-    with lock_machine(WAIT_S) as restored:
-        for text in restored:
-            say(f"restored after an earlier crash: {text}", "yellow")
+    with alone():
         planned, notes = planned_again(folder, file, discover())
         refuse_other_programs(planned)
         planned = with_iterations(planned, iterations) if iterations else planned

@@ -1,4 +1,4 @@
-"""How a study goes: what runs, what is left, how long, how precise; one line a block when nobody looks on."""
+"""How a study goes: what runs, what is left, how long, how precise; some lines when nobody looks on."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,12 @@ from scalograph.units import format_duration
 
 # Treatments that a line names; a block may end with hundreds.
 NAMED = 3
+# Where nobody looks on, a block that takes long says so in between.
+QUIET_S = 30.0
 
 
 class LiveProgress:
-    """A bar on stderr where that is a terminal, else a sentence at the end of each block.
+    """A bar on stderr where that is a terminal, else a sentence at the end of each block, and every half minute.
 
     Args:
         design: what is run.
@@ -37,7 +39,7 @@ class LiveProgress:
         self._search = planner if isinstance(planner, SearchPlanner) else None
         self._n_forgone = len(reached.forgone) if (reached := self._reached()) else 0
         self._done = self._before = n_done
-        self._began = time.monotonic()
+        self._began = self._said = time.monotonic()
         self._disturbed = self._failed = 0
         self._block: int | None = None
         console = err()
@@ -63,7 +65,7 @@ class LiveProgress:
             )
             self._bar.update(self._task, description=where, total=self._total)
         elif self._block is not None and run.block != self._block:
-            self._line()
+            self._line(" done")
         self._block = run.block
 
     def told(self, run: Run, record: Mapping[str, Any], judgment: Judgment) -> None:
@@ -73,6 +75,8 @@ class LiveProgress:
         self._failed += judgment.verdict == "failed"
         if self._bar:
             self._bar.update(self._task, completed=self._done, left=self._left())
+        elif time.monotonic() - self._said >= QUIET_S:
+            self._line("")
         if reached := self._reached():
             self._tell_forgone(run, reached.forgone[self._n_forgone :])
             self._n_forgone = len(reached.forgone)
@@ -105,11 +109,12 @@ class LiveProgress:
         near += [self._search.course.state] if self._search and self._search.course.state else []
         return ", ".join([f"{about} {format_duration(max(1, round(left)))} left", *near, *bad])
 
-    def _line(self) -> None:
+    def _line(self, done: str) -> None:
+        self._said = time.monotonic()
         if self._search:
             return say(f"run {self._done} of about {self._total}, {self._left()}")
         of = f" of {self._of}" if self._of else ""
-        say(f"block {(self._block or 0) + 1}{of} done, run {self._done} of {self._total}, {self._left()}")
+        say(f"block {(self._block or 0) + 1}{of}{done}, run {self._done} of {self._total}, {self._left()}")
 
 
 def _levels(treatment: Treatment) -> str:

@@ -37,9 +37,8 @@ def sanity(json: bool) -> int:
 def _proofs() -> "list[Proof]":
     import signal
 
-    from scalograph.cli.five_stops import WAIT_S
+    from scalograph.cli.alone import alone
     from scalograph.control.discover import discover
-    from scalograph.control.store import lock_machine
     from scalograph.hosts.probe import find_probe
     from scalograph.sanity import prove
 
@@ -47,9 +46,7 @@ def _proofs() -> "list[Proof]":
     if probe.warning:
         say(probe.warning, "yellow")
     signal.signal(signal.SIGTERM, _terminate)
-    with lock_machine(WAIT_S) as restored:
-        for text in restored:
-            say(f"restored after an earlier crash: {text}", "yellow")
+    with alone():
         return prove(discover(jvms=()), probe.argv)
 
 

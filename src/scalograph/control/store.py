@@ -70,12 +70,15 @@ _held: dict[Path, int] = {}
 
 
 @contextmanager
-def lock_machine(wait_s: float = 0.0, store: Store | None = None) -> Iterator[list[str]]:
+def lock_machine(
+    wait_s: float = 0.0, store: Store | None = None, tell: Callable[[str], object] = str
+) -> Iterator[list[str]]:
     """Hold the machine: no other start runs meanwhile. What a dead owner left is put right first, told in the value.
 
     Args:
         wait_s: how long to wait for another start to end.
         store: another one than the machine's.
+        tell: is told once that, and for whom, we wait.
 
     Raises:
         HostError: another start holds the machine, or what it left cannot be put right.
@@ -88,9 +91,9 @@ def lock_machine(wait_s: float = 0.0, store: Store | None = None) -> Iterator[li
     with PrivateFolder(path) as folder, ExitStack() as locks:
         first = not _held.get(path)
         if first:
-            deadline = time.monotonic() + wait_s
-            locks.callback(os.close, _locked(folder, deadline))
-            if (shared := _shared(store, deadline)) is not None:
+            turn = _Turn(wait_s, tell)
+            locks.callback(os.close, _locked(folder, turn))
+            if (shared := _shared(store, turn)) is not None:
                 locks.callback(os.close, shared)
         _held[path] = _held.get(path, 0) + 1
         try:
@@ -145,24 +148,36 @@ def changed(change: Change, make: Callable[[], object], store: Store) -> Iterato
             _write(folder, store.root, kept)
 
 
-def _locked(folder: PrivateFolder, deadline: float) -> int:
-    while (lock := _try_lock(folder)) is None:
-        if time.monotonic() >= deadline:
-            holder = (folder.read(LOCK) or b"").decode(errors="replace").strip()
-            who = f"process {holder}" if holder.isdecimal() else "another process"
-            raise HostError(str(folder.path), f"{who} measures on this machine", "one at a time", "wait for its end")
+class _Turn:
+    """Waiting for others' end, with an end of its own."""
+
+    def __init__(self, wait_s: float, tell: Callable[[str], object]) -> None:
+        self._until = time.monotonic() + wait_s
+        self._wait_s, self._tell, self._told = wait_s, tell, False
+
+    def wait(self, lock: str, who: str) -> None:
+        """A moment, in which `who` may end. Raises HostError once we have waited long enough."""
+        if (left := self._until - time.monotonic()) <= 0:
+            raise HostError(lock, f"{who} measures on this machine", "one at a time", "wait for its end")
+        # What ends within a second is not worth a line.
+        if not self._told and left < self._wait_s - 1:
+            self._told = True
+            self._tell(f"waiting for {who}, which measures on this machine, at most {left:.0f} s")
         time.sleep(_POLL_S)
+
+
+def _locked(folder: PrivateFolder, turn: _Turn) -> int:
+    while (lock := _try_lock(folder)) is None:
+        holder = (folder.read(LOCK) or b"").decode(errors="replace").strip()
+        turn.wait(str(folder.path), f"process {holder}" if holder.isdecimal() else "another process")
     return lock
 
 
-def _shared(store: Store, deadline: float) -> int | None:
+def _shared(store: Store, turn: _Turn) -> int | None:
     """The lock of all users; None where there is no place for one, or somebody has spoiled it."""
     try:
         while store.shared and (lock := try_shared(store.shared)) is None:
-            if time.monotonic() >= deadline:
-                found = "another user's process measures on this machine"
-                raise HostError(str(store.shared), found, "one at a time", "wait for its end")
-            time.sleep(_POLL_S)
+            turn.wait(str(store.shared), "another user's process")
     except OSError:
         return None
     return lock if store.shared else None

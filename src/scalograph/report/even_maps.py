@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from scalograph.answer.names import version_name
 from scalograph.findings import BreakEven, EvenLine, EvenMap, EvenPair, Findings
 from scalograph.report.axis import Factors
 from scalograph.report.escape import visible
@@ -26,8 +27,8 @@ def even_maps(findings: Findings, factors: Factors) -> dict[str, Any] | None:
     x, y = _axes(maps, factors)
     octaves = max(abs(math.log2(n)) for m in maps for row in m.ratio for n in row)
     return {
-        "other": visible(level_text(one.other)),
-        "baseline": visible(level_text(one.baseline)),
+        "other": visible(version_name(one.factor, one.other)),
+        "baseline": visible(version_name(one.factor, one.baseline)),
         "even": one.even,
         "octaves": min(max(math.ceil(octaves), 1), MOST_OCTAVES),
         "is_cut": octaves > MOST_OCTAVES,
@@ -98,7 +99,7 @@ def _band(line: EvenLine, x: EvenAxis) -> list[float] | None:
 
 def _said(one: BreakEven, line: EvenLine, x: EvenAxis) -> str:
     """What a row says, in words."""
-    other = visible(level_text(one.other))
+    other = visible(version_name(one.factor, one.other))
     if line.location is not None:
         how, on = ("from", " on") if line.kind == "from" else ("up to", "")
         ends = f" [{_text(line.low)}, {_text(line.high)}]" if line.low is not None and line.high is not None else ""

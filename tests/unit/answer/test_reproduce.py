@@ -37,6 +37,13 @@ def test_options_are_told_from_the_declaration(tmp_path: Path, run: Study, line:
     assert reproduce(run, copy) == [line, "scalograph report ."]
 
 
+def test_a_command_that_is_looked_for_where_the_caller_was_is_called_from_there(tmp_path: Path) -> None:
+    copy = tmp_path / "study.toml"
+    copy.write_text(QUICK.replace("[workload]\n", '[workload]\ncwd = "caller"\n'))
+    line = "scalograph run RESULTS/study.toml --quick    # from the folder where it was started"
+    assert reproduce(quickened(load(copy)), copy)[0] == line
+
+
 def test_a_declaration_that_cannot_be_read_leaves_the_options_out(tmp_path: Path) -> None:
     copy = tmp_path / "study.toml"
     copy.write_text("version = 2\n")

@@ -83,6 +83,26 @@ def test_a_grid_says_a_sentence_a_block(capsys: pytest.CaptureFixture[str]) -> N
     ]
 
 
+def test_a_block_that_takes_long_says_so_in_between(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+
+    def takes_20_s(threads: int, block: int) -> float:
+        now[0] += 20
+        return 1.0
+
+    made = planned(2)
+    with plain(made, planner := GridPlanner(made)) as shown:
+        conduct(shown, planner, takes_20_s)
+    assert said(capsys) == [
+        "block 1 of 2, run 2 of 6, about 1 min 20 s left",
+        "block 1 of 2 done, run 3 of 6, about 1 min 00 s left",
+        "block 2 of 2, run 5 of 6, about 20 s left",
+    ]
+
+
 def test_a_sentence_counts_what_went_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     made = planned(2)
     with plain(made, planner := GridPlanner(made)) as shown:

@@ -108,9 +108,21 @@ def test_a_second_start_waits_when_told_to_and_puts_right_what_the_first_left(ke
     process = start("middle")
     wait_until_held(process)
     subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -9 {process.pid}"]).wait()
-    with lock_machine(wait_s=30, store=kept) as restored:
+    told: list[str] = []
+    with lock_machine(wait_s=30, store=kept, tell=told.append) as restored:
         assert restored == [REMOVED, DELEGATION]
         assert untouched(kept)
+    assert told == [], "a wait of less than a second is not worth a line"
+
+
+def test_a_longer_wait_is_told_once(kept: Store, start: Start) -> None:
+    process = start("middle")
+    wait_until_held(process)
+    told: list[str] = []
+    with pytest.raises(HostError, match="wait for its end"), lock_machine(1.5, kept, told.append):
+        pass
+    (line,) = told
+    assert line.startswith(f"waiting for process {process.pid}, which measures on this machine, at most")
 
 
 def test_after_a_reboot_nothing_is_touched(kept: Store, start: Start) -> None:

@@ -35,7 +35,7 @@ def saying(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             return list(proofs)
 
         monkeypatch.setattr("scalograph.sanity.prove", prove)
-        monkeypatch.setattr("scalograph.cli.five_stops.WAIT_S", 300.0)
+        monkeypatch.setattr("scalograph.cli.alone.WAIT_S", 300.0)
 
     return say
 

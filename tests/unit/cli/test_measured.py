@@ -1,0 +1,22 @@
+"""What stands above and below the answer of `measure` and `find`."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from scalograph.cli import measured
+
+
+@pytest.mark.parametrize(("level", "first"), [("reject", True), ("doubt", False), ("believe", False)])
+def test_what_is_not_to_be_believed_says_so_first_and_once(
+    capsys: pytest.CaptureFixture[str], level: str, first: bool
+) -> None:
+    found: Any = SimpleNamespace(
+        trust=SimpleNamespace(level=level, sentence="because."), runs=SimpleNamespace(failures={}), warnings=[]
+    )
+    conducted: Any = SimpleNamespace(results=SimpleNamespace(study="study.toml"))
+    measured.warn_first(found)
+    assert (capsys.readouterr().out == f"{level.upper()}: because.\n\n") == first
+    measured.close(conducted, found, (), measured.Path("report.html"))
+    assert (f"{level.upper()}: because." in capsys.readouterr().out) != first
