@@ -9,6 +9,7 @@ from itertools import product
 from math import prod
 
 import numpy as np
+import numpy.typing as npt
 from scipy.interpolate import RegularGridInterpolator
 
 from scalograph.simulate.isolines import RANGES, ForkJoin, spread_points
@@ -33,7 +34,7 @@ def errors(program: ForkJoin, rng: np.random.Generator, noise: Noise, sides: tup
     return np.abs(2.0 ** (found(others[inside]) - true[inside]) - 1)
 
 
-def _rows(wins: FloatArray, elements: FloatArray) -> FloatArray:
+def _rows(wins: npt.NDArray[np.bool_], elements: FloatArray) -> FloatArray:
     """Log2 of the elements from which on parallel wins, for each row; the end of the range where it never does."""
     # Cut k: it loses below level k and wins from there on. Wrong are wins below and losses from there on.
     below = np.concatenate([np.zeros((1, *wins.shape[1:])), np.cumsum(wins, axis=0)])

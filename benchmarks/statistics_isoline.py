@@ -7,14 +7,14 @@ pairs, and a whole grid of 12288.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from statistics import mean
 
 import numpy as np
 from isoline_grid import N_PAIRS
 from isoline_grid import errors as errors_of_whole_grid
-from statistics_common import Case, Measure, main
+from statistics_common import SEED, Case, Measure, main
 
 from scalograph.analysis.isoline import Surface
 from scalograph.analysis.isoline_mean import Axis
@@ -85,13 +85,19 @@ def asked(d: int, n: int, of: Callable[[list[float]], float]) -> Measure:
     return measure
 
 
-def ended(d: int, noise: Noise, of: Callable[[list[Asked]], float], note: str = "") -> Measure:
-    """A figure of searches as the laboratory makes them, over a grid of levels until they end."""
+@cache
+def searches(d: int, noise: str, n_cases: int) -> list[Asked]:
+    """Searches as the laboratory makes them, over a grid of levels until they end: made once for all their figures."""
+    rng = np.random.default_rng([SEED, d, list(NOISES).index(noise)])
+    return [asked_until_it_ends(fork_join(rng), d, rng, NOISES[noise]) for _ in range(n_cases)]
 
-    def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
-        found = [asked_until_it_ends(fork_join(rng), d, rng, noise) for _ in range(n_cases)]
-        each = [of([one]) for one in found]
-        return of(found), float(np.std(each)) / n_cases**0.5, note or f"{n_cases} programs"
+
+def ended(d: int, noise: str, of: Callable[[list[Asked]], float]) -> Measure:
+    """A figure of these."""
+
+    def measure(_: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
+        found = searches(d, noise, n_cases)
+        return of(found), float(np.std([of([one]) for one in found])) / n_cases**0.5, f"{n_cases} programs"
 
     return measure
 
@@ -116,18 +122,16 @@ def cases() -> Iterator[Case]:
         for d in (1, 2, 3, 4):
             few = 0.4 if d == 4 else 1.0
             on = f"{name}, {d} ax{'i' if d == 1 else 'e'}s, until it ends"
-            yield Case(f"{on}: pairs (not a share)", None, ended(d, noise, lambda all_: mean(a.n for a in all_)), few)
-            yield Case(f"{on}: decided", None, ended(d, noise, lambda all_: 100 * mean(a.decided for a in all_)), few)
-            yield Case(
-                f"{on}: points wrong", (0.0, 2.5), ended(d, noise, lambda all_: 100 * mean(a.wrong for a in all_)), few
-            )
-            yield Case(
-                f"{on}: truth near the line in its interval", (90.0, 100.0),
-                ended(d, noise, lambda all_: 100 * mean(a.held for a in all_)), few,
-            )  # fmt: skip
+            for figure, target, of in (
+                ("pairs (not a share)", None, lambda all_: mean(a.n for a in all_)),
+                ("decided", None, lambda all_: 100 * mean(a.decided for a in all_)),
+                ("points wrong", (0.0, 2.5), lambda all_: 100 * mean(a.wrong for a in all_)),
+                ("truth near the line in its interval", (90.0, 100.0), lambda all_: 100 * mean(a.held for a in all_)),
+            ):
+                yield Case(f"{on}: {figure}", target, ended(d, name, of), few)
         yield Case(
             f"{name}, 4 axes: longest ms until the next pair (not a share)", (0.0, 500.0),
-            ended(4, noise, lambda all_: 1e3 * max(a.slowest for a in all_)), 0.4,
+            ended(4, name, lambda all_: 1e3 * max(a.slowest for a in all_)), 0.4,
         )  # fmt: skip
     for d, n in ((3, 60), (4, 160)):
         yield Case(f"ms until the next pair, {d} axes (not a share)", (0.0, 50.0), asked(d, n, np.median), 0.2)

@@ -191,7 +191,7 @@ def conduct(
 def _resumed(event: Mapping[str, Any], before: Mapping[str, Any], accepted: Sequence[str]) -> dict[str, Any]:
     """The `resume` event: the machine and the design as they are now, and what was accepted. Raises StudyError."""
     found = identity.differences(before, event)
-    if found and (fix := identity.other_form(before, event)):
+    if any(d.name not in accepted for d in found) and (fix := identity.other_form(before, event)):
         raise StudyError.one("resume", "one is the study in full, the other its quick form", "the same form", fix)
     identity.refuse(found, list(accepted))
     return {

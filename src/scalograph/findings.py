@@ -225,7 +225,7 @@ class EvenLine(Model):
     """Where one version begins or ends to win along `x`, at one level of `y`."""
 
     level: float | None = Field(description="of y; null where one factor varies alone")
-    kind: Literal["from", "until", "always", "never", "several", "undecided"] = Field(
+    kind: Literal["from", "until", "always", "never", "several", "undecided", "unmeasured"] = Field(
         description="of the other version: it wins from `location` on, or until there, or ..."
     )
     location: float | None = None

@@ -82,7 +82,11 @@ def pairs(study: Study, treatments: Sequence[Treatment]) -> Pairs:
         StudyError: there is nothing to compare, or at too many points.
     """
     ((factor, against),) = study.baseline.items()
-    other = next(level for level in study.factors[factor].levels if level != against)
+    planned = {treatment[factor]: None for treatment in treatments}
+    other = next((level for level in planned if level != against), None)
+    if other is None:
+        alone = f"only {against} is planned here"
+        raise StudyError.one(f"factors.{factor}", alone, "two versions", "see what this machine does not grant")
     names = tuple(n for n in study.factors if n != factor and len({t[n] for t in treatments}) > 1)
     found: dict[tuple[Level, ...], dict[Level, Treatment]] = {}
     for treatment in treatments:

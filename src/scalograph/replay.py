@@ -13,7 +13,7 @@ Finished = tuple[Run, Mapping[str, Any], str]
 
 
 def replay(planner: Planner, events: Iterable[Mapping[str, Any]], judging: Judging = judge) -> int:
-    """Tell a planner what the journal already holds.
+    """Tell a planner what the journal already holds, and that another start goes on.
 
     Returns:
         How many finished runs there were.
@@ -23,16 +23,20 @@ def replay(planner: Planner, events: Iterable[Mapping[str, Any]], judging: Judgi
         StudyError: a run is another one in the planner's design.
     """
     told = 0
-    for run, record, verdict in finished(events, judging):
-        planner.tell(run, record, verdict)
+    for done in _finished(events, judging):
+        if done is None:
+            planner.resume()
+            continue
+        planner.tell(*done)
         told += 1
+    planner.resume()
     return told
 
 
-def finished(events: Iterable[Mapping[str, Any]], judging: Judging = judge) -> Iterator[Finished]:
-    """Runs, records and verdicts in order. Raises ProtocolError.
+def _finished(events: Iterable[Mapping[str, Any]], judging: Judging) -> Iterator[Finished | None]:
+    """Runs, records and verdicts in order, and None where another start went on. Raises ProtocolError.
 
-    One that was killed between `run` and `verdict` has a verdict too: it is a function of the record.
+    A run that was killed between `run` and `verdict` has a verdict too: it is a function of the record.
     """
     names: set[str] = set()
     last: Finished | None = None
@@ -40,6 +44,9 @@ def finished(events: Iterable[Mapping[str, Any]], judging: Judging = judge) -> I
         with understood(event, number):
             if event["event"] == "verdict" and last and event["run"] == last[0].run:
                 last = (last[0], last[1], str(event["verdict"]))
+            if event["event"] == "resume":
+                yield from [last] if last else []
+                yield (last := None)
             if event["event"] != "run":
                 continue
             done, last = last, (_run(event), event["record"], judging(event["record"]).verdict)

@@ -1,6 +1,7 @@
 """The folder of one study's results: five files, each what a stop left."""
 
 import secrets
+import shlex
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -60,9 +61,9 @@ def create(name: str, folder: Path | None = None) -> Results:
     results = Results(folder or ROOT / name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}")
     try:
         if results.journal.exists():
-            raise StudyError.one(
-                str(results.journal), "exists", "a folder without a journal", "add --resume, or choose another -o"
-            )
+            again = shlex.join(["scalograph", "run", str(results.study), "--resume", "-o", str(results.folder)])
+            fix = f"choose another -o, or go on with: {again}"
+            raise StudyError.one(str(results.journal), "exists", "a folder without a journal", fix)
         results.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise HostError(

@@ -130,7 +130,7 @@ def run_study(
                 reason = "budget"
                 break
             quiet = _round(run) == round_ or gate is None or _passed(gate, run.block, loop, interrupts)
-            if stop_if_busy and not quiet:
+            if stop_if_busy and not quiet and not interrupts.number:
                 reason = "busy"
                 break
             round_ = _round(run)

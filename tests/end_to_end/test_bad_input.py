@@ -79,7 +79,7 @@ def test_plan_honours_the_confidence_and_says_where_it_cannot_write(tmp_path: Pa
         (["study", "thread-scalling"], 'no study "thread-scalling" ships, expected one of'),
         (["run", "study.toml", "--budget", "10"], 'found "10", expected a number with a unit'),
         (["run", "study.toml", "--resume"], "no journal"),
-        (["export", "none", "--to", "x.csv"], "cannot be read"),
+        (["export", "none", "--to", "x.csv"], "none: no such file, expected a results folder or a journal"),
     ],
 )
 def test_a_wrong_command_line(tmp_path: Path, arguments: list[str], message: str) -> None:
@@ -225,7 +225,7 @@ def test_a_packed_journal_bomb_is_bounded(tmp_path: Path) -> None:
 def test_results_are_never_overwritten(tmp_path: Path) -> None:
     finished(tmp_path)
     done = scalograph("run", "study.toml", "-o", "results", cwd=tmp_path)
-    assert done.returncode == 2 and "add --resume" in done.stderr
+    assert done.returncode == 2 and "go on with: scalograph run" in done.stderr
 
 
 def test_a_changed_study_does_not_resume_and_the_difference_is_shown(tmp_path: Path) -> None:

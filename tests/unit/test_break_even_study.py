@@ -60,6 +60,7 @@ class Machine(Simulated):
 
     noise: float = 0.02
     failing_from: int = 1 << 30
+    failing_workers: int = 0
     busy: tuple[int, ...] = ()
 
     def measure(self, run: Run) -> Mapping[str, Any]:
@@ -69,7 +70,8 @@ class Machine(Simulated):
         n *= int(run.treatment.get("cost", 1))
         wall = (START + WORKER * p + n / p if parallel else n) * 1e-4
         wall *= math.exp(self.noise * math.sin(12.9898 * len(self.made)))
-        status = "failed" if parallel and n >= self.failing_from else "ok"
+        failing = parallel and (n >= self.failing_from or p == self.failing_workers)
+        status = "failed" if failing else "ok"
         disturbed = 0.5 * wall if len(self.made) in self.busy else 0.0
         return record(wall, wall, cpus=(0, 1), status=status, neighbor_s=disturbed)
 
@@ -179,12 +181,49 @@ def test_a_point_that_fails_is_left_out(tmp_path: Path) -> None:
     assert found.break_even.maps[0].lines[2].location == pytest.approx(line(4), rel=0.2)
 
 
+def test_of_a_setting_where_all_pairs_fail_nothing_is_told(tmp_path: Path) -> None:
+    text = STUDY.replace("[1, 2, 4, 8]", "[2, 4, 8, 64]")
+    done, found = run(tmp_path, Machine(failing_workers=64), text)
+    even = found.break_even
+    assert done.reason == "complete" and even is not None and even.decided
+    last = even.maps[0].lines[-1]
+    assert (last.level, last.kind, last.location, last.low) == (64, "unmeasured", None, None)
+    assert "At workers 64 nothing is known: no pair there has two times." in found.answer[0]
+    assert [line.kind for line in even.maps[0].lines[:-1]] == ["from"] * 3
+    assert even.formula is not None and [levels["workers"] for levels, _ in even.formula.work] == [2, 4, 8]
+
+
 def test_start_points_that_fail_are_stood_in_for(tmp_path: Path) -> None:
     text = STUDY.replace('levels = [1, 2, 4, 8]\nrole = "workers"', "levels = [4]")
     done, found = run(tmp_path, Machine(failing_from=8192), text)
     even = found.break_even
     assert done.reason == "complete" and even is not None and even.decided
     assert even.maps[0].lines[0].location == pytest.approx(line(4), rel=0.2)
+
+
+@dataclass
+class Cutoff(Machine):
+    """The parallel version is slower up to 1000, and then suddenly three times as fast."""
+
+    def measure(self, run: Run) -> Mapping[str, Any]:
+        self.made.append(run)
+        wall = (1.15 if run.treatment["size"] < 1000 else 0.37) if run.treatment["version"] == "parallel" else 1.0
+        wall *= math.exp(0.03 * math.sin(12.9898 * len(self.made)))
+        return record(wall, wall, cpus=(0, 1))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_beside_a_jump_nothing_wrong_is_told_for_sure(tmp_path: Path, seed: int) -> None:
+    levels = ", ".join(str(round(2 ** (4 + 12 * i / 63))) for i in range(64))
+    text = STUDY.replace('"16:65536:*2"', f"[{levels}]").replace("seed = 3", f"seed = {seed}")
+    text = text.replace('levels = [1, 2, 4, 8]\nrole = "workers"', "levels = [4]")
+    _, found = run(tmp_path, Cutoff(), text)
+    assert found.break_even is not None
+    (told,) = found.break_even.maps[0].lines
+    if found.break_even.decided:
+        assert told.kind == "from" and (told.low or 0) < 1000 < (told.high or 0)
+    else:
+        assert stops.exit_code(found) == Exit.SHORT_OF_RUNS
 
 
 @dataclass
@@ -274,6 +313,15 @@ def test_what_cannot_be_compared_is_refused_when_it_is_declared(old: str, new: s
     with pytest.raises(StudyError) as caught:
         parse(STUDY.replace(old, new))
     assert told in str(caught.value)
+
+
+def test_a_version_that_the_host_refuses_is_missing_in_words(tmp_path: Path) -> None:
+    text = STUDY.replace(
+        '["sequential", "parallel"]', '["other", "fifo:10"]\ncontrol = "policy"\nif_granted = ["fifo:10"]'
+    )
+    text = text.replace('version = "sequential"', 'version = "other"').replace('"{version}", ', "")
+    with pytest.raises(StudyError, match=r"^factors.version: only other is planned here, expected two versions"):
+        conduct.planner_of(searched.planned(tmp_path, text, HOST.model_copy(update={"granted_priority": 0})).design)
 
 
 def test_too_many_points_are_refused(tmp_path: Path) -> None:

@@ -104,6 +104,21 @@ def test_a_place_that_moves_is_an_answer(tmp_path: Path) -> None:
     assert stops.exit_code(found) == Exit.DONE
 
 
+def test_a_place_that_was_not_looked_at_again_says_so(tmp_path: Path) -> None:
+    whole = run(tmp_path / "whole", Machine({220: 2.0}))[0].results
+    n = sum(event["event"] == "run" for event in journal.read(whole.journal))
+    _, found = run(tmp_path / "cut", Machine({220: 2.0}), STUDY + f"[protocol]\nbudget_runs = {n - 1}\n")
+    assert found.cliffs is not None and found.cliffs.cliffs and not found.cliffs.decided
+    assert "It was not looked whether the place stays: the runs ended before." in found.answer[0]
+    assert "was not looked whether the place stays" in " ".join([*found.trust.causes, found.trust.sentence])
+
+
+def test_a_search_never_goes_by_cpu_time(tmp_path: Path) -> None:
+    text = STUDY + '[responses.cpu]\nfrom = "run.cpu"\nunit = "s"\n[protocol]\nwhen_busy = "cpu-time"\n'
+    _, found = run(tmp_path, Machine({220: 2.0}, busy=tuple(range(100))), text)
+    assert found.trust.level == "reject"
+
+
 def test_no_cliff_is_an_answer(tmp_path: Path) -> None:
     _, found = run(tmp_path, Machine({}))
     assert found.cliffs is not None and found.cliffs.decided and not found.cliffs.cliffs

@@ -99,6 +99,14 @@ def test_other_treatments_are_never_accepted(tmp_path: Path, made: Results, leve
     assert not events(made, "resume")
 
 
+def test_the_other_form_is_accepted_by_name_like_any_other_difference(tmp_path: Path) -> None:
+    planned(tmp_path / "study", more="[quick]\nprotocol = { runs = 1 }\n")
+    full, quick = (conduct.plan(declare(tmp_path / "study" / "study.toml", quick), HOST) for quick in (False, True))
+    made = conduct.begin(quick, tmp_path / "results")
+    run(quick, made)
+    assert run(full, made, ["study_hash"]).reason == "complete"
+
+
 @pytest.mark.parametrize(("first", "then", "fix"), [(False, True, "leave --quick out"), (True, False, "add --quick")])
 def test_the_quick_form_is_not_resumed_as_the_whole_nor_the_other_way(
     tmp_path: Path, first: bool, then: bool, fix: str

@@ -241,9 +241,15 @@ def test_a_study_that_stops_when_busy_ends_after_the_block(tmp_path: Path) -> No
     file, host = tmp_path / "journal.jsonl", FakeHost(disturbed=FIRST[:4])
     assert run_once(file, host, GridPlanner(changed(when_busy="stop"))) == "busy"
     assert host.measured == FIRST
-    planner = GridPlanner(changed(when_busy="stop"))
-    replay(planner, journal.read(file))
-    assert planner.gave_up and planner.ask() is None
+
+
+def test_one_that_stopped_on_a_busy_machine_goes_on_in_another_start(tmp_path: Path) -> None:
+    file = tmp_path / "journal.jsonl"
+    run_once(file, FakeHost(disturbed=FIRST[:4]), GridPlanner(changed(when_busy="stop")))
+    planner, quiet = GridPlanner(changed(when_busy="stop")), FakeHost()
+    assert replay(planner, journal.read(file)) == 7
+    assert run_once(file, quiet, planner, Journal(file)) == "complete"
+    assert quiet.measured == NAMES[7:]
 
 
 class FakeGate:
@@ -279,6 +285,19 @@ def test_a_busy_machine_stops_a_study_that_says_so(tmp_path: Path) -> None:
     host, gate = FakeHost(), FakeGate([Passage(True), Passage(False, "busy")])
     assert gated(tmp_path / "journal.jsonl", host, gate, stop=True) == "busy"
     assert host.measured == FIRST
+
+
+class SignalingGate(FakeGate):
+    """Somebody wants us to stop while we wait for quiet."""
+
+    def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
+        signal.raise_signal(signal.SIGTERM)
+        assert interrupted()
+        return Passage(False, "busy")
+
+
+def test_a_signal_while_we_wait_for_quiet_is_no_busy_machine(tmp_path: Path) -> None:
+    assert gated(tmp_path / "journal.jsonl", FakeHost(), SignalingGate([]), stop=True) == "interrupted"
 
 
 @pytest.mark.parametrize(("runs", "n_done", "measured"), [(21, 0, 21), (20, 0, 14), (6, 0, 0), (14, 7, 7), (13, 7, 0)])

@@ -15,8 +15,13 @@ START, MOST = 4, {1: 24, 2: 48, 3: 80, 4: 160}
 LEAST = 8
 # A difference of so much counts as even, where the study says nothing else.
 EVEN = 0.10
-# Pairs that fail so often leave their point out; fits in a row that leave nothing undecided end the search.
-FAILURES, IN_A_ROW = 2, 2
+# Pairs that fail so often leave their point out.
+FAILURES = 2
+# Signs of g on the two sides of the line.
+WINS, LOSES = -1, 1
+# Fits in a row that leave nothing undecided end the search: the pairs between them, one on each side of the line, might
+# have told that the surface is wrong there.
+IN_A_ROW = 3
 
 
 class BreakEvenCourse:
@@ -139,6 +144,8 @@ class BreakEvenCourse:
         self.surface = Surface(self._at[self.asked], np.array(self.g), self._axes, self._cpus, self.surface)
         self._look(self.surface)
         self._in_a_row = 0 if self._share or self._doubtful(self.surface) else self._in_a_row + 1
+        if self._in_a_row:
+            self._next = self._confirming(self.surface, WINS if self._in_a_row % 2 else LOSES)
 
     def _doubtful(self, surface: Surface) -> list[int]:
         """Points whose only pair lies far off the surface: no single pair decides, nor is it left out."""
@@ -146,6 +153,18 @@ class BreakEvenCourse:
         far = np.abs(np.array(self.g) - mean) > OUTLIER * surface.sizes.noise
         kept = [i for i, off in zip(self.asked, far, strict=True) if off and i not in self._out]
         return [i for i in kept if self.asked.count(i) == 1]
+
+    def _confirming(self, surface: Surface, side: int) -> int:
+        """Where all seems to be known: the point nearest to the line on that side of it that nobody has measured.
+
+        A surface that is smooth knows more than was measured. A jump makes it wrong beside the line, and for sure.
+        """
+        fresh = np.array([i for i in self.candidates if i not in self.asked], dtype=np.int64)
+        if not fresh.size:
+            return int(self._next or 0)
+        mean, sd = surface(self._at[fresh])
+        tells = np.round(SURE * sd - np.abs(mean), DIGITS)
+        return int(fresh[np.argmax(np.where(np.sign(mean) == side, tells, tells - 100.0))])
 
     def _look(self, surface: Surface) -> None:
         """Where the next pair tells most: first where anything is open, near the line by the straddle rule."""

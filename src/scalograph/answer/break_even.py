@@ -10,7 +10,7 @@ import numpy as np
 from scalograph.analysis.break_even_course import EVEN, BreakEvenCourse
 from scalograph.analysis.isoline import OUTLIER, SURE, Surface
 from scalograph.answer.break_even_formula import formula
-from scalograph.answer.break_even_line import grid, lines
+from scalograph.answer.break_even_line import grid, is_measured, lines
 from scalograph.answer.gains import primary
 from scalograph.answer.sample import COUNTED
 from scalograph.findings import BreakEven, EvenMap, EvenPair, Level
@@ -91,7 +91,7 @@ def break_even(table: Table, told: Told | None) -> BreakEven | None:
         noise_percent=round(100 * expm1(told.surface.sizes.noise), 2),
         n_off=_n_off(told),
         maps=[_map(table, told, group) for group in _groups(told)],
-        formula=formula(told.space, told.surface),
+        formula=formula(told.space, told.surface, lambda row: is_measured(space, course, row)),
     )
 
 

@@ -1,5 +1,6 @@
 """The line of break-even as a formula: from which product of the sizes on a version wins, where a formula fits."""
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -16,8 +17,14 @@ OFF = 0.15
 STEPS = 129
 
 
-def formula(space: Pairs, surface: Surface) -> EvenFormula | None:
-    """The line as a formula; None where no factor is a size, or the mean does not fit what was measured."""
+def formula(space: Pairs, surface: Surface, is_measured: Callable[[dict[int, float]], bool]) -> EvenFormula | None:
+    """The line as a formula; None where no factor is a size, or the mean does not fit what was measured.
+
+    Args:
+        space: what was compared.
+        surface: what the pairs say.
+        is_measured: whether anything is known where the other factors have these levels, by axis.
+    """
     powers = size_powers(surface.mean)
     if not powers:
         return None
@@ -27,6 +34,8 @@ def formula(space: Pairs, surface: Surface) -> EvenFormula | None:
     found = []
     for levels in product(*(space.levels(i) for i in others)):
         row = dict(zip(others, levels, strict=True))
+        if not is_measured(row):
+            continue
         work = least_work(surface.mean, {i: space.coordinate(i, n) for i, n in row.items()})
         told = float(f"{work:.4g}") if work is not None and work <= most else None
         found.append(({space.names[i]: n for i, n in row.items()}, told))

@@ -12,7 +12,9 @@ from scalograph.analysis.sample import FloatArray
 from scalograph.findings import EvenLine
 from scalograph.pairs import Pairs
 
-Kind = Literal["from", "until", "always", "never", "several", "undecided"]
+Kind = Literal["from", "until", "always", "never", "several", "undecided", "unmeasured"]
+# What a row says, and the coordinates of its ends.
+Line = tuple[Kind, dict[str, float | None]]
 Signs = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 # Places that are looked at: of a range of 2**14, 2.5 % from each other.
@@ -24,23 +26,24 @@ def lines(
     space: Pairs, surface: Surface, course: BreakEvenCourse, x: int, y: int | None, rows: Sequence[Mapping[int, float]]
 ) -> list[EvenLine]:
     """One line for each row: levels of all axes but x."""
-    places = np.linspace(space.axes[x].low, space.axes[x].high, STEPS)
-    # What is open is told of the levels, as the search did that decided on them.
     found = []
     for row in rows:
-        mean, sd = surface(grid(space, x, places, row))
-        levels = np.array([space.coordinate(x, level) for level in _asked_for(space, course, x, row)])
-        is_open = course.is_open(*surface(grid(space, x, levels, row)))
-        one = _line(places, mean, sd, bool(is_open.any()), course.even)
-        ends = {key: None if at is None else _level(space, x, at) for key, at in one[1].items()}
-        found.append(EvenLine(level=None if y is None else row[y], kind=one[0], **ends))
+        kind, ends = _row(space, surface, course, x, row)
+        told = {key: None if at is None else _level(space, x, at) for key, at in ends.items()}
+        found.append(EvenLine(level=None if y is None else row[y], kind=kind, **told))
     return found
 
 
-def _asked_for(space: Pairs, course: BreakEvenCourse, x: int, row: Mapping[int, float]) -> list[float]:
-    """Levels of a row that the search had to decide on: those that failed are none."""
-    kept = (space.points[i] for i in course.candidates)
-    return sorted(point[x] for point in kept if all(point[i] == level for i, level in row.items()))
+def _row(space: Pairs, surface: Surface, course: BreakEvenCourse, x: int, row: Mapping[int, float]) -> Line:
+    """Between the lowest and the highest level that the search had to decide on: those that failed are none."""
+    points = _left(space, course, row)
+    if not points:
+        return "unmeasured", {}
+    left = sorted(space.coordinate(x, space.points[i][x]) for i in points)
+    places = np.linspace(left[0], left[-1], STEPS)
+    # What is open is told of the levels, as the search did that decided on them.
+    is_open = course.is_open(*surface(grid(space, x, np.array(left), row)))
+    return _line(places, *surface(grid(space, x, places, row)), bool(is_open.any()), course.even)
 
 
 def grid(space: Pairs, x: int, places: FloatArray, row: Mapping[int, float]) -> FloatArray:
@@ -51,9 +54,19 @@ def grid(space: Pairs, x: int, places: FloatArray, row: Mapping[int, float]) -> 
     return found
 
 
-def _line(
-    places: FloatArray, mean: FloatArray, sd: FloatArray, is_open: bool, even: float
-) -> tuple[Kind, dict[str, float | None]]:
+def _left(space: Pairs, course: BreakEvenCourse, row: Mapping[int, float]) -> set[int]:
+    """Points of a row that did not fail; none where all failed that were tried: there the surface only guesses."""
+    points = {i for i, point in enumerate(space.points) if all(point[j] == level for j, level in row.items())}
+    left = points & {*course.candidates.tolist()}
+    return left if left == points or points & {*course.asked} else set()
+
+
+def is_measured(space: Pairs, course: BreakEvenCourse, row: Mapping[int, float]) -> bool:
+    """Whether anything is known of points with these levels (by axis)."""
+    return bool(_left(space, course, row))
+
+
+def _line(places: FloatArray, mean: FloatArray, sd: FloatArray, is_open: bool, even: float) -> Line:
     """What a row says, with the ends of what lies between winning and losing for sure."""
     sure = _sure(mean, sd, even)
     known = [int(side) for side, _ in groupby(side for side in sure if side)]

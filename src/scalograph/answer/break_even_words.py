@@ -76,6 +76,8 @@ def _where(table: Table, one: BreakEven) -> Iterator[str]:
         if places := [(m, line) for m, line in told if line.kind == kind]:
             where = _places(table, places) if len(told) > 1 else ""
             yield f"{where}{_other(one)} is {said}"
+    if places := [(m, line) for m, line in told if line.kind == "unmeasured"]:
+        yield f"{_places(table, places)}nothing is known: no pair there has two times"
 
 
 def _partly(table: Table, one: BreakEven, told: Sequence[tuple[EvenMap, EvenLine]]) -> Iterator[str]:
@@ -196,6 +198,7 @@ def _kind(line: EvenLine) -> str:
         "never": "never",
         "several": "in several regions",
         "undecided": "not decided",
+        "unmeasured": "not measured",
     }[line.kind]
 
 

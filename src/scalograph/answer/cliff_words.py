@@ -87,6 +87,8 @@ def _bump(one: Cliffs, name: str) -> list[str]:
 
 def _open(one: Cliffs, name: str) -> list[str]:
     where = f", most probably near {name} {one.likely:.0f}" if one.likely else ""
+    if one.cliffs and not one.decided and not one.wanders and not (one.another or 0) > NAMED:
+        return ["it was not looked whether the place stays: the runs ended before"]
     if one.another is not None:
         return [f"another cliff has a probability of {_share(one.another)}{where}"] if one.another > NAMED else []
     if one.decided:

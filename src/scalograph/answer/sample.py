@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from scalograph.findings import Level
 from scalograph.responses import CPU_TIMES
 from scalograph.study import Study
+from scalograph.study.question import SEARCHED
 from scalograph.table import Row, Table
 
 # Runs with these verdicts carry the estimates; the others are kept, drawn and counted.
@@ -70,7 +71,7 @@ def samples(table: Table) -> dict[tuple[Level, ...], Sample]:
 
 def cpu_times(study: Study) -> frozenset[str]:
     """Responses that a busy machine leaves nearly as they were, where the study goes on by them."""
-    if study.protocol.when_busy != "cpu-time":
+    if study.protocol.when_busy != "cpu-time" or study.question in SEARCHED:  # a search looks at clean runs alone
         return frozenset()
     return frozenset(name for name, response in study.responses.items() if response.source in CPU_TIMES)
 

@@ -41,7 +41,7 @@ def jmh(
     """Benchmarks of JMH: a fork is a run. Beside a study: do both instruments agree, or by how much not?
 
     \b
-    scalograph import jmh jmh.json --beside scalograph-results/fork-join/latest --where version=pool
+    scalograph import jmh jmh.json --beside scalograph-results/fork-join/latest
     """
     from scalograph.errors import StudyError
     from scalograph.imported.jmh import read

@@ -1,5 +1,6 @@
 """What `measure` and `find` do: a wish becomes a study, the study is run, and what it learned is told."""
 
+import shlex
 import signal
 from collections.abc import Callable, Container
 from pathlib import Path
@@ -51,7 +52,8 @@ def carried_out(wish: Wish, output: Path | None, start: Start, answer: Callable[
         conducted = _run(file, output, start)
     if conducted.reason == "interrupted":
         made = conducted.results
-        say(f"interrupted; go on with: scalograph run {made.study} --resume -o {made.folder}", "yellow")
+        again = shlex.join(["scalograph", "run", str(made.study), "--resume", "-o", str(made.folder)])
+        say(f"interrupted; go on with: {again}", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
     return answer(conducted)
 

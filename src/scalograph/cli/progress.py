@@ -2,9 +2,8 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from scalograph.analysis.verdict import Judgment
@@ -13,6 +12,9 @@ from scalograph.design.planner import Design, Planner, Run, Treatment
 from scalograph.design.search import SearchPlanner
 from scalograph.design.sequential import Reached, SequentialPlanner
 from scalograph.units import format_duration
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 # Treatments that a line names; a block may end with hundreds.
 NAMED = 3
@@ -134,7 +136,10 @@ def _worst(reached: Reached) -> str:
     return "beyond +-100 %" if reached.worst >= 1 else f"+-{100 * reached.worst:.2g} %"
 
 
-def _bar(console: Any) -> Progress:
+def _bar(console: Any) -> "Progress":
+    # Where nobody looks on it would only make the start longer.
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
     # markup=False: a level is text, whatever brackets it holds
     columns = (
         TextColumn("{task.description}", markup=False),

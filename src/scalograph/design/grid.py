@@ -33,6 +33,8 @@ class GridPlanner:
 
     def ask(self) -> Run | None:
         """The first run in order that was not told yet."""
+        if self.gave_up:
+            return None
         return next((run for block in self._left.values() for run in block.values()), None)
 
     def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> str | None:
@@ -49,6 +51,10 @@ class GridPlanner:
         if verdict in REPEATED:
             self._disturbed.setdefault(run.block, []).append(asked)
         return None if left else self._repeat(run.block)
+
+    def resume(self) -> None:
+        """Another start goes on, on a machine that may be quiet now."""
+        self.gave_up = False
 
     @property
     def n_left(self) -> int:
@@ -85,7 +91,7 @@ class GridPlanner:
     def _too_busy(self, found: str) -> str:
         choice = self._design.study.protocol.when_busy
         if choice == "stop":
-            self._left, self.gave_up = {}, True
+            self.gave_up = True
             return f"machine busy: {found}; stopped, as asked"
         if choice == "cpu-time":
             return f"machine busy: {found}; not repeated, going on by CPU time"

@@ -69,3 +69,6 @@ class Planner(Protocol):
     @property
     def gave_up(self) -> bool:
         """Whether it ends before its question is answered, because the machine is too busy."""
+
+    def resume(self) -> None:
+        """Another start goes on: the machine may be another one now, so what made this one give up is over."""

@@ -91,9 +91,14 @@ class SearchPlanner:
         self._step = 0
         self._scores: dict[_Key, float] = {}
         self._under_way: int | None = None
-        self._n_disturbed = self._n_in_a_row = 0
         self._again = ""
+        self.resume()
+
+    def resume(self) -> None:
+        """Another start goes on, on a machine that may be quiet now: whether it is busy is judged by its own runs."""
         self.gave_up = False
+        self._n_disturbed = self._n_in_a_row = 0
+        self._n_before = len(self._told)
 
     @property
     def course(self) -> Course:
@@ -177,7 +182,7 @@ class SearchPlanner:
     def _disturbed(self, name: str) -> str | None:
         self._n_disturbed += 1
         self._n_in_a_row += 1
-        n = len(self._told)
+        n = len(self._told) - self._n_before
         busy = self._n_in_a_row >= BUSY_FROM or (n >= BUSY_FROM and 2 * self._n_disturbed > n)
         if busy and not self._waits:
             self.gave_up = True

@@ -66,6 +66,10 @@ class SequentialPlanner:
             self._decide()
         return note
 
+    def resume(self) -> None:
+        """Another start goes on, on a machine that may be quiet now."""
+        self._grid.resume()
+
     @property
     def n_left(self) -> int:
         """Runs that are still to come at most."""

@@ -108,6 +108,7 @@ def _said(one: BreakEven, line: EvenLine, x: EvenAxis) -> str:
         "always": f"{other} is always faster, or within {100 * one.even:g} %",
         "never": f"{other} is never faster by more than {100 * one.even:g} %",
         "several": f"{other} is faster in several regions",
+        "unmeasured": "not measured: no pair there has two times",
     }.get(line.kind, "not decided where they are even")
 
 

@@ -98,7 +98,7 @@ def test_a_block_that_takes_long_says_so_in_between(
         conduct(shown, planner, takes_20_s)
     assert said(capsys) == [
         "block 1 of 2, run 2 of 6, about 1 min 20 s left",
-        "block 1 of 2 done, run 3 of 6, about 1 min 00 s left",
+        "block 1 of 2 done, run 3 of 6, about 1 min left",
         "block 2 of 2, run 5 of 6, about 20 s left",
     ]
 

@@ -132,6 +132,35 @@ def test_a_busy_machine_ends_it_with_a_note() -> None:
     assert len(notes) == 8 and notes[-1] == told
 
 
+def test_another_start_judges_the_machine_anew_and_a_replay_of_both_asks_the_same() -> None:
+    made, told = planner(), list[Finished]()
+
+    def go_on(verdict: str) -> None:
+        while run := made.ask():
+            told.append((run, {"score": 1 / min(threads(run), 5)}, verdict))
+            made.tell(*told[-1])
+
+    go_on("contaminated")
+    assert made.gave_up and len(told) == 8
+    made.resume()
+    # Seven more are no reason to give up, and then it is quiet.
+    for _ in range(7):
+        run = made.ask()
+        assert run is not None
+        told.append((run, {"score": 1.0}, "contaminated"))
+        made.tell(*told[-1])
+    again = planner()
+    for finished in told[:8]:
+        again.tell(*finished)
+    again.resume()
+    for finished in told[8:]:
+        assert again.ask() == finished[0]
+        again.tell(*finished)
+    assert not made.gave_up and again.ask() == made.ask()
+    go_on("clean")
+    assert found(made).k_eff == 5
+
+
 def test_a_level_that_fails_twice_is_left_out() -> None:
     made, notes = planner(), []
     while run := made.ask():

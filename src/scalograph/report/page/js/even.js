@@ -37,6 +37,7 @@ const EVEN_WORDS = {
   always: ["always", (even) => `${even.other} is always faster, or even`],
   never: ["never", (even) => `${even.other} is never faster by more than that`],
   several: ["several", (even) => `${even.other} is faster in several regions`],
+  unmeasured: ["not measured", () => "no pair there has two times"],
   undecided: ["not decided", () => "more pairs would be needed"],
 };
 const evenWord = (row) => EVEN_WORDS[row.kind]?.[0] ?? "";
