@@ -36,7 +36,9 @@ fn walls(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
     let all = |pick: fn(&Times) -> Option<u64>| frame.copies.iter().filter_map(pick).collect::<Vec<u64>>();
     let last = |times: Vec<u64>| times.into_iter().max();
     let (starts, left, reaped) = (all(Times::start), all(|t| t.left), all(|t| t.reaped));
-    let from_kernel = frame.copies.iter().all(|t| t.main.image_ns.is_some() && t.main.exit_ns.is_some());
+    // Where records were dropped, the last exit that is known may be that of a thread, long before the end.
+    let lost = watch.records.as_ref().is_some_and(|records| records.tree.sums.lost > 0);
+    let from_kernel = !lost && frame.copies.iter().all(|t| t.main.image_ns.is_some() && t.main.exit_ns.is_some());
     let first = if from_kernel { starts.iter().min() } else { left.iter().min() }.copied();
     let end = if from_kernel { last(all(Times::end)) } else { last(reaped.clone()) };
     let tree_end = match &watch.records {

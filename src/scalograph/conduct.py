@@ -53,13 +53,18 @@ class Plan:
         }
 
 
-def plan(declared: Declared, facts: HostFacts) -> Plan:
+def plan(declared: Declared, facts: HostFacts, starts: bool = True) -> Plan:
     """Stop 2. Touches no machine: the host is the value that it is given, and a launcher that a level gives by path.
+
+    Args:
+        declared: what to plan.
+        facts: of the host.
+        starts: whether such launchers may be started, to ask what they are; else they are taken for the latest release.
 
     Raises:
         StudyError: levels or a workload that this host cannot carry out.
     """
-    facts = with_launchers(facts, _launchers(declared.study, facts))
+    facts = with_launchers(facts, _launchers(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
     refusal = refusals(started.workload, started.values, facts) if started.workload else lambda treatment: None
     made = design(declared.study, facts, refusal)

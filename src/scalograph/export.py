@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from scalograph.errors import HostError, StudyError
+from scalograph.study.values import as_text
 from scalograph.table import Row, Table
 
 _DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
@@ -47,8 +48,11 @@ def _lines(row: Row, names: dict[str, str], units: dict[str, str]) -> Iterator[d
 
 
 def _series(name: str, values: list[Any], dtype: Any) -> pl.Series:
-    if dtype is None and len({type(value) for value in values}) > 1:
-        values = [str(value) for value in values]  # levels of mixed kinds share a text column
+    kinds = {type(value) for value in values}
+    if dtype is None and kinds == {int, float}:
+        return pl.Series(name, list(map(float, values)), dtype=pl.Float64)
+    if dtype is None and len(kinds) > 1:
+        values = [as_text(value) for value in values]  # levels of mixed kinds share a text column
     return pl.Series(name, values, dtype=dtype)
 
 

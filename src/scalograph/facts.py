@@ -4,6 +4,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+# Release of a JVM of which nothing is known that could refuse a treatment.
+LATEST = 999
+
 
 class Fact(BaseModel):
     """A frozen value."""

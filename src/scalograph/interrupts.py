@@ -5,6 +5,8 @@ import threading
 from types import FrameType
 from typing import Self
 
+from scalograph.errors import Terminated
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -31,3 +33,8 @@ class Interrupts:
     def _keep(self, number: int, _frame: FrameType | None) -> None:
         if self.number is None:
             self.number = number
+
+
+def interruption(host: object) -> KeyboardInterrupt:
+    """What ended a run that a host was carrying out: SIGTERM, or Ctrl-C."""
+    return Terminated() if getattr(host, "signal", None) == signal.SIGTERM else KeyboardInterrupt()

@@ -134,7 +134,7 @@ def run_study(
                 reason = "busy"
                 break
             round_ = _round(run)
-            if interrupts.number or not _one(run, planner, loop, gate):
+            if interrupts.number or not _one(run, planner, loop, gate, interrupts):
                 reason = "interrupted"
                 break
         if reason == "complete" and planner.gave_up:
@@ -160,7 +160,7 @@ def _note(text: str | None, loop: Loop) -> None:
         loop.progress.noted(text)
 
 
-def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None) -> bool:
+def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: Interrupts) -> bool:
     """One run; False when it was interrupted, and then it has not happened: resume asks for it again."""
     identity = {
         "run": run.run,
@@ -175,7 +175,8 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None) -> bool:
         record = loop.host.measure(run)
     except KeyboardInterrupt:
         return False
-    if record["run"]["status"] == "interrupted":
+    # What failed while somebody stopped us may have been stopped too: a shell that is told so ends with 130.
+    if record["run"]["status"] == "interrupted" or (interrupts.number and record["run"]["status"] == "failed"):
         return False
     record = _append_run(loop.journal, identity, record)
     if gate:

@@ -23,6 +23,8 @@ def test_the_commands_of_the_readme(tmp_path: Path) -> None:
     script = "\n".join(commands).replace("source .venv/bin/activate", "")
     guarded = "set -u\ntrap 'c=$?; [ $c -eq 5 ] || exit $c' ERR\n" + script
     environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
+    # What the README keeps of this machine is of this test alone.
+    environ |= {"XDG_STATE_HOME": str(tmp_path / "state")}
     done = subprocess.run(
         ["bash", "-c", guarded], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=600, check=False
     )

@@ -70,3 +70,25 @@ def test_runs_of_a_size_give_its_gain_an_interval() -> None:
 def test_too_few_sizes_are_refused_in_words() -> None:
     with pytest.raises(StudyError, match="found 2 different sizes, expected at least 3; measure more sizes"):
         laws(Points([1, 2, 2], [1, 2, 2]), "relative", 0.95)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rates", "first"),
+    [
+        ([1, 2, 4, 8], [10, 15, 30, 35], None),
+        ([100, 200, 400, 800], [100, 150, 310, 390], None),
+        ([1, 2, 4, 8, 16], [10, 8, 6.1, 3.9, 3.5], "Of the work 16 % or more is serial."),
+        ([2, 4, 8, 16, 32], [10, 8.1, 7.0, 6.6, 6.2], "More make it slower than one alone."),
+    ],
+)
+def test_poor_fits_are_told_in_words_and_no_share_is_above_all(
+    sizes: list[float], rates: list[float], first: str | None
+) -> None:
+    told = sentences(laws(Points(sizes, rates), "relative", 0.95))
+    assert all("None" not in text and "e+0" not in text for text in told)
+    assert first is None or told[0] == first
+
+
+def test_a_bound_from_below_is_told_as_one() -> None:
+    told = sentences(laws(Points([1, 2, 4, 8], [10, 15, 30, 35]), "relative", 0.95))
+    assert any(text.startswith("At 16: at least ") for text in told)

@@ -391,6 +391,17 @@ def test_a_record_too_large_for_a_line_is_a_failed_run_for_everybody(
     assert not [event for event in events if event["event"] == "note"], "what failed is not disturbed"
 
 
+def test_a_run_that_fails_while_we_are_stopped_has_not_happened(tmp_path: Path) -> None:
+    class Stopped(FakeHost):
+        def measure(self, run: Run) -> Mapping[str, Any]:
+            signal.raise_signal(signal.SIGTERM)
+            return record(status="failed", reason="prepare failed: sh: exit code 143")
+
+    file = tmp_path / "journal.jsonl"
+    assert run_once(file, Stopped(), GridPlanner(small())) == "interrupted"
+    assert [event["event"] for event in journal.read(file)] == ["study", "ask", "end"]
+
+
 def test_an_interrupted_record_is_no_run(tmp_path: Path) -> None:
     class Interrupted(FakeHost):
         def measure(self, run: Run) -> Mapping[str, Any]:

@@ -301,3 +301,35 @@ def test_what_was_taken_from_short_tasks_with_long_pauses(found: dict[str, Any],
     if verdict == "undecided":
         assert judged.causes[0]["text"].startswith("its windows cover 5.0 % of its time; in them or between them: ")
         assert judged.causes[0]["cause"] == "steal"
+
+
+def test_pressure_bounds_a_run_without_switch_records_too() -> None:
+    found = busy(4.02, record(5.0, 4.0, neighbor_s=None))
+    assert judge(found).verdict == "clean"
+    found["run"] |= {"machine_memory_stall_ns": 4_900_000_000, "machine_io_stall_ns": 4_900_000_000}
+    found["run"] |= {"memory_stall_ns": None, "io_stall_ns": None}
+    assert judge(found).verdict == "undecided"
+
+
+def test_a_copy_that_reports_nothing_beside_one_that_does_has_failed() -> None:
+    found = record(iterations=[(0.5, 0.5, 1), (0.5, 0.5, 1)])
+    asked = Asked(2, windows=True)
+    assert judge(found, asked).verdict == "clean"
+    found["copies"].append({**found["copies"][0], "copy": 1})
+    judged = judge(found, asked)
+    assert judged.verdict == "failed" and judged.causes[0]["text"].startswith("copy 1 reported no iteration of 2")
+    found["copies"][1]["command"] = 1
+    assert judge(found, asked).verdict == "clean", "another command may report nothing"
+
+
+@pytest.mark.parametrize(("hog_ns", "verdict"), [(300_000_000, "undecided"), (15_000_000, "clean")])
+def test_kernel_threads_elsewhere_hide_no_neighbor_on_one_cpu(hog_ns: int, verdict: str) -> None:
+    sixteen = tuple(range(16))
+    found = record(1.0, 15.4, neighbor_s=0.3 + hog_ns / 1e9, cpus=sixteen)
+    found["run"]["neighbor_per_cpu_ns"] = [hog_ns, *[20_000_000] * 15]
+    kworkers = {"pid": 9, "name": "kworker", "kernel": True, "observer": False, "taken_ns": 300_000_000}
+    hog = {"pid": 7, "name": "hog", "kernel": False, "observer": False, "taken_ns": hog_ns}
+    found["run"]["neighbors"] = [hog, kworkers]
+    judged = judge(found)
+    assert judged.verdict == verdict
+    assert all(c["text"] == "one CPU was taken by hog for 30.0 % of its time at most" for c in judged.causes)

@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 
 from scalograph.analysis.effective_cpus import LEAST_RUNS, Effective, effective_cpus
+from scalograph.analysis.effective_model import most_runs
 from scalograph.analysis.effective_search import Searched, search
 
 # Levels that are measured before anything is computed: the ends and between them, so that no program hides in a gap.
@@ -28,7 +29,8 @@ class EffectiveCourse:
         self._levels, self._rounds = sorted(levels), rounds
         self._start = first_levels(self._levels, seed)
         self._failures: dict[int, int] = {}
-        self._without_model = False
+        # Up to hundreds of CPUs there are more programs than can be weighed after each run.
+        self._without_model = bool(self._levels) and most_runs(self._levels[-1], rounds) < MOST_MODEL
         self.k: list[int] = []
         self.times: list[float] = []
         self.found: Effective | Searched | None = None

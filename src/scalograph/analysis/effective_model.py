@@ -31,6 +31,9 @@ COST_PRIOR = (0.8, 0.05, 0.05, 0.05, 0.05)
 # Weight (1 - s)^3: who asks how many CPUs help has a program that is parallel for the most part.
 MOSTLY_PARALLEL = 3
 
+# Programs times choices of slowed runs that are weighed in a second or two, and in a few hundred MB.
+AFFORDABLE = 3e7
+
 IntArray = NDArray[np.int64]
 
 
@@ -53,6 +56,12 @@ class Programs:
     log_times: FloatArray
     answers: IntArray
     log_prior: FloatArray
+
+
+def most_runs(top: int, rounds: bool) -> int:
+    """Runs of which two may be slowed in any way, that can still be held against every program up to this level."""
+    n_programs = len(COSTS) * (2 if rounds else 1) * top * len(_serial_shares(top))
+    return int(np.sqrt(2 * AFFORDABLE / n_programs))
 
 
 @lru_cache(maxsize=8)

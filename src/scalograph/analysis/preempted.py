@@ -31,6 +31,15 @@ def kernel_threads(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield cause("kernel threads", share, "of wanted, at most", text)
 
 
+def unplaced_neighbor(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """One CPU was taken, and nobody knows on which ones the kernel's threads and the probe had their part of it."""
+    taken, wall = max(run.get("neighbor_per_cpu_ns") or (), default=0), run["wall_ns"] or 0
+    most = min(taken, _by_others(run, run["neighbor_ns"]))
+    if most > 0 and most >= SHARE * wall:
+        text = f"one CPU was taken by {_names(run)} for {100 * most / wall:.1f} % of its time at most"
+        yield cause("neighbor", most / wall, "of time, at most", text)
+
+
 def observed(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What the probe itself took while the run was ready: its own doing, and a disturbance all the same."""
     taken = _named(run, "observer")

@@ -6,14 +6,14 @@ threads wait for each other on 2 CPUs) is none: only time counts in which a CPU 
 it was ready there. docs/decisions/0007-what-disturbs-a-run.md says why, and what this cannot see.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from scalograph.analysis.cause import TICK_NS, cause
 from scalograph.analysis.held_up import bounds, held_up
 from scalograph.analysis.impossible import impossible
-from scalograph.analysis.preempted import blamed, kernel_threads, preempted, wanted
+from scalograph.analysis.preempted import blamed, kernel_threads, preempted, unplaced_neighbor, wanted
 from scalograph.analysis.sparse import is_sparse, small, unplaced
 
 # Busy time is read at both ends of the window, on each CPU, in ticks.
@@ -63,7 +63,7 @@ def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
     run = record["run"]
     if run["status"] != "ok":
         return Judgment("failed", [cause("status", None, "", run["reason"] or run["status"])])
-    if asked and (wrong := _not_as_asked(record.get("iterations") or (), asked)):
+    if asked and (wrong := _not_as_asked(record, asked)):
         return Judgment("failed", [cause("iterations", None, "", wrong)])
     if too_much := list(impossible(record, n_cpus(record))):
         return Judgment("impossible", too_much)
@@ -73,15 +73,17 @@ def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
         return Judgment("contaminated", causes)
     if run["wall_ns"] is None or run["cpu_ns"] is None:
         return Judgment("undecided", [cause("no figures", None, "", "neither its time nor its CPU time is known")])
-    if _no_records(run):
-        return _without_records(record)
-    if unclear := [*kernel_threads(run), *bounds(run)]:
+    plain = _without_records(record) if _no_records(run) else Judgment("clean")
+    if plain.verdict == "clean" and (unclear := [*kernel_threads(run), *unplaced_neighbor(run), *bounds(run)]):
         return Judgment("undecided", unclear)
-    return Judgment("clean")
+    return plain
 
 
-def _not_as_asked(iterations: Sequence[Mapping[str, Any]], asked: Asked) -> str:
+def _not_as_asked(record: Mapping[str, Any], asked: Asked) -> str:
     """A run with other iterations than asked for measured something else."""
+    iterations = record.get("iterations") or ()
+    if silent := _silent(record["copies"], {part["copy"] for part in iterations}):
+        return f"copy {min(silent)} reported no iteration of {asked.iterations}, and others did"
     if odd := [part for part in iterations if list(part["index"]) != list(range(len(part["index"])))]:
         return f"copy {odd[0]['copy']} numbered its iterations otherwise than 0, 1, 2, ..."
     counts = {len(part["index"]) for part in iterations}
@@ -91,6 +93,12 @@ def _not_as_asked(iterations: Sequence[Mapping[str, Any]], asked: Asked) -> str:
     if not counts and asked.windows and asked.iterations > 1:
         return f"reported no iteration, asked for {asked.iterations}"
     return ""
+
+
+def _silent(copies: Sequence[Mapping[str, Any]], reported: Collection[int]) -> list[int]:
+    """Copies of a command of which others reported: half of a treatment is another treatment."""
+    commands = {copy.get("command", 0) for copy in copies if copy["copy"] in reported}
+    return [copy["copy"] for copy in copies if copy.get("command", 0) in commands and copy["copy"] not in reported]
 
 
 def _no_records(run: Mapping[str, Any]) -> bool:

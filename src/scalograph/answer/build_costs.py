@@ -13,12 +13,12 @@ _WORDS = {"equivalent": f"the same within {MARGIN:.0%}", "different": "different
 
 def inflation(table: Table, group: Group) -> dict[Level, Equivalence]:
     """User time of each further level over that of the first: what contention adds to the same work."""
-    return _against_first(table, group, _user(table))
+    return _against_first(table, group, user_time(table))
 
 
 def inflation_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
     """Growth of user time, or of CPU time where that is all there is; None without either."""
-    response = _user(table)
+    response = user_time(table)
     rows: list[list[Cell]] = [
         [*fixed_cells(table, group, factor), level, *_cells(group, response, level, found)]
         for group in groups(table, taken, factor)
@@ -80,6 +80,7 @@ def _margin(table: Table) -> str:
     )
 
 
-def _user(table: Table) -> str:
+def user_time(table: Table) -> str:
+    """The response that is nearest to user time; the primary one where none is."""
     sources = {response.source: name for name, response in table.study.responses.items()}
     return next((sources[source] for source in USER if source in sources), primary(table))

@@ -11,6 +11,7 @@ from typing import Any
 from scalograph.analysis.cpu_limit import SURE, Named, Seen, name_limit
 from scalograph.analysis.effective_course import EffectiveCourse
 from scalograph.analysis.effective_cpus import Effective, effective_cpus
+from scalograph.analysis.effective_model import most_runs
 from scalograph.analysis.effective_search import Searched, search
 from scalograph.answer.curves import docs
 from scalograph.answer.effective_doubt import beyond_use
@@ -126,11 +127,17 @@ def _searched(table: Table, asked: Asked, rows: Sequence[Row]) -> Found:
 def _swept(table: Table, asked: Asked, rows: Sequence[Row]) -> Found:
     """The same from runs that were planned without it, those of the first blocks where they are very many."""
     times = [(int(row.treatment[asked.factor]), time) for row in rows if (time := _time(table, row)) is not None]
-    pairs = [(level, time / level) for level, time in times[:MOST_RUNS]]
+    top = max((level for level, _ in times), default=1)
+    n = min(MOST_RUNS, most_runs(top, rounds=True))
+    # Where a program cannot be weighed with two runs at each level, all runs are searched without one.
+    by_model = n >= 2 * len({level for level, _ in times})
+    pairs = [(level, time / level) for level, time in times[: n if by_model else MOST_RUNS]]
     levels = sorted({level for level, _ in pairs})
     if len(levels) < 2:
         return None
     k, per_worker = [level for level, _ in pairs], [time for _, time in pairs]
+    if not by_model:
+        return search(k, per_worker, levels)
     found = effective_cpus(k, per_worker, levels, rounds=True)
     return search(k, per_worker, levels) if found.misfit else found
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import mean
 
 from scalograph.answer.build_best import best, best_table
-from scalograph.answer.build_costs import inflation, inflation_table, same_tables
+from scalograph.answer.build_costs import USER, inflation, inflation_table, same_tables, user_time
 from scalograph.answer.build_groups import Group, Taken, disturbed, groups
 from scalograph.answer.build_memory import memory_table, memory_warnings
 from scalograph.answer.build_parallelism import Known, course_table, measured, parallelism_table
@@ -29,6 +29,8 @@ class Told:
 
 def jobs_factor(table: Table) -> str | None:
     """The factor that says how many jobs may run at once: called `jobs`, or what fills -j{NAME} in the command."""
+    if table.study.work != "total":
+        return None  # each job builds something of its own
     words = " ".join(table.study.workload.command or ())
     for name, factor in table.study.factors.items():
         counts = all(isinstance(level, int) and not isinstance(level, bool) and level > 0 for level in factor.levels)
@@ -115,8 +117,9 @@ def _parallel(table: Table, group: Group, factor: str, known: Known) -> str:
 
 
 def _inflation(table: Table, group: Group, factor: str) -> str:
+    response = user_time(table)
     found = inflation(table, group)
-    if not found:
+    if not found or table.study.responses[response].source not in USER:
         return ""
     level, last = list(found.items())[-1]
     ratio = last.ratio
@@ -125,4 +128,5 @@ def _inflation(table: Table, group: Group, factor: str) -> str:
     low, high = 100 * (ratio.low - 1), 100 * (ratio.high - 1)
     end = ": no more than does not matter" if last.label == "equivalent" else ""
     change = f"{100 * (ratio.value - 1):+.2g} % [{low:+.2g}, {high:+.2g}]"
-    return f"{title(table, factor)} {level} takes {change} user time ({100 * ratio.confidence:.0f} %){end}"
+    of = f"{title(table, response)} ({100 * ratio.confidence:.0f} %)"
+    return f"{title(table, factor)} {level} takes {change} {of}{end}"

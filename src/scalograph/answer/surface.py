@@ -95,7 +95,8 @@ def _cell(
 
 
 def _fairness(runs: Sequence[Sequence[float]], confidence: float) -> EstimateDoc | None:
-    told = [times for times in runs if len(times) > 1]
+    # A worker that says it was done before it began has told nothing.
+    told = [times for times in runs if len(times) > 1 and min(times) >= 0 and max(times) > 0]
     return docs(surface.fairness(told, confidence)) if told else None
 
 

@@ -16,6 +16,7 @@ from scalograph.facts import HostFacts
 from scalograph.hosts.local import LocalHost
 from scalograph.hosts.ready import build_program
 from scalograph.hosts.records import Record
+from scalograph.interrupts import interruption
 from scalograph.responses import windows
 from scalograph.runner import Host
 from scalograph.table import asked
@@ -91,7 +92,7 @@ def measured(planned: Plan, host: Host, told: Told | None = None) -> Ceiling:
     while run := planner.ask():
         record = host.measure(run)
         if record["run"]["status"] == "interrupted":
-            raise KeyboardInterrupt
+            raise interruption(host)
         verdict = judging(record).verdict
         planner.tell(run, record, verdict)
         kind, n_cpus = str(run.treatment["kind"]), int(run.treatment["cpus"])

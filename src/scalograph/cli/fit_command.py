@@ -1,5 +1,6 @@
 """`scalograph fit`."""
 
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,6 +37,8 @@ def command(
 
     if weights not in ("relative", "none"):
         raise StudyError.one("--weights", f'"{weights}"', "relative or none")
+    if odd := [size for size in predict or () if not isfinite(size)]:
+        raise StudyError.one("--predict", f"{odd[0]}", "a finite number")
     found = laws(read_points(file, x, y), weights, 0.95, predict or ())  # type: ignore[arg-type]
     if json:
         emit_json(found)
@@ -85,8 +88,15 @@ def sentences(found: dict[str, Any]) -> list[str]:
 
 def _limit(found: dict[str, Any]) -> list[str]:
     low, high = found["sigma"]["low"], found["sigma"]["high"]
-    if low is None or high is None:
+    if low is None:
         return ["Too few points for intervals: one more size or run makes them."]
+    if low >= 1:
+        return ["More make it slower than one alone."]
+    if high is None:
+        return [f"Of the work at least {100 * low:.2g} % is serial.", *_whole(found["sigma"]["warnings"])]
+    high = min(1.0, high)
+    if high == 1:
+        return [f"Of the work {100 * low:.2g} % or more is serial."]
     share = f"{100 * low:.2g} to {100 * high:.2g} %" if low else f"at most {100 * high:.2g} %"
     return [f"Of the work {share} is serial."]
 
@@ -95,7 +105,11 @@ def _optimum(optimum: dict[str, Any]) -> list[str]:
     low, high = optimum["low"], optimum["high"]
     if low is not None and high is not None:
         return [f"Throughput is largest between {low:.3g} and {high:.3g}."]
-    return [f"{text[0].upper()}{text[1:]}." for text in optimum["warnings"]]
+    return _whole(optimum["warnings"])
+
+
+def _whole(texts: list[str]) -> list[str]:
+    return [f"{text[0].upper()}{text[1:]}." for text in texts]
 
 
 def _predictions(found: dict[str, Any]) -> list[str]:
@@ -103,6 +117,8 @@ def _predictions(found: dict[str, Any]) -> list[str]:
     for made in found["predictions"]:
         if made["low"] is None:
             told += [f"At {made['size']:g}: {text}." for text in made["warnings"]]
+        elif made["high"] is None:
+            told.append(f"At {made['size']:g}: at least {made['low']:.4g} ({'; '.join(made['warnings'])}).")
         else:
             told.append(f"At {made['size']:g}: {made['low']:.4g} to {made['high']:.4g}.")
     return told

@@ -3,12 +3,13 @@
 import shlex
 import signal
 from collections.abc import Callable, Container
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scalograph.cli.console import emit_json, out, say, tell
-from scalograph.errors import Exit, StudyError
+from scalograph.errors import Exit, HostError, StudyError
 from scalograph.measure.declaration import as_options, study_text
 from scalograph.measure.wish import Wish
 from scalograph.units import parse_percent
@@ -46,9 +47,13 @@ def carried_out(wish: Wish, output: Path | None, start: Start, answer: Callable[
         StudyError: the options make no study.
         HostError: the host refuses.
     """
-    with TemporaryDirectory(prefix="scalograph-measure-") as folder:
-        file = Path(folder) / "study.toml"
-        file.write_text(study_text(wish), encoding="utf-8")
+    with ExitStack() as held:
+        try:
+            file = Path(held.enter_context(TemporaryDirectory(prefix="scalograph-measure-"))) / "study.toml"
+            file.write_text(study_text(wish), encoding="utf-8")
+        except OSError as error:
+            found, fix = f"cannot be written: {error.strerror or error}", "make room, or set TMPDIR to another folder"
+            raise HostError("scratch folder", found, "room for a study", fix) from error
         conducted = _run(file, output, start)
     if conducted.reason == "interrupted":
         made = conducted.results

@@ -32,7 +32,8 @@ def command(
     """Stop 2: which runs, how many, how long, what effect they can detect. Starts no run.
 
     What a level means depends on the machine ("1:all", a JVM's name), so this one is looked at: its CPUs, what it
-    grants, which JVMs it has (each is asked for its version). With --no-host nothing is looked at and nothing started.
+    grants, which JVMs it has (each is asked for its version). One that a level gives by its path is not started, but
+    taken for the latest release. With --no-host nothing is looked at and nothing started.
 
     \b
     scalograph plan my-study.toml
@@ -45,7 +46,7 @@ def command(
     from scalograph.declare import declare
 
     declared = declare(file, quick)
-    planned = conduct.plan(declared, _host(declared.study, no_host, cpus))
+    planned = conduct.plan(declared, _host(declared.study, no_host, cpus), starts=False)
     if output is not None:
         _write(planned, output)
     journal = results.at(earlier).journal if earlier else None

@@ -22,9 +22,12 @@ def cgroup2_mount(root: Path = Path("/")) -> Path | None:
 
 
 def v1_mount(controller: str, root: Path = Path("/")) -> str | None:
-    """Where a controller is mounted as cgroup v1: cgroup v2 cannot have it then."""
+    """Where the whole hierarchy of a controller is mounted as cgroup v1: cgroup v2 cannot have it then.
+
+    In a container that sees a part of it only, our own path in it is another one than the kernel tells.
+    """
     for fields, kind, options in _mounts(root):
-        if kind == "cgroup" and controller in options.split(","):
+        if kind == "cgroup" and fields[3] == "/" and controller in options.split(","):
             return fields[4]
     return None
 

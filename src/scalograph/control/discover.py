@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scalograph.cache import cache
 from scalograph.control import capacity, isolation
-from scalograph.control.jvms import at, find
+from scalograph.control.jvms import at, find, unasked
 from scalograph.control.quota import cpu_quota
 from scalograph.control.scheduler import EXT, granted_scheduling, why_no_ext
 from scalograph.control.topology import read_topology
@@ -57,11 +57,17 @@ def _refused(root: Path) -> dict[str, str]:
     return {**reasons, EXT: no_ext} if (no_ext := why_no_ext(root)) else reasons
 
 
-def with_launchers(facts: HostFacts, paths: Sequence[str]) -> HostFacts:
-    """These facts and, behind the JVMs that were found, those whose launchers are at `paths`: asked for their build."""
+def with_launchers(facts: HostFacts, paths: Sequence[str], starts: bool = True) -> HostFacts:
+    """These facts and, behind the JVMs that were found, those whose launchers are at `paths`: asked for their build.
+
+    A path that a study names may be any program: with `starts` off none is started.
+    """
     known = {name for jvm in facts.jvms for name in (jvm.name, jvm.java)}
     given = [path for path in paths if path not in known]
-    return facts.model_copy(update={"jvms": (*facts.jvms, *at(given, _kept_jvms()))}) if given else facts
+    if not given:
+        return facts
+    found = at(given, _kept_jvms()) if starts else unasked(given)
+    return facts.model_copy(update={"jvms": (*facts.jvms, *found)})
 
 
 def _kept_jvms() -> Path | None:

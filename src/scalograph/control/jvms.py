@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from scalograph.facts import Jvm
+from scalograph.facts import LATEST, Jvm
 
 TIMEOUT_S = 20
 _PROPERTY = re.compile(r"^\s+(java\.[a-z.]+) = (.*)$", re.MULTILINE)
@@ -55,6 +55,14 @@ def at(paths: Sequence[str], cache: Path | None = None) -> tuple[Jvm, ...]:
     launchers = [Path(path) for path in dict.fromkeys(paths)]
     asked = ((java, _asked(java, cache)) for java in launchers if _is_program(java))
     return tuple(_jvm(java, properties, str(java)) for java, properties in asked if properties)
+
+
+def unasked(paths: Sequence[str]) -> tuple[Jvm, ...]:
+    """The programs at these paths, none of them started: each taken for a JVM of the latest release."""
+    launchers = [Path(path) for path in dict.fromkeys(paths)]
+    return tuple(
+        Jvm(name=str(java), java=str(java), release=LATEST, build="assumed") for java in launchers if _is_program(java)
+    )
 
 
 def _candidates(root: Path, environ: Mapping[str, str]) -> Iterable[Path]:

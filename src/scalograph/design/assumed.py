@@ -3,11 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from scalograph.facts import CpuFact, HostFacts, Jvm
+from scalograph.facts import LATEST, CpuFact, HostFacts, Jvm
 from scalograph.study import Level, Study, parse_levels
-
-# Of a JVM whose name does not begin with its release, nothing is known that could refuse a treatment.
-LATEST = 999
 
 
 def assumed(study: Study, n_cpus: int) -> HostFacts:

@@ -92,7 +92,7 @@ def _number(found: Any, expected: str) -> float:
         if isinstance(found, bool):
             raise ValueError
         value = float(found)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
         raise NoFigureError(f"found {str(found)[:_SHOWN]!r}, expected {expected} as a finite number")

@@ -167,7 +167,7 @@ class _Grouping:
             case Output():
                 self.output.setdefault(part.copy_index, []).append(part.stdout)
             case Iterations():
-                self.iterations.append(part)
+                self._join(part)
             case Values():
                 self.values.append(part)
             case Timeline() if self.timeline is None:
@@ -176,6 +176,16 @@ class _Grouping:
                 self.run = part
             case _:
                 raise ProtocolError(where, f"{type(part).__name__} event", "no such event here", _FIX)
+
+    def _join(self, part: Iterations) -> None:
+        """A long list comes in pieces (protocol/probe.md): they are one list of their copy."""
+        of_copy = next((i for i, known in enumerate(self.iterations) if known.copy_index == part.copy_index), None)
+        if of_copy is None:
+            self.iterations.append(part)
+            return
+        known = self.iterations[of_copy]
+        for name in ("index", "start_ns", "end_ns", "work", "cpu_ns"):
+            getattr(known, name).extend(getattr(part, name))
 
     def record(self) -> Record:
         if self.header is None or self.run is None:

@@ -1,11 +1,12 @@
 """What a study does around its runs: once before all (setup), before each (prepare), after each (cleanup)."""
 
+import os
 import shutil
 import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from scalograph.control.base import Launch
@@ -63,19 +64,34 @@ def _carry_out(argv: Sequence[str], cwd: Path, env: Mapping[str, str], limit_s: 
     # A file and not a pipe: a pipe would be waited for until the last background process has closed it.
     with tempfile.TemporaryFile() as errors:
         try:
-            done = subprocess.run(
-                argv, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
-                timeout=limit_s, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return f"{argv[0]} took more than {limit_s:g} s and was killed"
+            child = subprocess.Popen(
+                argv, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
+            )
         except OSError as error:
             return f"{argv[0]} did not start: {error.strerror}"
-        if done.returncode in _STOPS:
+        try:
+            code = child.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            _kill_tree(child)
+            return f"{argv[0]} took more than {limit_s:g} s and was killed"
+        except BaseException:  # Ctrl-C during `setup`
+            _kill_tree(child)
+            raise
+        if code in _STOPS:
             raise KeyboardInterrupt
-        if done.returncode == 0:
+        if code == 0:
             return None
         errors.seek(max(0, errors.seek(0, 2) - _TAIL))
         said = ascii(errors.read().decode(errors="replace").strip())
-    how = f"ended by signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
+    how = f"ended by signal {-code}" if code < 0 else f"exit code {code}"
     return f"{argv[0]}: {how}" + (f"; it said {said}" if said != "''" else "")
+
+
+def _kill_tree(child: "subprocess.Popen[bytes]") -> None:
+    """A step and what it started: left alone, that would disturb the runs that follow."""
+    from scalograph.hosts.degraded.tree import descendants
+
+    for pid in [child.pid, *descendants(child.pid)]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    child.wait()

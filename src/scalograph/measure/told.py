@@ -38,7 +38,7 @@ def unused(table: Table, along: Along) -> str:
     if len(steps) < 2 or not given or any(step.sample.falls_back for step in steps):
         return ""
     times = [median(step.sample.scores(primary(table))) for step in steps]
-    if any(abs(time / times[0] - 1) > SAME for time in times) or _rises(steps):
+    if any(abs(time - times[0]) > SAME * abs(times[0]) for time in times) or _rises(steps):
         return ""
     return f"The same at all levels of {factor}, and CPUs used do not rise: does the command use {{{factor}}}?"
 

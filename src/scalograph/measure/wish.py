@@ -9,6 +9,11 @@ from scalograph.study.levels import SOME_HOST
 
 # Options of their own, in the order in which the curve is looked for: what counts workers before what they run on.
 WORKERS = ("threads", "jobs", "copies")
+# Names of factors that count what works at once.
+COUNTED = (
+    *WORKERS, "processes", "procs", "workers", "clients", "users", "tasks", "connections", "forks", "jvms", "nodes",
+    "parallelism", "concurrency", "p", "n_threads", "num_threads", "nproc", "np",
+)  # fmt: skip
 _RESPONSE = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()]*)\))?(?::(higher|lower|none))?:\s*(.+)", re.DOTALL)
 _FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
 
@@ -47,9 +52,12 @@ class Wish:
 
     @property
     def along(self) -> tuple[str, int] | None:
-        """The factor that counts something in more than one level, and the smallest of these counts."""
-        for name, text in self.factors.items():
-            counts = _counts(text)
+        """The factor that counts workers in more than one level, else CPUs, and the smallest of these counts.
+
+        Other numbers may be a size, of which more is more work: they have no speedup.
+        """
+        for name in sorted(self.factors, key=lambda name: name == "cpus"):
+            counts = _counts(self.factors[name]) if name in (*COUNTED, "cpus") else []
             if len(counts) > 1:
                 return name, min(counts)
         return None

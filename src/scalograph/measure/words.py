@@ -3,6 +3,8 @@
 from scalograph.analysis import Estimate
 from scalograph.measure.answer import Along, Step
 
+# So many of the CPUs that are used most are as many.
+ALIKE = 0.95
 _ORDINALS = {2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "seventh", 8: "eighth", 9: "ninth"}
 
 
@@ -23,11 +25,20 @@ def _uses(along: Along) -> str:
     used = [step for step in along.steps if step.cpus and step.cpus.value is not None]
     if not used:
         return ""
-    most = max(used, key=lambda step: step.cpus.value if step.cpus and step.cpus.value else 0.0)
-    n_cpus = max((row.n_cpus for row in most.sample.every), default=0)
-    assert most.cpus and most.cpus.value is not None
-    shown = f"{most.cpus.value:.2f}".rstrip("0").rstrip(".")
+    most = max(_used(step) for step in used)
+    # One CPU is used up by a program that has a hundred and uses one: the most that it was given tells.
+    most_given = max((step for step in used if _used(step) >= ALIKE * most), key=_given)
+    n_cpus = _given(most_given)
+    shown = f"{_used(most_given):.2f}".rstrip("0").rstrip(".")
     return f"uses {shown} of {n_cpus} CPU{'s' * (n_cpus != 1)}"
+
+
+def _used(step: Step) -> float:
+    return (step.cpus.value if step.cpus else None) or 0.0
+
+
+def _given(step: Step) -> int:
+    return max((row.n_cpus for row in step.sample.every), default=0)
 
 
 def _serial(along: Along) -> str:

@@ -15,6 +15,7 @@ from scalograph.facts import HostFacts
 from scalograph.hosts.local import LocalHost
 from scalograph.hosts.ready import build_program
 from scalograph.hosts.records import Record
+from scalograph.interrupts import interruption
 from scalograph.noise.changed import ALPHA
 from scalograph.noise.floor import STRETCH, STUDY
 from scalograph.noise.second_look import second_look
@@ -71,7 +72,7 @@ def measured(planned: Plan, host: Host) -> tuple[list[float], int]:
     while run := planner.ask():
         record = host.measure(run)
         if record["run"]["status"] == "interrupted":
-            raise KeyboardInterrupt
+            raise interruption(host)
         verdict = judging(record).verdict
         planner.tell(run, record, verdict)
         if verdict in COUNTED:

@@ -1,7 +1,6 @@
 """Treatments of a study run once more, with a flight recorder on: by the path of every run, apart from its runs."""
 
 import shutil
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,11 +12,12 @@ from typing import Any
 
 from scalograph.conduct import Plan
 from scalograph.design import Run
-from scalograph.errors import HostError, ProtocolError, StudyError, Terminated
+from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.facts import Jvm
 from scalograph.hosts.local import LocalHost
 from scalograph.hosts.ready import build_program
 from scalograph.hosts.records import Record
+from scalograph.interrupts import interruption
 from scalograph.profile.choose import Treatment
 from scalograph.profile.recording import options, refusal, seen
 from scalograph.profile.stacks import Within
@@ -110,7 +110,7 @@ def _measured(host: LocalHost, run: Run) -> Mapping[str, Any]:
     except KeyboardInterrupt:
         record = None
     if record is None or record["run"]["status"] == "interrupted":
-        raise Terminated if host.signal == signal.SIGTERM else KeyboardInterrupt
+        raise interruption(host)
     return record
 
 

@@ -110,8 +110,12 @@ def _waits(labels: Sequence[str], every: Sequence[tuple[Profiled, Seen]]) -> Tab
 
 def _objects(waits: Waits, n_tasks: int) -> str:
     return ", ".join(
-        f"{_last(part.on, 1) or 'a pause'} {_per(part.n, n_tasks):g}" for part in waits.on[:_SHOWN_OBJECTS]
+        f"{_last(part.on, 1) or 'a pause'} {_shown(_per(part.n, n_tasks))}" for part in waits.on[:_SHOWN_OBJECTS]
     )
+
+
+def _shown(value: float | None) -> str:
+    return "?" if value is None else f"{value:g}"
 
 
 def _per(n: int | None, n_tasks: int) -> float | None:

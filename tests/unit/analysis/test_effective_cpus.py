@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from scalograph.analysis.effective_course import EffectiveCourse
 from scalograph.analysis.effective_cpus import effective_cpus
 from scalograph.analysis.effective_evidence import evidence
-from scalograph.analysis.effective_model import answers, programs
-from scalograph.analysis.effective_search import search
+from scalograph.analysis.effective_model import answers, most_runs, programs
+from scalograph.analysis.effective_search import Searched, search
 from scalograph.simulate import usl
 
 LEVELS = range(1, 13)
@@ -173,3 +174,11 @@ def test_earlier_runs_show_where_the_best_is_though_each_step_there_is_small() -
         k, values = [*k, wanted], [*values, curve[wanted - 1]]
     assert found.best < 12 and found.k_eff is not None
     assert curve[found.k_eff - 1] <= 1.07 * min(curve) and len(k) <= 24
+
+
+def test_hundreds_of_levels_are_searched_without_a_model() -> None:
+    assert most_runs(12, rounds=False) > 24 and most_runs(64, rounds=False) > 24 > most_runs(512, rounds=False)
+    course = EffectiveCourse([2**i for i in range(10)], 0, rounds=True)
+    while (level := course.next_level) is not None:
+        course.add(level, max(1.0, level / 4))
+    assert isinstance(course.found, Searched) and course.found.k_eff == 4

@@ -237,3 +237,10 @@ def built_as(folder: Path, text: str) -> Table:
     treatments = [{"n": j, "policy": "other"} for j in WALLS]
     runs = [(t, one(int(t["n"]), 1.0)) for t in treatments]
     return table.load(write(folder / "other.jsonl", runs, text, design={"treatments": treatments, "runs": [1] * 3}))
+
+
+def test_jobs_that_each_build_something_are_no_parallel_build(tmp_path: Path) -> None:
+    for work, factor in (("total", "jobs"), ("per-worker", None)):
+        read = built(tmp_path, STUDY.replace('work = "total"', f'work = "{work}"'))
+        assert jobs_factor(read) == factor
+        assert bool(told(read).tables) == (factor is not None)

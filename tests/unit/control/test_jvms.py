@@ -141,3 +141,14 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
 
 def test_a_bare_machine(tmp_path: Path) -> None:
     assert find(tmp_path, {"PATH": "/usr/bin", "JAVA_HOME": ""}) == ()
+
+
+def test_a_launcher_may_be_taken_without_being_started(tmp_path: Path) -> None:
+    program = tmp_path / "java"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    program.chmod(0o755)
+    facts = with_launchers(HostFacts(cpus=()), [str(program), str(tmp_path / "none")], starts=False)
+    assert [(jvm.name, jvm.build) for jvm in facts.jvms] == [(str(program), "assumed")]
+    assert not (tmp_path / "started").exists()
+    with_launchers(HostFacts(cpus=()), [str(program)])
+    assert (tmp_path / "started").exists()

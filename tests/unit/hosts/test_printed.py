@@ -68,6 +68,7 @@ def test_a_figure_at_a_pointer() -> None:
         ("/a", '{"a": true}', "found 'True'"),
         ("/a", '{"a": [1]}', "expected a number"),
         ("/a", '{"a": 1e999}', "finite"),
+        ("/a", '{"a": 1' + "0" * 400 + "}", "finite"),
     ],
 )
 def test_what_a_pointer_does_not_find(pointer: str, text: str, why: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from scalograph.control.base import Launch
 from scalograph.errors import HostError
+from scalograph.hosts.degraded.tree import parse_stat
 from scalograph.hosts.steps import Steps
 
 LAUNCH = Launch(env={"PATH": os.environ["PATH"], "WHO": "me"}, values={"n": 3})
@@ -41,6 +42,13 @@ def test_a_failure_says_what_it_was(argv: list[str], why: str, tmp_path: Path) -
 def test_a_step_that_hangs_is_killed(tmp_path: Path) -> None:
     why = steps(0.2, cleanup=["sleep", "60"]).carry_out("cleanup", LAUNCH, tmp_path)
     assert why == "cleanup failed: sleep took more than 0.2 s and was killed"
+
+
+def test_what_a_step_that_hangs_has_started_is_killed_too(tmp_path: Path) -> None:
+    hangs = steps(0.3, prepare=["sh", "-c", "sleep 60 & echo $! > pid; wait"])
+    assert "was killed" in str(hangs.carry_out("prepare", LAUNCH, tmp_path))
+    stat = Path("/proc", (tmp_path / "pid").read_text().strip(), "stat")
+    assert not stat.exists() or parse_stat(stat.read_text())[1] == "Z", "nobody may have waited for it yet"
 
 
 def test_what_runs_on_in_the_background_is_not_waited_for(tmp_path: Path) -> None:

@@ -191,3 +191,16 @@ def test_shares_in_words() -> None:
     assert percents(0.04, 0.06) == "4 to 6 %"
     assert percents(0.001, 0.002) == "0.1 to 0.2 %"
     assert percents(1.0, 1.0) == "100 %"
+
+
+def test_a_program_that_uses_one_cpu_of_many_is_told_so() -> None:
+    along = only(table((1, 2, 4, 8, 12), sigma=1.0, factor="cpus"))
+    assert sentence(along, 0.8).startswith("Uses 1 of 12 CPUs")
+
+
+def test_a_figure_that_is_zero_at_first_is_no_reason_to_fail() -> None:
+    lost = Printed("lost", "", "lower", r"(\d+)")
+    given = table((1, 2, 4), responses=(lost,))
+    for row in given.rows:
+        row.scores["lost"] = 0.0 if row.treatment["threads"] == 1 else 3.0
+    assert unused(given, only(given)) == ""

@@ -37,6 +37,9 @@ def test_the_curve_is_along_the_first_factor_that_counts(tmp_path: Path) -> None
     assert study.factors["gc"].levels == ["g1", "serial"]
     assert Wish(("p",), {"cpus": "1:all"}).along == ("cpus", 1)
     assert Wish(("p",), {"cpus": "2", "size": "1.5,2"}).along is None
+    assert Wish(("p",), {"processes": "1,2", "cpus": "1:all"}).along == ("processes", 1)
+    assert Wish(("p",), {"size": "1:512:*2", "cpus": "1:all"}).along == ("cpus", 1), "more of a size is more work"
+    assert Wish(("p",), {"size": "1:512:*2"}).along is None
 
 
 def test_copies_are_a_count_or_levels(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def _measure(checked: spec.Spec, alarm: Alarm) -> None:
     _say(checked.run, [("header", figures.header())])
     board = Board(len(copies))
     launch(checked, copies, board)
-    window = figures.Window()
+    window = figures.Window(cpu for copy in copies for cpu in copy.in_force["cpus"])
     watch = Watch(checked, copies, alarm, board.open(len(copies)))
     watch.follow()
     for copy in copies:

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +66,9 @@ def header() -> dict[str, Any]:
     }
 
 
-def machine_ticks() -> tuple[int, list[int]]:
-    """(busy ns, ns stolen of each) of the CPUs this process may use, since boot."""
-    allowed = {f"cpu{cpu}" for cpu in os.sched_getaffinity(0)}
+def machine_ticks(cpus: Iterable[int]) -> tuple[int, list[int]]:
+    """(busy ns, ns stolen of each) of these CPUs, since boot."""
+    allowed = {f"cpu{cpu}" for cpu in cpus}
     tick_ns = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
     busy, stolen_ns = 0, []
     with Path("/proc/stat").open() as stream:
@@ -81,16 +81,17 @@ def machine_ticks() -> tuple[int, list[int]]:
 
 
 class Window:
-    """Figures that are differences between the gate and the end."""
+    """Figures that are differences between the gate and the end. `cpus`: those that the copies may use."""
 
-    def __init__(self) -> None:
+    def __init__(self, cpus: Iterable[int]) -> None:
+        self.cpus = frozenset(cpus)
         self.conditions = conditions()
-        self.busy_ns, self.stolen_ns = machine_ticks()
+        self.busy_ns, self.stolen_ns = machine_ticks(self.cpus)
         self.own_ns = time.process_time_ns()
 
     def figures(self) -> dict[str, Any]:
         """Read once the tree is empty."""
-        busy_ns, stolen_ns = machine_ticks()
+        busy_ns, stolen_ns = machine_ticks(self.cpus)
         stolen = [max(0, now - then) for now, then in zip(stolen_ns, self.stolen_ns, strict=False)]
         used = {
             "machine_busy_ns": max(0, busy_ns - self.busy_ns),
