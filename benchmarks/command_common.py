@@ -13,6 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # A child must run the sources that stand here, whatever is installed.
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+# As where it is installed: nobody's Python compiles it anew at each start.
+ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,12 @@ def observations(table: Table) -> pl.DataFrame:
     """
     names = {name: f"factor.{name}" if name in _OWN else name for name in table.study.factors}
     units = {name: response.unit for name, response in table.study.responses.items()}
-    rows = [line for row in table.rows for line in _lines(row, names, units)]
     schema = {**{k: v for k, v in _OWN.items() if k not in _TAIL}, **dict.fromkeys(names.values()), **_TAIL}
-    columns = {column: [line.get(column) for line in rows] for column in schema}
+    columns: dict[str, list[Any]] = {column: [] for column in schema}
+    for row in table.rows:
+        for line in _lines(row, names, units):
+            for column, values in columns.items():
+                values.append(line.get(column))
     return pl.DataFrame([_series(column, values, schema[column]) for column, values in columns.items()])
 
 

@@ -61,10 +61,7 @@ class LiveProgress:
         """A run begins."""
         self._total = self._done + n_left  # disturbed runs are asked for again
         if self._bar:
-            of = f"/{self._of}" if self._of else ""
-            where = (
-                f"{'run' if self._search else 'block'} {run.block + 1}{of}  {printable(_levels(run.treatment))[:70]}"
-            )
+            where = f"{self._place(run.block, '/')}  {printable(_levels(run.treatment))[:70]}"
             self._bar.update(self._task, description=where, total=self._total)
         elif self._block is not None and run.block != self._block:
             self._line(" done")
@@ -115,8 +112,12 @@ class LiveProgress:
         self._said = time.monotonic()
         if self._search:
             return say(f"run {self._done} of about {self._total}, {self._left()}")
-        of = f" of {self._of}" if self._of else ""
-        say(f"block {(self._block or 0) + 1}{of}{done}, run {self._done} of {self._total}, {self._left()}")
+        say(f"{self._place(self._block or 0, ' of ')}{done}, run {self._done} of {self._total}, {self._left()}")
+
+    def _place(self, block: int, of: str) -> str:
+        if block < 0:
+            return "warm-up"
+        return f"{'run' if self._search else 'block'} {block + 1}{f'{of}{self._of}' if self._of else ''}"
 
 
 def _levels(treatment: Treatment) -> str:

@@ -103,6 +103,14 @@ def test_a_block_that_takes_long_says_so_in_between(
     ]
 
 
+def test_first_runs_that_are_discarded_are_no_block(capsys: pytest.CaptureFixture[str]) -> None:
+    text = ONE_FACTOR.replace("runs = 3", "runs = 1\nwarmup_runs = 2")
+    made = design(parse(text), HOST)
+    with plain(made, planner := GridPlanner(made)) as shown:
+        conduct(shown, planner)
+    assert said(capsys) == ["warm-up done, run 2 of 5, about 1 s left"]
+
+
 def test_a_sentence_counts_what_went_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     made = planned(2)
     with plain(made, planner := GridPlanner(made)) as shown:
