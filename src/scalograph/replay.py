@@ -45,8 +45,10 @@ def _finished(events: Iterable[Mapping[str, Any]], judging: Judging) -> Iterator
             if event["event"] == "verdict" and last and event["run"] == last[0].run:
                 last = (last[0], last[1], str(event["verdict"]))
             if event["event"] == "resume":
-                yield from [last] if last else []
-                yield (last := None)
+                if last:
+                    yield last
+                last = None
+                yield None
             if event["event"] != "run":
                 continue
             done, last = last, (_run(event), event["record"], judging(event["record"]).verdict)

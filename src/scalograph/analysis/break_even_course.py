@@ -5,7 +5,7 @@ from math import ceil, log1p, log2
 
 import numpy as np
 
-from scalograph.analysis.isoline import DIGITS, OUTLIER, SURE, Surface
+from scalograph.analysis.isoline import DIGITS, OUTLIER, SURE, Surface, telling
 from scalograph.analysis.isoline_mean import Axis
 from scalograph.analysis.sample import FloatArray
 
@@ -17,8 +17,6 @@ LEAST = 8
 EVEN = 0.10
 # Pairs that fail so often leave their point out.
 FAILURES = 2
-# Signs of g on the two sides of the line.
-WINS, LOSES = -1, 1
 # Fits in a row that leave nothing undecided end the search: the pairs between them, one on each side of the line, might
 # have told that the surface is wrong there.
 IN_A_ROW = 3
@@ -145,7 +143,7 @@ class BreakEvenCourse:
         self._look(self.surface)
         self._in_a_row = 0 if self._share or self._doubtful(self.surface) else self._in_a_row + 1
         if self._in_a_row:
-            self._next = self._confirming(self.surface, WINS if self._in_a_row % 2 else LOSES)
+            self._next = self._confirming(self.surface, sign=-1 if self._in_a_row % 2 else 1)
 
     def _doubtful(self, surface: Surface) -> list[int]:
         """Points whose only pair lies far off the surface: no single pair decides, nor is it left out."""
@@ -154,17 +152,17 @@ class BreakEvenCourse:
         kept = [i for i, off in zip(self.asked, far, strict=True) if off and i not in self._out]
         return [i for i in kept if self.asked.count(i) == 1]
 
-    def _confirming(self, surface: Surface, side: int) -> int:
-        """Where all seems to be known: the point nearest to the line on that side of it that nobody has measured.
+    def _confirming(self, surface: Surface, sign: int) -> int | None:
+        """Where all seems to be known: the point nearest to the line, with g of that sign, that nobody has measured.
 
         A surface that is smooth knows more than was measured. A jump makes it wrong beside the line, and for sure.
         """
         fresh = np.array([i for i in self.candidates if i not in self.asked], dtype=np.int64)
         if not fresh.size:
-            return int(self._next or 0)
+            return self._next
         mean, sd = surface(self._at[fresh])
-        tells = np.round(SURE * sd - np.abs(mean), DIGITS)
-        return int(fresh[np.argmax(np.where(np.sign(mean) == side, tells, tells - 100.0))])
+        tells = telling(mean, sd)
+        return int(fresh[np.argmax(np.where(np.sign(mean) == sign, tells, tells - 100.0))])
 
     def _look(self, surface: Surface) -> None:
         """Where the next pair tells most: first where anything is open, near the line by the straddle rule."""
@@ -172,7 +170,7 @@ class BreakEvenCourse:
         mean, sd = surface(self._at[candidates])
         is_open = self.is_open(mean, sd)
         self._share = float(is_open.mean())
-        tells = np.round(SURE * sd - np.abs(mean), DIGITS)
+        tells = telling(mean, sd)
         tells_most = int(candidates[np.argmax(np.where(is_open, tells, tells - 100.0))])
         self._next = next(iter(self._doubtful(surface)), tells_most)
         needed = np.maximum(np.abs(mean), self.even - np.abs(mean)) / SURE

@@ -129,8 +129,12 @@ def _pulled_in(x: FloatArray, rest: FloatArray, most: float) -> FloatArray:
 
 def straddle(surface: Surface, candidates: FloatArray) -> int:
     """Index of the candidate where one more pair tells most of the line; ties to the first."""
-    mean, sd = surface(candidates)
-    return int(np.argmax(np.round(SURE * sd - np.abs(mean), DIGITS)))
+    return int(np.argmax(telling(*surface(candidates))))
+
+
+def telling(mean: FloatArray, sd: FloatArray) -> FloatArray:
+    """How much one more pair tells of the line, at each point; rounded: other linear algebra has the same ties."""
+    return np.asarray(np.round(SURE * sd - np.abs(mean), DIGITS))
 
 
 def undecided(surface: Surface, candidates: FloatArray) -> float:
