@@ -30,11 +30,10 @@ def found_and_runs(draw: Draw, noise: Noise, n_cases: int = N_CASES) -> tuple[fl
 @pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
 @pytest.mark.parametrize("factor", [1.3, 2.0])
 def test_a_cliff_is_found(factor: float, noise: Noise) -> None:
-    share, runs = found_and_runs(partial(jump, factor=factor), noise)
-    # 23 on average is the target, which the benchmark holds over many programs; of ten, one may take twice as many.
-    assert np.median(runs) <= 23
-    assert np.mean(runs) <= 23 + 2 * np.std(runs) / np.sqrt(N_CASES)
-    assert share >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / N_CASES)
+    share, runs = found_and_runs(partial(jump, factor=factor), noise, n_cases := 2 * N_CASES)
+    # 23 on average over many programs (the benchmark); twenty of them vary, and one may take twice as many.
+    assert np.median(runs) <= 23 and np.mean(runs) <= 25
+    assert share >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / n_cases)
 
 
 @pytest.mark.parametrize("draw", [line, bend, curve])
