@@ -351,6 +351,50 @@ def test_laws_stand_under_the_speedup_and_can_be_hidden(browser: Any, sample: Mo
         assert visit.is_quiet()
 
 
+def test_factors_of_many_levels_are_held_until_they_are_chosen(browser: Any, sample: ModuleType, report: Any) -> None:
+    with Visit(browser, report(sample.many())) as visit:
+        page = visit.page
+        figure = page.locator("#families figure").first
+        assert figure.locator(".panel").count() == 2
+        panels = chooser(page, "Panels")
+        assert panels.locator("option").all_inner_texts() == ["Work between locks", "none: one at a time"]
+        chooser(page, "CPUs").select_option(label="2")
+        panels.select_option("none")
+        assert figure.locator(".panel").count() == 1
+        chooser(page, "Lines").select_option("cpus")
+        page.wait_for_function("document.querySelector('#families .plot').data?.length >= 64")
+        looks = figure.locator(".plot").first.evaluate(
+            "(p) => p.data.filter((t) => t.error_y).map((t) => [t.line.color, t.line.dash, t.marker.symbol].join())"
+        )
+        assert len(looks) == 64 == len(set(looks))
+        assert visit.is_quiet()
+
+
+def test_lines_of_a_single_level_stand_inside_the_frame(browser: Any, sample: ModuleType, report: Any) -> None:
+    findings = sample.small()
+    for one in findings.curves:
+        del one.points[1:]
+    with Visit(browser, report(findings)) as visit:
+        for plot in visit.page.locator("#families .plot").all():
+            places = plot.evaluate("(p) => p.data.filter((t) => t.error_y).flatMap((t) => t.x)")
+            low, high = plot.evaluate("(p) => p._fullLayout.xaxis.range")
+            assert places and all(low < x < high for x in places)
+
+
+def test_shares_of_cpus_stand_in_a_table_too(browser: Any, sample: ModuleType, report: Any) -> None:
+    with Visit(browser, report(sample.small())) as visit:
+        figure = visit.page.locator("figure:has(h3:text-is('CPU time by CPU'))")
+        figure.locator("summary").click()
+        figure.locator("table").first.wait_for()
+        assert figure.locator("table").count() == 2
+        assert figure.locator("table").first.locator("th[scope=col]").all_inner_texts()[1:] == [
+            "CPU no. 1 (%)",
+            "CPU no. 2 (%)",
+        ]
+        assert figure.locator("tbody tr").first.locator("td").all_inner_texts() == ["100.0", "0.0"]
+        assert visit.is_quiet()
+
+
 def test_a_timeline_is_told_in_words_and_as_a_table(browser: Any, sample: ModuleType, report: Any) -> None:
     with Visit(browser, report(sample.small())) as visit:
         panel = visit.page.locator(".timeline .panel").first

@@ -327,3 +327,12 @@ def test_a_version_that_the_host_refuses_is_missing_in_words(tmp_path: Path) -> 
 def test_too_many_points_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="12288 points along size, workers"):
         planned(tmp_path / "study", STUDY.replace('"16:65536:*2"', '"1:3072"'))
+
+
+def test_what_is_decided_but_not_confirmed_says_how_many_pairs_are_missing(tmp_path: Path) -> None:
+    _, whole = run(tmp_path / "whole", Machine())
+    assert whole.break_even is not None and whole.break_even.decided
+    _, found = run(tmp_path, Machine(), STUDY + f"[protocol]\nbudget_runs = {2 * (whole.break_even.n - 2) + 1}\n")
+    assert found.break_even is not None and not found.break_even.decided
+    n, more = found.break_even.n, whole.break_even.n - found.break_even.n
+    assert found.trust.causes == [f"{n} pairs of runs decide every point, {more} more would confirm it"]

@@ -55,6 +55,7 @@ class BreakEvenCourse:
         self.even = log1p(EVEN if even is None else even)
         self._name = name
         self._first = first_points(axes, at, seed)
+        self._least = min(LEAST * len(axes), len(at))
         self._out: set[int] = set()
         self._failures: dict[int, int] = {}
         self._in_a_row = 0
@@ -68,7 +69,7 @@ class BreakEvenCourse:
     @property
     def decided(self) -> bool:
         """Whether it is known everywhere which version wins, or that neither does by more than what counts as even."""
-        return self._in_a_row >= IN_A_ROW and len(self.asked) >= min(LEAST * len(self._axes), len(self._at))
+        return self._in_a_row >= IN_A_ROW and len(self.asked) >= self._least
 
     @property
     def undecided(self) -> float:
@@ -77,8 +78,8 @@ class BreakEvenCourse:
 
     @property
     def n_more(self) -> int:
-        """About how many more pairs it would take, with this noise."""
-        return self._n_more
+        """About how many more pairs it would take, with this noise; where nothing is open, to confirm it."""
+        return self._n_more or max(1, IN_A_ROW - self._in_a_row, self._least - len(self.asked))
 
     @property
     def most(self) -> int:
@@ -99,7 +100,7 @@ class BreakEvenCourse:
         """Pairs that are still to come, as far as is known by now; at least 1."""
         if self.surface is None:
             return max(1, len(self._first) + 2 * len(self._axes) - len(self.asked))
-        return max(1, min(self.most - len(self.asked), self._n_more))
+        return max(1, min(self.most - len(self.asked), self.n_more))
 
     @property
     def state(self) -> str:
@@ -175,7 +176,7 @@ class BreakEvenCourse:
         self._next = next(iter(self._doubtful(surface)), tells_most)
         needed = np.maximum(np.abs(mean), self.even - np.abs(mean)) / SURE
         worst = float(np.max(np.where(is_open, sd / needed, 1.0)))
-        self._n_more = ceil(len(self.asked) * (worst**2 - 1)) if is_open.any() else 1
+        self._n_more = ceil(len(self.asked) * (worst**2 - 1)) if is_open.any() else 0
 
 
 def first_points(axes: Sequence[Axis], at: FloatArray, seed: int) -> list[int]:

@@ -11,7 +11,7 @@ from scalograph.answer.effective import is_repeat, measured
 from scalograph.answer.excluded import excluded_table
 from scalograph.answer.laws import laws_table, with_laws
 from scalograph.answer.machine_notes import notes
-from scalograph.answer.names import title
+from scalograph.answer.names import brief, title
 from scalograph.answer.noise import Visible, noise
 from scalograph.answer.parallel_build import parallel_build
 from scalograph.answer.physics import examine
@@ -42,6 +42,9 @@ from scalograph.profile.beside import profiled
 from scalograph.report.words import alike
 from scalograph.table import Row, Table
 
+# Characters of a sentence: levels may be texts of any length.
+LONGEST = 2000
+
 
 def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] = ()) -> Findings:
     """The findings of a study.
@@ -70,13 +73,14 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     # A question of its own, where the study asks one, is answered before what every study is asked.
     against, beaten = reference(table, taken)
     said = [*asked.sentences, *built.sentences, *told(table, shown), *beaten]
+    said += [*surface_sentences(table, mapped), *sentences(table, found, published)]
     tables = [*asked.tables, *shown, *surface_tables(table, mapped), *built.tables]
     tables += [] if asked.at_levels else [*against, *tails_table(table, taken)]
     tables += [] if asked.at_levels else treatment_tables(table, found, taken, visible)
     made = Findings(
         study=_study(table), machine=dict(table.machine), runs=_runs(table, every),
         trust=trust(table, every, floor, varying, objections, [*further, *drifted.doubt(table, every)]),
-        answer=[*said, *surface_sentences(table, mapped), *sentences(table, found, published)],
+        answer=[brief(text, LONGEST) for text in said],
         curves=found, surfaces=mapped, effective_cpus=asked.effective_cpus, cliffs=asked.cliffs,
         break_even=asked.break_even,
         tables=[*tables, *(visible.beside(doc, every, primary(table)) for doc in others if doc)],

@@ -152,7 +152,8 @@ def _for(table: Table, levels: Mapping[str, float]) -> str:
 def _open(one: BreakEven) -> list[str]:
     if one.decided:
         return []
-    share = 100 * one.shares["undecided"]
+    if not (share := 100 * one.shares["undecided"]):
+        return [f"{one.n} pairs of runs decide every point, {one.n_more} more would confirm it"]
     more = f"; with this noise it would take about {one.n_more} more pairs" if one.n_more else ""
     return [f"not decided at {share:.2g} % of the points after {one.n} pairs of runs{more}"]
 

@@ -6,14 +6,16 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratio import ratio
 from scalograph.answer.curves import docs, estimated
 from scalograph.answer.gains import primary
-from scalograph.answer.names import title, varied
+from scalograph.answer.names import setting, title, varied
 from scalograph.answer.sample import Sample
 from scalograph.findings import Cell, Column, EffectiveCpus, Level, TableDoc
-from scalograph.report.format import estimate, level_text
+from scalograph.report.format import estimate
 from scalograph.table import Table
 
 # Shares below this are no part of the histogram in print.
 SHOWN = 0.005
+# Steps of the time that a sentence has room for.
+NAMED = 8
 _NOTE = (
     "CPUs that help: the least beyond which all further ones together gain less than 2 % (5 % without a model); used: "
     "CPU seconds over wall seconds; at once: tasks on a CPU over the whole run"
@@ -49,8 +51,7 @@ def _capital(text: str, before: str) -> str:
 
 def _where(table: Table, one: EffectiveCpus) -> str:
     named = {name: level for name, level in one.group.items() if name in varied(table)}
-    fixed = ", ".join(f"{title(table, name)} {level_text(level)}" for name, level in named.items())
-    return f"{fixed}: " if fixed else ""
+    return f"{setting(table, named)}: " if named else ""
 
 
 def _helping(table: Table, one: EffectiveCpus) -> str:
@@ -79,6 +80,8 @@ def _steps(table: Table, taken: Taken, one: EffectiveCpus) -> str:
         for level in sorted(members)
         if 1 < level <= 2 * max(2, one.k_eff or 0) and (cell := _over_first(table, members, level)).value is not None
     ]
+    if len(cells) > NAMED:
+        cells = [*cells[: NAMED - 1], f"... {cells[-1]}"]
     return f" The time over that of {min(members)} is {', '.join(cells)}." if cells else ""
 
 

@@ -1,6 +1,9 @@
 """What factors and responses are called before people, and along which factor curves run."""
 
+from collections.abc import Mapping
+
 from scalograph.findings import Level
+from scalograph.report.format import level_text
 from scalograph.table import Table
 
 
@@ -25,6 +28,12 @@ def curve_factor(table: Table) -> str:
     if table.study.baseline:
         return next(iter(table.study.baseline))
     return max(table.study.factors, key=lambda name: len(table.study.factors[name].levels))
+
+
+def setting(table: Table, levels: Mapping[str, Level]) -> str:
+    """Levels with their factors' names and units, in words."""
+    units = {name: table.study.factors[name].unit for name in levels}
+    return ", ".join(f"{title(table, name)} {level_text(level, units[name])}" for name, level in levels.items())
 
 
 def brief(text: object, most: int = 200) -> str:

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.physics import Gate, Objection, Observed, cpu_time_across, objections
 from scalograph.answer.curves import key
-from scalograph.answer.names import title, varied
+from scalograph.answer.names import setting, varied
 from scalograph.answer.sample import Sample
 from scalograph.findings import Curve, EstimateDoc, Level, Point
-from scalograph.report.format import level_text
 from scalograph.study import Study
 from scalograph.table import Table
 
@@ -115,7 +114,6 @@ def _work_grows(table: Table, curve: Curve) -> bool:
 
 
 def _place(table: Table, curve: Curve, n: int) -> str:
-    names = [name for name in varied(table) if name in curve.group]
-    return ", ".join(
-        [*(f"{title(table, name)} {level_text(curve.group[name])}" for name in names), f"{curve.factor} {n}"]
+    return setting(
+        table, {name: curve.group[name] for name in varied(table) if name in curve.group} | {curve.factor: n}
     )

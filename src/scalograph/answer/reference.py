@@ -10,11 +10,10 @@ from statistics import fmean, geometric_mean
 from scalograph.analysis import paired_ratio
 from scalograph.answer.curves import curve_factor, docs
 from scalograph.answer.gains import primary
-from scalograph.answer.names import title, varied
+from scalograph.answer.names import setting, title, varied
 from scalograph.answer.sample import Sample
 from scalograph.answer.whole_run import UNLIKE
 from scalograph.findings import Cell, Column, EstimateDoc, Level, TableDoc
-from scalograph.report.format import level_text
 from scalograph.table import Table
 
 # Treatments that the sentence names.
@@ -73,7 +72,7 @@ def _table(table: Table, found: Sequence[Compared]) -> TableDoc:
 
 
 def _named(table: Table) -> str:
-    return ", ".join(f"{title(table, name)} {level_text(level)}" for name, level in table.study.reference.items())
+    return setting(table, table.study.reference)
 
 
 def _word(gain: EstimateDoc) -> str:
@@ -90,6 +89,6 @@ def _sentence(table: Table, found: Sequence[Compared]) -> str:
     if not by["faster"]:
         return f"{head}; none is faster for sure."
     sample, gain = max(by["faster"], key=lambda both: both[1].value or 0.0)
-    levels = [f"{title(table, n)} {level_text(sample.treatment[n])}" for n in varied(table)]
+    fastest = setting(table, {name: sample.treatment[name] for name in varied(table)})
     times = f"{gain.value:.3g} [{gain.low:.3g}, {gain.high:.3g}] times as fast"
-    return f"{head}; the fastest, {', '.join(levels)}, is {times}."
+    return f"{head}; the fastest, {fastest}, is {times}."

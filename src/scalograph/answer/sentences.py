@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from scalograph.answer.names import title, varied
+from scalograph.answer.names import setting, title, varied
 from scalograph.answer.published import REPRODUCES
 from scalograph.answer.shape import COLLAPSES, SCALES, Shape
 from scalograph.findings import Curve, EstimateDoc, TableDoc
-from scalograph.report.format import level_text
 from scalograph.table import Table
 
 MAX_SENTENCES = 12
@@ -41,12 +40,10 @@ def _summary(factor: str, shapes: Sequence[Shape]) -> str:
 
 def _curve(table: Table, shape: Shape) -> str:
     curve = shape.curve
-    fixed = [f"{title(table, name)} {level_text(curve.group[name])}" for name in varied(table) if name in curve.group]
-    where = ", ".join(fixed) or "Overall"
-    factor = title(table, curve.factor)
-    text = f"{where}: at most {_times(shape.best.speedup)} ({factor} {shape.best.level})"
+    where = setting(table, {name: curve.group[name] for name in varied(table) if name in curve.group}) or "Overall"
+    text = f"{where}: at most {_times(shape.best.speedup)} ({setting(table, {curve.factor: shape.best.level})})"
     if shape.fallen is not None:
-        text += f", down to {_times(shape.fallen.speedup)} ({factor} {shape.fallen.level})"
+        text += f", down to {_times(shape.fallen.speedup)} ({setting(table, {curve.factor: shape.fallen.level})})"
     return text + "."
 
 

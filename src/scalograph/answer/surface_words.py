@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from scalograph.analysis.surface import one_after_another
-from scalograph.answer.names import title, varied
+from scalograph.answer.names import setting, title, varied
 from scalograph.answer.tables import MAX_ROWS
 from scalograph.findings import Cell, Column, EstimateDoc, Surface, SurfaceCell, TableDoc
-from scalograph.report.format import estimate, level_text, significant
+from scalograph.report.format import estimate, significant
 from scalograph.report.scale import scale_for
 from scalograph.table import Table
 
@@ -35,7 +35,7 @@ def surface_sentences(table: Table, found: Sequence[Surface]) -> list[str]:
     for one in found:
         for row in sorted({0, len(one.y_levels) - 1}):
             texts.append(_sentence(table, one, row))
-    return texts
+    return [text for text in texts if text]
 
 
 def ridge(one: Surface, row: int) -> tuple[int, EstimateDoc | None]:
@@ -50,29 +50,27 @@ def ridge(one: Surface, row: int) -> tuple[int, EstimateDoc | None]:
 
 def _where(table: Table, one: Surface) -> str:
     named = {name: level for name, level in one.group.items() if name in varied(table)}
-    fixed = ", ".join(f"{title(table, name)} {level_text(level)}" for name, level in named.items())
-    return f"{fixed}: " if fixed else ""
+    return f"{setting(table, named)}: " if named else ""
 
 
 def _sentence(table: Table, one: Surface, row: int) -> str:
     cpus, slope, name = one.y_levels[row], one.slopes[row], title(table, one.x)
     alone = _alone(one, row)
     scale = scale_for(table.study.responses[one.response].unit, [slope.value, alone and alone / cpus])
-    text = f"On {cpus} CPU{'s' * (cpus > 1)}, "
     workers, flat = ridge(one, row)
-    if flat is not None:
-        text += f"{workers} {name} take {estimate(flat)} times as long as one; "
-    text += f"each that has none to itself adds {estimate(slope, scale)} {scale.unit}"
-    if alone is not None and slope.value is not None:
-        text += f" (T(1)/M: {significant(alone / cpus * scale.factor)} {scale.unit})"
-    return _where(table, one) + text + _fair(name, one.x_levels[-1], one.cells[row][-1], cpus) + "."
+    parts = [f"{workers} {name} take {estimate(flat)} times as long as one"] if flat is not None else []
+    if slope.value is not None:
+        share = "" if alone is None else f" (T(1)/M: {significant(alone / cpus * scale.factor)} {scale.unit})"
+        parts.append(f"each that has none to itself adds {estimate(slope, scale)} {scale.unit}{share}")
+    parts += _fair(name, one.x_levels[-1], one.cells[row][-1], cpus)
+    return f"{_where(table, one)}On {cpus} CPU{'s' * (cpus > 1)}, {'; '.join(parts)}." if parts else ""
 
 
-def _fair(name: str, workers: int, cell: SurfaceCell | None, cpus: int) -> str:
+def _fair(name: str, workers: int, cell: SurfaceCell | None, cpus: int) -> list[str]:
     if cell is None or cell.fairness is None or cell.fairness.value is None:
-        return ""
-    text = f"; {workers} {name} end with a fairness of {estimate(cell.fairness)}"
-    return text + (f" (one after another: {one_after_another(workers):.3g})" if cpus == 1 else "")
+        return []
+    text = f"{workers} {name} end with a fairness of {estimate(cell.fairness)}"
+    return [text + (f" (one after another: {one_after_another(workers):.3g})" if cpus == 1 else "")]
 
 
 def _alone(one: Surface, row: int) -> float | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from scalograph.answer.curves import Sample, curve_factor, docs, estimated, key, primary
 from scalograph.answer.gains import formula
-from scalograph.answer.names import title, varied
+from scalograph.answer.names import setting, title, varied
 from scalograph.answer.noise import Visible
 from scalograph.findings import Cell, Column, Curve, EstimateDoc, Level, Point, TableDoc
 from scalograph.study import Table as Declared
@@ -58,7 +58,7 @@ def _part(table: Table, factor: str, fixed: Mapping[str, Level], curves: Sequenc
         columns += [Column(name="scaling factor", kind="estimate"), Column(name="efficiency", kind="estimate")]
     columns += [Column(name="runs"), Column(name="flags", kind="text")]
     rows = [_row(table, curve, point, shown, has_speedup) for curve in curves for point in curve.points]
-    where = ", ".join(f"{title(table, name)} = {level}" for name, level in fixed.items())
+    where = setting(table, fixed)
     name = "-".join(str(level) for level in fixed.values())
     heading = f"Treatments with {where}" if where else "Treatments"
     return TableDoc(
@@ -114,7 +114,9 @@ def _pivot(
     heads = [Column(name=title(table, wish.rows), unit=table.study.factors[wish.rows].unit, kind="label")]
     heads += [
         Column(
-            name=f"{title(table, wish.columns)} {level}" if wish.columns else title(table, wish.response),
+            name=setting(table, {wish.columns: level})
+            if wish.columns and level is not None
+            else title(table, wish.response),
             unit=unit,
             kind="estimate",
         )

@@ -112,7 +112,8 @@ def _where(table: Table, factor: str | None, levels: Sequence[str]) -> str:
     # A level that names its factor, as JVM options do, needs no further name.
     head = "" if all(name in level for level in levels) else f"{name} "
     alike = " alike" if len(levels) > 1 else ""
-    return f"with {head}{_and(levels)}{alike}, "
+    named = levels if len(levels) <= MAX_LISTED else [*levels[: MAX_LISTED - 1], f"{len(levels) - MAX_LISTED + 1} more"]
+    return f"with {head}{_and(named)}{alike}, "
 
 
 def _and(texts: Sequence[str]) -> str:

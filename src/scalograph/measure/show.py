@@ -5,8 +5,8 @@ from dataclasses import asdict
 from statistics import fmean, median
 from typing import Any
 
-from scalograph.analysis import Estimate, summarize
-from scalograph.answer.curves import curve_factor, docs
+from scalograph.analysis import Estimate
+from scalograph.answer.curves import curve_factor, docs, estimated
 from scalograph.answer.names import title, varied
 from scalograph.findings import Cell, Column, Findings, TableDoc
 from scalograph.measure.answer import Along, Step
@@ -54,8 +54,7 @@ def _row(table: Table, step: Step, names: Sequence[str], further: Sequence[Any])
 
 
 def _cells(table: Table, step: Step, names: Sequence[str]) -> list[Cell]:
-    confidence = table.study.protocol.confidence
-    return [_doc(summarize(step.sample.scores(n), confidence)) for n in names]
+    return [_doc(estimated(table, step.sample, n)) for n in names]
 
 
 def _doc(estimate: Estimate | None) -> Cell:
@@ -128,10 +127,10 @@ def _curve(table: Table, along: Along) -> dict[str, Any]:
 def _step(table: Table, step: Step) -> dict[str, Any]:
     parts = {"speedup": step.speedup, "efficiency": step.efficiency, "cpus_used": step.cpus, "gain": step.gain,
              "gain_percent_per_cost": step.per_cost}  # fmt: skip
-    scores = {name: step.sample.scores(name) for name in table.study.responses}
+    found = {name: estimated(table, step.sample, name) for name in table.study.responses}
     return {
         "level": step.level,
         "n_failed": step.sample.n_failed,
         **{name: asdict(estimate) if estimate else None for name, estimate in parts.items()},
-        "responses": {name: {"scores": values, **asdict(summarize(values))} for name, values in scores.items()},
+        "responses": {name: {"scores": step.sample.scores(name), **asdict(one)} for name, one in found.items()},
     }

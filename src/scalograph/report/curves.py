@@ -33,9 +33,12 @@ def _family(findings: Findings, curves: list[Curve], factors: Factors, samples: 
     fixed = {name: curves[0].group[name] for name in names if name not in varying}
     measures = _measures(findings, curves)
     drawn = [_curve(findings, c, varying, measures, factors, samples) for c in curves]
+    axis = factors[factor].axis()
+    for one in drawn:
+        one["points"].sort(key=lambda point: axis["at"][point["level"]])
     return {
         "factor": factor,
-        "axis": factors[factor].axis(),
+        "axis": axis,
         "title": _titled(factors, factor),
         "groups": varying,
         "fixed": factors.treatment(fixed),
@@ -83,24 +86,28 @@ def _curve(
     samples: Samples,
 ) -> dict[str, Any]:
     group = [factors[name].index(curve.group[name]) for name in varying]
-    base = _base_cpus(findings, curve)
-    points = [_point(p, curve, base, measures, factors, samples) for p in curve.points]
+    ideal = _ideal(findings, curve)
+    points = [_point(p, curve, ideal.get(key(p.level)), measures, factors, samples) for p in curve.points]
     law = law_line(curve, factors[curve.factor])
-    return {"group": group, "points": sorted(points, key=lambda p: p["level"]), "law": law}
+    return {"group": group, "points": points, "law": law}
 
 
-def _base_cpus(findings: Findings, curve: Curve) -> int | None:
-    """CPUs in use at the baseline, against which the ideal line grows."""
+def _ideal(findings: Findings, curve: Curve) -> dict[str, float]:
+    """CPUs in use at each level over those at the baseline: as many as there are workers, where levels count these."""
     baseline = findings.study.baseline
     if baseline is None or baseline.factor != curve.factor:
-        return None
-    return next((p.n_cpus for p in curve.points if key(p.level) == key(baseline.level)), None)
+        return {}
+    counts = next((f.control is None for f in findings.study.factors if f.name == curve.factor), False)
+    in_use = {key(p.level): min(p.level, p.n_cpus) if counts and type(p.level) is int else p.n_cpus
+              for p in curve.points if p.n_cpus}  # fmt: skip
+    base = in_use.get(key(baseline.level))
+    return {level: n / base for level, n in in_use.items()} if base else {}
 
 
 def _point(
     point: Point,
     curve: Curve,
-    base: int | None,
+    ideal: float | None,
     measures: list[dict[str, Any]],
     factors: Factors,
     samples: Samples,
@@ -108,7 +115,7 @@ def _point(
     values = {m["id"]: _drawn(_estimate(point, m), point, m) for m in measures}
     return {
         "level": factors[curve.factor].index(point.level),
-        "ideal": point.n_cpus / base if base and point.n_cpus else None,
+        "ideal": ideal,
         "values": {name: value for name, value in values.items() if value},
         "rows": samples.add(curve, point),
         "share": [round(x, 4) for x in point.per_cpu_share],

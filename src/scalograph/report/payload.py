@@ -3,7 +3,7 @@
 from typing import Any
 
 from scalograph.findings import Findings
-from scalograph.report.axis import Factors
+from scalograph.report.axis import Factors, Levels
 from scalograph.report.curves import families
 from scalograph.report.escape import visible
 from scalograph.report.even_maps import even_maps
@@ -31,5 +31,11 @@ def payload(findings: Findings) -> dict[str, Any]:
         "untimed": untimed(findings),
         "samples": samples.columns(responses),
         "responses": [[name, visible(name), unit] for name, unit in responses.items()],
-        "factors": {f.name: {"title": f.title, "levels": f.texts()} for f in factors.known.values()},
+        "factors": {f.name: _factor(f) for f in factors.known.values()},
     }
+
+
+def _factor(one: Levels) -> dict[str, Any]:
+    """A factor as it is shown, and its levels as they are, for the download."""
+    raw = [visible(x) if isinstance(x, str) else x for x in one.levels]
+    return {"title": one.title, "unit": one.unit, "levels": one.texts(), "raw": raw}

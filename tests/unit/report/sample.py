@@ -78,7 +78,7 @@ def point(threads: int, group: dict[str, Level], n: int, rng: random.Random) -> 
     }
     busy = [1.0] + [rng.uniform(0.9, 1.0) for _ in range(min(threads, cpus) - 1)]
     share = [b / sum(busy) for b in busy] + [0.0] * (cpus - len(busy))
-    return Point(level=threads, n_cpus=min(threads, cpus), responses=responses, per_cpu_share=share)
+    return Point(level=threads, n_cpus=cpus, responses=responses, per_cpu_share=share)
 
 
 def _against(p: Point, base: float) -> None:
@@ -89,7 +89,7 @@ def _against(p: Point, base: float) -> None:
     first = p.level == 1
     p.speedup = _band(ratio, 0.0 if first else 0.011, wall.n)
     p.simultaneous = _band(ratio, 0.0 if first else 0.019, wall.n)
-    n_cpus = p.n_cpus or 1
+    n_cpus = min(int(p.level), p.n_cpus or 1)
     p.efficiency = _band(ratio / n_cpus, 0.0 if first else 0.011, wall.n)
     if n_cpus > 1 and not first:
         p.serial_fraction = _band(max((1 / ratio - 1 / n_cpus) / (1 - 1 / n_cpus), 0.001), 0.03, wall.n)
@@ -289,6 +289,17 @@ def small() -> Findings:
     findings.timelines = [
         TimelineDoc(run="r3", treatment={"threads": 8, "cpus": 2}, timeline=timeline(8, 2, 0.3, rng)),
     ]
+    return findings
+
+
+def many() -> Findings:
+    """Sixty-four CPUs, two quanta, two locks: more panels, or lines, than a page can show at once."""
+    rng = random.Random(3)
+    findings = small()
+    groups = product(range(1, 65), LOCKS[:2], QUANTA)
+    findings.curves = [curve(c, lock, q, [1, 2], 2, rng) for c, lock, q in groups]
+    findings.study.factors[1].levels = list(range(1, 65))
+    findings.timelines = []
     return findings
 
 

@@ -103,7 +103,7 @@ function vertical(look, range) {
   if (!range) return quietAxis(look, { range: [0, 1] });
   if (range.onLog) return quietAxis(look, { type: "log", ...decades(range.low / 1.12, range.high * 1.12) });
   const low = Math.min(0, range.low * 1.05);
-  return quietAxis(look, { range: [low, range.high * 1.06 || 1], nticks: 6, rangemode: "tozero", separatethousands: true });
+  return quietAxis(look, { range: [low, Math.max(0, range.high * 1.06) || 1], nticks: 6, rangemode: "tozero", separatethousands: true });
 }
 
 // Ticks of a logarithmic axis in full: 50, 100, 200, as many to a decade as its length leaves room for.
@@ -111,6 +111,7 @@ function decades(low, high) {
   const range = [Math.log10(low), Math.log10(high)];
   const length = range[1] - range[0];
   const steps = length > 2.5 ? [1] : length > 1.2 ? [1, 3] : [1, 2, 5];
+  if (length < 0.3) return { range, nticks: 6 }; // 1, 2 and 5 may all lie outside
   const powers = Array.from({ length: Math.ceil(length) + 2 }, (_, i) => 10 ** (Math.floor(range[0]) + i));
   const every = Math.ceil(length / 6);
   const tickvals = powers.filter((_, i) => i % every === 0).flatMap((power) => steps.map((step) => Number((step * power).toPrecision(3))));

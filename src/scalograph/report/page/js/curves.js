@@ -28,7 +28,7 @@ function dodge(family, style) {
   if (family.line === null) return 0;
   const at = [...family.axis.at].sort((a, b) => a - b);
   const gaps = at.slice(1).map((x, i) => x - at[i]).filter((gap) => gap > 0);
-  const room = Math.min(...gaps, (at[at.length - 1] - at[0]) / 10 || 1);
+  const room = Math.min(...gaps, (at[at.length - 1] - at[0] || 0.5) / 10);
   const n = Math.min(family.used(family.line).length, COLORS);
   return (((style % COLORS) - (n - 1) / 2) * 0.5 * room) / Math.max(n, 4);
 }
@@ -42,8 +42,8 @@ function lineTrace(family, measure, curve, points, x, values, style, color) {
     mode: many ? "lines" : "lines+markers",
     x,
     y: values.map((v) => v[0]),
-    line: { color, width: 1.7, dash: DASHES[style % DASHES.length] },
-    marker: { color, size: 6.5, symbol: SYMBOLS[style % SYMBOLS.length] },
+    line: { color, width: 1.7, dash: dashOf(style) },
+    marker: { color, size: 6.5, symbol: symbolOf(style) },
     error_y: { type: "data", symmetric: false, array: above, arrayminus: below, color, thickness: 1.4, width: 0 },
     hoverinfo: "text",
     hovertext: points.map((point, i) => lineHover(family, measure, curve, point, values[i])),

@@ -13,9 +13,9 @@ const MARKS = {
 
 function swatch(style) {
   const kind = `stroke-${style % COLORS}`;
-  const dash = DASHES[style % DASHES.length].replace(/px/g, "").replace("solid", "none");
+  const dash = dashOf(style).replace(/px/g, "").replace("solid", "none");
   const line = svg("line", { x1: 1, y1: 7, x2: 35, y2: 7, class: kind, "stroke-width": 2, "stroke-dasharray": dash });
-  const mark = svg("path", { d: MARKS[SYMBOLS[style % SYMBOLS.length]], transform: "translate(18 7)", class: `fill-${style % COLORS}` });
+  const mark = svg("path", { d: MARKS[symbolOf(style)], transform: "translate(18 7)", class: `fill-${style % COLORS}` });
   return svg("svg", { width: 36, height: 14, "aria-hidden": "true", class: "swatch" }, line, mark);
 }
 
@@ -49,14 +49,12 @@ function controls(family, rebuild) {
   const set = (name) => (value) => {
     family[name] = value;
     family.hidden.clear();
-    if (name === "line") family.panel = family.combinations(family.others()) <= MANY_PANELS ? "all" : family.others()[0];
+    if (name === "line") family.panel = family.defaultPanel();
     rebuild();
   };
   if (family.groups.length > 1) row.append(choice("Lines", family.groups.map(titled), family.line, set("line")));
-  if (family.others().length > 1) {
-    const all = ["all", family.others().map((name) => family.factors[name].title).join(" \u00d7 ")];
-    row.append(choice("Panels", [all, ...family.others().map(titled)], family.panel, set("panel")));
-  }
+  const panels = family.panelChoices();
+  if (panels.length > 1) row.append(choice("Panels", panels, family.panel, set("panel")));
   for (const name of family.held()) {
     const options = family.used(name).map((level) => [level, family.text(name, level)]);
     row.append(choice(family.factors[name].title, options, family.heldAt[name], (value) => {

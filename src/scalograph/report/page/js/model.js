@@ -1,6 +1,7 @@
 // Which curves share a panel, and which factor tells the lines of a panel apart.
 
-const MANY_PANELS = 12;
+const MANY_PANELS = 12; // more than this, and one factor makes panels
+const MOST_PANELS = 48; // more than this are not drawn at all: each is a figure for each measure
 
 class Family {
   constructor(data, factors) {
@@ -9,7 +10,7 @@ class Family {
     this.hidden = new Set();
     this.vertical = "auto";
     this.line = this.groups.length ? this.defaultLine() : null;
-    this.panel = this.combinations(this.others()) <= MANY_PANELS ? "all" : this.others()[0];
+    this.panel = this.defaultPanel();
     this.laws = firstLaws(this);
     this.heldAt = {};
     for (const name of this.groups) this.heldAt[name] = this.used(name)[0];
@@ -20,6 +21,24 @@ class Family {
     const sized = this.groups.map((name) => [this.used(name).length, name]);
     const fitting = sized.filter(([n]) => n <= COLORS).sort(([a], [b]) => b - a);
     return (fitting[0] ?? sized.sort(([a], [b]) => a - b)[0])[1];
+  }
+
+  // All other factors where their panels are few, else the one with the most levels that are few, else none.
+  defaultPanel() {
+    if (this.combinations(this.others()) <= MANY_PANELS) return "all";
+    const few = this.others().filter((name) => this.used(name).length <= MANY_PANELS);
+    return few.sort((a, b) => this.used(b).length - this.used(a).length)[0] ?? "none";
+  }
+
+  // What may make panels: value and text of each.
+  panelChoices() {
+    const names = this.others().filter((name) => this.used(name).length <= MOST_PANELS);
+    const title = (name) => this.factors[name].title;
+    const whole = this.others().length > 1 && this.combinations(this.others()) <= MOST_PANELS;
+    const all = whole ? [["all", this.others().map(title).join(" \u00d7 ")]] : [];
+    const none = this.combinations(this.others()) > MANY_PANELS ? [["none", "none: one at a time"]] : [];
+    const single = this.others().length > 1 || none.length ? names.map((name) => [name, title(name)]) : [];
+    return [...all, ...single, ...none];
   }
 
   used(name) {

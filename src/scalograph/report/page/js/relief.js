@@ -29,7 +29,7 @@ function reliefFigure(one) {
 // Places on the unit cube: levels true to their numbers, time from zero.
 function cube(one) {
   const to = (levels) => levels.map((n) => (n - levels[0]) / (levels[levels.length - 1] - levels[0] || 1));
-  const top = Math.max(...one.z.flat().filter((z) => z !== null)) || 1;
+  const top = Math.max(0, ...one.z.flat().filter((z) => z !== null)) || 1;
   return { x: to(one.x.levels), y: to(one.y.levels), z: one.z.map((row) => row.map((z) => (z === null ? null : z / top))), top };
 }
 

@@ -4,8 +4,9 @@ const LISTED = 300;
 
 function sampleColumns(data) {
   const { samples, factors, responses } = data;
-  const levels = Object.keys(samples.levels).map((name) => [name, (row) => factors[name].levels[samples.levels[name][row]] ?? ""]);
-  const scores = responses.map(([name, shown, unit]) => [unit ? `${shown}_${unit}` : shown, (row) => samples.scores[name][row] ?? ""]);
+  const head = (name, unit) => (unit ? `${name}_${unit}` : name);
+  const levels = Object.keys(samples.levels).map((name) => [head(name, factors[name].unit), (row) => factors[name].raw[samples.levels[name][row]] ?? ""]);
+  const scores = responses.map(([name, shown, unit]) => [head(shown, unit), (row) => samples.scores[name][row] ?? ""]);
   return [["run", (row) => samples.run[row]], ["verdict", (row) => samples.verdicts[samples.verdict[row]]], ...levels, ...scores];
 }
 
@@ -42,7 +43,7 @@ function sampleTable(data) {
 
 function sampleList(data) {
   const place = byId("sample-list");
-  if (!data.samples.run.length) return place.append(el("p", {}, "These findings hold no run scores."));
+  if (!data.samples.run.length) return place.append(el("p", {}, "No run scores are kept in this file: those of pairs, and of runs that have no result, are in the journal, and scalograph export writes them."));
   const rounded = data.samples.digits ? ` Scores are rounded to ${data.samples.digits} digits here; findings.json has them in full.` : "";
   const button = el("button", { type: "button", class: "action", onclick: () => download(data) }, "Download all run scores (CSV)");
   const details = el("details", { class: "as-table" }, el("summary", {}, "Run scores as a table"));

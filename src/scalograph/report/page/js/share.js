@@ -29,8 +29,31 @@ function shareFigure(family) {
     state.line = Number(value);
     build().forEach((draw) => draw());
   }) : null;
-  return { node: el("figure", {}, head, pick && el("div", { class: "controls" }, pick), grid), draws: build() };
+  return { node: el("figure", {}, head, pick && el("div", { class: "controls" }, pick), grid, shareTables(family, spread)), draws: build() };
 }
+
+// The same as text, built when it is asked for: a table for each curve.
+function shareTables(family, curves) {
+  const details = el("details", { class: "as-table" }, el("summary", {}, "These numbers as a table"));
+  details.addEventListener("toggle", () => {
+    if (details.childElementCount === 1) for (const curve of curves) details.append(shareTable(family, curve));
+  });
+  return details;
+}
+
+function shareTable(family, curve) {
+  const points = curve.points.filter((point) => point.share.length);
+  const cpus = Math.max(...points.map((point) => point.share.length));
+  const heads = [family.title, ...Array.from({ length: cpus }, (_, cpu) => `CPU no. ${cpu + 1} (%)`)].map((text) => el("th", { scope: "col" }, text));
+  const cells = (point) => Array.from({ length: cpus }, (_, cpu) => el("td", {}, percent(point, cpu)));
+  const rows = points.map((point) => el("tr", {}, el("th", { scope: "row" }, family.axis.labels[point.level]), ...cells(point)));
+  const fixed = family.groups.map((name) => family.titled(name, family.level(curve, name))).join(" \u00b7 ");
+  const title = ["Share of CPU time on each CPU", fixed].filter(Boolean).join(", ");
+  const table = el("table", {}, el("caption", {}, title), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows));
+  return el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": title }, table);
+}
+
+const percent = (point, cpu) => (100 * (point.share[cpu] ?? 0)).toFixed(1);
 
 function sharePanel(family, panel, curve, grid) {
   const title = [family.lineText(curve), panel.title].filter(Boolean).join(" \u00b7 ");
@@ -43,7 +66,7 @@ function sharePanel(family, panel, curve, grid) {
     const labels = points.map((point) => family.axis.labels[point.level]);
     const at = points.map((_, i) => i);
     const xaxis = quietAxis(look, { range: [-0.6, at.length - 0.4], showgrid: false, title: axisTitle(family.title, box.width), ...fitting(at, labels, [-0.6, at.length - 0.4], box.width) });
-    const drawn = cpus > FEW_CPUS ? shareMap(points, at, cpus, look) : shareBars(points, at, cpus, look, labels);
+    const drawn = cpus > FEW_CPUS ? shareMap(points, at, cpus, look, labels) : shareBars(points, at, cpus, look, labels);
     return { traces: drawn.traces, layout: layout(look, box, { xaxis, ...drawn.over }) };
   });
 }
@@ -55,17 +78,19 @@ function shareBars(points, at, cpus, look, labels) {
     y: points.map((point) => 100 * (point.share[cpu] ?? 0)),
     marker: { color: faded(look.lines[0], 0.85 - (0.6 * cpu) / cpus), line: { color: look.paper, width: at.length > 40 ? 0 : 1 } },
     hoverinfo: "text",
-    hovertext: points.map((point, i) => plain(`${labels[i]}: ${(100 * (point.share[cpu] ?? 0)).toFixed(1)} % on CPU no. ${cpu + 1} of ${cpus}`)),
+    hovertext: points.map((point, i) => shareHover(labels[i], point, cpu, cpus)),
   }));
   const shapes = Array.from({ length: cpus - 1 }, (_, i) => evenLine((100 * (i + 1)) / cpus, look));
   return { traces, over: { barmode: "stack", bargap: at.length > 40 ? 0 : 0.25, shapes, yaxis: quietAxis(look, { range: [0, 100], ticksuffix: " %", nticks: 5 }) } };
 }
 
+const shareHover = (label, point, cpu, cpus) => plain(`${label}: ${percent(point, cpu)} % on CPU no. ${cpu + 1} of ${cpus}`);
+
 function evenLine(y, look) {
   return { type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, line: { color: look.ink, width: 1, dash: "dot" } };
 }
 
-function shareMap(points, at, cpus, look) {
+function shareMap(points, at, cpus, look, labels) {
   const z = Array.from({ length: cpus }, (_, cpu) => points.map((point) => 100 * (point.share[cpu] ?? 0)));
   const trace = {
     type: "heatmap",
@@ -74,7 +99,8 @@ function shareMap(points, at, cpus, look) {
     zmin: 0,
     colorscale: [[0, look.paper], [1, look.lines[0]]],
     colorbar: { thickness: 8, outlinewidth: 0, ticksuffix: " %", tickfont: { color: look.muted, size: 11 } },
-    hoverinfo: "z",
+    hoverinfo: "text",
+    hovertext: z.map((_, cpu) => points.map((point, i) => shareHover(labels[i], point, cpu, cpus))),
   };
   return { traces: [trace], over: { yaxis: quietAxis(look, { title: { text: "CPU", font: { size: 12 } }, showgrid: false }) } };
 }

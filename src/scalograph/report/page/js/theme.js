@@ -5,6 +5,11 @@ const COLORS = 8;
 const DASHES = ["solid", "8px,3px", "2px,3px", "9px,3px,2px,3px", "5px,2px", "12px,4px", "1px,2px", "6px,2px,1px,2px,1px,2px"];
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star"];
 
+// Past the last color they begin again, each with the next dash and marker.
+const shifted = (marks, style) => marks[(style + Math.floor(style / COLORS)) % marks.length];
+const dashOf = (style) => shifted(DASHES, style);
+const symbolOf = (style) => shifted(SYMBOLS, style);
+
 function theme() {
   const style = getComputedStyle(document.documentElement);
   const color = (name) => style.getPropertyValue(`--${name}`).trim();

@@ -1,0 +1,49 @@
+"""Curves as the page gets them: the ideal beneath a speedup, and points in the order of the axis."""
+
+from types import ModuleType
+from typing import Any
+
+from scalograph.findings import BaselineDoc, Findings
+from scalograph.report.payload import payload
+
+
+def curves(findings: Findings) -> list[dict[str, Any]]:
+    (family,) = payload(findings)["families"]
+    found: list[dict[str, Any]] = family["curves"]
+    return found
+
+
+def test_the_ideal_of_workers_grows_until_each_cpu_has_one(sample: ModuleType) -> None:
+    findings = sample.small()
+    for point in findings.curves[1].points:
+        point.n_cpus = 1
+    on_two, on_one = curves(findings)
+    assert [point["ideal"] for point in on_two["points"]] == [1.0, 2.0, 2.0]
+    assert [point["ideal"] for point in on_one["points"]] == [1.0, 1.0, 1.0]
+
+
+def test_the_ideal_of_cpus_grows_with_them(sample: ModuleType) -> None:
+    findings = sample.small()
+    findings.study.baseline = BaselineDoc(factor="cpus", level=1)
+    one = findings.curves[1]
+    one.factor, one.group = "cpus", {"threads": 8, "lock": "none", "quantum": "large"}
+    for point, cpus in zip(one.points, (1, 2, 4), strict=True):
+        point.level = point.n_cpus = cpus
+    findings.curves = [one]
+    assert [point["ideal"] for point in curves(findings)[0]["points"]] == [1.0, 2.0, 4.0]
+
+
+def test_points_stand_in_the_order_of_the_axis_whatever_order_levels_were_declared_in(sample: ModuleType) -> None:
+    findings = sample.small()
+    findings.study.factors[0].levels = [512, 1, 8]
+    (family,) = payload(findings)["families"]
+    for curve in family["curves"]:
+        at = [family["axis"]["at"][point["level"]] for point in curve["points"]]
+        assert len(at) == 3 and at == sorted(at)
+
+
+def test_the_download_has_levels_as_they_are(sample: ModuleType) -> None:
+    findings = sample.small()
+    findings.study.factors[1].unit = "CPUs"
+    factor = payload(findings)["factors"]["cpus"]
+    assert (factor["levels"], factor["raw"], factor["unit"]) == (["1 CPUs", "2 CPUs"], [1, 2], "CPUs")
