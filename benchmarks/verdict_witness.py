@@ -53,7 +53,7 @@ class Seen:
 def witnessed(folder: Path, measure: Callable[[], T]) -> tuple[T, Seen]:
     """What was measured, and what the witness saw meanwhile."""
     if not _records_granted():
-        return _by_ticks(measure)
+        return by_ticks(measure)
     kept = folder / "switches"
     stolen = _ticks()[1]
     with _recording(kept):
@@ -127,7 +127,7 @@ def _recording(kept: Path) -> Iterator[None]:
     os.close(answer)
 
 
-def _by_ticks(measure: Callable[[], T]) -> tuple[T, Seen]:
+def by_ticks(measure: Callable[[], T]) -> tuple[T, Seen]:
     """Busy time of the machine that is not the run's: nothing below two ticks a CPU."""
     (busy, stolen), own, begin = _ticks(), _children_s(), time.monotonic()
     value = measure()

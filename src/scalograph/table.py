@@ -9,9 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from scalograph import journal
+from scalograph.analysis.crowd import n_cpus
 from scalograph.analysis.steady import Kind, steady
 from scalograph.analysis.tail import Histogram, histogram
-from scalograph.analysis.verdict import Asked, judge, n_cpus
+from scalograph.analysis.verdict import Asked, judge
 from scalograph.ceiling.values import Ceiling
 from scalograph.errors import ProtocolError
 from scalograph.hosts.records import Record, RunFigures

@@ -115,11 +115,13 @@ def test_peers_are_held_against_the_witnessed_truth(b: SimpleNamespace) -> None:
     found |= {"ours full": [1.0] * 18 + [0.0] * 2, "truth 1": [4.0] * 31, "truth 2": [2.0] * 30}
     found |= {"hyperfine value": [2.0, 2.5, 1.7, 2.1], "hyperfine warned": [0.0, 1.0, 0.0, 0.0]}
     figures = {f.name: f for f in b.verdict_peers.figures(found)}
-    assert figures["true speedup"].value == 2.0
+    assert figures["true speedup, by /proc/stat"].value == pytest.approx(2.0)
+    assert figures["true speedup, beside switch records"].n == 0
     off = figures["speedups off by more than 10 %, not flagged"]
     assert (off.value, off.n, off.verdict, off.note) == (1, 19, "MISSED", "1 rounds without an answer")
     missing = figures["intervals that miss the truth, not flagged"]
     assert (missing.value, missing.verdict) == (pytest.approx(100 / 19), "reached")
+    assert missing.note == "1 lie above it, 0 below; 1 miss its interval too"
     assert figures["speedups off by more than 10 %, not flagged, all clean runs made"].verdict == "reached"
     peer = figures["speedup off by more than 10 %: hyperfine"]
     assert (peer.value, peer.note) == (50.0, "largest error 25 %, it warns in 1 rounds")

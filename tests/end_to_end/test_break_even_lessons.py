@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -195,3 +197,16 @@ def test_a_study_measures_it(name: str, tmp_path: Path) -> None:
 def test_the_files_of_a_lesson_are_valid(name: str, file: str, tmp_path: Path) -> None:
     done = scalograph("check", shipped_study(name) / file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_pool_whose_process_is_killed_ends_and_says_so(builds: Path) -> None:
+    values = {"version": "parallel", "workers": 2, "pool": "once", "size": 2_000_000, "cost": 100}
+    words = command("process-pool", builds, **values)
+    with subprocess.Popen(words, stdout=-1, stderr=-1, text=True, env={"PATH": os.environ["PATH"]}) as program:
+        children = Path(f"/proc/{program.pid}/task/{program.pid}/children")
+        while len(found := children.read_text().split()) < 2:
+            time.sleep(0.01)
+        time.sleep(0.5)  # both are at work
+        os.kill(int(found[0]), signal.SIGKILL)
+        _, said = program.communicate(timeout=60)
+    assert (program.returncode, said) == (69, "workers: a process of the pool was killed\n")

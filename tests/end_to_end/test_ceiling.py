@@ -3,6 +3,7 @@
 import os
 import re
 import resource
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -118,6 +119,16 @@ def test_no_worker_outlives_its_program(built: Path) -> None:
     while any(_runs(worker) for worker in workers) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert [worker for worker in workers if _runs(worker)] == []
+
+
+def test_a_worker_that_is_killed_ends_the_program_and_says_so(built: Path) -> None:
+    argv = [built / "main", "kind=faults", "threads=2", "units=1000000000"]
+    with subprocess.Popen(argv, stdout=-1, stderr=-1) as program:
+        assert program.stdout and program.stderr and program.stdout.readline() == b"ready\n"
+        worker, *_ = Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()
+        os.kill(int(worker), signal.SIGKILL)
+        assert program.wait(timeout=30) == 69
+        assert program.stderr.read().startswith(b"worker: one was killed")
 
 
 def _runs(pid: str) -> bool:

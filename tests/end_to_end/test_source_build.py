@@ -43,14 +43,14 @@ MAKEFILE = "all: a.o b.o c.o\n%.o: %.c\n\tcc -c -o $@ $<\nbroken:\n\tcc -c none.
 MAKEFILE += "alone: all\n\t@$(if $(findstring j2,$(MAKEFLAGS)),$(error b.h is not there yet))echo done\n"
 
 
-def study(folder: Path, target: str) -> Path:
+def study(folder: Path, target: str, iterations: int = 1) -> Path:
     tree = folder / "tree"
     tree.mkdir()
     (tree / "Makefile").write_text(MAKEFILE)
     for name in "abc":
         (tree / f"{name}.c").write_text(f"int {name}(void) {{ return 1; }}\n")
     file = folder / "study.toml"
-    file.write_text(STUDY.format(source=tree, target=target))
+    file.write_text(STUDY.format(source=tree, target=target) + f"iterations = {iterations}\n")
     return file
 
 
@@ -69,6 +69,19 @@ def test_every_run_compiles_everything_and_counts_it(tmp_path: Path) -> None:
         assert part["cpu_ns"][0] > 0
         # The copying is over before the window begins.
         assert part["start_ns"][0] > 0
+
+
+@pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
+def test_setting_up_is_told_of_each_build_alone(tmp_path: Path) -> None:
+    env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = scalograph("run", study(tmp_path, "all", iterations=4), "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    assert done.returncode in (0, 5), done.stderr
+    events = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
+    for record in (event["record"] for event in events if event["event"] == "run"):
+        (values,) = (part["values"]["setup_cpu_s"] for part in record["values"])
+        (built,) = (part["cpu_ns"] for part in record["iterations"])
+        # The fourth would hold the three builds before it.
+        assert len(values) == 4 and values[3] < 0.5 * sum(built[:3]) / 1e9
 
 
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")

@@ -157,6 +157,25 @@ def test_wrong_arguments_are_named(builds: Path, name: str, value: object, said:
     assert done.stderr.startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (
+            {"share": "each", "units": 1000, "threads": 2},
+            "units: found 1000 for each thread, expected whole quanta of 400",
+        ),
+        ({"share": "each", "units": 400, "threads": 99_990, "iterations": 20}, "iterations: found 100010 figures"),
+        ({"iterations": 100_000}, "iterations: found 100000 figures"),
+    ],
+)
+def test_what_could_not_be_told_is_refused_before_it_is_done(
+    builds: Path, values: dict[str, object], said: str
+) -> None:
+    done = run("java-threads", builds, jvm(range(11, 1000)), **values)
+    assert done.returncode == 64
+    assert done.stderr.startswith(said)
+
+
 def test_think_time_lies_between_iterations(builds: Path) -> None:
     said = threads(builds, think_ns=20_000_000)
     (_, _, end, *_), (_, start, *_) = said.iterations
@@ -216,6 +235,8 @@ def test_priorities_alone_and_wrong(builds: Path) -> None:
         done = run("java-priorities", builds, java, **{name: value})
         assert done.returncode == 64
         assert done.stderr.startswith(f"{name}: found ")
+    done = run("java-priorities", builds, java, rivals="1,2,3,4", iterations=7000)
+    assert done.returncode == 64 and "expected at most 6600" in done.stderr
 
 
 @pytest.mark.parametrize("who", ["self", "child"])

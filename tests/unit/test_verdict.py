@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from scalograph.analysis.verdict import Asked, judge, n_cpus
+from scalograph.analysis.crowd import n_cpus
+from scalograph.analysis.verdict import Asked, judge
 
 from .records import record
 
@@ -23,7 +24,9 @@ def busy(seconds: float, found: dict[str, Any]) -> dict[str, Any]:
         (record(neighbor_s=0.03, cpus=FOUR), "contaminated"),  # one thread: the other CPUs do not make it less
         (record(cpu_s=4.0, neighbor_s=0.03, cpus=FOUR), "clean"),  # 0.7 % of what four threads wanted
         (record(cpu_s=0.002, neighbor_s=0.001), "clean"),  # it slept: a third of what it wanted, and 0.1 % of its time
-        (record(steal_s=0.02), "clean"),  # two ticks say nothing
+        (record(steal_s=0.01), "clean"),  # it may be two ticks: less than 2 % all the same
+        (record(steal_s=0.02), "undecided"),  # it may be three
+        (record(wall_s=0.2, cpu_s=0.2, steal_s=0.01), "undecided"),
         (record(steal_s=0.03), "contaminated"),
         (record(neighbor_s=None), "undecided"),
         (record(1.0, 1.2), "impossible"),
@@ -51,6 +54,32 @@ def test_steal_of_one_cpu_holds_up_the_rest(worst_s: float, verdict: str) -> Non
     judged = judge(found)
     assert judged.verdict == verdict
     assert [c["unit"] for c in judged.causes] == (["of time"] if verdict == "contaminated" else [])
+
+
+@pytest.mark.parametrize(
+    ("busy_s", "cpu_s", "wait_s", "verdict"),
+    [
+        (6.0, 3.0, 3.0, "contaminated"),  # two threads shared one CPU throughout, and somebody had the other
+        (6.0, 3.0, 0.0, "clean"),  # one thread, which waited for nobody
+        (6.0, 5.95, 900.0, "clean"),  # hundreds of threads, which wait for each other
+        (4.5, 4.0, 1.0, "undecided"),  # a CPU was idle at times: nobody knows whether it waited for that
+        (6.0, 5.7, 900.0, "undecided"),  # the kernel may have done so much for it
+    ],
+)
+def test_a_neighbor_that_preempts_nobody_keeps_out(busy_s: float, cpu_s: float, wait_s: float, verdict: str) -> None:
+    found = busy(busy_s, record(3.0, cpu_s, cpus=(0, 1)))
+    found["run"]["wait_ns"] = round(wait_s * 1e9)
+    judged = judge(found)
+    assert judged.verdict == verdict
+    assert [c["cause"] for c in judged.causes] == ([] if verdict == "clean" else ["neighbor"])
+    found["run"]["machine_busy_ns"] = None
+    assert judge(found).verdict == "clean"
+
+
+def test_what_the_probe_used_while_threads_waited_keeps_nobody_out() -> None:
+    found = busy(6.0, record(3.0, 5.7, cpus=(0, 1)))
+    found["run"].update(wait_ns=10**12, observer_ns=250_000_000)
+    assert judge(found).verdict == "clean"
 
 
 def test_the_probe_is_no_neighbor() -> None:

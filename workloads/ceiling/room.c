@@ -9,6 +9,8 @@
 static const uint64_t LEAST = UINT64_C(64) << 20, MOST = UINT64_C(1) << 30, TIMES = 4, PART = 8;
 static const char CACHE[] = "/sys/devices/system/cpu/cpu%ld/cache/index%d/%s";
 
+enum { ROOM = 4200 }; /* of a line of /proc/self/cgroup */
+
 static bool read_line(const char *path, char *line, int size)
 {
     FILE *file = fopen(path, "r");
@@ -70,13 +72,43 @@ uint64_t cache_bytes(void)
     return sum;
 }
 
+/* The least limit of our control group and those above it; `path` is cut as they are climbed. */
+static uint64_t least_limit(const char *root, char *path, const char *file, uint64_t here)
+{
+    for (;;) {
+        char name[2 * ROOM], line[64];
+        uint64_t granted;
+        snprintf(name, sizeof name, "%s%s/%s", root, strcmp(path, "/") ? path : "", file);
+        if (read_line(name, line, sizeof line) && sscanf(line, "%" SCNu64, &granted) == 1 && granted < here)
+            here = granted;
+        char *last = strrchr(path, '/');
+        if (last == NULL || *path == '\0')
+            return here;
+        *last = '\0';
+    }
+}
+
+/* Both kinds of hierarchy: 0::/path, and N:memory:/path. */
+static uint64_t granted_memory(uint64_t here)
+{
+    char line[ROOM], *path;
+    FILE *groups = fopen("/proc/self/cgroup", "r");
+    while (groups && fgets(line, sizeof line, groups)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (!strncmp(line, "0::", 3))
+            here = least_limit("/sys/fs/cgroup", line + 3, "memory.max", here);
+        else if ((path = strstr(line, ":memory:")))
+            here = least_limit("/sys/fs/cgroup/memory", path + 8, "memory.limit_in_bytes", here);
+    }
+    if (groups)
+        fclose(groups);
+    return here;
+}
+
 /* Four times the caches, as STREAM asks; bounded by 1 GiB and by an eighth of the memory that is here to be had. */
 uint64_t memory_bytes(uint64_t cache)
 {
-    char line[64];
-    uint64_t here = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), granted;
-    if (read_line("/sys/fs/cgroup/memory.max", line, sizeof line) && sscanf(line, "%" SCNu64, &granted) == 1 && granted < here)
-        here = granted;
+    uint64_t here = granted_memory((uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
     uint64_t wanted = TIMES * cache > LEAST ? TIMES * cache : LEAST;
     wanted = wanted < MOST ? wanted : MOST;
     return wanted < here / PART ? wanted : here / PART;

@@ -70,6 +70,7 @@ static void hire_process(struct worker *w)
         fail(UNAVAILABLE, "worker", strerror(errno));
     if (child > 0)
         return;
+    signal(SIGCHLD, SIG_DFL);
     /* Nobody would open the barrier again if main were killed. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == parent)
@@ -77,8 +78,23 @@ static void hire_process(struct worker *w)
     _exit(DONE);
 }
 
+/* The barrier waits for each worker, and the kernel may kill one (for its memory, say). */
+static void lost(int signal, siginfo_t *of, void *context)
+{
+    static const char words[] = "worker: one was killed; the memory that is granted may be too small\n";
+    (void)signal, (void)context;
+    if (of->si_code != CLD_KILLED && of->si_code != CLD_DUMPED)
+        return;
+    ssize_t told = write(STDERR_FILENO, words, sizeof words - 1);
+    (void)told;
+    _exit(UNAVAILABLE);
+}
+
 void hire(struct shared *all)
 {
+    struct sigaction watch = {.sa_sigaction = lost, .sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP};
+    if (all->kind->processes)
+        sigaction(SIGCHLD, &watch, NULL);
     for (unsigned i = 0; i < all->n_workers; i++) {
         struct worker *w = &all->workers[i];
         int refused = 0;

@@ -21,7 +21,11 @@ final class Contender extends Thread {
 
     @Override
     public void run() {
-        kernel = KernelThread.self();
+        try {
+            kernel = KernelThread.self();
+        } finally {
+            arena.arrive(); // or the others would wait for it for ever
+        }
         arena.awaitStart();
         long before = THREADS.getCurrentThreadCpuTime();
         while (System.nanoTime() - arena.endNs() < 0) {
@@ -64,8 +68,11 @@ final class Contender extends Thread {
             waiting = new CountDownLatch(contenders);
         }
 
-        void awaitStart() {
+        void arrive() {
             waiting.countDown();
+        }
+
+        void awaitStart() {
             await(start);
         }
 

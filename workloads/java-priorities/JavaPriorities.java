@@ -9,25 +9,31 @@ import java.util.concurrent.locks.LockSupport;
 /** Busy threads of different Java priorities, competing: their nice values in the kernel, and their shares of CPU time. */
 public final class JavaPriorities {
     private static final int USAGE = 64;
+    private static final int UNAVAILABLE = 69;
     private static final int SOFTWARE = 70;
+    /** As many as a run may write, and some to spare; each contender has three in each iteration. */
+    private static final int MOST_FIGURES = 99_000;
     private static final List<String> NAMES = Arrays.asList("priority", "rivals", "window_ms", "iterations", "think_ns");
 
     private JavaPriorities() {
     }
 
-    /** Exit codes: 0 done, 64 arguments wrong, 70 a thread ended early. */
+    /** Exit codes: 0 done, 64 arguments wrong, 69 the system gives no more threads, 70 a thread ended early. */
     public static void main(String[] words) throws IOException {
         try {
             run(parse(words));
         } catch (IllegalArgumentException e) {
-            leave(e, USAGE);
+            leave(e.getMessage(), USAGE);
         } catch (IllegalStateException e) {
-            leave(e, SOFTWARE);
+            leave(e.getMessage(), SOFTWARE);
+        } catch (OutOfMemoryError e) {
+            leave("threads: the system gave no further one (" + e.getMessage()
+                    + "); ask for fewer rivals or raise the limit (ulimit -u, pids.max)", UNAVAILABLE);
         }
     }
 
-    private static void leave(Exception e, int code) {
-        System.err.println(e.getMessage());
+    private static void leave(String why, int code) {
+        System.err.println(why);
         System.err.flush();
         Runtime.getRuntime().halt(code);
     }
@@ -37,6 +43,10 @@ public final class JavaPriorities {
         int[] rivals = priorities(given.getOrDefault("rivals", "5"));
         long windowNs = 1_000_000 * number("window_ms", given.getOrDefault("window_ms", "500"), 10, 60_000);
         long iterations = number("iterations", given.getOrDefault("iterations", "1"), 1, 10_000);
+        if (3 * (1 + rivals.length) * iterations > MOST_FIGURES) {
+            throw new IllegalArgumentException("iterations: found " + iterations + " of " + (1 + rivals.length)
+                    + " threads, expected at most " + MOST_FIGURES / 3 / (1 + rivals.length));
+        }
         long thinkNs = number("think_ns", given.getOrDefault("think_ns", "0"), 0, 1L << 50);
         Events events = new Events();
         new Contest(Thread.NORM_PRIORITY, new int[0], 50_000_000); // compiles the loop

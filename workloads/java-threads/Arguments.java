@@ -8,6 +8,9 @@ final class Arguments {
     private static final List<String> NAMES = Arrays.asList("threads", "lock", "kind", "carriers", "start", "units", "quantum",
             "held", "share", "prerun", "iterations", "think_ns");
 
+    /** As many as a run may write, and some to spare. */
+    private static final int MOST_FIGURES = 99_000;
+
     final int threads;
     final String lock;
     final String kind;
@@ -35,10 +38,19 @@ final class Arguments {
         prerun = (int) number(given, "prerun", 6_000_000, 0, 1 << 30);
         iterations = (int) number(given, "iterations", 4, 1, 1_000_000);
         thinkNs = number(given, "think_ns", 0, 0, 1L << 50);
+        int figures = iterations + (each ? threads : 0);
+        if (figures > MOST_FIGURES) {
+            throw new IllegalArgumentException("iterations: found " + figures + " figures to write (one for each iteration"
+                    + (each ? " and each thread" : "") + "), expected at most " + MOST_FIGURES);
+        }
     }
 
     /** Units of one iteration, all threads together. */
     long total() {
+        if (each && units % quantum != 0) {
+            throw new IllegalArgumentException("units: found " + units + " for each thread, expected whole quanta of "
+                    + quantum);
+        }
         if (each && units > (1L << 50) / threads) {
             throw new IllegalArgumentException("units: found " + units + " for each of " + threads
                     + " threads, expected at most 2^50 together");

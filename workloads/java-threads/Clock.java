@@ -4,6 +4,8 @@ import java.lang.management.ThreadMXBean;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * CPU time in nanoseconds. The JVM's figure for the process comes in ticks of 10 ms, a tenth of an iteration, so
@@ -21,18 +23,29 @@ final class Clock {
         return THREADS.getCurrentThreadCpuTime();
     }
 
-    /** CPU time of all kernel threads of this process that are alive, or -1 where the kernel does not tell. */
-    static long liveTasksNs() {
-        long sum = -1;
+    /** CPU time of each kernel thread of this process that is alive; empty where the kernel does not tell. */
+    static Map<Path, Long> liveTasksNs() {
+        Map<Path, Long> found = new HashMap<>();
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(TASKS)) {
             for (Path task : tasks) {
                 long ns = taskNs(task.resolve("schedstat"));
-                sum = ns < 0 ? sum : Math.max(sum, 0) + ns;
+                if (ns > 0) {
+                    found.put(task, ns);
+                }
             }
         } catch (IOException e) {
+            return Map.of();
+        }
+        return found;
+    }
+
+    /** What those that live now have used since then, or -1; one of the JVM's own that has ended since is not in it. */
+    static long sinceNs(Map<Path, Long> before) {
+        Map<Path, Long> now = liveTasksNs();
+        if (before.isEmpty() || now.isEmpty()) {
             return -1;
         }
-        return sum;
+        return now.entrySet().stream().mapToLong(task -> task.getValue() - before.getOrDefault(task.getKey(), 0L)).sum();
     }
 
     // A thread of the JVM's own may end between the listing and the look.

@@ -1,5 +1,7 @@
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** One iteration: all of its work, from before the first thread is created until after the last is joined. */
 final class Iteration {
@@ -20,11 +22,12 @@ final class Iteration {
         for (int i = 0; i < plan.threads; i++) {
             workers[i] = new Worker(total, plan, i, crowd, ownClocks);
         }
-        long cpuBefore = ownClocks ? Clock.thisThreadNs() : Clock.liveTasksNs();
+        long ownBefore = Clock.thisThreadNs();
+        Map<Path, Long> tasksBefore = ownClocks ? Map.of() : Clock.liveTasksNs();
         startNs = System.nanoTime();
         runAll(workers, starter, crowd);
         endNs = System.nanoTime();
-        cpuNs = cpuSince(cpuBefore, workers, ownClocks);
+        cpuNs = ownClocks ? cpuSince(ownBefore, workers) : Clock.sinceNs(tasksBefore);
         units = count(workers, plan);
         sum = total.sum();
         peak = crowd.peak();
@@ -58,11 +61,7 @@ final class Iteration {
         }
     }
 
-    private static long cpuSince(long before, Worker[] workers, boolean ownClocks) {
-        if (!ownClocks) {
-            long after = Clock.liveTasksNs();
-            return before < 0 || after < 0 ? -1 : after - before;
-        }
+    private static long cpuSince(long before, Worker[] workers) {
         long cpu = Clock.thisThreadNs() - before;
         for (Worker worker : workers) {
             cpu += worker.cpuNs();

@@ -6,13 +6,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import TimeoutError as TooLate
 from multiprocessing import active_children, get_context
+from multiprocessing.pool import AsyncResult
 from pathlib import Path
 
 from given import UNAVAILABLE, WRONG, end, parse
 from summing import Sum, add, chunks, expected, together
 
 Task = Callable[[], Sum]
+# How often a pool that does not answer is looked at.
+LOOK_S = 1.0
 
 
 @contextmanager
@@ -23,10 +27,21 @@ def pool(size: int, cost: int, workers: int) -> Iterator[Task]:
     except OSError as error:
         end(UNAVAILABLE, f"workers: a pool of {workers} processes cannot be made: {error.strerror}")
     parts = chunks(size, cost, workers)
-    yield lambda: together(processes.map(add, parts, chunksize=1))
+    members = {child.pid for child in active_children()}
+    yield lambda: together(answered(processes.map_async(add, parts, chunksize=1), members))
     # Not terminated, as `with` would: a process that ends by itself leaves no work undone.
     processes.close()
     processes.join()
+
+
+def answered(parts: "AsyncResult[list[Sum]]", members: set[int | None]) -> list[Sum]:
+    """The sums; a pool takes on another process for one that was killed, and never does the task again."""
+    while True:
+        try:
+            return parts.get(LOOK_S)
+        except TooLate:
+            if not members <= {child.pid for child in active_children()}:
+                end(UNAVAILABLE, "workers: a process of the pool was killed")
 
 
 @contextmanager

@@ -93,6 +93,7 @@ def gate(stream: int | None) -> None:
 
 def once(build: Build, place: Path, index: int, stream: int | None) -> list[str]:
     """One build; its lines."""
+    earliest = sum(used())
     command = build.fresh(place)
     before_objects, before = objects(place), used()
     if index == 0:
@@ -106,7 +107,7 @@ def once(build: Build, place: Path, index: int, stream: int | None) -> list[str]
     cpu_ns = round((user + system) * 1e9)
     return [
         f"iteration {index} {begin} {end} {work} {cpu_ns}",
-        f"value setup_cpu_s {sum(before):.6f}",
+        f"value setup_cpu_s {sum(before) - earliest:.6f}",
         f"value objects {work}",
         *([f"value tree_peak_bytes {peak}"] if (peak := tree_peak()) else []),
     ]

@@ -11,6 +11,12 @@ from scalograph.analysis.sample import FloatArray
 # gamma, sigma, kappa
 Parameters = tuple[float, float, float]
 _NAMES = ("gamma", "sigma", "kappa")
+_AXES: tuple[Vector, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_NOWHERE: Vector = (0.0, 0.0, 0.0)
+# No curve is looked for so many times above the largest rate.
+_FAR = 1e6
+# What two numbers differ by that are the same.
+_ROUNDING = 1e-12
 # Below this share of the data's own sum of squares there is nothing but rounding.
 _EXACT = 1e-20
 
@@ -63,6 +69,9 @@ class Law(Protocol):
 
     def prediction_profile(self, n: float, throughput: float) -> float:
         """The least sum of squares of all curves through this point."""
+
+    def ratio_profile(self, n: float, base: float, ratio: float) -> float:
+        """The least sum of squares of all curves whose throughput at n is `ratio` times that at base."""
 
 
 class _Points:
@@ -155,6 +164,29 @@ class Relative(_Points):
         y = n / throughput
         return self._squares.triangle((y, 0.0, 0.0), (0.0, y / (n - 1), 0.0), (0.0, 0.0, y / (n * (n - 1))))
 
+    def ratio_profile(self, n: float, base: float, ratio: float) -> float:
+        """Coefficients x >= 0 with w.x = 0: a cone between the two rays where the plane leaves the octant."""
+        return self._squares.cone(*_rays(n, base, ratio))
+
+
+def _rays(n: float, base: float, ratio: float) -> tuple[Vector, Vector]:
+    """The edges of all coefficients with X(n) = ratio X(base); zeros where no curve of the law has that.
+
+    n / y(n) = ratio base / y(base), with y(k) = a + b (k - 1) + c k (k - 1), is w.x = 0.
+    """
+    near, far = linear_columns(np.array([base, n]))
+    w = near * n / base - far * ratio
+    w[np.abs(w) < _ROUNDING * near * n / base] = 0.0
+    edges: list[Vector] = []
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        if w[i] * w[j] < 0:
+            edge = [0.0, 0.0, 0.0]
+            edge[i], edge[j] = abs(float(w[j])), abs(float(w[i]))
+            edges.append((edge[0], edge[1], edge[2]))
+    edges += [_AXES[i] for i in range(3) if w[i] == 0]
+    first, second, *_ = [*edges, _NOWHERE, _NOWHERE]
+    return first, second
+
 
 def linear_columns(sizes: FloatArray) -> FloatArray:
     """1, N - 1 and N (N - 1): shape (n, 3)."""
@@ -224,6 +256,23 @@ class Plain(_Points):
             return self._residuals((gamma, sigma, kappa))
 
         found = least_squares(residuals, self.best[1:], bounds=((0, 0), (np.inf, np.inf)), x_scale="jac")
+        return float(2 * found.cost)
+
+    def ratio_profile(self, n: float, base: float, ratio: float) -> float:
+        """The least sum of squares along the two rays of coefficients that have this ratio."""
+        from scipy.optimize import least_squares
+
+        rays = np.array(_rays(n, base, ratio))
+        y = linear_columns(self._sizes) @ rays.T
+        least_y = self._sizes / (_FAR * self._rates.max())
+
+        def residuals(x: FloatArray) -> FloatArray:
+            return np.asarray(self._sizes / np.maximum(y @ x, least_y) - self._rates)
+
+        a, b, _ = least(np.column_stack([y, np.zeros(len(y))]), self._sizes / self._rates)
+        if not (a > 0 or b > 0):
+            return float(self._rates @ self._rates)
+        found = least_squares(residuals, (a, b), bounds=(0, np.inf), x_scale="jac")
         return float(2 * found.cost)
 
     def _fit(self, start: Parameters, held: tuple[float | None, ...]) -> Parameters:

@@ -40,6 +40,16 @@ def unplaced_neighbor(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield cause("neighbor", most / wall, "of time, at most", text)
 
 
+def steal_at_most(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Too few ticks of steal to blame, which may be a tick more: in a short run that is much."""
+    stolen, least = run["steal_ns"] or 0, _STEAL_TICKS * TICK_NS
+    most = stolen + TICK_NS
+    if 0 < stolen < least and blamed(most, run):
+        share = most / wanted(run, most)
+        text = f"the hypervisor took the CPU for less than {100 * share:.1f} % of the CPU time that it wanted"
+        yield cause("steal", share, "of wanted, at most", text)
+
+
 def observed(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What the probe itself took while the run was ready: its own doing, and a disturbance all the same."""
     taken = _named(run, "observer")

@@ -24,6 +24,8 @@ def lower_end(profile: Callable[[float], float], best: float, top: float, bound:
     """The least value whose sum of squares is at most `top`; `bound` where that is allowed too."""
     if best <= bound or profile(bound) <= top:
         return bound
+    if profile(best) > top:  # points so near to the curve that rounding is all that differs
+        return best
     return _crossing(profile, top, bound, best)
 
 
@@ -32,6 +34,8 @@ def upper_end(profile: Callable[[float], float], best: float, top: float, first:
 
     `first` is a step of the size of the parameter, for an estimate of zero.
     """
+    if profile(best) > top:  # as for the lower end
+        return best
     inside, step = best, max(best, first)
     for _ in range(_DOUBLINGS):
         outside = inside + step

@@ -7,6 +7,7 @@ from scipy.special import fdtrc
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.law import Law
+from scalograph.analysis.ratio import ratio
 from scalograph.analysis.sample import FloatArray
 
 # Each size with its throughputs, the smallest first.
@@ -15,6 +16,8 @@ Groups = Sequence[tuple[float, FloatArray]]
 SUPERLINEAR = 1.05
 # Chance with which a law that holds is said not to fit.
 ALPHA = 0.01
+# A cost below this is none.
+ZERO = 1e-12
 
 
 def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate) -> tuple[str, ...]:
@@ -25,10 +28,19 @@ def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate) -> tu
 
 def _superlinear(groups: Groups) -> Iterator[str]:
     first, base = groups[0]
-    over = [n for n, found in groups[1:] if found.mean() / base.mean() > SUPERLINEAR * n / first]
-    if over:
-        told = ", ".join(f"{n:g}" for n in over[:4])
+    over = [(n, found) for n, found in groups[1:] if found.mean() / base.mean() > SUPERLINEAR * n / first]
+    sure = [n for n, found in over if _at_least(found, base) > SUPERLINEAR * n / first]
+    told = ", ".join(f"{n:g}" for n in (sure or [n for n, _ in over])[:4])
+    if sure:
         yield f"superlinear at {told}: more than {first:g} gives times the size; the law knows no such thing"
+    elif over:
+        yield f"perhaps superlinear at {told}: above {first:g} times the size, by less than the runs differ"
+
+
+def _at_least(found: FloatArray, base: FloatArray) -> float:
+    """The low end of the ratio; where a size has one run alone nothing is known of the noise, and the ratio counts."""
+    low = ratio(found, base).low
+    return float(found.mean() / base.mean()) if low is None else low
 
 
 def _unfit(groups: Groups, law: Law) -> Iterator[str]:
@@ -36,7 +48,8 @@ def _unfit(groups: Groups, law: Law) -> Iterator[str]:
 
     Source: N. R. Draper and H. Smith, Applied Regression Analysis (1998), sec. 2.1.
     """
-    free, left = len(groups) - 3, law.n - len(groups)
+    # A cost on its bound of zero was not fitted.
+    free, left = len(groups) - sum(value > ZERO for value in law.best), law.n - len(groups)
     if left < 1 or free < 1 or law.exact:
         return
     pure = sum(float(((found - found.mean()) ** 2 / _scale(found, law)).sum()) for _, found in groups)
@@ -59,6 +72,6 @@ def _far(groups: Groups, gamma: Estimate) -> Iterator[str]:
 
 def _bounds(law: Law) -> Iterator[str]:
     _, sigma, kappa = law.best
-    zero = [name for name, value in (("sigma", sigma), ("kappa", kappa)) if value == 0 or value < 1e-12]
+    zero = [name for name, value in (("sigma", sigma), ("kappa", kappa)) if value <= ZERO]
     if zero:
         yield f"{' and '.join(zero)} on the bound of zero: at most what the interval says"

@@ -21,7 +21,9 @@ class Boundary(NamedTuple):
     begins: str
 
 
-def predict(fit: Usl, n: float, boundaries: Sequence[Boundary] = (), confidence: float = 0.95) -> Estimate:
+def predict(
+    fit: Usl, n: float, boundaries: Sequence[Boundary] = (), confidence: float = 0.95, over: float | None = None
+) -> Estimate:
     """Throughput at a size that was not measured.
 
     Near the last point a curve with only contention and one with only coherency fit alike, and part beyond it: both
@@ -33,6 +35,7 @@ def predict(fit: Usl, n: float, boundaries: Sequence[Boundary] = (), confidence:
         boundaries: sizes after which the CPUs are of another kind (the last core before siblings are shared, the last
             of a cache, socket or memory node); beyond one the law is another.
         confidence: of the profile interval.
+        over: a size: throughput over that there, which errs together with it; None for throughput itself.
 
     Returns:
         The estimate; without value where it is refused, and a warning says why.
@@ -40,24 +43,29 @@ def predict(fit: Usl, n: float, boundaries: Sequence[Boundary] = (), confidence:
     largest = fit.law.largest
     if why := _refusal(n, largest, boundaries) or _no_law(fit):
         return unknown(METHOD, confidence, fit.law.n, why)
-    ends = [_through(fit.law, n, shape) for shape in ("contention", "coherency")]
-    value, top = fit.throughput(n), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
+    ends = [_through(fit.law, n, shape, over) for shape in ("contention", "coherency")]
+    value, top = _best(fit, n, over), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
     if top is None:
         return Estimate(value, None, None, confidence, fit.law.n, METHOD, ("one more size or run makes an interval",))
-    low, high = (value, value) if fit.law.exact else _profile_ends(fit, n, value, top)
+    low, high = (value, value) if fit.law.exact else _profile_ends(fit, n, value, top, over)
     found = Estimate(value, min(*ends, low), None if high is None else max(*ends, high), confidence, fit.law.n, METHOD)
     return found if found.high is not None else found.warned(UNBOUNDED)
 
 
-def on_curve(fit: Usl, n: float, confidence: float = 0.95) -> Estimate:
-    """Throughput at a size within the measured range: the fitted curve, with its profile interval."""
-    if n == 1:
+def on_curve(fit: Usl, n: float, confidence: float = 0.95, over: float | None = None) -> Estimate:
+    """Throughput at a size within the measured range: the fitted curve, with its profile interval.
+
+    With `over`, a size, it is taken over the throughput there: 1, by definition, where it is the same one.
+    """
+    if over == n:
+        return Estimate(1.0, 1.0, 1.0, confidence, fit.law.n, "1 by definition")
+    if n == 1 and over is None:
         return fit.gamma
-    value, top = fit.throughput(n), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
+    value, top = _best(fit, n, over), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
     if top is None or fit.law.exact:
         end = None if top is None else value
         return Estimate(value, end, end, confidence, fit.law.n, fit.gamma.method, fit.gamma.warnings)
-    low, high = _profile_ends(fit, n, value, top)
+    low, high = _profile_ends(fit, n, value, top, over)
     found = Estimate(value, low, high, confidence, fit.law.n, fit.gamma.method)
     return found if high is not None else found.warned(UNBOUNDED)
 
@@ -83,11 +91,18 @@ def _beyond(boundary: Boundary) -> str:
     return f"beyond {boundary.after} {boundary.begins}; nothing was measured there"
 
 
-def _profile_ends(fit: Usl, n: float, value: float, top: float) -> tuple[float, float | None]:
-    def profile(x: float) -> float:
-        return fit.law.prediction_profile(n, x)
+def _best(fit: Usl, n: float, over: float | None) -> float:
+    return fit.throughput(n) / (1.0 if over is None else fit.throughput(over))
 
-    return lower_end(profile, value, top, value * 1e-6), upper_end(profile, value, top, value)
+
+def _profile_ends(fit: Usl, n: float, value: float, top: float, over: float | None) -> tuple[float, float | None]:
+    def profile(x: float) -> float:
+        return fit.law.prediction_profile(n, x) if over is None else fit.law.ratio_profile(n, over, x)
+
+    low = lower_end(profile, value, top, value * 1e-6)
+    if over is not None and n > over and profile(n / over) <= top:
+        return low, n / over  # no curve of the law does better than linear
+    return low, upper_end(profile, value, top, value)
 
 
 def _refusal(n: float, largest: float, boundaries: Sequence[Boundary]) -> str:
@@ -105,7 +120,11 @@ def _no_law(fit: Usl) -> str:
     return f"{bad[0]}: this law does not hold here, so it predicts nothing" if bad else ""
 
 
-def _through(law: Law, n: float, shape: str) -> float:
+def _through(law: Law, n: float, shape: str, over: float | None) -> float:
     """Throughput by the law with only one of its two costs."""
     gamma, sigma, kappa = law.reduced(shape)
-    return gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
+
+    def at(n: float) -> float:
+        return gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
+
+    return at(n) / (1.0 if over is None else at(over))

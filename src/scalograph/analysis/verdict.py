@@ -11,17 +11,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scalograph.analysis.cause import TICK_NS, cause
+from scalograph.analysis.crowd import BUSY_NS, BUSY_TICKS, busy, crowded, kept_out, n_cpus, no_records
 from scalograph.analysis.held_up import bounds, held_up
 from scalograph.analysis.impossible import impossible
-from scalograph.analysis.preempted import blamed, kernel_threads, preempted, unplaced_neighbor, wanted
+from scalograph.analysis.preempted import (
+    blamed,
+    kernel_threads,
+    preempted,
+    steal_at_most,
+    unplaced_neighbor,
+    wanted,
+)
 from scalograph.analysis.sparse import is_sparse, small, unplaced
-
-# Busy time is read at both ends of the window, on each CPU, in ticks.
-_BUSY_TICKS = 2
-# Ticks are samples: over less than this they say little about who had the CPU.
-_BUSY_NS = 2_000_000_000
-# A machine this busy had no idle CPU on which a neighbor could have run without harm.
-_SATURATED = 0.95
 
 
 @dataclass(frozen=True)
@@ -67,16 +68,26 @@ def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
         return Judgment("failed", [cause("iterations", None, "", wrong)])
     if too_much := list(impossible(record, n_cpus(record))):
         return Judgment("impossible", too_much)
-    if causes := [*preempted(run), *held_up(run), *_crowded(record)]:
+    if causes := [*preempted(run), *held_up(run), *crowded(record), *kept_out(record, for_sure=True)]:
         if asked and asked.windows and is_sparse(record) and small(causes):
             return Judgment("undecided", unplaced(record, causes))
         return Judgment("contaminated", causes)
     if run["wall_ns"] is None or run["cpu_ns"] is None:
         return Judgment("undecided", [cause("no figures", None, "", "neither its time nor its CPU time is known")])
-    plain = _without_records(record) if _no_records(run) else Judgment("clean")
-    if plain.verdict == "clean" and (unclear := [*kernel_threads(run), *unplaced_neighbor(run), *bounds(run)]):
+    plain = _without_records(record) if no_records(run) else Judgment("clean")
+    if plain.verdict == "clean" and (unclear := [*_unclear(record)]):
         return Judgment("undecided", unclear)
     return plain
+
+
+def _unclear(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What may have disturbed a run that has switch records, and nobody can tell."""
+    run = record["run"]
+    yield from kernel_threads(run)
+    yield from unplaced_neighbor(run)
+    yield from steal_at_most(run)
+    yield from kept_out(record, for_sure=False)
+    yield from bounds(run)
 
 
 def _not_as_asked(record: Mapping[str, Any], asked: Asked) -> str:
@@ -101,40 +112,13 @@ def _silent(copies: Sequence[Mapping[str, Any]], reported: Collection[int]) -> l
     return [copy["copy"] for copy in copies if copy.get("command", 0) in commands and copy["copy"] not in reported]
 
 
-def _no_records(run: Mapping[str, Any]) -> bool:
-    return run["neighbor_ns"] is None or bool(run.get("n_lost_records"))
-
-
-def _busy(run: Mapping[str, Any]) -> int | None:
-    """Busy time of the run's CPUs, where it can be held against the run's own CPU time.
-
-    The machine was read when the last main had ended, and what survivors used later is in the run's own time.
-    """
-    busy: int | None = run.get("machine_busy_ns")
-    return None if not run["cpu_ns"] or run.get("n_survivors") else busy
-
-
-def _crowded(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Neighbors, without switch records: CPUs that were never idle, by more than the run used."""
-    run = record["run"]
-    busy, wall = _busy(run), run["wall_ns"] or 0
-    if not _no_records(run) or busy is None or wall < _BUSY_NS:
-        return
-    cpus = n_cpus(record)
-    others = busy - run["cpu_ns"] - _BUSY_TICKS * cpus * TICK_NS
-    if busy + (run["steal_ns"] or 0) >= _SATURATED * cpus * wall and blamed(others, run):
-        share = others / wanted(run, others)
-        text = f"someone else used CPUs that were never idle: at least {100 * share:.1f} % of what it wanted"
-        yield cause("neighbor", share, "of wanted", text)
-
-
 def _without_records(record: Mapping[str, Any]) -> Judgment:
     """Without switch records, the busy time of the CPUs bounds what neighbors can have had; enough from 2 s on."""
     run, why = record["run"], _why_not(record)
-    if (busy := _busy(run)) is None:
+    if (used := busy(run)) is None:
         return Judgment("undecided", [cause("no switch records", None, "", why)])
-    wall, most = run["wall_ns"] or 0, max(0, busy - run["cpu_ns"]) + _BUSY_TICKS * n_cpus(record) * TICK_NS
-    if wall >= _BUSY_NS and not blamed(most, run):
+    wall, most = run["wall_ns"] or 0, max(0, used - run["cpu_ns"]) + BUSY_TICKS * n_cpus(record) * TICK_NS
+    if wall >= BUSY_NS and not blamed(most, run):
         return Judgment("clean")
     bound = most / wanted(run, most)
     text = f"{why}; others used the CPUs for less than {100 * bound:.0f} % of the CPU time that it wanted"
@@ -148,9 +132,3 @@ def _why_not(record: Mapping[str, Any]) -> str:
     told = (*(record["run"].get("degraded") or ()), *record["header"]["degraded"])
     reasons = [part["why"] for part in told if "records" in part["what"]]
     return reasons[0] if reasons else "waiting for a CPU was not measured"
-
-
-def n_cpus(record: Mapping[str, Any]) -> int:
-    """CPUs that the copies of a run were allowed to use, together."""
-    masks = [set(copy["in_force"]["cpus"]) for copy in record["copies"] if copy["in_force"]]
-    return len(set().union(*masks)) or max(1, len(record["run"]["per_cpu_ns"] or ()))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.usl import Usl
 from scalograph.analysis.usl_predict import REACH, Boundary, on_curve, predict, reach
+from scalograph.answer.boundaries import NO_CPU
 from scalograph.answer.curves import docs
 from scalograph.findings import LawDoc
 
@@ -25,11 +26,11 @@ def law_doc(fit: Usl, smallest: float, base: float, limits: Sequence[Boundary]) 
     over = fit.throughput(base)
     largest, (end, why) = fit.law.largest, reach(fit, limits)
     sizes = [*_spaced(smallest, largest, N_INSIDE), *_spaced(largest, end, N_BEYOND)[1:]]
-    line = [_at(fit, n, limits).scaled(1 / over) for n in sizes]
-    twice = predict(fit, REACH * largest, limits, fit.sigma.confidence).scaled(1 / over)
+    line = [_at(fit, n, limits, base) for n in sizes]
+    twice = predict(fit, REACH * largest, limits, fit.sigma.confidence, base)
     return LawDoc(
         sigma=docs(fit.sigma), kappa=docs(fit.kappa), gamma=docs(fit.gamma), optimum=docs(fit.optimum),
-        twice=docs(twice), flags=list(fit.flags), largest=largest, end=why, sizes=sizes,
+        twice=docs(twice), flags=[*fit.flags, *_past(largest, limits)], largest=largest, end=why, sizes=sizes,
         fitted=[fit.throughput(n) / over for n in sizes], low=[e.low for e in line], high=[e.high for e in line],
         amdahl=_amdahl(fit, sizes, over),
     )  # fmt: skip
@@ -43,9 +44,17 @@ def _spaced(first: float, last: float, n: int) -> list[float]:
     return [first, *(first * math.exp(i * step) for i in range(1, n - 1)), last]
 
 
-def _at(fit: Usl, n: float, limits: Sequence[Boundary]) -> Estimate:
+def _at(fit: Usl, n: float, limits: Sequence[Boundary], base: float) -> Estimate:
     confidence = fit.sigma.confidence
-    return on_curve(fit, n, confidence) if n <= fit.law.largest else predict(fit, n, limits, confidence)
+    if n <= fit.law.largest:
+        return on_curve(fit, n, confidence, base)
+    return predict(fit, n, limits, confidence, base)
+
+
+def _past(largest: float, limits: Sequence[Boundary]) -> list[str]:
+    """More workers than CPUs do not go faster, however little of their work is serial."""
+    ended = [limit.after for limit in limits if limit.begins == NO_CPU and limit.after < largest]
+    return [f"fitted beyond {ended[0]}, where {NO_CPU}: sigma is no serial share"] if ended else []
 
 
 def _amdahl(fit: Usl, sizes: Sequence[float], over: float) -> list[float]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, geometric_mean
 
 from scalograph.analysis import paired_ratio
+from scalograph.analysis.simultaneous import paired_level
 from scalograph.answer.curves import curve_factor, docs
 from scalograph.answer.gains import primary
 from scalograph.answer.names import setting, title, varied
@@ -24,9 +25,11 @@ Compared = tuple[Sample, EstimateDoc]
 def reference(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> tuple[list[TableDoc], list[str]]:
     """The table and the sentence; nothing where the study names no reference, or it did not run."""
     compared = [(s, base) for s in taken.values() if s.counted and (base := _base(table, taken, s)) and base.counted]
-    found = [(s, _gain(table, s, base)) for s, base in compared if s is not base]
-    if not found:
+    others = [(s, base) for s, base in compared if s is not base]
+    if not others:
         return [], []
+    level = _level(table, others)
+    found = [(s, _gain(table, s, base, level)) for s, base in others]
     return [_table(table, found)], [_sentence(table, found)]
 
 
@@ -36,9 +39,18 @@ def _base(table: Table, taken: Mapping[tuple[Level, ...], Sample], sample: Sampl
     return taken.get(tuple(wanted.values())) if table.study.reference else None
 
 
-def _gain(table: Table, sample: Sample, base: Sample) -> EstimateDoc:
+def _level(table: Table, others: Sequence[tuple[Sample, Sample]]) -> float:
+    """Confidence of each interval with which all hold together: the fastest is chosen among all.
+
+    As if the treatments had nothing in common, which is the safe side.
+    """
+    n_pairs = [len(_by_block(s, primary(table)).keys() & _by_block(b, primary(table)).keys()) for s, b in others]
+    return paired_level([n for n in n_pairs if n > 1], 0.0, table.study.protocol.confidence)
+
+
+def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> EstimateDoc:
     """How many times as fast, from the blocks that hold both."""
-    name, confidence = primary(table), table.study.protocol.confidence
+    name = primary(table)
     if (name in sample.whole) != (name in base.whole):
         return EstimateDoc(confidence=confidence, warnings=[UNLIKE])
     own, other = (_by_block(s, name) for s in (sample, base))
@@ -67,7 +79,7 @@ def _table(table: Table, found: Sequence[Compared]) -> TableDoc:
     for sample, gain in found:
         per_cpu = [int(sample.treatment[factor]) / sample.every[0].n_cpus] if counts else []
         rows.append([*(sample.treatment[n] for n in shown), *per_cpu, gain.model_dump(), _word(gain)])
-    note = "paired within blocks; the reference itself is left out"
+    note = "paired within blocks; intervals hold for all treatments at once; the reference itself is left out"
     return TableDoc(id="reference", title=f"Over {_named(table)}", note=note, columns=columns, rows=rows)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from scalograph.answer.names import setting, title, varied
 from scalograph.answer.published import REPRODUCES
-from scalograph.answer.shape import COLLAPSES, SCALES, Shape
+from scalograph.answer.shape import COLLAPSES, SCALES, Shape, told
 from scalograph.findings import Curve, EstimateDoc, TableDoc
 from scalograph.table import Table
 
@@ -41,9 +41,9 @@ def _summary(factor: str, shapes: Sequence[Shape]) -> str:
 def _curve(table: Table, shape: Shape) -> str:
     curve = shape.curve
     where = setting(table, {name: curve.group[name] for name in varied(table) if name in curve.group}) or "Overall"
-    text = f"{where}: at most {_times(shape.best.speedup)} ({setting(table, {curve.factor: shape.best.level})})"
+    text = f"{where}: at most {_times(told(shape.best))} ({setting(table, {curve.factor: shape.best.level})})"
     if shape.fallen is not None:
-        text += f", down to {_times(shape.fallen.speedup)} ({setting(table, {curve.factor: shape.fallen.level})})"
+        text += f", down to {_times(told(shape.fallen))} ({setting(table, {curve.factor: shape.fallen.level})})"
     return text + "."
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scalograph.findings import Curve, Point
+from scalograph.findings import Curve, EstimateDoc, Point
 from scalograph.table import Table
 
 # A curve scales when it reaches this share of what the CPUs in use can give, and collapses below this of its baseline.
@@ -78,16 +78,22 @@ class Shape:
         return self.fallen is not None and _is_below(self.fallen, COLLAPSES)
 
 
+def told(point: Point) -> EstimateDoc | None:
+    """The speedup with the interval that holds for all levels at once, where there is one; else with its own."""
+    whole = point.simultaneous
+    return whole if whole is not None and whole.low is not None and whole.high is not None else point.speedup
+
+
 def _value(point: Point) -> float:
     return point.speedup.value if point.speedup and point.speedup.value is not None else 0.0
 
 
 def _ends(point: Point) -> tuple[float | None, float | None]:
-    """The interval that holds for all levels at once, for the best and the worst are chosen among all; else its own."""
-    for estimate in (point.simultaneous, point.speedup):
-        if estimate is not None and estimate.low is not None and estimate.high is not None:
-            return estimate.low, estimate.high
-    return None, None
+    """Of what is told, for the best and the worst are chosen among all levels."""
+    estimate = told(point)
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return None, None
+    return estimate.low, estimate.high
 
 
 def _is_below(point: Point, limit: float) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from scalograph.analysis import Estimate, Usl, karp_flatt, predict, ratio, speedup, summarize
-from scalograph.analysis.usl_predict import crossed
+from scalograph.analysis.usl_predict import Boundary, crossed
 from scalograph.answer.boundaries import NO_CPU, boundaries
 from scalograph.answer.curves import curve_factor, samples
 from scalograph.answer.gains import Gain, gain
@@ -134,12 +134,23 @@ def _limits(table: Table, along: Along) -> Along:
     if len(measured) < 2:
         return along
     first, last = int(measured[0].level), int(measured[-1].level)
-    serial = along.law.sigma if along.law else karp_flatt(measured[-1].speedup, last / first)  # type: ignore[arg-type]
-    found = replace(along, serial=serial)
     limits = boundaries(table, curve_factor(table), along.group, most_cpus([step.sample for step in measured]))
-    if crossed(last, last + 1, limits) or any(b.begins == NO_CPU and b.after <= last for b in limits):
+    serial = _serial(along.law, measured, limits)
+    found = replace(along, serial=serial)
+    if serial is None or crossed(last, last + 1, limits) or any(b.begins == NO_CPU and b.after <= last for b in limits):
         return found
     if along.law is None:
         return replace(found, next_size=last + 1, next=next_gain(serial, last)) if first == 1 else found
-    made = predict(along.law, last + 1, limits, serial.confidence)
-    return replace(found, next_size=last + 1, next=less_one(made.scaled(1 / along.law.throughput(last))))
+    made = predict(along.law, last + 1, limits, serial.confidence, over=last)
+    return replace(found, next_size=last + 1, next=less_one(made))
+
+
+def _serial(law: Usl | None, measured: Sequence[Step], limits: Sequence[Boundary]) -> Estimate | None:
+    """The law's; of two sizes, and where there are more workers than CPUs, by Karp and Flatt up to the last CPU."""
+    n_cpus = next((limit.after for limit in limits if limit.begins == NO_CPU), int(measured[-1].level))
+    inside = [step for step in measured if int(step.level) <= n_cpus]
+    if law is not None and len(inside) == len(measured):
+        return law.sigma
+    last = inside[-1] if len(inside) > 1 else measured[-1]
+    growth = min(int(last.level), n_cpus) / min(int(measured[0].level), n_cpus)
+    return karp_flatt(last.speedup, growth) if last.speedup and growth > 1 else None

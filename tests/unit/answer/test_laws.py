@@ -1,6 +1,7 @@
 """The scaling law of each curve, from runs whose law is known."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,21 @@ def test_lines_end_where_the_law_may_predict() -> None:
     few = only(table(0.1, 0.0, sizes=(1, 2, 4)))
     assert few.sizes[0] == 1 and few.sizes[-1] == 8 and few.largest == 4
     assert few.sizes == sorted(few.sizes) and len(few.sizes) == len(few.fitted) == len(few.low) == len(few.high)
+
+
+def test_a_law_of_more_workers_than_cpus_says_so() -> None:
+    given = table(0.1, 0.0)
+    before = only(given).flags
+    given.rows[:] = [replace(row, n_cpus=2) for row in given.rows]
+    further = "fitted beyond 2, where there is no CPU for each: sigma is no serial share"
+    assert only(given).flags == [*before, further]
+
+
+def test_lines_are_one_at_the_baseline_and_wider_beyond() -> None:
+    law = only(table(0.1, 0.01, sizes=(1, 2, 4)))
+    assert law.low[0] == law.high[0] == 1.0
+    widths = [high - low for low, high in zip(law.low, law.high, strict=True) if low is not None and high is not None]
+    assert widths[1] < widths[10] < widths[-1]
 
 
 def test_lines_hold_the_true_speedup() -> None:

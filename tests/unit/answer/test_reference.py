@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from scalograph.answer import findings
@@ -41,6 +42,25 @@ def test_all_are_told_as_times_as_fast_as_the_reference(tmp_path: Path) -> None:
     assert rows[2, "none"][2] == 1.0  # threads per CPU
     assert [rows[key][-1] for key in ((2, "none"), (1, "cas"))] == ["faster", "slower"]
     assert "the fastest, threads 2, lock none, is 2 [" in " ".join(found.answer)
+
+
+def test_one_of_many_that_are_alike_is_not_faster_for_sure(tmp_path: Path) -> None:
+    """With an interval of its own each, one in twenty would be."""
+    n_wrong = 0
+    locks = ["none", *(f"l{i}" for i in range(11))]
+    text = TEXT.replace('["none", "cas"]', str(locks).replace("'", '"'))
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        runs = [
+            ({"threads": n, "lock": lock}, record(float(np.exp(0.05 * rng.standard_normal())), 0.5, cpus=(0, 1)))
+            for _ in range(4)
+            for lock in locks
+            for n in (1, 2)
+        ]
+        (folder := tmp_path / str(seed)).mkdir()
+        (table,) = [table for table in found_in(folder, runs, text).tables if table.id == "reference"]
+        n_wrong += any(row[-1] != "undecided" for row in table.rows)
+    assert n_wrong <= 3
 
 
 def test_where_nothing_beats_it_that_is_said(tmp_path: Path) -> None:

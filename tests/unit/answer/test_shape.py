@@ -6,7 +6,7 @@ import pytest
 from scalograph.findings import Findings
 
 from ..records import record
-from .made import JITTER, ONE_FACTOR, found_in
+from .made import JITTER, ONE_FACTOR, at, found_in
 
 
 def of(tmp_path: Path, truth: dict[int, float], n_cpus: int) -> Findings:
@@ -39,6 +39,20 @@ def test_a_fall_needs_its_whole_interval(tmp_path: Path) -> None:
     unsure = found_in(tmp_path, noisy, ONE_FACTOR)
     assert unsure.answer[0].endswith("0 of 1 curves become slower than their baseline.")
     assert "down to" not in unsure.answer[1]
+
+
+def test_the_best_and_the_worst_are_told_with_the_interval_of_all_levels(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    runs = [
+        ({"threads": n}, record(float(x * np.exp(0.02 * rng.standard_normal())), cpus=(0, 1, 2, 3)))
+        for _ in range(5)
+        for n, x in {1: 1.0, 2: 0.5, 4: 0.26}.items()
+    ]
+    found = found_in(tmp_path, runs, ONE_FACTOR)
+    best = at(found, 4)
+    assert best.simultaneous and best.speedup and best.simultaneous.low and best.speedup.low
+    assert best.simultaneous.low < best.speedup.low
+    assert f"[{best.simultaneous.low:.3g}, " in found.answer[1]
 
 
 def test_a_fall_from_the_peak_that_stays_above_the_baseline_is_told(tmp_path: Path) -> None:

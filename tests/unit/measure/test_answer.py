@@ -27,18 +27,20 @@ def table(
     responses: tuple[Printed, ...] = (),
     wall_s: float = 1.0,
     failing: tuple[int, ...] = (),
+    cpus: int = 8,
 ) -> Table:
-    """Runs of a program with so large a serial share, on 8 CPUs (or on as many as the level says)."""
+    """Runs of a program with so large a serial share, on so many CPUs (or on as many as the level says)."""
     text = ",".join(map(str, levels))
     study = parse(study_text(Wish(("p", "{threads}"), {factor: text}, responses=responses)))
     rng = np.random.default_rng(3)
     treatments: list[dict[str, Any]] = [{factor: n} for n in levels]
 
     def row(n: int, block: int) -> Row:
-        took = wall_s * (1 + sigma * (n - 1)) / n * float(np.exp(0.01 * rng.standard_normal()))
+        at_once = n if factor == "cpus" else min(n, cpus)
+        took = wall_s * (1 + sigma * (at_once - 1)) / at_once * float(np.exp(0.01 * rng.standard_normal()))
         scores = {"wall": took, "cpu": wall_s, "cpu_percent": 100 * wall_s / took, "ops": 1000 / took}
         scores = {name: score for name, score in scores.items() if name in study.responses}
-        status, n_cpus = "failed" if n in failing else "ok", n if factor == "cpus" else 8
+        status, n_cpus = "failed" if n in failing else "ok", n if factor == "cpus" else cpus
         verdict = "failed" if n in failing else "clean"
         kept = {} if n in failing else scores
         return Row(
@@ -80,6 +82,14 @@ def test_two_sizes_give_it_by_karp_and_flatt_and_a_bracket_for_the_third() -> No
     amdahl = (3 / 1.1) / (2 / 1.05) - 1
     assert along.next.contains(amdahl)
     assert "serial share" in sentence(along, 0.8) and "a third would gain" in sentence(along, 0.8)
+
+
+@pytest.mark.parametrize("levels", [(1, 4), (1, 2, 4), (1, 2, 4, 8)])
+def test_more_workers_than_cpus_are_no_serial_share(levels: tuple[int, ...]) -> None:
+    along = only(table(levels, sigma=0.05, cpus=2))
+    assert along.serial is not None and along.serial.contains(0.05) and float(along.serial.high or 1) < 0.08
+    assert along.next is None
+    assert only(table((4, 8), cpus=2)).serial is None
 
 
 def test_nothing_is_said_past_the_cpus_where_a_worker_needs_one() -> None:

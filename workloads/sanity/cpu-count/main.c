@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+enum { MOST_CPUS = 8192 };
+
 static long long now(clockid_t clock)
 {
     struct timespec t;
@@ -25,13 +27,20 @@ static FILE *events(void)
 }
 
 static long long burn;
-static char seen[CPU_SETSIZE];
+static char seen[MOST_CPUS];
+
+static void look(void)
+{
+    int cpu = sched_getcpu();
+    if (cpu >= 0 && cpu < MOST_CPUS)
+        seen[cpu] = 1;
+}
 
 static void *spin(void *unused)
 {
     (void)unused;
     while (now(CLOCK_THREAD_CPUTIME_ID) < burn)
-        seen[sched_getcpu()] = 1;
+        look();
     return NULL;
 }
 
@@ -39,7 +48,8 @@ int main(int argc, char **argv)
 {
     int threads = argc > 1 ? atoi(argv[1]) : 2;
     pthread_t others[256];
-    cpu_set_t allowed;
+    size_t size = CPU_ALLOC_SIZE(MOST_CPUS);
+    cpu_set_t *allowed = CPU_ALLOC(MOST_CPUS);
     burn = (argc > 2 ? atoll(argv[2]) : 100) * 1000000LL;
     if (threads < 1 || threads > 256) {
         fprintf(stderr, "%d threads: 1 to 256 expected\n", threads);
@@ -55,10 +65,13 @@ int main(int argc, char **argv)
         pthread_join(others[i], NULL);
     long long end = now(CLOCK_MONOTONIC);
     FILE *out = events();
-    sched_getaffinity(0, sizeof allowed, &allowed);
+    if (!allowed || sched_getaffinity(0, size, allowed) != 0) {
+        perror("CPU mask");
+        return 69;
+    }
     fprintf(out, "value burnt_ns %lld\nvalue spun_ns %lld\n", burn * threads, end - start);
-    fprintf(out, "value believed_cpus %d\n", CPU_COUNT(&allowed));
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+    fprintf(out, "value believed_cpus %d\n", CPU_COUNT_S(size, allowed));
+    for (int cpu = 0; cpu < MOST_CPUS; cpu++)
         if (seen[cpu])
             fprintf(out, "value cpu %d\n", cpu);
     return fclose(out) != 0;

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+enum { MOST_CPUS = 8192 };
+
+static char seen[MOST_CPUS];
+
 static long long now(clockid_t clock)
 {
     struct timespec t;
@@ -23,19 +27,29 @@ static FILE *events(void)
     return out;
 }
 
+static void look(void)
+{
+    int cpu = sched_getcpu();
+    if (cpu >= 0 && cpu < MOST_CPUS)
+        seen[cpu] = 1;
+}
+
 int main(int argc, char **argv)
 {
     long long end = (argc > 1 ? atoll(argv[1]) : 100) * 1000000LL;
-    static char seen[CPU_SETSIZE];
-    cpu_set_t allowed;
+    size_t size = CPU_ALLOC_SIZE(MOST_CPUS);
+    cpu_set_t *allowed = CPU_ALLOC(MOST_CPUS);
     while (now(CLOCK_PROCESS_CPUTIME_ID) < end)
-        seen[sched_getcpu()] = 1;
-    sched_getaffinity(0, sizeof allowed, &allowed);
+        look();
+    if (!allowed || sched_getaffinity(0, size, allowed) != 0) {
+        perror("CPU mask");
+        return 69;
+    }
     FILE *out = events();
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    for (int cpu = 0; cpu < MOST_CPUS; cpu++) {
         if (seen[cpu])
             fprintf(out, "value cpu %d\n", cpu);
-        if (CPU_ISSET(cpu, &allowed))
+        if (CPU_ISSET_S(cpu, size, allowed))
             fprintf(out, "value allowed %d\n", cpu);
     }
     return fclose(out) != 0;
