@@ -16,6 +16,7 @@ N_DONE = {
     "cpu-surface": 392,
     "descriptor-cliff": 32,
     "fork-join": 65,
+    "openmp-break-even": 96,
     "parallel-build": 30,
     "thread-scaling": 1980,
 }
