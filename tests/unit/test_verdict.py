@@ -76,6 +76,13 @@ def test_a_neighbor_that_preempts_nobody_keeps_out(busy_s: float, cpu_s: float, 
     assert judge(found).verdict == "clean"
 
 
+def test_a_neighbor_that_was_seen_is_told_once() -> None:
+    found = busy(6.0, record(3.0, 3.0, neighbor_s=2.0, cpus=(0, 1)))
+    found["run"]["wait_ns"] = 3 * 10**9
+    (told,) = judge(found).causes
+    assert told["text"].startswith("preempted by ")
+
+
 def test_what_the_probe_used_while_threads_waited_keeps_nobody_out() -> None:
     found = busy(6.0, record(3.0, 5.7, cpus=(0, 1)))
     found["run"].update(wait_ns=10**12, observer_ns=250_000_000)

@@ -38,10 +38,8 @@ static void parse(struct arguments *a, const char *word)
         a->descriptors = number(word, word + 12, 65536);
     else if (!strncmp(word, "threads=", 8))
         a->threads = number(word, word + 8, 64);
-    else if (!strcmp(word, "iterations=1"))
-        return; /* the table of descriptors grows once in the life of a process */
     else
-        fail(USAGE, word, "expected descriptors=, threads= or iterations=1");
+        fail(USAGE, word, "expected descriptors= or threads=");
 }
 
 static int64_t now_ns(int clock)

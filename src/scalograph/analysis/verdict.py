@@ -68,7 +68,7 @@ def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
         return Judgment("failed", [cause("iterations", None, "", wrong)])
     if too_much := list(impossible(record, n_cpus(record))):
         return Judgment("impossible", too_much)
-    if causes := [*preempted(run), *held_up(run), *crowded(record), *kept_out(record, for_sure=True)]:
+    if causes := _disturbed(record):
         if asked and asked.windows and is_sparse(record) and small(causes):
             return Judgment("undecided", unplaced(record, causes))
         return Judgment("contaminated", causes)
@@ -78,6 +78,14 @@ def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
     if plain.verdict == "clean" and (unclear := [*_unclear(record)]):
         return Judgment("undecided", unclear)
     return plain
+
+
+def _disturbed(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    run = record["run"]
+    causes = [*preempted(run), *held_up(run), *crowded(record)]
+    if not any(one["cause"] == "neighbor" for one in causes):
+        causes += kept_out(record, for_sure=True)
+    return causes
 
 
 def _unclear(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

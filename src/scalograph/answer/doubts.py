@@ -67,10 +67,10 @@ def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
     baselines = [s for s in samples if speedups and s.treatment[factor] == table.study.baseline[factor]]
     if n := sum(sample.falls_back for sample in baselines):
         yield f"{n} of {len(baselines)} baselines rest on disturbed runs, and so do the speedups over them"
-    if n := sum(map(is_open, samples)):
-        yield f"of {n} {of} nothing could tell whether their runs were disturbed"
-    # Cliffs and break-even rest on clean runs alone, wherever; effective CPUs have figures of one level beside.
+    # Cliffs and break-even rest on all clean runs together, wherever; effective CPUs have figures of one level beside.
     alone = table.study.question in ("cliff", "break-even")
+    if (n := sum(map(is_open, samples))) and not alone:
+        yield f"of {n} {of} nothing could tell whether their runs were disturbed"
     if (n := sum(sample.falls_back for sample in samples)) and not alone:
         yield f"{n} {of} rest on disturbed runs: fewer than two clean ones are left"
     # A search rests on all of its runs together, and needs no interval for each level.

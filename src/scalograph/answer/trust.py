@@ -1,6 +1,5 @@
 """Whether to believe a study: one sentence, and why."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from scalograph.answer.names import title
 from scalograph.answer.sample import COUNTED, Sample, cpu_times, left_out
 from scalograph.findings import Noise, Trust
 from scalograph.precision import stopping
+from scalograph.report.words import NUMBER
 from scalograph.table import Row, Table
 
 # Past this share of disturbed runs a study cannot be believed at all.
@@ -128,9 +128,18 @@ def _undecided(ok: Sequence[Row]) -> Iterable[str]:
     """Why nothing could tell, by cause; rates differ from run to run and are not worth a line each."""
     found = [row for row in ok if row.verdict == "undecided"]
     if found:
-        reasons = Counter(_kind(_reason(row)) for row in found)
-        told = "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3))
+        reasons: dict[str, list[Row]] = {}
+        for row in found:
+            reasons.setdefault(NUMBER.sub("", _kind(_reason(row))), []).append(row)
+        told = "; ".join(map(_worst, sorted(reasons.values(), key=len, reverse=True)[:3]))
         yield f"{len(found)} of {len(ok)} runs are undecided, and count as clean: {told}"
+
+
+def _worst(alike: Sequence[Row]) -> str:
+    worst = max(alike, key=lambda row: (row.causes and row.causes[0].get("amount")) or 0.0)
+    reason = _kind(_reason(worst))
+    at_worst = "at worst " if len(alike) > 1 and NUMBER.search(reason) else ""
+    return f"{at_worst}{reason} ({len(alike)})"
 
 
 def _kind(reason: str) -> str:

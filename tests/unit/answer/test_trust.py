@@ -85,6 +85,15 @@ def test_a_few_undecided_runs_are_told_and_are_not_short(tmp_path: Path) -> None
     assert (found.runs.n_short, exit_code(found)) == (0, 0)
 
 
+def test_reasons_that_differ_in_figures_only_are_told_once_at_their_worst(tmp_path: Path) -> None:
+    made = [run for n in (1, 2, 4) for run in changed(1, threads=n, steal_s=0.02)]
+    made[0][1]["run"]["cpu_ns"] = made[0][1]["run"]["wall_ns"] = 500_000_000
+    found = found_in(tmp_path, made, ONE_FACTOR)
+    (told,) = [text for text in found.trust.causes if "are undecided" in text]
+    worst = "at worst the hypervisor took the CPU for less than 5.7 % of the CPU time that it wanted (3)"
+    assert told.endswith(f"count as clean: {worst}")
+
+
 def test_a_treatment_of_which_nothing_could_tell_is_a_doubt_and_says_so(tmp_path: Path) -> None:
     made = [*changed(11, threads=4, neighbor_s=None)] + [({"threads": n}, r) for n in (1, 2) for _, r in runs(14)]
     found = found_in(tmp_path, made, ONE_FACTOR)
