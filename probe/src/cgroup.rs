@@ -12,6 +12,8 @@ pub struct Leaf {
     folder: OwnedFd,
     /// Set where clone3 cannot place a child: copies then write themselves in before the gate.
     procs: Option<OwnedFd>,
+    /// CPU time of the child that tried it out.
+    before_ns: u64,
 }
 
 /// Folder of our own cgroup v2, from the texts of /proc/self/mountinfo and /proc/self/cgroup.
@@ -66,11 +68,12 @@ impl Leaf {
         };
         let folder = open(&path, false, libc::O_DIRECTORY | libc::O_PATH)?;
         let procs = open(&path.join("cgroup.procs"), true, 0)?;
-        let mut leaf = Leaf { path, folder, procs: None };
+        let mut leaf = Leaf { path, folder, procs: None, before_ns: 0 };
         if leaf.try_clone().is_err() {
             leaf.procs = Some(procs);
             leaf.try_clone().map_err(|e| format!("a process in the leaf: {}", sys::describe_error(&e)))?;
         }
+        leaf.before_ns = leaf.usage_ns().unwrap_or(0);
         Ok(leaf)
     }
 
@@ -137,9 +140,10 @@ impl Leaf {
         text.lines().filter_map(|l| l.parse().ok()).collect()
     }
 
-    /// CPU time of everything that ever ran in the leaf.
+    /// CPU time of everything that ran in the leaf since it was tried out.
     pub fn usage_ns(&self) -> Option<u64> {
-        parse_usage(&fs::read_to_string(self.path.join("cpu.stat")).ok()?)
+        let all = parse_usage(&fs::read_to_string(self.path.join("cpu.stat")).ok()?)?;
+        Some(all.saturating_sub(self.before_ns))
     }
 }
 

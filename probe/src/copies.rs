@@ -129,9 +129,9 @@ impl Copy {
         self.speech.ready && self.go.is_some() && self.end.is_none()
     }
 
-    /// It may still write `ready`.
+    /// It may still write `ready`: it lives, and has its pipe open.
     pub fn may_wait(&self) -> bool {
-        self.end.is_none() && self.go.is_some() && !self.speech.spoke
+        self.end.is_none() && self.go.is_some() && self.events.is_some() && !self.speech.spoke
     }
 }
 
@@ -158,6 +158,8 @@ fn incoming(theirs: &mut Vec<OwnedFd>) -> io::Result<OwnedFd> {
 
 fn outgoing(theirs: &mut Vec<OwnedFd>) -> io::Result<OwnedFd> {
     let (read, write) = sys::pipe()?;
+    // A copy may have filled it by itself: its byte is there then.
+    sys::set_nonblocking(&write)?;
     theirs.push(read);
     Ok(write)
 }

@@ -45,7 +45,8 @@ pub fn pass(head: &Head, slot: &Slot, spins: bool) {
         std::hint::spin_loop();
         now = sys::now_ns();
     }
-    slot.before_ns.store(used + (now - mark), SeqCst);
+    // Who is preempted while it spins has used no more than the time to the deadline.
+    slot.before_ns.store(used + (now - mark).min(deadline.saturating_sub(mark)), SeqCst);
     slot.left_ns.store(now, SeqCst);
 }
 

@@ -18,21 +18,21 @@ impl Guard {
         // No signal at its end: wait4(-1) then overlooks it, and still tells when the tree is empty.
         // SAFETY: as fork: no new stack, no shared memory.
         match sys::check(unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) }).map_err(said)? {
-            0 => watch(leaf, read),
+            0 => {
+                drop(write); // our own half would keep the pipe open for ever
+                watch(leaf, read)
+            }
             pid => Ok(Guard { pid: pid as i32, pipe: Some(write) }),
         }
     }
 }
 
 fn watch(leaf: &Leaf, pipe: OwnedFd) -> ! {
-    let fd = pipe.as_raw_fd() as libc::c_uint;
-    // SAFETY: nothing but `pipe` is used from here on; above all, our half of the caller's pipes
-    // must not stay open after the probe. A signal to the caller's session does not concern us.
-    unsafe {
-        libc::setsid();
-        libc::syscall(libc::SYS_close_range, 0, fd - 1, 0);
-        libc::syscall(libc::SYS_close_range, fd + 1, libc::c_uint::MAX, 0);
-    }
+    // SAFETY: a signal to the caller's session does not concern us.
+    unsafe { libc::setsid() };
+    // Nothing but `pipe` is used from here on; above all, our half of the caller's pipes must not
+    // stay open after the probe.
+    sys::close_all_but(pipe.as_raw_fd());
     while sys::read(&pipe, &mut [0]).is_err() {}
     leaf.clear();
     // SAFETY: leaves without running anything of the probe's.

@@ -70,7 +70,10 @@ fn start_init() -> io::Result<Namespace> {
     let (read, write) = sys::pipe()?;
     // SAFETY: the probe has one thread, and the child keeps to system calls.
     match sys::check(unsafe { libc::fork() }.into())? {
-        0 => serve(read.as_raw_fd()),
+        0 => {
+            drop(write); // our own half would keep the pipe open for ever
+            serve(read.as_raw_fd())
+        }
         pid => Ok(Namespace { init: pid as i32, open: Cell::new(Some(write)) }),
     }
 }
@@ -83,8 +86,7 @@ fn serve(pipe: i32) -> ! {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::setsid();
         libc::signal(libc::SIGCHLD, wake as *const () as libc::sighandler_t);
-        libc::syscall(libc::SYS_close_range, 0, pipe - 1, 0);
-        libc::syscall(libc::SYS_close_range, pipe + 1, libc::c_uint::MAX, 0);
+        sys::close_all_but(pipe);
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut none);
         let mut watched = libc::pollfd { fd: pipe, events: libc::POLLIN, revents: 0 };

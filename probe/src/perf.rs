@@ -119,8 +119,13 @@ pub struct Ring {
     base: *mut u8,
     page: usize,
     size: usize,
+    /// At the last look that found something. What is dropped is told with the next record alone,
+    /// and there may be none.
+    pub was_full: bool,
 }
 
+/// Bytes of the longest record that is written.
+const LONGEST: u64 = 80;
 const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 
@@ -134,7 +139,7 @@ impl Ring {
             if base == libc::MAP_FAILED {
                 Err(io::Error::last_os_error())
             } else {
-                Ok(Ring { base: base.cast(), page, size: pages * page })
+                Ok(Ring { base: base.cast(), page, size: pages * page, was_full: false })
             }
         }
     }
@@ -143,6 +148,9 @@ impl Ring {
     pub fn drain(&mut self, into: &mut Vec<Stamped>) {
         let head = self.counter(HEAD_AT).load(Ordering::Acquire);
         let mut tail = self.counter(TAIL_AT).load(Ordering::Relaxed);
+        if head > tail {
+            self.was_full = (self.size as u64).saturating_sub(head - tail) < LONGEST;
+        }
         let mut scratch = [0u8; 512];
         while tail < head {
             let mut header = [0u8; 8];

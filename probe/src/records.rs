@@ -217,7 +217,9 @@ impl Records {
         self.collect();
         self.feed(u64::MAX);
         self.tree.finish(end);
-        let lost = self.tree.sums.lost;
+        let full = self.channels.iter().filter(|c| c.ring.was_full).count() as u64;
+        let lost = self.tree.sums.lost.max(full);
+        self.tree.sums.lost = lost;
         if lost > 0 {
             let why = format!("the kernel dropped {lost} records");
             self.degraded.push(Degraded::new("kernel records", &why, "raise kernel.perf_event_mlock_kb"));

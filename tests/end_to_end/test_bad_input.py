@@ -259,6 +259,11 @@ def test_two_studies_never_measure_at_once(tmp_path: Path) -> None:
     while not (tmp_path / "first" / "journal.jsonl").exists():
         assert first.poll() is None and time.monotonic() < limit
         time.sleep(0.05)
+    argv = ["scalograph", "run", str(file), "-o", "told"]
+    with subprocess.Popen(argv, cwd=tmp_path, env=environment(), stderr=-1, text=True) as told:
+        assert told.stderr and "wait" in told.stderr.readline()
+        told.send_signal(signal.SIGTERM)
+        assert told.wait(timeout=30) == 143
     second = scalograph("run", file, "-o", "second", cwd=tmp_path)
     first.send_signal(signal.SIGTERM)
     assert first.wait(timeout=30) == 143

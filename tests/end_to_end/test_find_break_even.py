@@ -30,7 +30,7 @@ def test_the_line_as_one_document(tmp_path: Path) -> None:
         assert 30 < line["location"] < 55  # sizes at which the shell's own time counts for little
         assert found["n"] <= 24
     else:
-        assert "not decided" in found["answer"][0].lower()
+        assert "not decided" in found["answer"][0].lower() or "would confirm it" in found["answer"][0]
     study = (tmp_path / "results" / "study.toml").read_text()
     assert 'question = "break-even"' in study and 'role = "size"' in study and 'version = "plain"' in study
 
@@ -38,10 +38,12 @@ def test_the_line_as_one_document(tmp_path: Path) -> None:
 def test_the_answer_on_the_terminal_and_its_report(tmp_path: Path) -> None:
     wish = ("--size", "n=20,30,60,90", "--max-runs", 14, "-o", "results", "--shell", "--", SCRIPT.replace("size", "n"))
     done = find(tmp_path, *VERSIONS, *wish)
-    assert "Pairs that were measured" in done.stdout
+    # Of a machine that was too busy nothing is shown that could be believed.
+    shown = "are too few pairs" if "REJECT" in done.stdout else "Pairs that were measured"
+    assert shown in done.stdout
     assert done.stdout.splitlines()[-2:] == ["Report: results/report.html", "Study: results/study.toml"]
     report = scalograph("report", "results", cwd=tmp_path)
-    assert report.returncode in (0, 5) and "Pairs that were measured" in report.stdout
+    assert report.returncode in (0, 5) and shown in report.stdout
     plan = scalograph("plan", "results/study.toml", cwd=tmp_path)
     assert "a pair at a time where it tells most" in plan.stdout
 

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 import tomllib
@@ -427,6 +428,44 @@ def test_broken_lines_end_the_run(kind: str, probe: Sequence[str], command: Call
     assert record.run.reason
     if kind == "text":
         assert "hello" in record.run.reason
+
+
+def python(code: str) -> dict[str, Any]:
+    return {"argv": [sys.executable, "-c", code], "cwd": "/", "env": {"PATH": os.environ["PATH"]}}
+
+
+def test_half_a_line_of_one_that_dies_hides_no_cause(probe: Sequence[str]) -> None:
+    died = measure(
+        spec(python("import os; os.write(3, b'value x 1\\nval'); os.kill(os.getpid(), 11)"), events=True), probe
+    )
+    assert (died.run.status, one(died).signal) == ("signal", 11)
+    refused = measure(spec(python("import os; os.write(3, b'val'); os._exit(69)"), events=True), probe)
+    assert refused.run.status == "failed" and "69" in (refused.run.reason or "")
+
+
+def test_a_copy_that_closed_its_pipe_holds_nobody(probe: Sequence[str], command: Callable[..., dict[str, Any]]) -> None:
+    silent = python("import os, time; os.close(3); os.close(4); time.sleep(0.3)")
+    record = measure(spec(command("gating"), silent, events=True, ready_timeout_ns=20 * SECOND), probe)
+    assert record.run.status == "ok", record.run.reason
+    assert (record.run.wall_outer_ns or 0) < 10 * SECOND
+
+
+def test_a_copy_that_fills_its_own_gate_is_ended_all_the_same(probe: Sequence[str]) -> None:
+    code = """
+import fcntl, os, time
+gate = os.open("/dev/fd/4", os.O_WRONLY | os.O_NONBLOCK)
+fcntl.fcntl(4, fcntl.F_SETPIPE_SZ, 4096)
+try:
+    while True:
+        os.write(gate, b"g" * 4096)
+except BlockingIOError:
+    pass
+os.write(3, b"ready\\n")
+time.sleep(60)
+"""
+    record = measure(spec(python(code), events=True, timeout_s=1.5), probe)
+    assert record.run.status == "timeout"
+    assert (record.run.wall_outer_ns or 0) < 10 * SECOND
 
 
 def test_one_that_never_gets_ready_is_ended(

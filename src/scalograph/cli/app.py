@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from scalograph import __version__
+from scalograph.errors import Exit, Terminated
 
 COMMANDS = {
     "measure": "How does this command scale? `scalograph measure --threads 1,2,4 -- ./prog -t {threads}`",
@@ -28,6 +29,13 @@ COMMANDS = {
 
 class Commands(TyperGroup):
     """Commands by name, each from a module of its own."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """SIGTERM has an exit code of its own; typer would take it for Ctrl-C."""
+        try:
+            return super().invoke(ctx)
+        except Terminated:
+            raise typer.Exit(Exit.TERMINATED) from None
 
     def list_commands(self, ctx: Any) -> list[str]:
         """In the order of the five stops."""

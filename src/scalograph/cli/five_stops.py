@@ -64,14 +64,15 @@ def _alone(
     host = LocalHost(planned.design, planned.facts, ready, probe.argv)
     host.check()
     # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
-    made = results.latest(declared.study.name, folder) if resume else conduct.begin(planned, folder)
+    earlier = results.latest(declared.study.name, folder) if resume else None
+    learned = examined(planned, probe.argv, ceiling, noise)
+    made = earlier or conduct.begin(planned, folder)
     if made.warning:
         say(made.warning, "yellow")
     _announce(planned, made.folder)
     made_by = Path(probe.argv[0]).name if len(probe.argv) == 1 else "degraded"
     gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say)
     accepted = (accepted or []) if resume else None
-    learned = examined(planned, probe.argv, ceiling, noise)
     done = conduct.conduct(planned, made, host, made_by, _progress(planned), accepted, gate, learned)
     return replace(done, signal=host.signal or done.signal)
 

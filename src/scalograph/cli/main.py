@@ -6,7 +6,7 @@ import sys
 import typer
 
 from scalograph.cli.app import app
-from scalograph.errors import Exit, ScalographError, Terminated
+from scalograph.errors import Exit, ScalographError
 
 
 def main() -> None:
@@ -26,8 +26,6 @@ def _code(arguments: list[str]) -> int:
 
         complain(error)
         return int(error.exit_code)
-    except Terminated:
-        return int(Exit.TERMINATED)
     except (typer.Abort, KeyboardInterrupt):
         return int(Exit.INTERRUPTED)
     except BrokenPipeError:

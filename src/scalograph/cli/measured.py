@@ -57,7 +57,10 @@ def carried_out(wish: Wish, output: Path | None, start: Start, answer: Callable[
         conducted = _run(file, output, start)
     if conducted.reason == "interrupted":
         made = conducted.results
-        again = shlex.join(["scalograph", "run", str(made.study), "--resume", "-o", str(made.folder)])
+        from scalograph.cli.overrides import given
+
+        options = given(None, None, start.wait_quiet, start.when_busy)
+        again = shlex.join(["scalograph", "run", str(made.study), *options, "--resume", "-o", str(made.folder)])
         say(f"interrupted; go on with: {again}", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
     return answer(conducted)

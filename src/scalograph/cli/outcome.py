@@ -1,5 +1,6 @@
 """How a command that ran a study ends: what came of it, where it lies, and the exit code."""
 
+import shlex
 import signal
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,11 @@ if TYPE_CHECKING:
     from scalograph.findings import Findings
 
 
-def conclude(conducted: "Conducted", as_json: bool, report: bool, command: str | None) -> int:
-    """Print the outcome; with `report`, all tables and the page too. `command` is the one that goes on with it."""
+def conclude(conducted: "Conducted", as_json: bool, report: bool, command: list[str] | None) -> int:
+    """Print the outcome; with `report`, all tables and the page too. `command`: words of the one that goes on."""
     if conducted.reason == "interrupted":
-        again = f"Go on with: {command} --resume -o {conducted.results.folder}" if command else "Start it anew"
+        words = [*command, "--resume", "-o", str(conducted.results.folder)] if command else []
+        again = f"Go on with: {shlex.join(words)}" if words else "Start it anew"
         say(f"interrupted; nothing finished is lost. {again}", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
     from scalograph.stops import analyze, exit_code

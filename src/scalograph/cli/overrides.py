@@ -38,6 +38,12 @@ def overridden(
     return replace(declared, study=declared.study.model_copy(update={"protocol": protocol}))
 
 
+def given(budget: str | None, max_runs: int | None, wait_quiet: str | None, when_busy: str | None) -> list[str]:
+    """These options as words of a command that goes on: nothing in the results holds them."""
+    options = {"--budget": budget, "--max-runs": max_runs, "--wait-quiet": wait_quiet, "--when-busy": when_busy}
+    return [word for name, value in options.items() if value is not None for word in (name, str(value))]
+
+
 def _seconds(option: str, text: str | None) -> float | None:
     if text is None:
         return None

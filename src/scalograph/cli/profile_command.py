@@ -56,10 +56,7 @@ def command(
     from scalograph.profile.values import FILE
 
     folder = results.at(source)
-    try:
-        found = _profile(folder, study, where or [], _seconds(period), iterations)
-    except Terminated:  # typer would take it for Ctrl-C
-        return Exit.TERMINATED
+    found = _profile(folder, study, where or [], _seconds(period), iterations)
     file = folder.folder / FILE
     results.write_text(file, found.model_dump_json(indent=1) + "\n")
     if json:

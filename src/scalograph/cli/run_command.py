@@ -41,7 +41,7 @@ def command(
     """
     from scalograph.cli.five_stops import run_declared
     from scalograph.cli.outcome import conclude
-    from scalograph.cli.overrides import overridden
+    from scalograph.cli.overrides import given, overridden
     from scalograph.declare import declare
 
     declared = overridden(declare(file, quick), budget, max_runs, wait_quiet, when_busy)
@@ -50,4 +50,5 @@ def command(
 
         return run_pilot(declared, output, resume, json)
     conducted = run_declared(declared, output, resume, accept_difference, ceiling)
-    return conclude(conducted, json, report=False, command=f"scalograph run {file}{' --quick' * quick}")
+    options = [*["--quick"] * quick, *given(budget, max_runs, wait_quiet, when_busy)]
+    return conclude(conducted, json, report=False, command=["scalograph", "run", str(file), *options])

@@ -57,7 +57,7 @@ def command(
         return 0
     from scalograph.cli.five_stops import run_declared
     from scalograph.cli.outcome import conclude
-    from scalograph.cli.overrides import overridden
+    from scalograph.cli.overrides import given, overridden
 
     declared = overridden(declared, budget, max_runs, wait_quiet, when_busy)
     if pilot:
@@ -65,7 +65,8 @@ def command(
 
         return run_pilot(declared, output, resume, json)
     conducted = run_declared(declared, output, resume, accept_difference, ceiling)
-    return conclude(conducted, json, report=True, command=f"scalograph study {name}{' --quick' * quick}")
+    options = [*["--quick"] * quick, *given(budget, max_runs, wait_quiet, when_busy)]
+    return conclude(conducted, json, report=True, command=["scalograph", "study", name, *options])
 
 
 def _list(json: bool) -> int:

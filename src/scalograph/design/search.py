@@ -141,6 +141,9 @@ class SearchPlanner:
             raise self._unknown(run)
         if run.warmup:
             return None
+        if run.block != self._step:  # a journal whose steps another release, or other options, have counted
+            self._step = run.block
+            self._scores.clear()
         self._told[run.run], self._again, self._under_way = key, "", self._levels[key]
         if verdict in REPEATED:
             return self._disturbed(run.run)
@@ -182,6 +185,13 @@ class SearchPlanner:
     def _disturbed(self, name: str) -> str | None:
         self._n_disturbed += 1
         self._n_in_a_row += 1
+        first, _, times = name.partition("r")
+        number = int(times or 0) + 1
+        if number <= self._max_reruns:
+            self._again = f"{first}r{number}"
+        else:
+            self._end_step()
+        # Last, and without a trace in what is asked for next: a start with other options asks the same.
         n = len(self._told) - self._n_before
         busy = self._n_in_a_row >= BUSY_FROM or (n >= BUSY_FROM and 2 * self._n_disturbed > n)
         if busy and not self._waits:
@@ -189,12 +199,6 @@ class SearchPlanner:
             in_a_row = f", the last {self._n_in_a_row} of them one after the other" if self._n_in_a_row < n else ""
             told = f"machine busy, not measurable now: {self._n_disturbed} of {n} runs were contaminated{in_a_row}"
             return f"{told} (wait for quiet: --wait-quiet 10m)"
-        first, _, times = name.partition("r")
-        number = int(times or 0) + 1
-        if number <= self._max_reruns:
-            self._again = f"{first}r{number}"
-        else:
-            self._end_step()
         return None
 
 

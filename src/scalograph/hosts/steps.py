@@ -14,7 +14,6 @@ from scalograph.errors import HostError
 from scalograph.template import fill
 
 _TAIL = 200
-_STOPS = (-signal.SIGINT, -signal.SIGTERM)
 
 
 class Steps:
@@ -77,8 +76,6 @@ def _carry_out(argv: Sequence[str], cwd: Path, env: Mapping[str, str], limit_s: 
         except BaseException:  # Ctrl-C during `setup`
             _kill_tree(child)
             raise
-        if code in _STOPS:
-            raise KeyboardInterrupt
         if code == 0:
             return None
         errors.seek(max(0, errors.seek(0, 2) - _TAIL))

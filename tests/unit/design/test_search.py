@@ -161,6 +161,33 @@ def test_another_start_judges_the_machine_anew_and_a_replay_of_both_asks_the_sam
     assert found(made).k_eff == 5
 
 
+def test_a_replay_asks_the_same_whether_or_not_it_waits_for_quiet() -> None:
+    """The command that goes on may have other options than the one that began."""
+    waiting = planner(TEXT.replace("runs = 3", 'runs = 3\nmax_reruns = 1\nwait_quiet = "10m"'))
+    told = list[Finished]()
+    for _ in range(13):
+        run = waiting.ask()
+        assert run is not None
+        told.append((run, {"score": 1.0}, "contaminated"))
+        waiting.tell(*told[-1])
+    other = planner(TEXT.replace("runs = 3", "runs = 3\nmax_reruns = 1"))
+    for finished in told:
+        other.tell(*finished)
+    assert other.gave_up and not waiting.gave_up
+    other.resume()
+    assert other.ask() == waiting.ask()
+    assert other.ask() is not None
+
+
+def test_a_replay_follows_the_blocks_of_the_journal() -> None:
+    made = planner()
+    run = made.ask()
+    assert run is not None
+    made.tell(Run(run.run, 7, run.treatment, 0), {"score": 1.0}, "clean")
+    following = made.ask()
+    assert following is not None and following.block == 8
+
+
 def test_a_level_that_fails_twice_is_left_out() -> None:
     made, notes = planner(), []
     while run := made.ask():

@@ -84,7 +84,7 @@ class Watch:
 
     def _late(self) -> list[Copy]:
         """Copies for which another one waits: they have said nothing yet, and may still write `ready`."""
-        silent = [c for c in self.copies if c.wait_status is None and not c.speech.spoke]
+        silent = [c for c in self.copies if c.wait_status is None and "events" in c.pipes and not c.speech.spoke]
         return silent if self._waiting() else []
 
     def _next_deadline(self) -> int:
@@ -111,7 +111,8 @@ class Watch:
         if self._late() or self.forced:
             return
         for fd in [copy.pipes.pop("go") for copy in self._waiting()]:
-            with suppress(BrokenPipeError):  # it wrote ready and did not wait
+            # It wrote ready and did not wait, or has filled the pipe itself.
+            with suppress(BrokenPipeError, BlockingIOError):
                 os.write(fd, b"g")
             os.close(fd)
 
@@ -133,7 +134,8 @@ class Watch:
             return False
         if not data:
             self._poll.unregister(fd)
-            self._by_fd.pop(fd)
+            copy, name = self._by_fd.pop(fd)
+            copy.pipes.pop(name, None)
             os.close(fd)
             return False
         self._keep(*self._by_fd[fd], data)
@@ -209,7 +211,8 @@ class Watch:
             while self._take(fd):
                 pass
         for copy in self.copies:
-            if self.forced is None and copy.wait_status is not None:
+            # Who dies with a full buffer leaves half a line: how it ended says more.
+            if self.forced is None and copy.wait_status == 0:
                 try:
                     copy.speech.finish()
                 except BrokenLineError as broken:
