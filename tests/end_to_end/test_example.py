@@ -17,7 +17,7 @@ N_DONE = {
     "descriptor-cliff": 32,
     "fork-join": 65,
     "openmp-break-even": 96,
-    "parallel-build": 30,
+    "parallel-build": 60,
     "thread-scaling": 1980,
 }
 
