@@ -6,7 +6,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratio import ratio
 from scalograph.answer.curves import docs, estimated
 from scalograph.answer.gains import primary
-from scalograph.answer.names import setting, title, varied
+from scalograph.answer.names import setting, title, varying
 from scalograph.answer.sample import Sample
 from scalograph.findings import Cell, Column, EffectiveCpus, Level, TableDoc
 from scalograph.report.format import estimate
@@ -50,8 +50,8 @@ def _capital(text: str, before: str) -> str:
 
 
 def _where(table: Table, one: EffectiveCpus) -> str:
-    named = {name: level for name, level in one.group.items() if name in varied(table)}
-    return f"{setting(table, named)}: " if named else ""
+    named = setting(table, varying(table, one.group))
+    return f"{named}: " if named else ""
 
 
 def _helping(table: Table, one: EffectiveCpus) -> str:

@@ -30,6 +30,11 @@ def curve_factor(table: Table) -> str:
     return max(table.study.factors, key=lambda name: len(table.study.factors[name].levels))
 
 
+def varying(table: Table, levels: Mapping[str, Level]) -> dict[str, Level]:
+    """Those of the levels that are not the same throughout the study."""
+    return {name: levels[name] for name in varied(table) if name in levels}
+
+
 def setting(table: Table, levels: Mapping[str, Level]) -> str:
     """Levels with their factors' names and units, in words."""
     units = {name: table.study.factors[name].unit for name in levels}

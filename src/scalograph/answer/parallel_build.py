@@ -11,7 +11,7 @@ from scalograph.answer.build_memory import memory_table, memory_warnings
 from scalograph.answer.build_parallelism import Known, course_table, measured, parallelism_table
 from scalograph.answer.build_start import discarded_table, prepared_table
 from scalograph.answer.curves import primary
-from scalograph.answer.names import setting, title, varied
+from scalograph.answer.names import setting, title, varied, varying
 from scalograph.findings import TableDoc
 from scalograph.table import Table
 
@@ -70,7 +70,7 @@ def _n_cpus(group: Group) -> int:
 
 
 def _sentences(table: Table, group: Group, factor: str, known: Known) -> list[str]:
-    where = setting(table, {name: level for name, level in group.fixed.items() if name in varied(table)})
+    where = setting(table, varying(table, group.fixed))
     head = f"With {where}, " if where else ""
     texts = [_best(table, group, factor), _parallel(table, group, factor, known), _inflation(table, group, factor)]
     said = "; ".join(text for text in texts if text)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.physics import Gate, Objection, Observed, cpu_time_across, objections
 from scalograph.answer.curves import key
-from scalograph.answer.names import setting, varied
+from scalograph.answer.names import setting, varying
 from scalograph.answer.sample import Sample
 from scalograph.findings import Curve, EstimateDoc, Level, Point
 from scalograph.study import Study
@@ -114,6 +114,4 @@ def _work_grows(table: Table, curve: Curve) -> bool:
 
 
 def _place(table: Table, curve: Curve, n: int) -> str:
-    return setting(
-        table, {name: curve.group[name] for name in varied(table) if name in curve.group} | {curve.factor: n}
-    )
+    return setting(table, {**varying(table, curve.group), curve.factor: n})

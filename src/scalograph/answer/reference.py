@@ -11,7 +11,7 @@ from scalograph.analysis import paired_ratio
 from scalograph.analysis.simultaneous import paired_level
 from scalograph.answer.curves import curve_factor, docs
 from scalograph.answer.gains import primary
-from scalograph.answer.names import setting, title, varied
+from scalograph.answer.names import setting, title, varied, varying
 from scalograph.answer.sample import Sample
 from scalograph.answer.whole_run import UNLIKE
 from scalograph.findings import Cell, Column, EstimateDoc, Level, TableDoc
@@ -101,6 +101,6 @@ def _sentence(table: Table, found: Sequence[Compared]) -> str:
     if not by["faster"]:
         return f"{head}; none is faster for sure."
     sample, gain = max(by["faster"], key=lambda both: both[1].value or 0.0)
-    fastest = setting(table, {name: sample.treatment[name] for name in varied(table)})
+    fastest = setting(table, varying(table, sample.treatment))
     times = f"{gain.value:.3g} [{gain.low:.3g}, {gain.high:.3g}] times as fast"
     return f"{head}; the fastest, {fastest}, is {times}."

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from scalograph.answer.names import setting, title, varied
+from scalograph.answer.names import setting, title, varying
 from scalograph.answer.published import REPRODUCES
 from scalograph.answer.shape import COLLAPSES, SCALES, Shape, told
 from scalograph.findings import Curve, EstimateDoc, TableDoc
@@ -40,7 +40,7 @@ def _summary(factor: str, shapes: Sequence[Shape]) -> str:
 
 def _curve(table: Table, shape: Shape) -> str:
     curve = shape.curve
-    where = setting(table, {name: curve.group[name] for name in varied(table) if name in curve.group}) or "Overall"
+    where = setting(table, varying(table, curve.group)) or "Overall"
     text = f"{where}: at most {_times(told(shape.best))} ({setting(table, {curve.factor: shape.best.level})})"
     if shape.fallen is not None:
         text += f", down to {_times(told(shape.fallen))} ({setting(table, {curve.factor: shape.fallen.level})})"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from scalograph.analysis.surface import one_after_another
-from scalograph.answer.names import setting, title, varied
+from scalograph.answer.names import setting, title, varying
 from scalograph.answer.tables import MAX_ROWS
 from scalograph.findings import Cell, Column, EstimateDoc, Surface, SurfaceCell, TableDoc
 from scalograph.report.format import estimate, significant
@@ -49,8 +49,8 @@ def ridge(one: Surface, row: int) -> tuple[int, EstimateDoc | None]:
 
 
 def _where(table: Table, one: Surface) -> str:
-    named = {name: level for name, level in one.group.items() if name in varied(table)}
-    return f"{setting(table, named)}: " if named else ""
+    named = setting(table, varying(table, one.group))
+    return f"{named}: " if named else ""
 
 
 def _sentence(table: Table, one: Surface, row: int) -> str:

@@ -68,7 +68,7 @@ def _told(against: Sequence[str], open_question: str) -> str:
     """The gravest doubts; the share of undecided runs is always among them."""
     told = list(dict.fromkeys([*against[:MAX_TOLD], *([open_question] if open_question else [])]))
     left = len({*against, *told}) - len(told)
-    return ", and ".join([*told, *([f"{left} further causes for doubt"] if left else [])])
+    return ", and ".join([*told, *([f"{left} further cause{'s' * (left > 1)} for doubt"] if left else [])])
 
 
 def _clean(disturbed: int, ok: Sequence[Row], by_cpu: Collection[str]) -> str:
