@@ -88,6 +88,19 @@ def test_the_answer_says_what_one_more_costs_on_fewest_and_most_cpus(tmp_path: P
     assert "(T(1)/M: 50.0 ms)" in two
 
 
+def test_of_too_few_workers_beyond_the_cpus_no_slope_is_told(tmp_path: Path) -> None:
+    text = STUDY.replace("levels = [1, 2]\n", "levels = [1, 6]\n")
+    made = [
+        ({"copies": n, "cpus": m}, run(n, m, 0.1 * shared(n, m) * jitter))
+        for jitter in (0.995, 1.0, 1.005)
+        for m in (1, 6)
+        for n in SIZES
+    ]
+    told = found_in(tmp_path, made, text).answer
+    (six,) = [sentence for sentence in told if sentence.startswith("On 6 CPUs, ")]
+    assert "adds" not in six and "6 copies take 1.000 [" in six and "fairness" in six
+
+
 def test_the_tables_hold_every_treatment_and_the_slopes(tmp_path: Path) -> None:
     tables = {table.id: table for table in surface_of(tmp_path, shared).tables}
     assert [row[0] for row in tables["surface-0-slopes"].rows] == [1, 2]

@@ -110,6 +110,20 @@ def test_columns_that_do_the_same_are_told_once(tmp_path: Path) -> None:
     )
 
 
+def test_many_columns_that_do_the_same_are_counted(tmp_path: Path) -> None:
+    locks = ["none", "cas", *(f"lock{i}" for i in range(30))]
+    text = (VALID + RESPONSES + wish("share")).replace('["none", "cas"]', str(locks).replace("'", '"'))
+    made = [
+        ({"threads": n, "lock": lock}, record(1.0, cpus=(0, 1), values={"nice": [0.0], "share": [50.0]}))
+        for lock in locks
+        for n in (1, 2, 4)
+        for _ in range(3)
+    ]
+    design = {"treatments": [dict(t) for t, _ in made[::3]], "runs": [3] * (len(made) // 3)}
+    first = findings(table.load(write(tmp_path / "journal.jsonl", made, text, design=design)), tmp_path).answer[0]
+    assert first.endswith(" more alike, it is 50 % throughout.") and "lock29" not in first and "lock none, cas" in first
+
+
 def test_tables_of_speedups_and_of_what_they_are_taken_on_are_left_to_the_curves(tmp_path: Path) -> None:
     with_baseline = VALID + RESPONSES + wish("wall", "Times") + wish("speedup", "Factors")
     assert not any(text.startswith(("Times", "Factors")) for text in answer(tmp_path, with_baseline))
