@@ -313,8 +313,8 @@ impl<'a> Watch<'a> {
             return;
         }
         // Who dies with a full buffer leaves half a line: how it ended says more.
-        let ended_well = self.copies.iter().enumerate().filter(|(_, c)| c.exit_code() == Some(0));
-        let torn = ended_well.into_iter().find_map(|(i, c)| Some((i, c.speech.finish().err()?)));
+        let mut ended_well = self.copies.iter().enumerate().filter(|(_, c)| c.exit_code() == Some(0));
+        let torn = ended_well.find_map(|(i, c)| Some((i, c.speech.finish().err()?)));
         if let Some((copy, why)) = torn {
             self.break_protocol(copy, &why);
         }
