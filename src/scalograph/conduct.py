@@ -181,7 +181,8 @@ def conduct(
         spent = seconds_per_block(journal.read(made.journal))
     book = journal.Journal(made.journal)
     try:
-        for name, fields in (first, *(machine or {}).items()):
+        _write_first(book, *first)
+        for name, fields in (machine or {}).items():
             book.append(name, **fields)
         protocol = planned.design.study.protocol
         budget = Budget(protocol.budget_s, spent, protocol.budget_runs, n_before, block_size(planned.design))
@@ -193,6 +194,17 @@ def conduct(
     return Conducted(made, ended.reason, n_before, ended.signal)
 
 
+def _write_first(book: journal.Journal, name: str, fields: Mapping[str, Any]) -> None:
+    """The `study` or `resume` event. Raises StudyError where it holds more treatments than a line can."""
+    try:
+        book.append(name, **fields)
+    except journal.EventTooLargeError as error:
+        n = len(fields["design"]["treatments"])
+        raise StudyError.one(
+            "factors", f"{n} treatments, {error}", "a design that one line of the journal holds"
+        ) from error
+
+
 def _resumed(event: Mapping[str, Any], before: Mapping[str, Any], accepted: Sequence[str]) -> dict[str, Any]:
     """The `resume` event: the machine and the design as they are now, and what was accepted. Raises StudyError."""
     found = identity.differences(before, event)
@@ -200,6 +212,7 @@ def _resumed(event: Mapping[str, Any], before: Mapping[str, Any], accepted: Sequ
         raise StudyError.one("resume", "one is the study in full, the other its quick form", "the same form", fix)
     identity.refuse(found, list(accepted))
     return {
+        "study": event["study"],
         "machine": event["machine"],
         "design": event["design"],
         "accepted": sorted({difference.name for difference in found}),

@@ -82,7 +82,7 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Diffe
     with understood(before, 1):
         pairs = [
             *((key, before[key], now[key]) for key in ("seed", "study_hash")),
-            ("treatments", before["design"]["treatments"], now["design"]["treatments"]),
+            ("treatments", _treatments(before), _treatments(now)),
             *((key, before["machine"].get(key), now["machine"].get(key)) for key in MACHINE_KEYS),
             *((key, before["uses"].get(key), now["uses"].get(key)) for key in USED_KEYS),
         ]
@@ -114,6 +114,11 @@ def refuse(found: list[Difference], accepted: list[str]) -> None:
     left = [difference for difference in found if difference.name not in accepted or difference.name in NEVER]
     if left:
         raise StudyError([difference.problem() for difference in left])
+
+
+def _treatments(event: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:
+    """Each as its levels in the order of the factors, by which runs are told apart."""
+    return [list(treatment.items()) for treatment in event["design"]["treatments"]]
 
 
 def _content(value: Any) -> Any:

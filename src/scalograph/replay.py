@@ -7,6 +7,7 @@ from typing import Any
 from scalograph.analysis.verdict import Judging, judge
 from scalograph.design.planner import Planner, Run
 from scalograph.errors import ProtocolError
+from scalograph.hosts.records import Record
 from scalograph.journal import understood
 
 Finished = tuple[Run, Mapping[str, Any], str]
@@ -51,6 +52,7 @@ def _finished(events: Iterable[Mapping[str, Any]], judging: Judging) -> Iterator
                 yield None
             if event["event"] != "run":
                 continue
+            Record.model_validate(event["record"])  # a planner reads its figures
             done, last = last, (_run(event), event["record"], judging(event["record"]).verdict)
         _refuse_twice(last[0].run, names, number)
         if done:

@@ -81,9 +81,9 @@ class Row:
 class Table:
     """All runs of a study.
 
-    `n_asked` counts runs for each treatment as last designed; `accepted` are the differences (key, before, now) that
-    were accepted when it was resumed; `noise` is how the machine's noise was when it was last begun, `ceiling`
-    what it scales to itself.
+    `study`, `n_asked` (runs for each treatment) and `noise` (of the machine) are as when it was last begun; `accepted`
+    are the differences (key, before, now) that were accepted when it was resumed; `ceiling` is what the machine itself
+    scales to.
     """
 
     study: Study
@@ -174,7 +174,9 @@ def _take(
 
 
 def _resumed(table: Table, event: Mapping[str, Any]) -> None:
-    """Differences that were accepted, and the counts of runs as they have been asked for since."""
+    """The study as it has been since, differences that were accepted, and the counts of runs."""
+    if "study" in event:  # journals of earlier releases do not tell it
+        table.study = Study.model_validate(event["study"], context={"journal": True})
     table.accepted += [(str(d["key"]), d["before"], d["now"]) for d in event.get("differences", [])]
     if "design" in event:
         counts = {tuple(dict(t).values()): int(n) for t, n in _designed(event["design"])}

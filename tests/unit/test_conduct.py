@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scalograph import conduct, journal
+from scalograph import conduct, journal, table
 from scalograph.analysis.verdict import Judgment
 from scalograph.conduct import Conducted, Plan
 from scalograph.declare import declare
@@ -90,6 +90,40 @@ def test_accepted_counts_go_on_and_the_journal_has_the_design_as_it_is_now(tmp_p
     assert resumed["accepted"] == ["study_hash"]
     assert {"key": "study.protocol.runs", "before": 2, "now": 3} in resumed["differences"]
     assert [event["run"] for event in events(made, "run")][4:] == ["b0002-0000", "b0002-0001"]
+
+
+def test_a_study_is_analyzed_as_it_was_last_begun(tmp_path: Path, made: Results) -> None:
+    now = planned(tmp_path / "study", more='when_busy = "cpu-time"\nconfidence = "90%"\n')
+    run(now, made, ["study_hash"])
+    protocol = table.load(made.journal).study.protocol
+    assert (protocol.when_busy, protocol.confidence) == ("cpu-time", 0.9)
+
+
+def test_factors_in_another_order_make_other_treatments(tmp_path: Path) -> None:
+    factors = {name: f'[factors.{name}]\nlevels = "{levels}"\n' for name, levels in (("a", "1"), ("b", "1"))}
+    plans = []
+    for order in ("ab", "ba"):
+        plans.append(
+            planned(tmp_path / "study", '["true", "{n}", "{a}", "{b}"]', more="".join(factors[n] for n in order))
+        )
+    made = conduct.begin(plans[0], tmp_path / "results")
+    run(plans[0], made)
+    with pytest.raises(StudyError, match=r"resume: treatments: now 2, not the same or in another order"):
+        run(plans[1], made, [])
+
+
+def test_a_design_that_no_line_holds_is_refused(tmp_path: Path, made: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "MAX_LINE_BYTES", 500)
+    with pytest.raises(StudyError, match=r"factors: 2 treatments, \d+ bytes, at most 500"):
+        run(planned(tmp_path / "study"), conduct.begin(planned(tmp_path / "study"), tmp_path / "other"))
+
+
+def test_a_record_that_a_planner_cannot_read_is_a_protocol_error(tmp_path: Path, made: Results) -> None:
+    lines = [json.loads(line) for line in made.journal.read_text().splitlines()]
+    next(line for line in lines if line["event"] == "run")["record"].pop("copies")
+    made.journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(ProtocolError, match=r"a broken `run` event"):
+        run(planned(tmp_path / "study"), made, [])
 
 
 @pytest.mark.parametrize("levels", ['"1,2,3"', '"2,1"', '"1"'])

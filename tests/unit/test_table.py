@@ -154,6 +154,17 @@ def test_a_resume_brings_what_was_accepted_and_the_counts_since(tmp_path: Path) 
     assert read.n_asked == [4, 5, 6, 7, 8, 9]
 
 
+def test_a_run_is_held_against_the_study_as_it_was_when_it_was_asked_for(tmp_path: Path) -> None:
+    one, two = (record(iterations=[(0.5, 0.5, 7)] * n) for n in (1, 2))
+    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], one), (TREATMENTS[1], two)])
+    more = as_journaled(parse(VALID.replace("runs = 3", "runs = 3\niterations = 2")))
+    lines = file.read_text().splitlines()
+    lines.insert(2, json.dumps({"event": "resume", "at": "2026-01-01T00:00:01.000Z", "study": more}))
+    file.write_text("\n".join(lines) + "\n")
+    read = table.load(file)
+    assert [row.status for row in read.rows] == ["ok", "ok"] and read.study.protocol.iterations == 2
+
+
 @pytest.mark.parametrize(
     "event",
     [
@@ -161,6 +172,7 @@ def test_a_resume_brings_what_was_accepted_and_the_counts_since(tmp_path: Path) 
         {"event": "resume", "differences": 3},
         {"event": "resume", "design": {"treatments": TREATMENTS, "runs": [1]}},
         {"event": "resume", "design": {"treatments": [{"threads": []}], "runs": [1]}},
+        {"event": "resume", "study": {"name": "no more than a name"}},
     ],
 )
 def test_a_broken_resume_is_refused_by_its_line(tmp_path: Path, event: dict[str, Any]) -> None:
