@@ -7,7 +7,7 @@ use crate::guard::Guard;
 use crate::namespace::Namespace;
 
 pub enum Containment {
-    Cgroup { leaf: Leaf, _guard: Guard },
+    Cgroup { leaf: Leaf, guard: Guard },
     Namespace(Namespace),
     BestEffort,
 }
@@ -17,7 +17,7 @@ impl Containment {
     pub fn choose(changes_user: bool, degraded: &mut Vec<Degraded>) -> Containment {
         // SAFETY: sets a flag of this process: orphans of the tree come to us, not to init.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-        let guarded = |leaf: Leaf| Ok(Containment::Cgroup { _guard: Guard::start(&leaf)?, leaf });
+        let guarded = |leaf: Leaf| Ok(Containment::Cgroup { guard: Guard::start(&leaf)?, leaf });
         let mut say = |what: &str, why: String, fix: &str| degraded.push(Degraded::new(what, &why, fix));
         Leaf::create().and_then(guarded).unwrap_or_else(|why| {
             say("cgroup leaf", why, "run as root, or delegate a cgroup v2 subtree to this user");
@@ -55,9 +55,13 @@ impl Containment {
 
     pub fn kill(&self) {
         match self {
-            Containment::Cgroup { leaf, .. } => leaf.kill(),
+            Containment::Cgroup { leaf, guard } => {
+                leaf.kill();
+                // Who was moved out of it: a container, a scope of systemd.
+                descendants::kill_all(Some(guard.pid()));
+            }
             Containment::Namespace(space) => space.kill(),
-            Containment::BestEffort => descendants::kill_all(),
+            Containment::BestEffort => descendants::kill_all(None),
         }
     }
 
@@ -71,8 +75,7 @@ impl Containment {
     /// Processes of the tree that are alive now.
     pub fn n_alive(&self) -> u64 {
         let own = match self {
-            Containment::Cgroup { leaf, .. } => return leaf.processes().len() as u64,
-            Containment::Namespace(_) => 1,
+            Containment::Cgroup { .. } | Containment::Namespace(_) => 1,
             Containment::BestEffort => 0,
         };
         (descendants::list().len() as u64).saturating_sub(own)
@@ -83,7 +86,7 @@ impl Drop for Containment {
     /// A run that was given up before its gate leaves nobody behind.
     fn drop(&mut self) {
         if matches!(self, Containment::BestEffort) {
-            descendants::kill_all();
+            descendants::kill_all(None);
         }
     }
 }

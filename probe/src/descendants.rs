@@ -38,9 +38,9 @@ pub fn list() -> Vec<i32> {
 }
 
 /// Stops before it kills, so that fewer can fork between the scan and the signal.
-pub fn kill_all() {
+pub fn kill_all(but: Option<i32>) {
     for signal in [libc::SIGSTOP, libc::SIGKILL] {
-        for pid in list() {
+        for pid in list().into_iter().filter(|pid| Some(*pid) != but) {
             // SAFETY: a signal to a descendant of ours.
             unsafe { libc::kill(pid, signal) };
         }

@@ -25,6 +25,10 @@ impl Guard {
             pid => Ok(Guard { pid: pid as i32, pipe: Some(write) }),
         }
     }
+
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
 }
 
 fn watch(leaf: &Leaf, pipe: OwnedFd) -> ! {

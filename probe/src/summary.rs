@@ -10,6 +10,7 @@ use std::path::Path;
 
 /// The exit code of a workload that cannot do what its arguments ask.
 const CANNOT: i32 = 69;
+const MILLISECOND: u64 = 1_000_000;
 
 pub fn run_event(watch: &Watch, frame: &Frame, before: &Before, online: &[usize], degraded: Vec<Degraded>) -> RunEvent {
     let (status, reason) = outcome(watch);
@@ -70,19 +71,30 @@ fn usage(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
     let leaf = watch.contain.leaf().and_then(|l| l.usage_ns()).map(|ns| ns.saturating_sub(before_gate));
     let complete = watch.records.as_ref().filter(|r| r.complete() && r.tree.sums.lost == 0);
     let records = complete.map(|r| r.tree.per_cpu_ns().iter().sum::<u64>());
+    let rusage = sum.user_ns + sum.system_ns;
     let (cpu_ns, source) = match (leaf, records) {
-        (Some(ns), _) => (ns, "cgroup"),
+        (Some(ns), _) if holds_all(ns, rusage) => (ns, "cgroup"),
         (None, Some(ns)) => (ns, "records"),
-        (None, None) => (sum.user_ns + sum.system_ns, "rusage"),
+        _ => (rusage, "rusage"),
     };
     event.cpu_ns = Some(cpu_ns);
     event.cpu_source = Some(source.into());
+    if let Some(seen) = leaf.filter(|_| source != "cgroup") {
+        let why = format!("processes left it: it saw {seen} ns of the {rusage} ns that its processes used");
+        event.degraded.push(Degraded::new("cgroup leaf", &why, "start no container and no systemd scope in a run"));
+    }
     plain_usage(event, &sum);
     event.max_rss_bytes = peak(sum.max_rss_bytes, watch.hidden_rss_bytes);
     if event.max_rss_bytes.is_none() {
         let why = format!("below {} bytes, which the probe held itself, rusage tells no peak", watch.hidden_rss_bytes);
         event.degraded.push(Degraded::new("max_rss_bytes", &why, "run where kernel records are granted"));
     }
+}
+
+/// Whether a cgroup that saw so much held the whole tree. What its processes were charged when they
+/// ended can be less (nobody waited for some), and more only where some ran outside.
+pub fn holds_all(leaf_ns: u64, rusage_ns: u64) -> bool {
+    rusage_ns <= leaf_ns + leaf_ns / 100 + MILLISECOND
 }
 
 fn plain_usage(event: &mut RunEvent, sum: &Usage) {

@@ -57,6 +57,52 @@ fn a_daemon_is_accounted_and_killed() {
     }
 }
 
+/// Leaves the cgroup that it was born into, as a container does, and works for a while.
+const LEAVER: &str = "set -e; own=$(sed -n 's/^0:://p' /proc/self/cgroup); \
+    for root in /sys/fs/cgroup /sys/fs/cgroup/unified; do \
+    [ ! -w $root$own/cgroup.procs ] || echo $$ > $root${own%/*}/cgroup.procs; done; \
+    i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; times >&2";
+
+/// Whether runs of this process get a cgroup that they may leave.
+fn may_leave() -> bool {
+    let granted = is_root() && probe(&spec(&[shell("true")], json!({}))).events[0]["containment"] == "cgroup";
+    if !granted {
+        eprintln!("skipped: no cgroup v2 leaf is granted; run as root where one can be made");
+    }
+    granted
+}
+
+#[test]
+fn who_leaves_the_cgroup_is_accounted_all_the_same() {
+    if !may_leave() {
+        return;
+    }
+    for backend in BACKENDS {
+        let answer = probe(&spec(&[shell(LEAVER)], json!({"backend": backend})));
+        let run = answer.run();
+        let burnt = seconds_of(answer.one("copy")["stderr_tail"].as_str().unwrap());
+        assert!(ns(run, "cpu_ns") as f64 / 1e9 >= 0.9 * burnt, "{burnt} in {run:#}");
+        assert_eq!(run["cpu_source"], "rusage");
+        assert!(run["degraded"].as_array().unwrap().iter().any(|d| d["what"] == "cgroup leaf"), "{run:#}");
+    }
+}
+
+#[test]
+fn who_leaves_the_cgroup_is_killed_all_the_same() {
+    if !may_leave() {
+        return;
+    }
+    let token = format!("70{:06}", std::process::id());
+    let script = LEAVER.replace("i=0;", &format!("exec sleep {token};"));
+    let answer = probe(&spec(&[shell(&script)], json!({"timeout_ns": SECOND / 2})));
+    assert_eq!(answer.run()["status"], "timeout");
+    assert!(marked(&token).is_empty());
+    let left = command(&["sh", "-c", "(setsid sh -c \"$0\" &); sleep 0.3", &script], json!({}));
+    let answer = probe(&spec(&[left], json!({})));
+    assert_eq!((&answer.run()["status"], &answer.run()["n_survivors"]), (&json!("ok"), &json!(1)));
+    assert!(marked(&token).is_empty());
+}
+
 /// The first word of `times`: `0m0.080s`.
 fn seconds_of(times: &str) -> f64 {
     let word = times.split_whitespace().next().expect("the output of times");

@@ -110,3 +110,12 @@ fn stops_of_several_copies_are_one_stretch() {
     stopped.gone(3, 400);
     assert_eq!(stopped.total_ns(), 200);
 }
+
+#[test]
+fn a_cgroup_that_saw_less_than_its_processes_used_was_left() {
+    use crate::summary::holds_all;
+    assert!(holds_all(1_000_000_000, 1_005_000_000), "rounding");
+    assert!(holds_all(1_000_000_000, 3_000_000), "nobody waited for most of them");
+    assert!(!holds_all(1_000_000_000, 1_020_000_000));
+    assert!(!holds_all(0, 2_000_000));
+}
