@@ -1,8 +1,8 @@
 """Is a run blamed on neighbors for what it does to itself? 512 threads on 2 CPUs, 100 runs, on a quiet machine.
 
 They preempt each other all the time: threads that only work, and threads of which one works while the rest wait for
-its lock. Only runs count during which an independent witness saw nobody else (verdict_witness.py). How many of them
-stay undecided is told: some switch too often for records.
+its lock. Only runs count during which an independent witness saw nobody else run (verdict_witness.py); what the
+hypervisor took meanwhile is no neighbor's either. How many stay undecided is told: some switch too often for records.
 """
 
 import random
@@ -34,7 +34,7 @@ def one_round(folder: Path, number: int) -> Round:
         found[f"flag {kind} {length}"] = [flagged(judgment)]
         names = [c["cause"] for c in judgment.causes] if judgment.verdict == "contaminated" else []
         found[f"blamed {kind} {length}"] = [float("neighbor" in names)]
-        found[f"still {kind} {length}"] = [float(seen.undisturbed)]
+        found[f"still {kind} {length}"] = [float(seen.alone)]
     return found
 
 

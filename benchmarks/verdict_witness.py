@@ -35,19 +35,31 @@ class Seen:
     """What the witness saw of one run.
 
     Attributes:
-        others_s: time that others had, on any CPU.
+        others_s: time that others of this system had, on any CPU.
+        stolen_s: time that the hypervisor took, in ticks of 10 ms.
         lasted_s: wall time of the run.
         by: the source.
     """
 
     others_s: float
+    stolen_s: float
     lasted_s: float
     by: str
 
     @property
-    def undisturbed(self) -> bool:
-        """Whether others had less than 0.5 % of the time, beyond the millisecond that any kernel needs for itself."""
+    def lost_s(self) -> float:
+        """What others and the hypervisor took, beyond the millisecond that any kernel needs for itself."""
+        return max(0.0, self.others_s + self.stolen_s - KERNEL_S)
+
+    @property
+    def alone(self) -> bool:
+        """Whether nobody else ran, but for that and 0.5 % of the time, whatever the hypervisor did."""
         return self.others_s <= QUIET * self.lasted_s + KERNEL_S
+
+    @property
+    def undisturbed(self) -> bool:
+        """Whether that was less than 0.5 % of the time."""
+        return self.lost_s <= QUIET * self.lasted_s
 
 
 def witnessed(folder: Path, measure: Callable[[], T]) -> tuple[T, Seen]:
@@ -63,7 +75,7 @@ def witnessed(folder: Path, measure: Callable[[], T]) -> tuple[T, Seen]:
     found = switches(text.splitlines())
     begin, end = _window(found)
     # A tick of steal is 2 % of half a second: where one shows, nobody knows how much there was.
-    return value, Seen(others(found) + _ticks()[1] - stolen, end - begin, "perf")
+    return value, Seen(others(found), _ticks()[1] - stolen, end - begin, "perf")
 
 
 def switches(lines: Iterable[str]) -> list[Switch]:
@@ -133,7 +145,7 @@ def by_ticks(measure: Callable[[], T]) -> tuple[T, Seen]:
     value = measure()
     (busy, stolen), own = (a - b for a, b in zip(_ticks(), (busy, stolen), strict=True)), _children_s() - own
     n = 2 * (os.cpu_count() or 1)
-    return value, Seen(_real(busy - own, n) + _real(stolen, 2), time.monotonic() - begin, "/proc/stat")
+    return value, Seen(_real(busy - own, n), _real(stolen, 2), time.monotonic() - begin, "/proc/stat")
 
 
 def _real(seconds: float, ticks: int) -> float:

@@ -94,8 +94,15 @@ def test_the_witness_counts_others_within_the_run_only(b: SimpleNamespace) -> No
     found = witness.switches(TRACE.splitlines())
     assert len(found) == 6
     assert witness.others(found) == pytest.approx(0.07)
-    assert not witness.Seen(0.07, 1.0, "perf").undisturbed
-    assert witness.Seen(0.0059, 1.0, "perf").undisturbed
+    assert not witness.Seen(0.07, 0.0, 1.0, "perf").undisturbed
+    assert witness.Seen(0.0059, 0.0, 1.0, "perf").undisturbed
+
+
+def test_what_the_hypervisor_takes_disturbs_and_is_no_neighbor(b: SimpleNamespace) -> None:
+    stolen, taken = (b.verdict_witness.Seen(*seconds, 1.0, "perf") for seconds in ((0.0, 0.02), (0.02, 0.0)))
+    assert (stolen.alone, stolen.undisturbed) == (True, False)
+    assert (taken.alone, taken.undisturbed) == (False, False)
+    assert stolen.lost_s == taken.lost_s == pytest.approx(0.019)
 
 
 def test_a_study_leaves_out_flagged_runs_and_says_when_some_are_missing(b: SimpleNamespace) -> None:
