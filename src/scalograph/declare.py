@@ -6,6 +6,7 @@ from pathlib import Path
 from scalograph.errors import StudyError
 from scalograph.figures import unreadable
 from scalograph.misfits import misfits
+from scalograph.misread import misread
 from scalograph.shipped import shipped_studies, shipped_study
 from scalograph.study import Study, load, quickened
 
@@ -30,7 +31,7 @@ def declare(path: Path, quick: bool = False) -> Declared:
         StudyError: with every mistake, those beside its workload included.
     """
     file = _file(path)
-    study = load(file, lambda raw: misfits(raw, file.parent))
+    study = load(file, lambda raw: [*misfits(raw, file.parent), *misread(raw)])
     return Declared(quickened(study) if quick else study, file.resolve())
 
 
@@ -41,7 +42,7 @@ def check(path: Path) -> Study:
         StudyError: with every mistake.
     """
     file = _file(path)
-    return load(file, lambda raw: [*misfits(raw, file.parent), *unreadable(raw, file.parent)])
+    return load(file, lambda raw: [*misfits(raw, file.parent), *misread(raw), *unreadable(raw, file.parent)])
 
 
 def _file(path: Path) -> Path:

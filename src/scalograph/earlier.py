@@ -25,7 +25,7 @@ class Seen:
         treatment: its levels.
         observations: of the primary response, one for each counted iteration, or one for the run.
         seconds: what the run took, start and end included.
-        iteration_s: a counted iteration on average; 0 where the workload told of none.
+        iteration_s: a counted iteration on average, with its think time; 0 where the workload told of none.
     """
 
     treatment: Treatment
@@ -63,17 +63,18 @@ def earlier(file: Path) -> Earlier:
         ProtocolError: it does not follow protocol/journal.md.
     """
     read = table.load(file)
-    response, warmup = primary(read.study), read.study.protocol.warmup
+    response = primary(read.study)
     seconds = {run.run: taken for run, taken in timed_runs(journal.read(file))}
-    lengths = dict(_lengths(journal.read(file), warmup))
+    lengths = dict(_lengths(journal.read(file), read.study))
     counted = (row for row in read.counted() if row.verdict in DECIDING and response in row.observations)
     runs = [Seen(row.treatment, row.observations[response], seconds[row.run], lengths[row.run]) for row in counted]
     return Earlier(read.study, runs, sum(not row.warmup for row in read.rows) - len(runs))
 
 
-def _lengths(events: Iterator[dict[str, Any]], warmup: int) -> Iterator[tuple[str, float]]:
-    """The mean wall time of the counted iterations of each run, in seconds."""
+def _lengths(events: Iterator[dict[str, Any]], study: Study) -> Iterator[tuple[str, float]]:
+    """The mean time of the counted iterations of each run, with the think time that each costs, in seconds."""
+    protocol = study.protocol
     for event in events:
         if event["event"] == "run":
-            walls = [window.wall_s for window in windows(Record.model_validate(event["record"]))[warmup:]]
-            yield event["run"], fmean(walls) if walls else 0.0
+            walls = [window.wall_s for window in windows(Record.model_validate(event["record"]))[protocol.warmup :]]
+            yield event["run"], fmean(walls) + protocol.think_s if walls else 0.0

@@ -2,8 +2,10 @@
 
 import csv
 import math
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scalograph.errors import Problem, StudyError
 
@@ -11,6 +13,9 @@ MAX_BYTES = 16 << 20
 MAX_ROWS = 100_000
 # Mistakes that are told; a file of another kind has one in each line.
 _TOLD = 5
+# Squares and products of sizes and throughputs have to stay numbers.
+_MOST, _WIDEST = 1e9, 1e100
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
 class Points(NamedTuple):
@@ -40,9 +45,7 @@ def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
     names = [name.strip() for name in reader.fieldnames or ()]
     reader.fieldnames = names
     for option, name in (("--x", x), ("--y", y)):
-        if name not in names:
-            have = ", ".join(names) or "none"
-            raise StudyError.one(str(file), f'no column "{name}" (columns: {have})', "", f"name one with {option}")
+        _refuse_column(file, names, name, option)
     points, wrong = Points([], []), list[Problem]()
     for row in reader:
         where = f"{file.name}:{reader.line_num}"
@@ -50,6 +53,7 @@ def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
             raise StudyError.one(where, f"more than {MAX_ROWS} rows", f"at most {MAX_ROWS}")
         size, rate = _number(row.get(x)), _number(row.get(y))
         wrong += [*_no_size(where, x, row.get(x), size), *_no_rate(where, y, row.get(y), rate)]
+        wrong += _too_long(where, row, len(names))
         if size is not None and rate is not None:
             points.sizes.append(size)
             points.rates.append(rate)
@@ -59,19 +63,35 @@ def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
     return points
 
 
+def _refuse_column(file: Path, names: list[str], name: str, option: str) -> None:
+    if name not in names:
+        have = ", ".join(names) or "none"
+        raise StudyError.one(str(file), f'no column "{name}" (columns: {have})', "", f"name one with {option}")
+    if (n := names.count(name)) > 1:
+        raise StudyError.one(str(file), f'{n} columns "{name}"', "one", "rename the others")
+
+
+def _too_long(where: str, row: Mapping[str | None, Any], n_columns: int) -> list[Problem]:
+    """A decimal comma, or one between thousands, makes two fields of a number."""
+    if not (more := row.get(None)):
+        return []
+    fix = "write numbers with a point and nothing between thousands, or in quotes"
+    return [Problem(where, f"{n_columns + len(more)} fields", f"{n_columns}, as the header has", fix)]
+
+
 def _number(text: str | None) -> float | None:
-    try:
-        found = float(text or "")
-    except ValueError:
+    """Plain decimal notation: `1_0` is Python's and nobody else's."""
+    if not _NUMBER.fullmatch((text or "").strip()):
         return None
+    found = float(text or "")
     return found if math.isfinite(found) else None
 
 
 def _no_size(where: str, name: str, text: str | None, size: float | None) -> list[Problem]:
-    good = size is not None and size >= 1
-    return [] if good else [Problem(where, f"{name} = {(text or '')[:40]!r}", "a number from 1 on")]
+    good = size is not None and 1 <= size <= _MOST
+    return [] if good else [Problem(where, f"{name} = {(text or '')[:40]!r}", f"a number from 1 to {_MOST:g}")]
 
 
 def _no_rate(where: str, name: str, text: str | None, rate: float | None) -> list[Problem]:
-    good = rate is not None and rate > 0
+    good = rate is not None and 1 / _WIDEST <= rate <= _WIDEST
     return [] if good else [Problem(where, f"{name} = {(text or '')[:40]!r}", "a number above 0")]

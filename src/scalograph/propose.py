@@ -48,7 +48,7 @@ class Proposal:
         sd_within: of logs, between the iterations of a run; None where runs have one.
         sd_between: of logs, between runs; None where it cannot be told from 0.
         start_s: a run without its counted iterations, on average.
-        iteration_s: a counted iteration, on average.
+        iteration_s: a counted iteration with its think time, on average.
         offers: narrowest first; those that need more than 10,000 runs are left out.
         warnings: what the pilot cannot say.
     """

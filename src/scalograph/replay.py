@@ -9,6 +9,7 @@ from scalograph.design.planner import Planner, Run
 from scalograph.errors import ProtocolError
 from scalograph.hosts.records import Record
 from scalograph.journal import understood
+from scalograph.study.values import refuse
 
 Finished = tuple[Run, Mapping[str, Any], str]
 
@@ -53,7 +54,7 @@ def _finished(events: Iterable[Mapping[str, Any]], judging: Judging) -> Iterator
             if event["event"] != "run":
                 continue
             Record.model_validate(event["record"])  # a planner reads its figures
-            done, last = last, (_run(event), event["record"], judging(event["record"]).verdict)
+            done, last = last, (as_run(event), event["record"], judging(event["record"]).verdict)
         _refuse_twice(last[0].run, names, number)
         if done:
             yield done
@@ -67,13 +68,20 @@ def _refuse_twice(name: str, names: set[str], number: int) -> None:
     names.add(name)
 
 
-def _run(event: Mapping[str, Any]) -> Run:
+def as_run(event: Mapping[str, Any]) -> Run:
+    """The run that an `ask` or `run` event is about.
+
+    Raises:
+        KeyError, TypeError, ValueError: the event does not follow protocol/journal.md.
+    """
     run = Run(event["run"], event["block"], event["treatment"], event["replicate"], event["warmup"])
     types = (str, int, dict, int, bool)
     fields = (run.run, run.block, run.treatment, run.replicate, run.warmup)
     for value, wanted in zip(fields, types, strict=True):
         if not isinstance(value, wanted):
             raise TypeError(f"{value!r:.80}, expected {wanted.__name__}")
+    if wrong := next(filter(None, map(refuse, (*run.treatment.values(), run.block, run.replicate))), None):
+        raise ValueError(wrong)
     return run
 
 
@@ -88,7 +96,7 @@ def timed_runs(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Run, float
         if event["event"] not in ("ask", "run"):
             continue
         with understood(event, number):
-            run, at = _run(event), datetime.fromisoformat(event["at"])
+            run, at = as_run(event), datetime.fromisoformat(event["at"])
             if event["event"] == "ask":
                 asked[run.run] = at
                 continue

@@ -70,12 +70,18 @@ def primary(study: Study) -> str:
     return [*wall, *directed, *study.responses][0]
 
 
-def known_figures() -> list[str]:
-    """Names that may follow `run.`."""
+def figure_units() -> dict[str, str]:
+    """Names that may follow `run.`, and the unit of each: `s`, `bytes`, `%` or none."""
     not_numbers = {"status", "reason", "wall_source", "cpu_source", "wait_scope", "degraded"}
     not_numbers |= {"per_cpu_ns", "neighbor_per_cpu_ns", "neighbors", "clock_source_changed"}
-    plain = (n.removesuffix("_ns").removesuffix("_bytes") for n in RunFigures.model_fields if n not in not_numbers)
-    return sorted({*plain, *_DERIVED})
+    ends = {"_ns": "s", "_bytes": "bytes"}
+    plain = {
+        name.removesuffix(end): ends.get(end, "")
+        for name in RunFigures.model_fields
+        if name not in not_numbers
+        for end in [next((end for end in ends if name.endswith(end)), "")]
+    }
+    return plain | _DERIVED_UNITS
 
 
 def _figure(record: Record, name: str) -> float | None:
@@ -119,3 +125,4 @@ _DERIVED: Mapping[str, Callable[[Record, list[Window]], float | None]] = {
     "startup": _startup,
     "switches_per_iteration": _switches_per_iteration,
 }
+_DERIVED_UNITS = {"cpu_percent": "%", "busiest_cpu_share": "", "startup": "s", "switches_per_iteration": ""}

@@ -17,6 +17,7 @@ from scalograph.ceiling.values import Ceiling
 from scalograph.errors import ProtocolError
 from scalograph.hosts.records import Record, RunFigures
 from scalograph.noise.values import Recheck
+from scalograph.replay import as_run
 from scalograph.responses import Window, observe, primary, windows
 from scalograph.study import Level, Study
 from scalograph.task_trace import traced
@@ -194,11 +195,12 @@ def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
     ok = judgment.verdict != "failed"
     status = record.run.status if ok or record.run.status != "ok" else "failed"
     iterations = windows(record) if ok else []
+    run = as_run(event)
     observations = _observations(study, record, iterations) if ok else {}
     course = steady([window.wall_s for window in iterations])
     return Row(
-        run=event["run"], block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
-        treatment={name: event["treatment"][name] for name in study.factors},
+        run=run.run, block=run.block, replicate=run.replicate, warmup=run.warmup,
+        treatment={name: run.treatment[name] for name in study.factors},
         status=status, reason=record.run.reason if ok else str(judgment.causes[0]["text"]),
         verdict=judgment.verdict, causes=tuple(judgment.causes),
         scores={name: median(values) for name, values in observations.items()},

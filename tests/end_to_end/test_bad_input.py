@@ -15,6 +15,7 @@ from .shell import environment, scalograph, study
 
 # The number of runs is then the design's, however busy this machine is.
 ONCE = "max_reruns = 0\n"
+SHIPPED = Path(__file__).resolve().parents[2] / "studies"
 
 
 def journal(folder: Path) -> list[dict[str, object]]:
@@ -67,6 +68,23 @@ def test_plan_honours_the_confidence_and_says_where_it_cannot_write(tmp_path: Pa
     done = scalograph("plan", file, "--no-host", "-o", "taken/plan", cwd=tmp_path)
     assert done.returncode == 3
     assert "taken/plan: cannot be made: Not a directory" in done.stderr
+
+
+def test_plan_promises_no_more_runs_than_a_precision_may_leave(tmp_path: Path) -> None:
+    effects = []
+    for runs, more in ((200, ""), (200, 'precision = "10%"\n'), (101, "")):
+        file = study(tmp_path, '["true", "{n}"]', more=more)
+        file.write_text(file.read_text().replace("runs = 2", f"runs = {runs}"))
+        done = scalograph("plan", file, "--no-host", "--json", cwd=tmp_path)
+        effects.append(json.loads(done.stdout)["detectable_percent"])
+    assert effects[0] < effects[1] == effects[2]
+
+
+def test_an_export_tells_of_a_torn_last_line(tmp_path: Path) -> None:
+    text = gzip.decompress((SHIPPED / "openmp-break-even/example/journal.jsonl.gz").read_bytes())
+    (tmp_path / "journal.jsonl").write_bytes(text[:-100])
+    done = scalograph("export", "journal.jsonl", "--to", "x.csv", cwd=tmp_path)
+    assert done.returncode == 0 and "warning: journal.jsonl:" in done.stderr and "was dropped" in done.stderr
 
 
 @pytest.mark.parametrize(

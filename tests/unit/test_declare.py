@@ -76,6 +76,31 @@ def test_a_command_that_does_not_fit(tmp_path: Path, old: str, new: str, message
     assert found.startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("response", "message"),
+    [
+        (
+            'from = "window.wall"\nunit = "ms"',
+            'responses.r.unit: found "ms", expected "s", which window.wall is told in',
+        ),
+        ('from = "run.max_rss"\nunit = "MiB"', 'responses.r.unit: found "MiB", expected "bytes", which run.max_rss is'),
+        ('from = "run.n_switches"\nunit = "s"', 'responses.r.unit: found "s", expected "", which run.n_switches is'),
+        ('from = "run.max_rs"', 'responses.r.from: found "run.max_rs", expected run. and one of '),
+    ],
+)
+def test_a_response_that_no_run_has_or_in_another_unit(tmp_path: Path, response: str, message: str) -> None:
+    (said,) = mistakes(tmp_path, f"{STUDY}[responses.r]\n{response}\n")
+    assert message in said
+    assert 'did you mean "max_rss"?' in said or "unit" in said
+
+
+@pytest.mark.parametrize(
+    "response", ['from = "window.cpu"', 'from = "run.cpu_percent"\nunit = "%"', 'from = "value.x"\nunit = "ms"']
+)
+def test_units_that_fit(tmp_path: Path, response: str) -> None:
+    valid(tmp_path, f"{STUDY}[responses.r]\n{response}\n")
+
+
 def test_a_misspelled_name_is_one_mistake_and_says_what_was_meant(tmp_path: Path) -> None:
     (found,) = mistakes(tmp_path, STUDY.replace("{threads}", "{theads}"))
     assert found.endswith('did you mean "threads"?')

@@ -32,6 +32,11 @@ def test_two_columns_are_read_by_name(tmp_path: Path) -> None:
         ("a,b\n1,2\n", r'no column "n" \(columns: a, b\); name one with --x'),
         ("", r'no column "n" \(columns: none\)'),
         ("n,throughput\n" + "x,1\n" * 9, r"data.csv: 4 further mistakes"),
+        ("n,throughput\n1,1,000\n", r"data.csv:2: 3 fields, expected 2, as the header has; write numbers with a point"),
+        ("n,throughput,throughput\n1,2,3\n", r'2 columns "throughput", expected one'),
+        ("n,throughput\n1_0,2\n", r"n = '1_0'"),
+        ("n,throughput\n1e200,2\n", r"n = '1e200', expected a number from 1 to 1e\+09"),
+        ("n,throughput\n1,1e-320\n", r"throughput = '1e-320'"),
     ],
 )
 def test_mistakes_are_told_by_line(tmp_path: Path, text: str, told: str) -> None:
@@ -92,3 +97,30 @@ def test_poor_fits_are_told_in_words_and_no_share_is_above_all(
 def test_a_bound_from_below_is_told_as_one() -> None:
     told = sentences(laws(Points([1, 2, 4, 8], [10, 15, 30, 35]), "relative", 0.95))
     assert any(text.startswith("At 16: at least ") for text in told)
+
+
+def test_quoted_numbers_may_be_followed_by_others(tmp_path: Path) -> None:
+    file = written(tmp_path, 'n,note,throughput\n1,"a, b",+1.5e1\n2,c, .5 \n')
+    assert read_points(file) == ([1, 2], [15.0, 0.5])
+
+
+def test_that_one_is_the_best_is_said_only_where_the_interval_says_so() -> None:
+    noise = [1.0, 1.04, 1.01, 0.98, 1.02, 0.99, 1.0, 0.97]
+    flat = laws(Points([1, 1, 2, 2, 4, 4, 8, 8], [10 * x for x in noise]), "relative", 0.95, [])
+    assert flat["sigma"]["value"] > 1 > flat["sigma"]["low"]
+    assert "One may be the best: whether more help at all is not known." in sentences(flat)
+    falling = laws(
+        Points([1, 1, 2, 2, 4, 4, 8, 8], [10 * x / k for x, k in zip(noise, (1, 1, 2, 2, 3, 3, 4, 4), strict=True)]),
+        "relative",
+        0.95,
+        [],
+    )
+    assert falling["sigma"]["low"] > 1 and "One is the best: more make it slower." in sentences(falling)
+    same = laws(Points([1, 2, 4, 8], [10, 10, 10, 10]), "relative", 0.95, [])
+    assert "All of the work is serial: more do not help." in sentences(same)
+    assert not any("slower" in text for text in sentences(same))
+
+
+def test_no_size_below_one_is_the_best() -> None:
+    found = laws(Points([1, 2, 4, 8, 16], [10, 8, 5.1, 3, 2.9]), "relative", 0.95, [])["optimum"]
+    assert all(found[end] is None or found[end] >= 1 for end in ("value", "low", "high"))

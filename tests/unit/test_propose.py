@@ -163,6 +163,12 @@ def test_a_journal_gives_iterations_and_their_time(tmp_path: Path) -> None:
     assert run.start_s == 0.0  # no `ask` event: the clock of the day says nothing
 
 
+def test_an_iteration_costs_its_think_time_too(tmp_path: Path) -> None:
+    text = ITERATED.replace("[protocol]", '[protocol]\nthink = "500ms"')
+    runs = [(TREATMENTS[0], record(19.0, iterations=[(2.0, 1.0, 7)] * 6))] * 2
+    assert {run.iteration_s for run in earlier(write(tmp_path / "journal.jsonl", runs, text)).runs} == {2.5}
+
+
 def test_runs_of_a_program_without_iterations_have_one(tmp_path: Path) -> None:
     runs = [(TREATMENTS[0], record(1.5)), (TREATMENTS[0], record(1.6))]
     found = earlier(write(tmp_path / "journal.jsonl", runs))

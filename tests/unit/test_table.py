@@ -8,7 +8,7 @@ from scalograph import table
 from scalograph.errors import ProtocolError
 from scalograph.hosts.records import Record
 from scalograph.identity import as_journaled
-from scalograph.responses import known_figures, observe, windows
+from scalograph.responses import figure_units, observe, windows
 from scalograph.study import parse
 
 from .records import record
@@ -86,7 +86,7 @@ def test_sources_of_responses(source: str, value: list[float]) -> None:
 def test_startup_is_what_the_windows_leave() -> None:
     found = Record.model_validate(record(2.0, iterations=[(0.5, 0.5, 1), (0.5, 0.5, 1)]))
     assert observe("run.startup", found, windows(found), 0) == pytest.approx([1.0])
-    assert "startup" in known_figures() and "max_rss" in known_figures() and "status" not in known_figures()
+    assert "startup" in figure_units() and "max_rss" in figure_units() and "status" not in figure_units()
 
 
 @pytest.mark.parametrize(
@@ -178,6 +178,26 @@ def test_a_run_is_held_against_the_study_as_it_was_when_it_was_asked_for(tmp_pat
 def test_a_broken_resume_is_refused_by_its_line(tmp_path: Path, event: dict[str, Any]) -> None:
     file = appended(write(tmp_path / "journal.jsonl", []), **event)
     with pytest.raises(ProtocolError, match=r"journal\.jsonl:2"):
+        table.load(file)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"run": 5}, {"block": "x"}, {"block": 1 << 70}, {"warmup": "yes"}, {"replicate": None}, {"treatment": 3},
+     {"treatment": {"threads": [1, 2], "lock": "cas"}}, {"treatment": {"threads": 10**30, "lock": "cas"}}],
+)  # fmt: skip
+def test_a_run_of_another_shape_is_refused_by_its_line(tmp_path: Path, change: dict[str, Any]) -> None:
+    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], record())])
+    head, run = map(json.loads, file.read_text().splitlines())
+    file.write_text(json.dumps(head) + "\n" + json.dumps({**run, **change}) + "\n")
+    with pytest.raises(ProtocolError, match=r"journal\.jsonl:2: a broken `run` event"):
+        table.load(file)
+
+
+def test_a_ceiling_beyond_any_machine_is_refused(tmp_path: Path) -> None:
+    kinds = {"arithmetic": [{"n_cpus": 10**400}]}
+    file = appended(write(tmp_path / "journal.jsonl", []), event="ceiling", ceiling={"kinds": kinds})
+    with pytest.raises(ProtocolError, match=r"journal\.jsonl:2: a broken `ceiling` event"):
         table.load(file)
 
 

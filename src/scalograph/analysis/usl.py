@@ -20,6 +20,9 @@ from scalograph.analysis.sample import FloatArray
 Weights = Literal["relative", "none"]
 # Parameters of the law.
 N_PARAMETERS = 3
+_SAME = 1e-9  # what two numbers differ by that are the same
+_ONE = "one is the best: more make it slower"
+_PERHAPS_ONE = "one may be the best: whether more help at all is not known"
 _METHOD = "universal scalability law, {} errors, profile interval"
 
 
@@ -121,9 +124,9 @@ def _optimum(law: Law, top: float | None, confidence: float, method: str) -> Est
     """N* = sqrt((1 - sigma) / kappa), by its own profile: the intervals of sigma and kappa are not independent."""
     _, sigma, kappa = law.best
     if sigma >= 1:
-        return unknown(f"optimum, {method}", confidence, law.n, "one is the best: more make it slower")
+        return unknown(f"optimum, {method}", confidence, law.n, _ONE if _surely_above_one(law, top) else _PERHAPS_ONE)
     z = kappa / (1 - sigma)  # 1 / N*^2: zero is an optimum that lies at infinity
-    value = None if z <= 0 else 1 / math.sqrt(z)
+    value = _size(z)
     if top is None or law.exact:
         return Estimate(
             value, None, None, confidence, law.n, f"optimum, {method}", (need_runs(4, law.n),) * (top is None)
@@ -134,7 +137,19 @@ def _optimum(law: Law, top: float | None, confidence: float, method: str) -> Est
 
     nearest = upper_end(profile, z, top, law.step("kappa"))
     farthest = lower_end(profile, z, top)
-    low = None if not nearest else 1 / math.sqrt(nearest)
-    high = 1 / math.sqrt(farthest) if farthest > 0 else None
+    low = None if not nearest else _size(nearest)
+    high = _size(farthest)
     words = () if high is not None else ((f"not reached: the optimum is above {low:.3g}",) if low else ("not bounded",))
     return Estimate(value if high is not None else None, low, high, confidence, law.n, f"optimum, {method}", words)
+
+
+def _size(z: float) -> float | None:
+    """N* where 1 / N*^2 is z; there is none below one."""
+    return max(1.0, 1 / math.sqrt(z)) if z > 0 else None
+
+
+def _surely_above_one(law: Law, top: float | None) -> bool:
+    """Whether the interval of sigma leaves 1 out: constant throughput has sigma = 1, its noise more."""
+    if law.exact:
+        return law.value("sigma") > 1 + _SAME
+    return top is not None and law.profile("sigma", 1.0) > top

@@ -70,14 +70,15 @@ def _logs(estimate: Estimate) -> tuple[float, float, float] | None:
 def label(ratio: Estimate, margin: float = MARGIN) -> Label:
     """The word for a ratio with its interval.
 
-    Below and above need the whole interval beyond the margin. Alike needs an interval that meets the margin and is
-    not too wide: it is no proof that both are the same.
+    Below and above need the whole interval beyond the margin. Alike needs an interval that is not too wide and holds 1,
+    or a ratio within the margin: it is no proof that both are the same. Between them nobody can tell if it matters.
     """
-    low, high = ratio.low, ratio.high
-    if low is None or high is None:
+    value, low, high = ratio.value, ratio.low, ratio.high
+    if value is None or low is None or high is None:
         return "unknown"
     if high < 1 / (1 + margin):
         return "below"
     if low > 1 + margin:
         return "above"
-    return "alike" if low >= 1 / (1 + WIDEST) and high <= 1 + WIDEST else "unknown"
+    same = low <= 1 <= high or 1 / (1 + margin) <= value <= 1 + margin
+    return "alike" if same and low >= 1 / (1 + WIDEST) and high <= 1 + WIDEST else "unknown"

@@ -36,7 +36,7 @@ class Timed(Value):
     `scores` are seconds, `blocks` the block of each: all that succeeded where fewer than two were not disturbed.
     """
 
-    n_cpus: int = Field(ge=1)
+    n_cpus: int = Field(ge=1, le=1 << 20)
     scores: tuple[float, ...] = Field(default=(), max_length=10_000)
     blocks: tuple[int, ...] = Field(default=(), max_length=10_000)
     n_disturbed: int = Field(default=0, ge=0)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from scalograph.cli.console import tell
+from scalograph.cli.console import say, tell
 from scalograph.cli.options import Source
 
 
@@ -21,6 +21,9 @@ def command(
     from scalograph import results, table
     from scalograph.export import observations, write
 
-    frame = observations(table.load(results.journal_of(source)))
+    read = table.load(results.journal_of(source))
+    for text in read.warnings:
+        say(f"warning: {text}", "yellow")
+    frame = observations(read)
     write(frame, to)
     tell(f"{to}: {frame.height} rows, {frame.width} columns")

@@ -12,6 +12,8 @@ from scalograph.cli.options import Json
 if TYPE_CHECKING:
     from rich.table import Table
 
+_SAME = 1e-9  # what two numbers differ by that are the same
+
 
 def command(
     file: Annotated[Path, typer.Argument(help="A CSV file with a header; a size may stand in several rows.")],
@@ -90,8 +92,10 @@ def _limit(found: dict[str, Any]) -> list[str]:
     low, high = found["sigma"]["low"], found["sigma"]["high"]
     if low is None:
         return ["Too few points for intervals: one more size or run makes them."]
-    if low >= 1:
+    if low > 1 + _SAME:
         return ["More make it slower than one alone."]
+    if low > 1 - _SAME:
+        return ["All of the work is serial: more do not help."]
     if high is None:
         return [f"Of the work at least {100 * low:.2g} % is serial.", *_whole(found["sigma"]["warnings"])]
     high = min(1.0, high)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.console import emit_json, out, tell
+from scalograph.cli.console import emit_json, out, say, tell
 from scalograph.cli.options import Json
 
 if TYPE_CHECKING:
@@ -87,7 +87,10 @@ def _beside(file: Path, every: "list[Benchmark]", table: "Table", where: list[st
 def _loaded(source: Path) -> "Table":
     from scalograph import results, table
 
-    return table.load(results.journal_of(source), keep_observations=False)
+    read = table.load(results.journal_of(source), keep_observations=False)
+    for text in read.warnings:
+        say(f"warning: {text}", "yellow")
+    return read
 
 
 def _draw(tables: "list[TableDoc]") -> None:

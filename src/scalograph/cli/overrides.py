@@ -38,6 +38,21 @@ def overridden(
     return replace(declared, study=declared.study.model_copy(update={"protocol": protocol}))
 
 
+def refuse_unused(pilot: bool, resume: bool, accepted: list[str] | None, max_runs: int | None, ceiling: bool) -> None:
+    """Options that would have no effect.
+
+    Raises:
+        StudyError: names the first.
+    """
+    beside = {"--accept-difference": accepted, "--max-runs": max_runs is not None, "--ceiling": ceiling}
+    names = [name for name, is_given in beside.items() if is_given]
+    if pilot and names:
+        fix = "leave it out: a pilot starts anew, with a number of runs of its own"
+        raise StudyError.one("--pilot", f"{names[0]} with it", "a pilot without", fix)
+    if accepted and not resume:
+        raise StudyError.one("--accept-difference", "no --resume", "both", "add --resume, or leave it out")
+
+
 def given(budget: str | None, max_runs: int | None, wait_quiet: str | None, when_busy: str | None) -> list[str]:
     """These options as words of a command that goes on: nothing in the results holds them."""
     options = {"--budget": budget, "--max-runs": max_runs, "--wait-quiet": wait_quiet, "--when-busy": when_busy}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from scalograph.conduct import Plan
     from scalograph.facts import HostFacts
     from scalograph.study import Study
+    from scalograph.study.model import Protocol
 
 # Where no earlier journal tells the noise, it is assumed and said so.
 ASSUMED_SD = 0.03
@@ -99,7 +100,7 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
     sd, origin = _noise(journal)
     protocol = design.study.protocol
     search = design.study.question in SEARCHED
-    effect = None if search else minimum_detectable_effect(sd, protocol.runs, confidence=protocol.confidence)
+    effect = None if search else minimum_detectable_effect(sd, _fewest(protocol), confidence=protocol.confidence)
     return {
         "study": design.study.name,
         "question": design.study.question,
@@ -115,6 +116,15 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
         "detectable_percent": None if effect is None else 100 * expm1(effect),
         "dropped": list(design.dropped),
     }
+
+
+def _fewest(protocol: "Protocol") -> int:
+    """Runs that a treatment has for sure: a precision may end them early."""
+    if protocol.precision is None:
+        return protocol.runs
+    from scalograph.analysis.stopping import Stopping
+
+    return min(protocol.runs, Stopping(protocol.precision, protocol.runs).first_look + 1)
 
 
 def _noise(journal: Path | None) -> tuple[float, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -119,6 +120,8 @@ def _benchmark(file: Path, index: int, result: _Result) -> Benchmark:
         want = "ops/s or ops/ms" if result.mode == "thrpt" else "s/op, ms/op, us/op or ns/op"
         raise StudyError.one(f"{where}.scoreUnit", f'"{result.metric.unit[:40]}" in mode {result.mode}', want)
     forks = tuple(_scaled(fork, factor) for fork in _forks(result))
+    if not all(isfinite(value) for fork in forks for value in fork.values):
+        raise StudyError.one(where, f'a shot in "{result.metric.unit[:40]}" that is no number of seconds', _KIND)
     if not forks:
         need = "rawDataHistogram" if result.mode == "sample" else "rawData"
         raise StudyError.one(where, f"no {need}", "the shots of at least one fork")

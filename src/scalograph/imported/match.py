@@ -35,7 +35,8 @@ def parse_where(texts: Sequence[str], table: Table) -> dict[str, str]:
             raise StudyError.one("--where", f'"{text}"', f"factor=level of the study's factors ({factors})")
         if not any(is_level(treatment[name], level) for treatment in table.treatments):
             raise StudyError.one("--where", f'"{text}"', f"a level of {name} that was planned: {_levels(table, name)}")
-        found[name] = level
+        if found.setdefault(name, level) != level:
+            raise StudyError.one("--where", f"{name}={found[name]} and {name}={level}", "one level of a factor")
     return found
 
 
@@ -53,6 +54,10 @@ def match(table: Table, params: Mapping[str, str], where: Mapping[str, str]) -> 
             return Match(None, f"the study fixes {param} to {as_text(value)}, not {unmatched[param]}", unmatched)
     unmatched = {param: text for param, text in unmatched.items() if param not in fixed}
     left = table.treatments
+    for param, factor in named.items():
+        if factor in where and not any(_both(t[factor], where[factor], params[param]) for t in left):
+            why = f"it has {param} = {params[param]}, and --where asks for {factor} = {where[factor]}"
+            return Match(None, why, unmatched)
     for factor, text in [*((named[param], params[param]) for param in named), *where.items()]:
         left = [treatment for treatment in left if is_level(treatment[factor], text)]
         if not left:
@@ -73,6 +78,10 @@ def is_level(level: Level, text: str) -> bool:
     return re.fullmatch(r"[+-]?[0-9]{1,19}(\.[0-9]{1,19})?([eE][+-]?[0-9]{1,3})?", text) is not None and (
         int(text) == level if re.fullmatch(r"[+-]?[0-9]+", text) else float(text) == level
     )
+
+
+def _both(level: Level, one: str, other: str) -> bool:
+    return is_level(level, one) and is_level(level, other)
 
 
 def _factor(table: Table, param: str) -> str | None:

@@ -47,11 +47,16 @@ def _sentence(
 ) -> str:  # fmt: skip
     of = f"{n} of {n + n_disturbed} runs" if n_disturbed else f"{n} runs"
     if changed == "unknown" or sd is None or percent is None:
-        return f"whether the noise is that of {kept_at} is not known: {of} of the same work count"
+        said = f"whether the noise is that of {kept_at} is not known: {of} of the same work count"
+        return said + _moved(move, percent)
     then = f"{two_digits(kept.spread.sd_log_percent)} % on {kept_at}"
     spread = {"higher": "more than", "lower": "less than", "no": "no otherwise than"}[changed]
     noise = f"{of} of the same work differ by {two_digits(sd)} %, {spread} the {then}"
-    if move in ("no", "unknown"):
-        return noise
+    return noise + _moved(move, percent)
+
+
+def _moved(move: Move, percent: float | None) -> str:
+    if move in ("no", "unknown") or percent is None:
+        return ""
     longer = "longer" if move == "slower" else "less"
-    return f"{noise}; it takes {two_digits(abs(percent))} % {longer} than then, beyond what such runs vary"
+    return f"; it takes {two_digits(abs(percent))} % {longer} than then, beyond what such runs vary"

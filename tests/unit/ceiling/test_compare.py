@@ -38,10 +38,12 @@ def test_a_wide_interval_far_off_still_says_below() -> None:
 
 
 @pytest.mark.parametrize(("low", "high", "word"), [
-    (0.80, 0.95, "below"), (0.80, 0.96, "alike"), (1.06, 1.1, "above"), (1.04, 1.1, "alike"), (0.79, 0.96, "unknown"),
+    (0.80, 0.95, "below"), (0.81, 0.96, "unknown"), (0.94, 0.98, "alike"), (0.82, 1.02, "alike"),
+    (0.79, 1.02, "unknown"), (1.06, 1.1, "above"), (1.04, 1.1, "unknown"), (1.01, 1.06, "alike"),
+    (0.99, 1.24, "alike"), (0.99, 1.26, "unknown"),
 ])  # fmt: skip
 def test_the_margin_decides(low: float, high: float, word: str) -> None:
-    assert label(Estimate(0.9, low, high, 0.95, 5, "t"), MARGIN) == word
+    assert label(Estimate((low * high) ** 0.5, low, high, 0.95, 5, "t"), MARGIN) == word
 
 
 def test_a_speedup_of_zero_has_no_log() -> None:

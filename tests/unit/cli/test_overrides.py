@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli.overrides import CHOICES, overridden
+from scalograph.cli.overrides import CHOICES, overridden, refuse_unused
 from scalograph.declare import Declared
 from scalograph.errors import StudyError
 from scalograph.study import Protocol, parse
@@ -38,3 +38,24 @@ def test_what_is_no_such_option_is_refused_by_its_name(options: dict[str, str], 
 def test_the_choices_are_those_of_the_study() -> None:
     for choice in CHOICES:
         assert Protocol.model_validate({"when_busy": choice}).when_busy == choice
+
+
+@pytest.mark.parametrize(
+    ("pilot", "accepted", "max_runs", "ceiling", "said"),
+    [
+        (True, ["kernel"], None, False, r"--pilot: --accept-difference with it"),
+        (True, None, 4, False, r"--pilot: --max-runs with it"),
+        (True, None, None, True, r"--pilot: --ceiling with it"),
+        (False, ["kernel"], None, False, r"--accept-difference: no --resume"),
+    ],
+)
+def test_an_option_without_effect_is_refused(
+    pilot: bool, accepted: list[str] | None, max_runs: int | None, ceiling: bool, said: str
+) -> None:
+    with pytest.raises(StudyError, match=said):
+        refuse_unused(pilot, False, accepted, max_runs, ceiling)
+
+
+def test_options_with_effect_are_not() -> None:
+    refuse_unused(False, True, ["kernel"], 4, True)
+    refuse_unused(True, False, None, None, False)

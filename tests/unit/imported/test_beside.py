@@ -53,6 +53,16 @@ def test_a_difference_is_told_as_a_factor_above_one(tmp_path: Path) -> None:
     assert fast.label == "faster" and "JMH is 1.2" in sentences([fast])[0]
 
 
+def test_two_levels_of_a_factor_are_one_too_many(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"--where: threads=2 and threads=4, expected one level of a factor"):
+        parse_where(["threads=2", "threads=4"], study(tmp_path))
+
+
+def test_what_is_asked_for_may_not_contradict_the_benchmark(tmp_path: Path) -> None:
+    found = match(study(tmp_path), CAS, {"threads": "4"})
+    assert (found.treatment, found.why) == (None, "it has threads = 2, and --where asks for threads = 4")
+
+
 def test_few_forks_say_nothing(tmp_path: Path) -> None:
     one, two = held(tmp_path, [0.5]), held(tmp_path, [0.4, 0.7])
     assert one.label == two.label == "unknown"

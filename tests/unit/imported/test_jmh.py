@@ -130,3 +130,8 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
         read(tmp_path / "none.json")
     with pytest.raises(StudyError, match="cannot be read: Is a directory"):
         read(tmp_path)
+
+
+def test_a_shot_that_is_no_number_of_seconds_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"\[0\]\.primaryMetric: a shot in \"day/op\" that is no number of seconds"):
+        read(written(tmp_path, result([[1e308, 1.0]], "day/op")))

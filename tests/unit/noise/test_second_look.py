@@ -45,6 +45,13 @@ def test_too_few_runs_that_count(n: int) -> None:
     assert found.sentence.endswith(f"is not known: {n} of 10 runs of the same work count")
 
 
+def test_twice_as_slow_is_said_where_the_noise_is_not_known() -> None:
+    spread = KEPT.spread.model_copy(update={"kurtosis": 40.0})  # a few outliers: ten runs say nothing of the noise
+    found = second_look(KEPT.model_copy(update={"spread": spread}), "2026-01-02", list(0.4 * np.exp(AWAY / 100)))
+    assert (found.changed, found.moved) == ("unknown", "slower")
+    assert found.sentence.endswith("work count; it takes 100 % longer than then, beyond what such runs vary")
+
+
 def test_it_goes_into_a_journal_and_back() -> None:
     found = look(4.0, n_disturbed=2)
     assert Recheck.model_validate_json(found.model_dump_json()) == found
