@@ -8,10 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import sqrt
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from probe_common import build, probe
+from scipy.stats import binom
 
+from scalograph.analysis import Estimate
 from scalograph.analysis.verdict import Judgment, judge
 
 CPUS = sorted(os.sched_getaffinity(0))[:2]
@@ -111,6 +114,14 @@ def coming_and_going(draw: random.Random, busy: float) -> Scene:
         for i, part in enumerate(parts):
             part.append((ms, duty if there and i in where else 0))
     return parts
+
+
+def typical(values: Sequence[float]) -> Estimate:
+    """The median, with the ends of its 95 % interval: order statistics, at least six of them."""
+    ordered, n = sorted(values), len(values)
+    k = int(binom.ppf(0.025, n, 0.5)) if n else 0
+    ends = (ordered[k - 1], ordered[n - k]) if k else (None, None)
+    return Estimate(median(ordered) if n else None, *ends, 0.95, n, "median, order statistics")
 
 
 def percent(flags: Sequence[float]) -> float | None:

@@ -3,11 +3,10 @@
 Round i of each tool runs under scene i, drawn from a seed: a neighbor on one CPU or both that comes and goes, present
 for none, a quarter, half or three quarters of the time. Five runs at one thread, five at two, of the same work; the
 truth comes from interleaved runs without a neighbor, of which only those count that an independent witness saw
-undisturbed. 200 rounds of ours, the first 40 of every tool.
+undisturbed (verdict_witness.py). 200 rounds of ours, the first 40 of every tool.
 
-The truth is timed by the probe, as ours is: another clock would be another figure. Its witness reads /proc/stat, for
-switch records of every CPU slow two threads by more than one; runs beside such records stand next to it, which see what
-ticks do not.
+The truth is timed by the probe, as ours is: another clock would be another figure. It is the ratio of medians: the host
+has hours in which all runs take an eighth longer, and no witness inside a guest sees why.
 """
 
 import random
@@ -17,12 +16,13 @@ from pathlib import Path
 
 from probe_common import Figure
 from probe_rounds import Round, main
-from verdict_common import SEED, Work, coming_and_going, neighbors, pace, record
+from verdict_common import SEED, Work, coming_and_going, neighbors, pace, record, typical
 from verdict_study import small_study
 from verdict_tools import at_hand, missing
-from verdict_witness import by_ticks, witnessed
+from verdict_witness import witnessed
 
-from scalograph.analysis import Estimate, ratio
+from scalograph.analysis import Estimate
+from scalograph.ceiling.compare import ratio
 
 SECONDS = 0.5
 ROUNDS, OF_PEERS = 200, 40
@@ -57,32 +57,27 @@ def one_round(folder: Path, number: int) -> Round:
 
 def _truth(folder: Path, work: Work) -> Round:
     """The pace of some quiet runs at each number of threads, in turns, of those that the witness saw undisturbed."""
-    found: dict[str, list[float]] = {f"{name} {n}": [] for name in ("truth", "recorded") for n in (1, 2)}
+    found: dict[str, list[float]] = {"truth 1": [], "truth 2": []}
     for threads in (1, 2) * TRUTHS_A_ROUND:
         argv = work.argv(SECONDS, threads)
-        for name, witness in (("truth", by_ticks), ("recorded", partial(witnessed, folder))):
-            measured, seen = witness(partial(record, argv))
-            wall = measured["run"]["wall_ns"] / 1e9
-            found[f"{name} {threads}"] += [pace(wall, argv)] if seen.undisturbed else []
+        measured, seen = witnessed(folder, partial(record, argv))
+        found[f"truth {threads}"] += [pace(measured["run"]["wall_ns"] / 1e9, argv)] if seen.undisturbed else []
     return found
 
 
-def truth(found: Round, name: str = "truth") -> tuple[Estimate, int]:
+def truth(found: Round) -> tuple[Estimate, int]:
     """The true speedup, and the undisturbed runs behind it at the number of threads that has fewer."""
-    one, two = (found.get(f"{name} {threads}", []) for threads in (1, 2))
-    return ratio(one, two), min(len(one), len(two))
+    one, two = (found.get(f"truth {threads}", []) for threads in (1, 2))
+    return ratio(typical(one), typical(two)), min(len(one), len(two))
 
 
 def figures(found: Round) -> list[Figure]:
     """The truth, then ours against it, then the other tools."""
-    table = []
-    for name, words in (("truth", "by /proc/stat"), ("recorded", "beside switch records")):
-        known, n = truth(found, name)
-        enough = "" if n >= TRUTHS else f": fewer than {TRUTHS}, so that nothing below is to be believed"
-        ends = "" if known.low is None else f" [{known.low:.3f}, {known.high:.3f}]"
-        table.append(Figure(f"true speedup, {words}", known.value, "x", None, f"of undisturbed runs{ends}{enough}", n))
     true, n = truth(found)
-    return table if true.value is None else [*table, *_ours(found, true, n >= TRUTHS), *_contrasts(found, true.value)]
+    enough = "" if n >= TRUTHS else f": fewer than {TRUTHS}, so that nothing below is to be believed"
+    ends = "" if true.low is None else f" [{true.low:.3f}, {true.high:.3f}]"
+    known = Figure("true speedup", true.value, "x", None, f"of undisturbed runs{ends}{enough}", n)
+    return [known] if true.value is None else [known, *_ours(found, true, n >= TRUTHS), *_contrasts(found, true.value)]
 
 
 def _ours(found: Round, true: Estimate, judged: bool) -> list[Figure]:
