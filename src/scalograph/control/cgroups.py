@@ -11,6 +11,11 @@ from pathlib import Path
 
 LEAF = re.compile(r"scalograph-[0-9a-f]{1,32}")
 _REMOVAL_S = 2.0
+# What a controller's files hold in a cgroup that makes no use of it.
+_UNUSED = {
+    "cpuset": {"cpuset.cpus": "", "cpuset.mems": ""},
+    "cpu": {"cpu.max": "max 100000", "cpu.weight": "100"},
+}
 
 
 def cgroup2_mount(root: Path = Path("/")) -> Path | None:
@@ -89,6 +94,11 @@ class CgroupTree:
         """Give leaves the controller's files, or take them away. Raises OSError."""
         self.write(self.mount / "cgroup.subtree_control", f"{'+' if on else '-'}{self._controller}")
 
+    def used_by_others(self) -> bool:
+        """Whether a cgroup below the mount that is no leaf of ours hands the controller on, or has limits with it."""
+        others = (folder for folder in self.mount.iterdir() if folder.is_dir() and not LEAF.fullmatch(folder.name))
+        return any(_uses(folder, self._controller) for folder in others)
+
     def has_leaf(self, name: str) -> bool:
         """Whether the leaf is there."""
         return self.leaf(name).exists()
@@ -166,6 +176,13 @@ def masks_kept() -> Iterator[None]:
 
 def _threads() -> list[int]:
     return [int(task.name) for task in Path("/proc/self/task").iterdir()]
+
+
+def _uses(folder: Path, controller: str) -> bool:
+    if controller in (read(folder / "cgroup.subtree_control") or "").split():
+        return True
+    found = {name: read(folder / name) for name in _UNUSED[controller]}
+    return any(text not in (None, _UNUSED[controller][name]) for name, text in found.items())
 
 
 def _remove(folder: Path) -> None:

@@ -19,7 +19,7 @@ from scalograph.control.cpu_tree import cpu_tree
 from scalograph.control.folder import PrivateFolder, state_folder
 from scalograph.control.leaves import sweep
 from scalograph.control.owner import Owner, boot_id
-from scalograph.control.settings import OF_CPU_TIME, Change, Tree, in_force, undo
+from scalograph.control.settings import OF_CPU_TIME, Change, Tree, in_force, left_on, undo
 from scalograph.control.shared import shared_lock, try_shared
 from scalograph.errors import HostError
 
@@ -145,7 +145,7 @@ def changed(change: Change, make: Callable[[], object], store: Store) -> Iterato
             yield
         finally:
             _undo(change, tree)
-            _write(folder, store.root, kept)
+            _forget(folder, store.root, change)
 
 
 class _Turn:
@@ -210,18 +210,25 @@ def _restore(store: Store, folder: PrivateFolder) -> list[str]:
     trees = [(change, store.tree_of(change)) for change in to_undo]
     if any(tree is None for _, tree in trees):
         raise HostError(str(folder.path / CHANGES), "changes of a cgroup tree that is not mounted", "", _LOOK)
-    for change, tree in trees:
-        if tree is not None:
-            _undo(change, tree)
+    told = [_undo(change, tree) for change, tree in trees if tree is not None]
     folder.remove(CHANGES)
-    return [str(change) for change in to_undo]
+    return told
 
 
-def _undo(change: Change, tree: Tree) -> None:
+def _undo(change: Change, tree: Tree) -> str:
+    """What came of it, in words."""
     with _telling(change):
-        undo(change, tree)
+        if not undo(change, tree):
+            return left_on(change)
     if in_force(change, tree):
         raise HostError(str(change), "not in force after it was written", change.old, "put it right by hand")
+    return str(change)
+
+
+def _forget(folder: PrivateFolder, root: Path, change: Change) -> None:
+    """Take one change out of the record. Another one that could not be undone stays there for the next start."""
+    left = _read(folder)
+    _write(folder, root, tuple(other for other in left.changes if other != change) if left else ())
 
 
 @contextmanager

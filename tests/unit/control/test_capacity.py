@@ -100,6 +100,14 @@ def test_a_quota_is_set_entered_left_and_removed(tmp_path: Path, version: int) -
     assert (tmp_path / "cg/u/cgroup.subtree_control").read_text() == "memory\n"
 
 
+@pytest.mark.parametrize(("file", "text"), [("cpu.max", "150000 100000\n"), ("cpu.weight", "50\n")])
+def test_cpu_time_that_others_were_given_meanwhile_is_not_taken_away(tmp_path: Path, file: str, text: str) -> None:
+    tree = machine(tmp_path, 2)
+    with limited(0.5, tree, store(tmp_path, tree), tmp_path):
+        write(tree.mount / "user.slice" / file, text)
+    assert tree.delegated() and not (tmp_path / "state" / CHANGES).exists()
+
+
 def test_the_tree_is_the_one_that_has_the_controller(tmp_path: Path) -> None:
     for version in (1, 2):
         tree = machine(tmp_path / str(version), version)

@@ -1,5 +1,6 @@
 """One start at a time, and nothing that a killed one leaves behind: with real processes, on a tree of paper."""
 
+import errno
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +164,64 @@ def test_changes_are_undone_at_the_end_also_after_an_error(kept: Store) -> None:
         raise ZeroDivisionError
     assert untouched(kept)
     assert kept.folder is not None and not (kept.folder / CHANGES).exists()
+
+
+def both(kept: Store) -> ExitStack:
+    """The machine is locked, the controller delegated, and a leaf made."""
+    with ExitStack() as held:
+        held.enter_context(lock_machine(store=kept))
+        held.enter_context(changed(delegation(), lambda: tree(kept).delegate(True), kept))
+        held.enter_context(changed(exclusive_leaf(LEAF), lambda: tree(kept).make_leaf(LEAF), kept))
+        return held.pop_all()
+
+
+def test_a_change_that_could_not_be_undone_stays_in_the_record(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: PaperTree, name: str) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    with pytest.raises(HostError, match="the kernel refuses: Device or resource busy"), both(kept):
+        monkeypatch.setattr(PaperTree, "remove_leaf", refuse)
+    assert kept.folder is not None
+    (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
+    assert (left["setting"], left["leaf"]) == ("exclusive-leaf", LEAF)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"), [("cgroup.subtree_control", "cpuset cpu\n"), ("cpuset.cpus", "0-1\n"), ("cpuset.mems", "0\n")]
+)
+def test_a_delegation_that_others_use_meanwhile_is_left_to_them(kept: Store, file: str, text: str) -> None:
+    with both(kept):
+        (tree(kept).mount / "user.slice" / file).write_text(text)
+    assert tree(kept).delegated() and not tree(kept).has_leaf(LEAF)
+    assert kept.folder is not None and not (kept.folder / CHANGES).exists()
+
+
+def test_a_delegation_that_the_kernel_holds_on_to_is_left_on(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: PaperTree, on: bool) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    with both(kept):
+        monkeypatch.setattr(PaperTree, "delegate", refuse)
+    assert tree(kept).delegated()
+    assert kept.folder is not None and not (kept.folder / CHANGES).exists()
+
+
+def test_a_delegation_that_others_use_after_a_crash_is_left_on_and_told(kept: Store, start: Start) -> None:
+    start("before").wait()
+    others = tree(kept).mount / "user.slice"
+    (others / "cgroup.subtree_control").write_text("cpuset\n")
+    left_on = "cpuset in cgroup.subtree_control of the cgroup v2 root: left on, other cgroups use it by now"
+    assert restore_stale(kept) == [REMOVED, left_on]
+    assert restore_stale(kept) == [] and tree(kept).delegated()
+
+
+def test_cgroups_with_the_values_they_had_from_the_start_use_nothing(kept: Store) -> None:
+    others = tree(kept).mount / "user.slice"
+    for file, text in {"cgroup.subtree_control": "cpu\n", "cpuset.cpus": "\n", "cpuset.mems": "\n"}.items():
+        (others / file).write_text(text)
+    with both(kept):
+        pass
+    assert untouched(kept)
 
 
 def test_two_users_have_two_folders_and_one_lock(tmp_path: Path) -> None:
