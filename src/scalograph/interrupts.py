@@ -45,6 +45,7 @@ class Interrupts:
         self._previous: dict[int, object] = {}
 
     def __enter__(self) -> Self:
+        _entered.append(self)
         if threading.current_thread() is threading.main_thread():
             self._previous = {number: signal.signal(number, self._keep) for number in heard()}
         return self
@@ -52,10 +53,20 @@ class Interrupts:
     def __exit__(self, *_: object) -> None:
         for number, handler in self._previous.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
+        _entered.remove(self)
 
     def _keep(self, number: int, _frame: FrameType | None) -> None:
         if self.number is None:
             self.number = meaning(number)
+
+
+# Handlers belong to the process, and so does who has set them.
+_entered: list[Interrupts] = []
+
+
+def kept() -> int | None:
+    """What the signal means that is kept now: whatever takes long need not begin. None where there is none."""
+    return _entered[-1].number if _entered else None
 
 
 def interruption(host: object) -> KeyboardInterrupt:

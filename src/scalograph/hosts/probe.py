@@ -27,7 +27,7 @@ from scalograph.hosts.records import (
     parse_event,
     parse_events,
 )
-from scalograph.interrupts import heard, meaning
+from scalograph.interrupts import heard, kept, meaning
 
 PROGRAM = "scalograph-probe"
 DEGRADED = (sys.executable, "-P", "-m", "scalograph.hosts.degraded")
@@ -127,6 +127,13 @@ def lost(reason: str, first_line: bytes = b"") -> Record:
     if not isinstance(header, Header):
         header = Header(protocol=1, probe="unknown", kind="native", containment="best effort", backend="plain")
     return Record(header=header, run=RunFigures(status="failed", reason=reason[:4096]))
+
+
+def interrupted() -> Record:
+    """The record of a run that a signal kept from being started."""
+    record = lost("")
+    run = record.run.model_copy(update={"status": "interrupted", "reason": "a signal came before it was started"})
+    return record.model_copy(update={"run": run})
 
 
 def capabilities(probe: Sequence[str]) -> dict[str, Any]:
@@ -278,6 +285,8 @@ def _forwarding(process: ProbeProcess, received: list[int], on_signal: Callable[
 
     previous = {number: signal.signal(number, forward) for number in heard()}
     try:
+        if (early := kept()) is not None:  # while the probe was being started
+            forward(early, None)
         yield
     finally:
         for number, handler in previous.items():

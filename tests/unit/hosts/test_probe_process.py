@@ -15,6 +15,7 @@ import pytest
 from scalograph.errors import HostError, ProtocolError
 from scalograph.hosts import probe
 from scalograph.hosts.records import Record
+from scalograph.interrupts import Interrupts
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "protocol" / "examples"
 GOLDEN = (EXAMPLES / "probe_events.jsonl").read_text().splitlines()
@@ -134,6 +135,12 @@ time.sleep(60)"""
     assert record.run.status == "interrupted"
     assert told == [sent]
     assert signal.getsignal(number) is before
+
+
+def test_a_signal_while_the_probe_was_started_goes_to_it_too() -> None:
+    with Interrupts(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGTERM)
+        probe.measure(SPEC, fake("time.sleep(60)"))
 
 
 @pytest.mark.parametrize("late", ["print(answer, end='')", "sys.exit(1)"])
