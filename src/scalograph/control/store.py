@@ -3,12 +3,13 @@
 A change is written and fsynced before it is made. A later start undoes what a dead owner left, and nothing else.
 """
 
+import errno
 import fcntl
 import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +26,9 @@ from scalograph.errors import HostError
 
 LOCK, CHANGES = "lock", "changes.json"
 _POLL_S = 0.1
+_NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 _LOOK = "look at the machine's cgroups, then remove the file"
+_ELSEWHERE = "set XDG_RUNTIME_DIR or TMPDIR to a folder of your own on another disk"
 
 
 class Changes(BaseModel):
@@ -191,9 +194,21 @@ def _try_lock(folder: PrivateFolder) -> int | None:
     except BlockingIOError:
         os.close(fd)
         return None
-    os.ftruncate(fd, 0)
-    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+    except OSError as error:
+        # A file system without locks, as NFS and Lustre may be: the lock of all users is on another one.
+        if error.errno not in _NO_LOCKS:
+            os.close(fd)
+            found = f"cannot be locked: {error.strerror}"
+            raise HostError(str(folder.path / LOCK), found, "a file system with locks", _ELSEWHERE) from error
+    _sign(fd)
     return fd
+
+
+def _sign(fd: int) -> None:
+    """Our number in the lock is for those who wait; a full disk keeps nobody from measuring."""
+    with suppress(OSError):
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
 
 
 def _put_right(store: Store, folder: PrivateFolder) -> list[str]:

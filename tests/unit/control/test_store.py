@@ -1,6 +1,7 @@
 """One start at a time, and nothing that a killed one leaves behind: with real processes, on a tree of paper."""
 
 import errno
+import fcntl
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 import scalograph
-from scalograph.control.folder import MAX_BYTES, PrivateFolder, state_folder
+from scalograph.control.folder import MAX_BYTES, PrivateFolder, _is_ours, state_folder
 from scalograph.control.settings import delegation, exclusive_leaf
 from scalograph.control.shared import shared_lock
 from scalograph.control.store import CHANGES, Store, changed, lock_machine, restore_stale
@@ -262,6 +263,36 @@ def test_the_lock_may_be_taken_again_by_its_holder_only(kept: Store) -> None:
         pass
 
 
+def refusing(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, number: int) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(module, name, refuse)
+
+
+def test_a_full_disk_keeps_nobody_from_the_lock(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing(monkeypatch, os, "pwrite", errno.ENOSPC)
+    with lock_machine(store=kept):
+        pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
+def test_a_file_system_without_locks_is_done_without_them(
+    kept: Store, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(monkeypatch, fcntl, "flock", number)
+    with lock_machine(store=kept) as told:
+        assert told == []
+
+
+def test_a_lock_that_is_refused_is_told_and_its_file_closed(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing(monkeypatch, fcntl, "flock", errno.EIO)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(HostError, match=r"state/lock: cannot be locked: Input/output error"), lock_machine(store=kept):
+        pass
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
 def test_a_kernel_that_refuses_is_quoted(kept: Store) -> None:
     def refuse() -> None:
         raise PermissionError(1, "Operation not permitted")
@@ -434,10 +465,20 @@ def test_the_place_depends_on_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert state_folder({"XDG_RUNTIME_DIR": "/run/user/0"}) == Path("/run/scalograph")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("scalograph.control.folder._is_ours", lambda folder: folder == Path("/run/user/1000"))
     assert state_folder({"XDG_RUNTIME_DIR": "/run/user/1000"}) == Path("/run/user/1000/scalograph")
+    assert state_folder({"XDG_RUNTIME_DIR": "/run/user/999"}) == Path("/tmp/scalograph-1000"), "a plain su leaves it"
     assert state_folder({"XDG_RUNTIME_DIR": "relative"}) == Path("/tmp/scalograph-1000")
     assert state_folder({"TMPDIR": "/var/tmp"}) == Path("/var/tmp/scalograph-1000")
     assert state_folder({"TMPDIR": "relative"}) == state_folder({}) == Path("/tmp/scalograph-1000")
+
+
+def test_a_runtime_folder_is_ours_or_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    us = os.geteuid()
+    assert [_is_ours(tmp_path / name) for name in (".", "file", "none")] == [True, False, False]
+    monkeypatch.setattr(os, "geteuid", lambda: us + 1)
+    assert not _is_ours(tmp_path)
 
 
 NOBODY = """
