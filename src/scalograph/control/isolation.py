@@ -42,9 +42,24 @@ def refusal(root: Path = Path("/")) -> Refusal | None:
     # Only the hierarchy's true root lacks this file, and only below a partition can there be another.
     if (mount / "cgroup.type").exists() and read(mount / "cpuset.cpus.partition") not in ("root", "isolated"):
         return Refusal("the visible root of cgroup v2 is no partition (a container)", "run outside the container")
-    if not os.access(mount / "cgroup.subtree_control", os.W_OK):
-        return Refusal("EACCES: no permission to make a cgroup", "run as root, or use shared CPUs")
-    return None
+    return unwritable(mount / "cgroup.subtree_control", "use shared CPUs")
+
+
+def unwritable(place: Path, without: str) -> Refusal | None:
+    """Why we may not write to a cgroup's folder or file, and what would help; None where we may."""
+    if os.access(place, os.W_OK):
+        return None
+    if _is_read_only(place):
+        return Refusal("EROFS: cgroups are mounted read-only (a container)", f"run outside the container, or {without}")
+    fix = "run as root" if os.geteuid() else "run outside the container"
+    return Refusal("EACCES: no permission to make a cgroup", f"{fix}, or {without}")
+
+
+def _is_read_only(place: Path) -> bool:
+    try:
+        return bool(os.statvfs(place).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
 
 
 class IsolationControl:
