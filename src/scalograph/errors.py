@@ -75,4 +75,4 @@ class ProtocolError(ScalographError):
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: everything ends as after Ctrl-C, with an exit code of its own."""
+    """SIGTERM, or SIGHUP: everything ends as after Ctrl-C, with an exit code of its own."""

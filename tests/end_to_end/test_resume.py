@@ -41,7 +41,8 @@ def stopped(tmp_path: Path, number: int, after: int = 3) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143), (signal.SIGKILL, -signal.SIGKILL)],
 )
 def test_it_goes_on_where_it_was(tmp_path: Path, number: signal.Signals, code: int) -> None:
     returned, said = stopped(tmp_path, number)

@@ -36,10 +36,12 @@ Fields = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
-    """The command sets a handler; a lying probe sets our mask."""
-    handler, mask = signal.getsignal(signal.SIGTERM), os.sched_getaffinity(0)
+    """The command sets handlers; a lying probe sets our mask."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    mask = os.sched_getaffinity(0)
     yield
-    signal.signal(signal.SIGTERM, handler)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
     os.sched_setaffinity(0, mask)
 
 

@@ -1,5 +1,6 @@
 """The table of commands. A command's module is imported when it is called, so that `--help` is quick."""
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -8,6 +9,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from scalograph import __version__
+from scalograph.cli.console import silence
 from scalograph.errors import Exit, Terminated
 
 COMMANDS = {
@@ -31,11 +33,16 @@ class Commands(TyperGroup):
     """Commands by name, each from a module of its own."""
 
     def invoke(self, ctx: Any) -> Any:
-        """SIGTERM has an exit code of its own; typer would take it for Ctrl-C."""
+        """SIGTERM has an exit code of its own, and a reader who has left is no error; typer would tell neither."""
         try:
-            return super().invoke(ctx)
+            code = super().invoke(ctx)
         except Terminated:
             raise typer.Exit(Exit.TERMINATED) from None
+        except BrokenPipeError:  # (`| head`): nothing more can be said to him
+            silence(sys.stdout)
+            raise typer.Exit(Exit.DONE) from None
+        _flush()
+        return code
 
     def list_commands(self, ctx: Any) -> list[str]:
         """In the order of the five stops."""
@@ -56,6 +63,14 @@ class Commands(TyperGroup):
         """The table above, without importing anything."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _flush() -> None:
+    """What is still to be printed, while a reader who has left can be told from an error."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)
 
 
 def _version(wanted: bool) -> None:

@@ -3,9 +3,13 @@
 Only color and tables need rich; it is imported for them alone, so that a plain answer is quick.
 """
 
+import errno
 import json
+import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,21 +19,46 @@ if TYPE_CHECKING:
 
 def out() -> "Console":
     """For results."""
-    from rich.console import Console
-
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return _console(sys.stdout, stderr=False)
 
 
 def err() -> "Console":
     """For progress and complaints."""
+    return _console(sys.stderr, stderr=True)
+
+
+def _console(stream: TextIO, stderr: bool) -> "Console":
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+    class Ours(Console):
+        def on_broken_pipe(self) -> None:
+            """As where nothing is colored; rich itself would end the program."""
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    return Ours(stderr=stderr, highlight=False, soft_wrap=not stream.isatty())
+
+
+@contextmanager
+def maybe_unheard() -> Iterator[None]:
+    """Where progress is told: that its reader has left (`2>&1 | head`) or its terminal is gone ends no study."""
+    try:
+        yield
+    except OSError:
+        silence(sys.stderr)
+
+
+def silence(stream: TextIO) -> None:
+    """From here on what is written there goes nowhere: the rest in its buffer would fail once more at our end."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def say(text: str, style: str = "") -> None:
     """One line to stderr; never markup, and no control character reaches the terminal."""
-    _print(printable(text), style, to_stderr=True)
+    with maybe_unheard():
+        _print(printable(text), style, to_stderr=True)
 
 
 def tell(text: str = "", style: str = "") -> None:

@@ -1,11 +1,8 @@
 """What `run` and `study` share: plan on this host, run with progress, tell what came of it."""
 
-import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
 from scalograph import conduct, results
 from scalograph.cli.alone import alone
@@ -16,7 +13,6 @@ from scalograph.conduct import Conducted, Plan
 from scalograph.control.discover import discover
 from scalograph.declare import Declared
 from scalograph.design import Planner
-from scalograph.errors import Terminated
 from scalograph.hosts.local import LocalHost
 from scalograph.hosts.probe import find_probe
 from scalograph.hosts.ready import build_program
@@ -47,7 +43,6 @@ def run_declared(
     Raises:
         HostError: another study holds the machine, or the host refuses something that the study needs.
     """
-    signal.signal(signal.SIGTERM, _terminate)
     with alone():
         return _alone(declared, folder, resume, accepted, ceiling, noise)
 
@@ -75,10 +70,6 @@ def _alone(
     accepted = (accepted or []) if resume else None
     done = conduct.conduct(planned, made, host, made_by, _progress(planned), accepted, gate, learned)
     return replace(done, signal=host.signal or done.signal)
-
-
-def _terminate(signum: int, frame: FrameType | None) -> NoReturn:
-    raise Terminated
 
 
 def _announce(planned: Plan, folder: Path) -> None:

@@ -1,6 +1,5 @@
 """Where `scalograph` begins: one command, one exit code."""
 
-import os
 import sys
 
 import typer
@@ -28,10 +27,6 @@ def _code(arguments: list[str]) -> int:
         return int(error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         return int(Exit.INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output has left (`| head`): not an error of ours, and nothing more can be said to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(Exit.DONE)
     except Exception as error:
         if not isinstance(error, _UsageError):
             raise

@@ -1,17 +1,15 @@
 """`scalograph profile`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scalograph.cli.console import emit_json, out, say, tell
 from scalograph.cli.options import Json
-from scalograph.errors import Exit, StudyError, Terminated
+from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from scalograph.conduct import Plan
     from scalograph.profile.values import Profile
     from scalograph.results import Results
@@ -71,14 +69,11 @@ def _profile(
     folder: "Results", file: Path | None, where: list[str], period_s: float, iterations: int | None
 ) -> "Profile":
     """Alone on this machine, as every run is."""
-    import signal
-
     from scalograph.cli.alone import alone
     from scalograph.control.discover import discover
     from scalograph.profile.again import planned_again
     from scalograph.profile.taking import refuse_other_programs, with_iterations
 
-    signal.signal(signal.SIGTERM, _terminate)
     with alone():
         planned, notes = planned_again(folder, file, discover())
         refuse_other_programs(planned)
@@ -121,10 +116,6 @@ def _show(found: "Profile") -> None:
         tell()
     for text in found.warnings:
         say(f"warning: {text}", "yellow")
-
-
-def _terminate(signum: int, frame: "FrameType | None") -> NoReturn:
-    raise Terminated
 
 
 def _seconds(text: str) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from scalograph.analysis.verdict import Judgment
-from scalograph.cli.console import err, printable, say
+from scalograph.cli.console import err, maybe_unheard, printable, say
 from scalograph.design.planner import Design, Planner, Run, Treatment
 from scalograph.design.search import SearchPlanner
 from scalograph.design.sequential import Reached, SequentialPlanner
@@ -50,12 +50,14 @@ class LiveProgress:
     def __enter__(self) -> "LiveProgress":
         if self._bar:
             self._task = self._bar.add_task("", total=self._total, completed=self._done, left="")
-            self._bar.start()
+            with maybe_unheard():
+                self._bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._bar:
-            self._bar.stop()
+            with maybe_unheard():
+                self._bar.stop()
 
     def asked(self, run: Run, n_left: int) -> None:
         """A run begins."""
@@ -83,7 +85,8 @@ class LiveProgress:
     def noted(self, text: str) -> None:
         """Something that a person should know; above the bar, where there is one."""
         if self._bar:
-            self._bar.console.print(Text(printable(text)))
+            with maybe_unheard():
+                self._bar.console.print(Text(printable(text)))
         else:
             say(text)
 

@@ -1,8 +1,7 @@
 """`scalograph doctor --sanity`: the proofs, as a table and one sentence."""
 
 from collections.abc import Sequence
-from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from scalograph.cli.console import emit_json, out, printable, say, tell
 
@@ -35,8 +34,6 @@ def sanity(json: bool) -> int:
 
 
 def _proofs() -> "list[Proof]":
-    import signal
-
     from scalograph.cli.alone import alone
     from scalograph.control.discover import discover
     from scalograph.hosts.probe import find_probe
@@ -45,7 +42,6 @@ def _proofs() -> "list[Proof]":
     probe = find_probe()
     if probe.warning:
         say(probe.warning, "yellow")
-    signal.signal(signal.SIGTERM, _terminate)
     with alone():
         return prove(discover(jvms=()), probe.argv)
 
@@ -86,9 +82,3 @@ def sentence(proof: "Proof") -> str:
     if proof.status == "failed":
         return f"{proof.what}: not so. Found {proof.found}, expected {proof.expected or 'no refusal'}; {proof.fix}"
     return f"{proof.found}; what would help: {proof.fix}" if proof.fix else proof.found
-
-
-def _terminate(signum: int, frame: FrameType | None) -> NoReturn:
-    from scalograph.errors import Terminated
-
-    raise Terminated

@@ -4,7 +4,6 @@ A quota is another factor than a mask. Under a mask of one CPU two workers take 
 side by side until the time of the period is used up, and then both stand still until the next one.
 """
 
-import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -13,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
-from scalograph.control.cgroups import CgroupTree
+from scalograph.control.cgroups import CgroupTree, read
 from scalograph.control.cpu_tree import FirstTree, cpu_tree
-from scalograph.control.isolation import Refusal
+from scalograph.control.isolation import Refusal, unwritable
 from scalograph.control.quota import cpu_quota, quota_of
 from scalograph.control.scheduler import kernel_says
 from scalograph.control.settings import cpu_delegation, quota_leaf
@@ -25,6 +24,7 @@ from scalograph.facts import HostFacts
 
 QUOTA, NO_QUOTA = "quota", "none"
 PERIOD_US = 100_000  # what kernels and containers have by default
+_WITHOUT = "leave quotas out"
 LEAST_CPUS = 0.01  # the kernel gives no less than 1 ms in a period
 
 
@@ -33,9 +33,10 @@ def refusal(root: Path = Path("/")) -> Refusal | None:
     tree = cpu_tree(root)
     if tree is None:
         return Refusal("no cgroup has the controller cpu here", "run outside the container, or leave quotas out")
-    if not os.access(tree.mount, os.W_OK):
-        return Refusal("EACCES: no permission to make a cgroup", "run as root, or leave quotas out")
-    return None
+    # Only the hierarchy's true root lacks this file, and only there may processes lie beside cgroups with limits.
+    if (tree.mount / "cgroup.type").exists() and read(tree.mount / "cgroup.procs"):
+        return Refusal("the visible root of cgroup v2 holds processes (a container)", f"run outside it, or {_WITHOUT}")
+    return unwritable(tree.mount, _WITHOUT)
 
 
 def granted_by(root: Path = Path("/")) -> str:
@@ -50,7 +51,7 @@ class QuotaControl:
     kind = "tunable"
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """The levels as written. Raises LevelError for one that limits nothing, and for any where they are refused."""
+        """The levels as written. Raises LevelError for one that limits nothing or exceeds what we get."""
         for level in levels:
             if level == NO_QUOTA:
                 continue
@@ -60,6 +61,8 @@ class QuotaControl:
             if QUOTA in facts.refused:
                 found = f"quota {level} is refused here ({facts.refused[QUOTA]})"
                 raise LevelError(found, NO_QUOTA, "leave it out; `scalograph doctor` says what would help")
+            if facts.cpu_quota is not None and level > facts.cpu_quota:
+                raise LevelError(*_beyond(level, facts.cpu_quota))
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
@@ -113,8 +116,13 @@ def limited(
 def _refuse_smaller(cpus: float, root: Path) -> None:
     around = cpu_quota(root)
     if around is not None and around < cpus:
-        found = f"{cpus:g} CPUs, but a quota of {around:g} holds for this process already"
-        raise HostError(QUOTA, found, f"at most {around:g}", "lower the level, or start outside that cgroup")
+        raise HostError(QUOTA, *_beyond(cpus, around))
+
+
+def _beyond(cpus: float, around: float) -> tuple[str, str, str]:
+    """Found, expected and what to do: a cgroup gets no more than those above it."""
+    found = f"{cpus:g} CPUs, but a quota of {around:g} holds for this process already"
+    return found, f"at most {around:g}", "lower the level, or start outside that cgroup"
 
 
 @contextmanager

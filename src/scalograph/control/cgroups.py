@@ -9,8 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from scalograph.errors import HostError
+
 LEAF = re.compile(r"scalograph-[0-9a-f]{1,32}")
 _REMOVAL_S = 2.0
+# What the kernel says of a cgroup that is gone, or has come to have cgroups below in place of processes.
+_CLOSED = (errno.ENOENT, errno.ENODEV, errno.EBUSY, errno.EOPNOTSUPP)
+# What a controller's files hold in a cgroup that makes no use of it.
+_UNUSED = {
+    "cpuset": {"cpuset.cpus": "", "cpuset.mems": ""},
+    "cpu": {"cpu.max": "max 100000", "cpu.weight": "100"},
+}
 
 
 def cgroup2_mount(root: Path = Path("/")) -> Path | None:
@@ -89,6 +98,11 @@ class CgroupTree:
         """Give leaves the controller's files, or take them away. Raises OSError."""
         self.write(self.mount / "cgroup.subtree_control", f"{'+' if on else '-'}{self._controller}")
 
+    def used_by_others(self) -> bool:
+        """Whether a cgroup below the mount that is no leaf of ours hands the controller on, or has limits with it."""
+        others = (folder for folder in self.mount.iterdir() if folder.is_dir() and not LEAF.fullmatch(folder.name))
+        return any(_uses(folder, self._controller) for folder in others)
+
     def has_leaf(self, name: str) -> bool:
         """Whether the leaf is there."""
         return self.leaf(name).exists()
@@ -122,10 +136,11 @@ class CgroupTree:
             raise OSError(errno.EBUSY, "this process itself is in the leaf")
         try:
             self.write(folder / "cgroup.kill", "1")
-        except OSError:  # before Linux 5.14
-            for pid in (read(folder / "cgroup.procs") or "").split():
-                if int(pid) > 1 and int(pid) != os.getpid():
-                    os.kill(int(pid), signal.SIGKILL)
+        except OSError:  # before Linux 5.14, and cgroup v1
+            for pid in _processes(folder):
+                if pid > 1 and pid != os.getpid():
+                    with suppress(ProcessLookupError):  # it has ended by itself
+                        os.kill(pid, signal.SIGKILL)
 
     def own_folder(self) -> Path | None:
         """The cgroup that this process is in."""
@@ -136,16 +151,30 @@ class CgroupTree:
 
     @contextmanager
     def inside(self, folder: Path) -> Iterator[None]:
-        """This process, and what it starts meanwhile, in another cgroup; back at the end. Raises OSError.
+        """This process, and what it starts meanwhile, in another cgroup; back at the end. Nobody else is ever moved.
 
-        Nobody else is ever moved.
+        Raises:
+            OSError: the kernel does not let us in.
+            HostError: it does not let us back.
         """
         before = self.own_folder()
         self.write(folder / "cgroup.procs", str(os.getpid()))
         try:
             yield
         finally:
-            self.write((before or self.mount) / "cgroup.procs", str(os.getpid()))
+            self._go_back(before or self.mount)
+
+    def _go_back(self, folder: Path) -> None:
+        """Into a cgroup; where it has gone meanwhile, or holds no processes any more, into the next one above."""
+        homes = [home for home in (folder, *folder.parents) if home.is_relative_to(self.mount)]
+        for home in homes:
+            try:
+                return self.write(home / "cgroup.procs", str(os.getpid()))
+            except OSError as error:
+                if error.errno not in _CLOSED or home == self.mount:
+                    found = f"the kernel does not let us back ({error.strerror})"
+                    fix = "see who else changes our cgroups"
+                    raise HostError(f"cgroup {home}", found, "the cgroup that we came from", fix) from error
 
 
 @contextmanager
@@ -166,6 +195,18 @@ def masks_kept() -> Iterator[None]:
 
 def _threads() -> list[int]:
     return [int(task.name) for task in Path("/proc/self/task").iterdir()]
+
+
+def _processes(folder: Path) -> list[int]:
+    """Those of a cgroup and of all below."""
+    return [int(pid) for place, _, _ in os.walk(folder) for pid in (read(Path(place) / "cgroup.procs") or "").split()]
+
+
+def _uses(folder: Path, controller: str) -> bool:
+    if controller in (read(folder / "cgroup.subtree_control") or "").split():
+        return True
+    found = {name: read(folder / name) for name in _UNUSED[controller]}
+    return any(text not in (None, _UNUSED[controller][name]) for name, text in found.items())
 
 
 def _remove(folder: Path) -> None:

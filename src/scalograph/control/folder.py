@@ -16,10 +16,19 @@ def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
     if os.geteuid() == 0:
         return Path("/run/scalograph")
     runtime, scratch = environ.get("XDG_RUNTIME_DIR", ""), environ.get("TMPDIR", "")
-    if runtime.startswith("/"):
+    if runtime.startswith("/") and _is_ours(Path(runtime)):
         return Path(runtime) / "scalograph"
     # Without a session, as under cron or in a container. Anybody can foresee the name: hence the checks below.
     return Path(scratch if scratch.startswith("/") else "/tmp") / f"scalograph-{os.geteuid()}"  # noqa: S108
+
+
+def _is_ours(folder: Path) -> bool:
+    """A plain `su` leaves XDG_RUNTIME_DIR as the other user had it."""
+    try:
+        status = folder.stat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
 
 
 class PrivateFolder:

@@ -10,6 +10,7 @@ from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount, masks_kept, read, v1_mount
+from scalograph.control.masks import at_stake
 from scalograph.control.scheduler import kernel_says
 from scalograph.control.settings import delegation, exclusive_leaf
 from scalograph.control.store import Store, changed, lock_machine
@@ -42,9 +43,31 @@ def refusal(root: Path = Path("/")) -> Refusal | None:
     # Only the hierarchy's true root lacks this file, and only below a partition can there be another.
     if (mount / "cgroup.type").exists() and read(mount / "cpuset.cpus.partition") not in ("root", "isolated"):
         return Refusal("the visible root of cgroup v2 is no partition (a container)", "run outside the container")
-    if not os.access(mount / "cgroup.subtree_control", os.W_OK):
-        return Refusal("EACCES: no permission to make a cgroup", "run as root, or use shared CPUs")
-    return None
+    return unwritable(mount / "cgroup.subtree_control", "use shared CPUs") or _at_others_cost(mount, root)
+
+
+def _at_others_cost(mount: Path, root: Path) -> Refusal | None:
+    if (whose := at_stake(mount, root)) is None:
+        return None
+    why = f"before Linux 6.2 a partition resets others' CPU masks for good, that of {whose} for one"
+    return Refusal(why, "end what has a mask of its own, boot a newer kernel, or use shared CPUs")
+
+
+def unwritable(place: Path, without: str) -> Refusal | None:
+    """Why we may not write to a cgroup's folder or file, and what would help; None where we may."""
+    if os.access(place, os.W_OK):
+        return None
+    if _is_read_only(place):
+        return Refusal("EROFS: cgroups are mounted read-only (a container)", f"run outside the container, or {without}")
+    fix = "run as root" if os.geteuid() else "run outside the container"
+    return Refusal("EACCES: no permission to make a cgroup", f"{fix}, or {without}")
+
+
+def _is_read_only(place: Path) -> bool:
+    try:
+        return bool(os.statvfs(place).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
 
 
 class IsolationControl:

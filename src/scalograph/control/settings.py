@@ -3,6 +3,7 @@
 A record of a change names one of them and nothing else that could be written to: no path, no command.
 """
 
+import errno
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal, Protocol, Self
@@ -34,6 +35,9 @@ class Tree(Protocol):
 
     def delegate(self, on: bool) -> None:
         """Give or take them."""
+
+    def used_by_others(self) -> bool:
+        """Whether a cgroup that is none of our leaves uses them."""
 
     def has_leaf(self, name: str) -> bool:
         """Whether the leaf is there."""
@@ -97,11 +101,33 @@ def in_force(change: Change, tree: Tree) -> bool:
     return tree.has_leaf(change.leaf) if change.setting in _LEAVES else tree.delegated()
 
 
-def undo(change: Change, tree: Tree) -> None:
-    """Back to the old value, where it is not there yet. Raises OSError."""
+def undo(change: Change, tree: Tree) -> bool:
+    """Back to the old value, where it is not there yet. Raises OSError.
+
+    Returns:
+        False where others have come to rely on it meanwhile: then it is theirs, and stays.
+    """
     if not in_force(change, tree):
-        return
-    if change.setting in _LEAVES:
-        tree.remove_leaf(change.leaf)
-    else:
+        return True
+    if change.setting not in _LEAVES:
+        return _switched_off(tree)
+    tree.remove_leaf(change.leaf)
+    return True
+
+
+def left_on(change: Change) -> str:
+    """What is told of a delegation that others rely on."""
+    return f"{str(change).removesuffix(change.old)}left on, other cgroups use it by now"
+
+
+def _switched_off(tree: Tree) -> bool:
+    # The kernel refuses only while a child hands the controller on; a child's own limits it would drop without a word.
+    if tree.used_by_others():
+        return False
+    try:
         tree.delegate(False)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        return False
+    return True

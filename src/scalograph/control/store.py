@@ -3,12 +3,13 @@
 A change is written and fsynced before it is made. A later start undoes what a dead owner left, and nothing else.
 """
 
+import errno
 import fcntl
 import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,13 +20,15 @@ from scalograph.control.cpu_tree import cpu_tree
 from scalograph.control.folder import PrivateFolder, state_folder
 from scalograph.control.leaves import sweep
 from scalograph.control.owner import Owner, boot_id
-from scalograph.control.settings import OF_CPU_TIME, Change, Tree, in_force, undo
+from scalograph.control.settings import OF_CPU_TIME, Change, Tree, in_force, left_on, undo
 from scalograph.control.shared import shared_lock, try_shared
 from scalograph.errors import HostError
 
 LOCK, CHANGES = "lock", "changes.json"
 _POLL_S = 0.1
+_NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 _LOOK = "look at the machine's cgroups, then remove the file"
+_ELSEWHERE = "set XDG_RUNTIME_DIR or TMPDIR to a folder of your own on another disk"
 
 
 class Changes(BaseModel):
@@ -145,7 +148,7 @@ def changed(change: Change, make: Callable[[], object], store: Store) -> Iterato
             yield
         finally:
             _undo(change, tree)
-            _write(folder, store.root, kept)
+            _forget(folder, store.root, change)
 
 
 class _Turn:
@@ -191,9 +194,21 @@ def _try_lock(folder: PrivateFolder) -> int | None:
     except BlockingIOError:
         os.close(fd)
         return None
-    os.ftruncate(fd, 0)
-    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+    except OSError as error:
+        # A file system without locks, as NFS and Lustre may be: the lock of all users is on another one.
+        if error.errno not in _NO_LOCKS:
+            os.close(fd)
+            found = f"cannot be locked: {error.strerror}"
+            raise HostError(str(folder.path / LOCK), found, "a file system with locks", _ELSEWHERE) from error
+    _sign(fd)
     return fd
+
+
+def _sign(fd: int) -> None:
+    """Our number in the lock is for those who wait; a full disk keeps nobody from measuring."""
+    with suppress(OSError):
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
 
 
 def _put_right(store: Store, folder: PrivateFolder) -> list[str]:
@@ -210,18 +225,25 @@ def _restore(store: Store, folder: PrivateFolder) -> list[str]:
     trees = [(change, store.tree_of(change)) for change in to_undo]
     if any(tree is None for _, tree in trees):
         raise HostError(str(folder.path / CHANGES), "changes of a cgroup tree that is not mounted", "", _LOOK)
-    for change, tree in trees:
-        if tree is not None:
-            _undo(change, tree)
+    told = [_undo(change, tree) for change, tree in trees if tree is not None]
     folder.remove(CHANGES)
-    return [str(change) for change in to_undo]
+    return told
 
 
-def _undo(change: Change, tree: Tree) -> None:
+def _undo(change: Change, tree: Tree) -> str:
+    """What came of it, in words."""
     with _telling(change):
-        undo(change, tree)
+        if not undo(change, tree):
+            return left_on(change)
     if in_force(change, tree):
         raise HostError(str(change), "not in force after it was written", change.old, "put it right by hand")
+    return str(change)
+
+
+def _forget(folder: PrivateFolder, root: Path, change: Change) -> None:
+    """Take one change out of the record. Another one that could not be undone stays there for the next start."""
+    left = _read(folder)
+    _write(folder, root, tuple(other for other in left.changes if other != change) if left else ())
 
 
 @contextmanager

@@ -15,9 +15,10 @@ from scalograph.design.planner import Design, Run
 from scalograph.errors import HostError
 from scalograph.facts import HostFacts
 from scalograph.hosts.printed import MAX_BYTES, Printed
-from scalograph.hosts.probe import NotStartedError, lost, measure
+from scalograph.hosts.probe import NotStartedError, interrupted, lost, measure
 from scalograph.hosts.records import Record
 from scalograph.hosts.steps import Steps
+from scalograph.interrupts import kept
 from scalograph.program import Program
 from scalograph.workload import fill
 
@@ -68,12 +69,20 @@ class LocalHost:
 
     def _between_steps(self, run: Run, launch: Launch, folder: Path) -> Record:
         """The run with what is done before and after it, outside its window; it has failed where a step failed."""
+        if kept() is not None:
+            return interrupted()
         if wrong := self._steps.carry_out("prepare", launch, folder):
             return lost(wrong)
-        record = self._printed.read(self._carried_out(self.specification(run, launch, folder)))
-        if record.run.status == "interrupted":
-            return record
-        return _failed(record, self._steps.carry_out("cleanup", launch, folder))
+        try:
+            record = self._unless_interrupted(run, launch, folder)
+        finally:  # what `prepare` made stays after no run, however that ended
+            wrong = self._steps.carry_out("cleanup", launch, folder)
+        return _failed(record, wrong)
+
+    def _unless_interrupted(self, run: Run, launch: Launch, folder: Path) -> Record:
+        if kept() is not None:  # a signal that came during `prepare`
+            return interrupted()
+        return self._printed.read(self._carried_out(self.specification(run, launch, folder)))
 
     def _folder(self) -> AbstractContextManager[Path]:
         return nullcontext(Path.cwd()) if self._design.study.workload.cwd == "caller" else _scratch()

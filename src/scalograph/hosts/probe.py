@@ -27,6 +27,7 @@ from scalograph.hosts.records import (
     parse_event,
     parse_events,
 )
+from scalograph.interrupts import heard, kept, meaning
 
 PROGRAM = "scalograph-probe"
 DEGRADED = (sys.executable, "-P", "-m", "scalograph.hosts.degraded")
@@ -75,13 +76,13 @@ class LostError(HostError):
 def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[int], None] | None = None) -> Record:
     """Carries out one run.
 
-    SIGINT and SIGTERM that arrive meanwhile go to the probe, whose record then has the status
+    SIGINT, SIGTERM and SIGHUP that arrive meanwhile go to the probe, whose record then has the status
     `interrupted`; one that comes too late or too early for that, or a second one, raises KeyboardInterrupt.
 
     Args:
         spec: the specification of protocol/probe.md.
         probe: program and arguments of the probe.
-        on_signal: is told the number of a signal that was forwarded.
+        on_signal: is told the number of a signal as it was forwarded: the probe knows SIGHUP as SIGTERM.
 
     Returns:
         The record; a failed one with the reason where the probe was killed, gave no answer in time, or never ended it.
@@ -126,6 +127,13 @@ def lost(reason: str, first_line: bytes = b"") -> Record:
     if not isinstance(header, Header):
         header = Header(protocol=1, probe="unknown", kind="native", containment="best effort", backend="plain")
     return Record(header=header, run=RunFigures(status="failed", reason=reason[:4096]))
+
+
+def interrupted() -> Record:
+    """The record of a run that a signal kept from being started."""
+    record = lost("")
+    run = record.run.model_copy(update={"status": "interrupted", "reason": "a signal came before it was started"})
+    return record.model_copy(update={"run": run})
 
 
 def capabilities(probe: Sequence[str]) -> dict[str, Any]:
@@ -268,14 +276,17 @@ def _forwarding(process: ProbeProcess, received: list[int], on_signal: Callable[
         return
 
     def forward(number: int, _frame: FrameType | None) -> None:
-        process.send(signal.SIGKILL if received else number)
-        received.append(number)
+        if received and number == signal.SIGHUP:
+            return  # the kernel and the shell may both send it; only a person's second signal means: at once
+        process.send(signal.SIGKILL if received else meaning(number))
+        received.append(meaning(number))
         if on_signal:
-            on_signal(number)
+            on_signal(meaning(number))
 
-    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
-    previous = {number: signal.signal(number, forward) for number in heard}
+    previous = {number: signal.signal(number, forward) for number in heard()}
     try:
+        if (early := kept()) is not None:  # while the probe was being started
+            forward(early, None)
         yield
     finally:
         for number, handler in previous.items():

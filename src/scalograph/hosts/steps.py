@@ -14,6 +14,8 @@ from scalograph.errors import HostError
 from scalograph.template import fill
 
 _TAIL = 200
+# What was killed has gone by then, unless the kernel holds it.
+_DEATH_S = 5.0
 
 
 class Steps:
@@ -71,8 +73,7 @@ def _carry_out(argv: Sequence[str], cwd: Path, env: Mapping[str, str], limit_s: 
         try:
             code = child.wait(limit_s)
         except subprocess.TimeoutExpired:
-            _kill_tree(child)
-            return f"{argv[0]} took more than {limit_s:g} s and was killed"
+            return f"{argv[0]} took more than {limit_s:g} s and {_kill_tree(child)}"
         except BaseException:  # Ctrl-C during `setup`
             _kill_tree(child)
             raise
@@ -84,11 +85,24 @@ def _carry_out(argv: Sequence[str], cwd: Path, env: Mapping[str, str], limit_s: 
     return f"{argv[0]}: {how}" + (f"; it said {said}" if said != "''" else "")
 
 
-def _kill_tree(child: "subprocess.Popen[bytes]") -> None:
-    """A step and what it started: left alone, that would disturb the runs that follow."""
+def _kill_tree(child: "subprocess.Popen[bytes]") -> str:
+    """A step and what it started: left alone, that would disturb the runs that follow. Says what became of them."""
     from scalograph.hosts.degraded.tree import descendants
 
-    for pid in [child.pid, *descendants(child.pid)]:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    child.wait()
+    spared = [pid for pid in (child.pid, *descendants(child.pid)) if not _killed(pid)]
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(_DEATH_S)
+    if child.returncode is None and child.pid not in spared:
+        spared.insert(0, child.pid)
+    return f"could not be killed (process {', '.join(map(str, spared))})" if spared else "was killed"
+
+
+def _killed(pid: int) -> bool:
+    """Whether it is, or was gone before; not another user's, as a child under sudo is."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except PermissionError:
+        return False
+    except ProcessLookupError:
+        pass
+    return True

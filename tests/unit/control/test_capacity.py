@@ -85,6 +85,14 @@ def test_what_limits_nothing_is_no_level(level: float) -> None:
         QuotaControl().resolve([level], FREE)
 
 
+def test_a_level_beyond_the_quota_around_us_is_refused_when_it_is_planned() -> None:
+    held = HostFacts(cpus=TWO, cpu_quota=0.5)
+    assert QuotaControl().resolve([0.25, 0.5, "none"], held) == [0.25, 0.5, "none"]
+    said = "1 CPUs, but a quota of 0.5 holds for this process already, expected at most 0.5; lower the level, or start"
+    with pytest.raises(LevelError, match=said):
+        QuotaControl().resolve([0.5, 1], held)
+
+
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_quota_is_set_entered_left_and_removed(tmp_path: Path, version: int) -> None:
     tree = machine(tmp_path, version)
@@ -98,6 +106,14 @@ def test_a_quota_is_set_entered_left_and_removed(tmp_path: Path, version: int) -
     assert tree.moved[1:] == ["own"], "and we go back to where we came from"
     assert not list(tree.mount.glob("scalograph-*")) and not (tmp_path / "state" / CHANGES).exists()
     assert (tmp_path / "cg/u/cgroup.subtree_control").read_text() == "memory\n"
+
+
+@pytest.mark.parametrize(("file", "text"), [("cpu.max", "150000 100000\n"), ("cpu.weight", "50\n")])
+def test_cpu_time_that_others_were_given_meanwhile_is_not_taken_away(tmp_path: Path, file: str, text: str) -> None:
+    tree = machine(tmp_path, 2)
+    with limited(0.5, tree, store(tmp_path, tree), tmp_path):
+        write(tree.mount / "user.slice" / file, text)
+    assert tree.delegated() and not (tmp_path / "state" / CHANGES).exists()
 
 
 def test_the_tree_is_the_one_that_has_the_controller(tmp_path: Path) -> None:
@@ -117,6 +133,16 @@ def test_why_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     found = refusal(tmp_path)
     assert found and found.why == "EACCES: no permission to make a cgroup"
+
+
+def test_a_container_is_told_from_a_lack_of_rights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = machine(tmp_path, 2)
+    write(tree.mount / "cgroup.type", "domain\n")
+    write(tree.mount / "cgroup.procs", "")
+    assert refusal(tmp_path) is None
+    write(tree.mount / "cgroup.procs", "1\n")
+    found = refusal(tmp_path)
+    assert found and found.why == "the visible root of cgroup v2 holds processes (a container)"
 
 
 def test_a_smaller_quota_around_us_is_never_exceeded(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount, v1_mount
+from scalograph.errors import HostError
 
 from .trees import planted, write
 
@@ -60,6 +62,46 @@ def test_a_link_in_place_of_a_leaf_leads_nowhere(tmp_path: Path) -> None:
     (tmp_path / "scalograph-00").symlink_to("elsewhere")
     CgroupTree(tmp_path).remove_leaf("scalograph-00")
     assert (tmp_path / "elsewhere/below").is_dir()
+
+
+def below(tmp_path: Path, *groups: str) -> CgroupTree:
+    """Plain files for cgroups; we are in the first."""
+    write(tmp_path / "proc/self/cgroup", f"0::/{groups[0]}\n")
+    for group in groups:
+        write(tmp_path / "cg" / group / "cgroup.procs", "")
+    return CgroupTree(tmp_path / "cg", tmp_path)
+
+
+@pytest.mark.parametrize(("gone", "home"), [("none", "a/b"), ("a/b", "a"), ("a", "")])
+def test_we_come_back_to_the_nearest_cgroup_that_is_still_there(tmp_path: Path, gone: str, home: str) -> None:
+    tree = below(tmp_path, "a/b", "a", "scalograph-00", "")
+    with tree.inside(tree.leaf("scalograph-00")):
+        shutil.rmtree(tree.mount / gone, ignore_errors=True)
+    found = {file.parent for file in tree.mount.rglob("cgroup.procs") if file.read_text() == str(os.getpid())}
+    assert found == {tree.leaf("scalograph-00"), tree.mount / home}
+
+
+def test_a_way_back_that_the_kernel_bars_is_told(tmp_path: Path) -> None:
+    tree = below(tmp_path, "a/b", "scalograph-00", "")
+    said = r"cgroup .*cg/a/b: the kernel does not let us back \(Is a directory\), expected the cgroup that we came from"
+    with pytest.raises(HostError, match=said), tree.inside(tree.leaf("scalograph-00")):
+        (tree.mount / "a/b/cgroup.procs").unlink()
+        (tree.mount / "a/b/cgroup.procs").mkdir()
+
+
+def test_without_a_kill_of_the_kernel_all_below_are_killed_and_who_has_ended_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scalograph.control.cgroups._REMOVAL_S", 0.2)
+    tree = below(tmp_path, "a", "scalograph-00", "scalograph-00/below")
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    with subprocess.Popen(["sleep", "60"]) as inner:
+        write(tree.leaf("scalograph-00") / "cgroup.procs", f"{ended.pid}\n")
+        write(tree.leaf("scalograph-00") / "below/cgroup.procs", f"{inner.pid}\n")
+        with pytest.raises(OSError, match="Directory not empty"):  # files of paper stay
+            tree.remove_leaf("scalograph-00")
+        assert inner.wait(5) == -9
 
 
 @live

@@ -4,13 +4,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import scalograph
 from scalograph.control.base import Launch, LevelError
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount
-from scalograph.control.isolation import IsolationControl, exclusive, refusal
+from scalograph.control.isolation import IsolationControl, Refusal, exclusive, refusal, unwritable
 from scalograph.control.store import CHANGES, Store, restore_stale
 from scalograph.errors import HostError
 from scalograph.facts import HostFacts
@@ -60,6 +61,26 @@ def test_nobody_may_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     found = refusal(tmp_path)
     assert found and found.why == "EACCES: no permission to make a cgroup"
+
+
+@pytest.mark.parametrize(("user", "fix"), [(0, "run outside the container"), (1000, "run as root")])
+def test_what_helps_depends_on_who_we_are(user: int, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    assert unwritable(tmp_path, "use shared CPUs") == Refusal(
+        "EACCES: no permission to make a cgroup", f"{fix}, or use shared CPUs"
+    )
+
+
+def test_root_under_a_mount_without_writing_is_not_told_to_become_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=os.ST_RDONLY | os.ST_NOSUID))
+    found = refusal(tmp_path)
+    assert found and found.why == "EROFS: cgroups are mounted read-only (a container)"
+    assert found.fix == "run outside the container, or use shared CPUs"
 
 
 def test_a_partition_is_made_entered_left_and_removed(tmp_path: Path) -> None:

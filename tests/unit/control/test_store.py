@@ -1,5 +1,7 @@
 """One start at a time, and nothing that a killed one leaves behind: with real processes, on a tree of paper."""
 
+import errno
+import fcntl
 import json
 import os
 import signal
@@ -8,13 +10,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import scalograph
-from scalograph.control.folder import MAX_BYTES, PrivateFolder, state_folder
+from scalograph.control.folder import MAX_BYTES, PrivateFolder, _is_ours, state_folder
 from scalograph.control.settings import delegation, exclusive_leaf
 from scalograph.control.shared import shared_lock
 from scalograph.control.store import CHANGES, Store, changed, lock_machine, restore_stale
@@ -164,6 +167,64 @@ def test_changes_are_undone_at_the_end_also_after_an_error(kept: Store) -> None:
     assert kept.folder is not None and not (kept.folder / CHANGES).exists()
 
 
+def both(kept: Store) -> ExitStack:
+    """The machine is locked, the controller delegated, and a leaf made."""
+    with ExitStack() as held:
+        held.enter_context(lock_machine(store=kept))
+        held.enter_context(changed(delegation(), lambda: tree(kept).delegate(True), kept))
+        held.enter_context(changed(exclusive_leaf(LEAF), lambda: tree(kept).make_leaf(LEAF), kept))
+        return held.pop_all()
+
+
+def test_a_change_that_could_not_be_undone_stays_in_the_record(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: PaperTree, name: str) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    with pytest.raises(HostError, match="the kernel refuses: Device or resource busy"), both(kept):
+        monkeypatch.setattr(PaperTree, "remove_leaf", refuse)
+    assert kept.folder is not None
+    (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
+    assert (left["setting"], left["leaf"]) == ("exclusive-leaf", LEAF)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"), [("cgroup.subtree_control", "cpuset cpu\n"), ("cpuset.cpus", "0-1\n"), ("cpuset.mems", "0\n")]
+)
+def test_a_delegation_that_others_use_meanwhile_is_left_to_them(kept: Store, file: str, text: str) -> None:
+    with both(kept):
+        (tree(kept).mount / "user.slice" / file).write_text(text)
+    assert tree(kept).delegated() and not tree(kept).has_leaf(LEAF)
+    assert kept.folder is not None and not (kept.folder / CHANGES).exists()
+
+
+def test_a_delegation_that_the_kernel_holds_on_to_is_left_on(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: PaperTree, on: bool) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    with both(kept):
+        monkeypatch.setattr(PaperTree, "delegate", refuse)
+    assert tree(kept).delegated()
+    assert kept.folder is not None and not (kept.folder / CHANGES).exists()
+
+
+def test_a_delegation_that_others_use_after_a_crash_is_left_on_and_told(kept: Store, start: Start) -> None:
+    start("before").wait()
+    others = tree(kept).mount / "user.slice"
+    (others / "cgroup.subtree_control").write_text("cpuset\n")
+    left_on = "cpuset in cgroup.subtree_control of the cgroup v2 root: left on, other cgroups use it by now"
+    assert restore_stale(kept) == [REMOVED, left_on]
+    assert restore_stale(kept) == [] and tree(kept).delegated()
+
+
+def test_cgroups_with_the_values_they_had_from_the_start_use_nothing(kept: Store) -> None:
+    others = tree(kept).mount / "user.slice"
+    for file, text in {"cgroup.subtree_control": "cpu\n", "cpuset.cpus": "\n", "cpuset.mems": "\n"}.items():
+        (others / file).write_text(text)
+    with both(kept):
+        pass
+    assert untouched(kept)
+
+
 def test_two_users_have_two_folders_and_one_lock(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
     file = shared_lock([tmp_path / "none", tmp_path])
@@ -200,6 +261,36 @@ def test_the_lock_may_be_taken_again_by_its_holder_only(kept: Store) -> None:
         pass
     with pytest.raises(HostError, match="the machine is not locked"), changed(delegation(), lambda: None, kept):
         pass
+
+
+def refusing(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, number: int) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(module, name, refuse)
+
+
+def test_a_full_disk_keeps_nobody_from_the_lock(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing(monkeypatch, os, "pwrite", errno.ENOSPC)
+    with lock_machine(store=kept):
+        pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
+def test_a_file_system_without_locks_is_done_without_them(
+    kept: Store, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(monkeypatch, fcntl, "flock", number)
+    with lock_machine(store=kept) as told:
+        assert told == []
+
+
+def test_a_lock_that_is_refused_is_told_and_its_file_closed(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing(monkeypatch, fcntl, "flock", errno.EIO)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(HostError, match=r"state/lock: cannot be locked: Input/output error"), lock_machine(store=kept):
+        pass
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_a_kernel_that_refuses_is_quoted(kept: Store) -> None:
@@ -374,10 +465,20 @@ def test_the_place_depends_on_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert state_folder({"XDG_RUNTIME_DIR": "/run/user/0"}) == Path("/run/scalograph")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("scalograph.control.folder._is_ours", lambda folder: folder == Path("/run/user/1000"))
     assert state_folder({"XDG_RUNTIME_DIR": "/run/user/1000"}) == Path("/run/user/1000/scalograph")
+    assert state_folder({"XDG_RUNTIME_DIR": "/run/user/999"}) == Path("/tmp/scalograph-1000"), "a plain su leaves it"
     assert state_folder({"XDG_RUNTIME_DIR": "relative"}) == Path("/tmp/scalograph-1000")
     assert state_folder({"TMPDIR": "/var/tmp"}) == Path("/var/tmp/scalograph-1000")
     assert state_folder({"TMPDIR": "relative"}) == state_folder({}) == Path("/tmp/scalograph-1000")
+
+
+def test_a_runtime_folder_is_ours_or_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    us = os.geteuid()
+    assert [_is_ours(tmp_path / name) for name in (".", "file", "none")] == [True, False, False]
+    monkeypatch.setattr(os, "geteuid", lambda: us + 1)
+    assert not _is_ours(tmp_path)
 
 
 NOBODY = """

@@ -1,5 +1,6 @@
 """The host that we stand on: which failures are a run's, and which end the study."""
 
+import signal
 import stat
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from scalograph.design import Design, Run
 from scalograph.errors import HostError
 from scalograph.facts import CpuFact, HostFacts
 from scalograph.hosts.local import LocalHost
+from scalograph.interrupts import Interrupts
 from scalograph.program import program
 from scalograph.study import parse
 
@@ -82,6 +84,59 @@ def test_steps_around_a_run_that_did_not_happen(tmp_path: Path) -> None:
     here = LocalHost(Design(study, (run.treatment,)), facts, program(study.workload, tmp_path), ["/no/probe"])
     failed = here.measure(run)["run"]
     assert (failed["status"], failed["reason"]) == ("failed", "prepare failed: false: exit code 1")
+
+
+def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[LocalHost, Run]:
+    """A host whose runs leave `prepared` and `cleaned` behind, and `run` where the probe was started."""
+    (tmp_path / "probe").write_text(f"#!/bin/sh\ntouch {tmp_path}/run\n{probe}\n")
+    (tmp_path / "probe").chmod(stat.S_IRWXU)
+    steps = (
+        f'command = ["true"]\nprepare = ["sh", "-c", "touch {tmp_path}/prepared; {prepare}"]\n'
+        f'cleanup = ["touch", "{tmp_path}/cleaned"]'
+    )
+    study = parse(VALID.replace('command = ["./prog", "-t", "{threads}"]', steps))
+    run = Run("r1", 0, {"threads": 1, "lock": "none"}, 0)
+    facts = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+    design = Design(study, (run.treatment,))
+    return LocalHost(design, facts, program(study.workload, tmp_path), [str(tmp_path / "probe")]), run
+
+
+def left(tmp_path: Path) -> set[str]:
+    return {path.name for path in tmp_path.iterdir()} - {"probe"}
+
+
+INTERRUPTED = f'cat >/dev/null; head -6 {ANSWER} | sed \'s/"ok"/"interrupted"/\''
+
+
+def test_what_was_prepared_is_cleaned_up_after_an_interrupted_run_too(tmp_path: Path) -> None:
+    here, run = between_steps(tmp_path, INTERRUPTED)
+    assert here.measure(run)["run"]["status"] == "interrupted"
+    assert left(tmp_path) == {"prepared", "run", "cleaned"}
+
+
+def test_what_was_prepared_is_cleaned_up_after_a_run_that_ends_the_study(tmp_path: Path) -> None:
+    said = '{"event":"error","run":"r1","where":"policy","found":"x","expected":"y","fix":"z"}'
+    here, run = between_steps(tmp_path, f"cat >/dev/null; echo '{said}'; exit 3")
+    with pytest.raises(HostError, match="policy"):
+        here.measure(run)
+    assert left(tmp_path) == {"prepared", "run", "cleaned"}
+
+
+def test_a_signal_during_prepare_starts_no_run(tmp_path: Path) -> None:
+    here, run = between_steps(tmp_path, f"cat >/dev/null; head -6 {ANSWER}", "kill -TERM $PPID")
+    with Interrupts():
+        stopped = here.measure(run)["run"]
+    assert (stopped["status"], stopped["reason"]) == ("interrupted", "a signal came before it was started")
+    assert left(tmp_path) == {"prepared", "cleaned"}
+
+
+def test_a_signal_before_prepare_starts_nothing(tmp_path: Path) -> None:
+    here, run = between_steps(tmp_path, f"cat >/dev/null; head -6 {ANSWER}")
+    with Interrupts():
+        signal.raise_signal(signal.SIGTERM)
+        assert here.measure(run)["run"]["status"] == "interrupted"
+    assert left(tmp_path) == set()
+    assert here.measure(run)["run"]["status"] == "ok", "and what was kept then is over"
 
 
 def test_a_cpu_that_has_gone_fails_its_runs_and_not_the_study(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from scalograph.errors import HostError, ProtocolError
 from scalograph.hosts import probe
 from scalograph.hosts.records import Record
+from scalograph.interrupts import Interrupts
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "protocol" / "examples"
 GOLDEN = (EXAMPLES / "probe_events.jsonl").read_text().splitlines()
@@ -116,15 +117,15 @@ def test_a_probe_that_does_not_start_is_a_host_error(tmp_path: Path) -> None:
         probe.measure(SPEC, [str(tmp_path / "nothing")])
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_goes_to_the_probe_and_its_record_still_comes(number: signal.Signals, tmp_path: Path) -> None:
-    began = tmp_path / "began"
+    began, sent = tmp_path / "began", signal.SIGTERM if number == signal.SIGHUP else number
     code = f"""
 import signal
 def interrupted(number, frame):
     print(answer.replace('"ok"', '"interrupted"'), end='', flush=True)
     os._exit(0)
-signal.signal({int(number)}, interrupted)
+signal.signal({int(sent)}, interrupted)
 open({str(began)!r}, 'w').close()
 time.sleep(60)"""
     told: list[int] = []
@@ -132,8 +133,14 @@ time.sleep(60)"""
     with sending(number, began.exists):
         record = probe.measure(SPEC, fake(code), told.append)
     assert record.run.status == "interrupted"
-    assert told == [number]
+    assert told == [sent]
     assert signal.getsignal(number) is before
+
+
+def test_a_signal_while_the_probe_was_started_goes_to_it_too() -> None:
+    with Interrupts(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGTERM)
+        probe.measure(SPEC, fake("time.sleep(60)"))
 
 
 @pytest.mark.parametrize("late", ["print(answer, end='')", "sys.exit(1)"])
@@ -161,6 +168,22 @@ open({str(began)!r}, 'w').close()
 while True: time.sleep(60)"""
     with sending(signal.SIGINT, began.exists), sending(signal.SIGINT, first.exists), pytest.raises(KeyboardInterrupt):
         probe.measure(SPEC, fake(code))
+
+
+def test_a_second_sighup_kills_no_probe(tmp_path: Path) -> None:
+    began, first = tmp_path / "began", tmp_path / "first"
+    code = f"""
+import signal
+def interrupted(number, frame):
+    open({str(first)!r}, 'w').close()
+    time.sleep(0.5)
+    print(answer.replace('"ok"', '"interrupted"'), end='', flush=True)
+    os._exit(0)
+signal.signal(signal.SIGTERM, interrupted)
+open({str(began)!r}, 'w').close()
+while True: time.sleep(60)"""
+    with sending(signal.SIGHUP, began.exists), sending(signal.SIGHUP, first.exists):
+        assert probe.measure(SPEC, fake(code)).run.status == "interrupted"
 
 
 class sending:  # noqa: N801 (reads as a word where it is used)

@@ -56,6 +56,31 @@ def test_what_a_step_that_hangs_has_started_is_killed_too(tmp_path: Path) -> Non
         time.sleep(0.01)
 
 
+@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+@pytest.mark.parametrize("refused", ["all", "what it started"])
+def test_a_step_that_may_not_be_killed_is_told_and_not_waited_for(
+    refused: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one under sudo."""
+    kill, spared = os.kill, list[int]()
+
+    def forbid(pid: int, number: int) -> None:
+        first = not spared and parse_stat(Path(f"/proc/{pid}/stat").read_text())[0] == os.getpid()
+        if refused != "all" and first:
+            return kill(pid, number)
+        spared.append(pid)
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "kill", forbid)
+    monkeypatch.setattr("scalograph.hosts.steps._DEATH_S", 0.2)
+    why = steps(0.3, prepare=["sh", "-c", "sleep 60 & wait"]).carry_out("prepare", LAUNCH, tmp_path)
+    for pid in spared:
+        kill(pid, signal.SIGKILL)
+    said = ", ".join(map(str, spared))
+    assert why == f"prepare failed: sh took more than 0.3 s and could not be killed (process {said})"
+    assert len(spared) == (2 if refused == "all" else 1)
+
+
 def test_what_runs_on_in_the_background_is_not_waited_for(tmp_path: Path) -> None:
     made = steps(2, prepare=["sh", "-c", "sleep 30 & echo $! > pid"])
     assert made.carry_out("prepare", LAUNCH, tmp_path) is None

@@ -20,9 +20,10 @@ TAKE = "from scalograph.control.store import lock_machine\nwith lock_machine(): 
 
 @pytest.fixture(autouse=True)
 def handler() -> Iterator[None]:
-    before = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     yield
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -1,0 +1,40 @@
+"""A reader who leaves before we have said all, as `head` does: that is no error, and ends no study."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .shell import environment, study
+from .test_resume import events
+
+
+def unheard(folder: Path, *arguments: str | Path, stderr: bool = False) -> subprocess.CompletedProcess[str]:
+    """A command whose stdout, or stderr, nobody reads; the other one is told."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams = {"stdout": subprocess.PIPE, "stderr": writer} if stderr else {"stdout": writer, "stderr": subprocess.PIPE}
+    argv = ["scalograph", *map(str, arguments)]
+    try:
+        return subprocess.run(argv, cwd=folder, env=environment(), text=True, check=False, **streams)  # type: ignore[call-overload, no-any-return]
+    finally:
+        os.close(writer)
+
+
+def test_progress_that_nobody_reads_ends_no_study(tmp_path: Path) -> None:
+    file = study(tmp_path, '["true", "{n}"]')
+    done = unheard(tmp_path, "run", file, "-o", "results", stderr=True)
+    assert done.returncode in (0, 5)
+    assert events(tmp_path / "results")[-1]["reason"] == "complete"
+
+
+def test_a_complaint_that_nobody_reads_keeps_its_exit_code(tmp_path: Path) -> None:
+    assert unheard(tmp_path, "check", "nothing.toml", stderr=True).returncode == 2
+
+
+@pytest.mark.parametrize("arguments", [("doctor", "--json"), ("doctor",), ("study", "thread-scaling", "--show")])
+def test_results_that_nobody_reads_are_no_error(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    done = unheard(tmp_path, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "rror" not in done.stderr

@@ -1,0 +1,93 @@
+"""Masks of others that an old kernel would forget: found on machines of paper, one file for each thread."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scalograph.control.isolation import refusal
+from scalograph.control.masks import _mask, at_stake
+
+from .paper import machine
+from .trees import write
+
+OLD, NEW = "5.15.0-91-generic\n", "6.2.0\n"
+
+
+def made(root: Path, release: str = OLD) -> Path:
+    """A machine of four CPUs; returns where its cgroups are."""
+    mount = machine(root)
+    write(root / "proc/sys/kernel/osrelease", release)
+    write(mount / "cpuset.cpus.effective", "0-3\n")
+    task(root, 1, "0-7")  # CPUs that are possible, and not there
+    return mount
+
+
+def task(root: Path, pid: int, mask: str, tid: int = 0, kernel: bool = False, group: str = "/") -> None:
+    folder = root / f"proc/{pid}/task/{tid or pid}"
+    memory = "" if kernel else "VmSize:\t 8 kB\n"
+    write(folder / "status", f"Name:\tx\n{memory}Cpus_allowed:\tf\nCpus_allowed_list:\t{mask}\nMems_allowed_list:\t0\n")
+    write(folder / "comm", "pinned\n")
+    write(folder / "cgroup", f"0::{group}\n")
+
+
+def test_who_has_all_cpus_loses_nothing(tmp_path: Path) -> None:
+    mount = made(tmp_path)
+    task(tmp_path, 7, "0-3")
+    assert at_stake(mount, tmp_path) is None
+    assert refusal(tmp_path) is None
+
+
+def test_exclusive_cpus_are_refused_where_they_would_cost_another_its_mask(tmp_path: Path) -> None:
+    made(tmp_path)
+    task(tmp_path, 7, "0-2")
+    found = refusal(tmp_path)
+    assert found is not None
+    assert found.why == (
+        "before Linux 6.2 a partition resets others' CPU masks for good, that of process 7 (pinned) for one"
+    )
+    assert found.fix == "end what has a mask of its own, boot a newer kernel, or use shared CPUs"
+
+
+def test_one_thread_of_many_is_enough(tmp_path: Path) -> None:
+    mount = made(tmp_path)
+    task(tmp_path, 7, "0-3")
+    task(tmp_path, 7, "2", tid=9)
+    assert at_stake(mount, tmp_path) == "process 7 (pinned)"
+
+
+@pytest.mark.parametrize("release", [NEW, "6.10.1-rc1", "7.0", "unknown", ""])
+def test_newer_kernels_keep_masks_and_unknown_ones_may(tmp_path: Path, release: str) -> None:
+    mount = made(tmp_path, release)
+    task(tmp_path, 7, "0")
+    assert at_stake(mount, tmp_path) is None
+
+
+def test_threads_of_the_kernel_and_our_own_are_none_of_others(tmp_path: Path) -> None:
+    mount = made(tmp_path)
+    task(tmp_path, 8, "0", kernel=True)
+    task(tmp_path, os.getpid(), "0")
+    (tmp_path / "proc/9/task").mkdir(parents=True)
+    (tmp_path / "proc/10").mkdir()
+    assert at_stake(mount, tmp_path) is None
+
+
+@pytest.mark.parametrize(("mask", "found"), [("0-1", None), ("0", "process 7 (pinned)")])
+def test_a_mask_is_narrow_beside_its_own_cpuset(tmp_path: Path, mask: str, found: str | None) -> None:
+    mount = made(tmp_path)
+    write(mount / "box/cpuset.cpus.effective", "0-1\n")
+    task(tmp_path, 7, mask, group="/box/inner")
+    assert at_stake(mount, tmp_path) == found
+
+
+def test_the_kernel_s_files_are_understood() -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as child:
+        first = min(os.sched_getaffinity(0))
+        os.sched_setaffinity(child.pid, {first})
+        try:
+            assert _mask(Path(f"/proc/{child.pid}/task/{child.pid}")) == {first}
+        finally:
+            child.kill()
+    assert _mask(Path(f"/proc/{child.pid}/task/{child.pid}")) == set(), "it has ended"
