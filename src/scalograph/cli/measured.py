@@ -12,6 +12,7 @@ from scalograph.cli.console import emit_json, out, say, tell
 from scalograph.errors import Exit, HostError, StudyError
 from scalograph.measure.declaration import as_options, study_text
 from scalograph.measure.wish import Wish
+from scalograph.results import Results, refuse_taken
 from scalograph.units import parse_percent
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def carried_out(wish: Wish, output: Path | None, start: Start, answer: Callable[
         StudyError: the options make no study.
         HostError: the host refuses.
     """
+    if output is not None:
+        refuse_taken(Results(output))  # here its copy goes on: the file of this start ends with it
     with ExitStack() as held:
         try:
             file = Path(held.enter_context(TemporaryDirectory(prefix="scalograph-measure-"))) / "study.toml"
