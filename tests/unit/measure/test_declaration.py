@@ -68,12 +68,12 @@ def test_steps_environment_and_protocol(tmp_path: Path) -> None:
         per_worker=True,
         steps={"setup": ("true",), "prepare": ("make", "clean")},
         env={"A B": 'q"\\'},
-        protocol={"runs": 7, "precision": "2%", "budget": "3min"},
+        protocol={"runs": 9, "precision": "2%", "budget": "3min"},
     )
     study = declared(wish, tmp_path)
     assert study.work == "per-worker" and study.workload.env == {"A B": 'q"\\'}
     assert (study.workload.setup, study.workload.prepare, study.workload.cleanup) == (["true"], ["make", "clean"], None)
-    assert (study.protocol.runs, study.protocol.precision, study.protocol.budget_s) == (7, 0.02, 180)
+    assert (study.protocol.runs, study.protocol.precision, study.protocol.budget_s) == (9, 0.02, 180)
 
 
 @given(st.text())
