@@ -14,6 +14,13 @@ from scalograph.table import Row, Table
 
 # Past this share of disturbed runs a study cannot be believed at all.
 REJECT = 0.50
+# Why a study ended, where it did before its first run.
+_UNMADE = {
+    "budget": "the first block would be past the budget",
+    "busy": "the machine was busy, and the study ends there",
+    "interrupted": "the study was interrupted before",
+    "complete": "nothing was left to run",
+}
 MAX_TOLD = 3  # doubts in the sentence; the causes hold them all
 
 
@@ -39,9 +46,10 @@ def trust(
     against = [*doubts(table, samples, residue, objections), *further]
     causes = list(dict.fromkeys([*against, *_disturbances(table), *_short(table, samples), *_undecided(ok)]))
     disturbed, by_cpu = n_disturbed(ok), cpu_times(table.study)
-    if not ok:
-        return Trust(level="reject", sentence="Do not believe it: no run succeeded.", causes=causes)
     n_made = sum(not row.warmup for row in table.rows)
+    if not ok:
+        sentence = "Do not believe it: no run succeeded." if n_made else f"No run was made: {_unmade(table)}."
+        return Trust(level="reject", sentence=sentence, causes=causes)
     if n_made - len(ok) > REJECT * n_made:
         sentence = f"Do not believe it: {n_made - len(ok)} of {n_made} runs failed."
         return Trust(level="reject", sentence=sentence, causes=causes)
@@ -54,6 +62,10 @@ def trust(
         return Trust(level="doubt", sentence=f"Be careful: {_told(against, undecided(ok))}.", causes=causes)
     belief = _belief(len(ok), _clean(disturbed, ok, by_cpu), undecided(ok)) + _varies(table, noise)
     return Trust(level="believe", sentence=belief, causes=causes)
+
+
+def _unmade(table: Table) -> str:
+    return _UNMADE.get(table.end_reason or "", "the study did not come to its end")
 
 
 def _by_cpu(table: Table, by_cpu: Collection[str], disturbed: int, n_ok: int) -> str:

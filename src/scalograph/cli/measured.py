@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scalograph.cli.console import emit_json, out, say, tell
+from scalograph.cli.outcome import tell_failures, tell_how_on
 from scalograph.errors import Exit, HostError, StudyError
 from scalograph.measure.declaration import as_options, study_text
 from scalograph.measure.wish import Wish
@@ -58,15 +59,20 @@ def carried_out(wish: Wish, output: Path | None, start: Start, answer: Callable[
             found, fix = f"cannot be written: {error.strerror or error}", "make room, or set TMPDIR to another folder"
             raise HostError("scratch folder", found, "room for a study", fix) from error
         conducted = _run(file, output, start)
+    again = _again(conducted.results, start)
     if conducted.reason == "interrupted":
-        made = conducted.results
-        from scalograph.cli.overrides import given
-
-        options = given(None, None, start.wait_quiet, start.when_busy)
-        again = shlex.join(["scalograph", "run", str(made.study), *options, "--resume", "-o", str(made.folder)])
-        say(f"interrupted; go on with: {again}", "yellow")
+        say(f"interrupted; go on with: {shlex.join(again)}", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
+    tell_how_on(conducted.reason, again)
     return answer(conducted)
+
+
+def _again(made: Results, start: Start) -> list[str]:
+    """The command that goes on: with the copy of the study, for its file is no more."""
+    from scalograph.cli.overrides import given
+
+    options = given(None, None, start.wait_quiet, start.when_busy)
+    return ["scalograph", "run", str(made.study), *options, "--resume", "-o", str(made.folder)]
 
 
 def _run(file: Path, output: Path | None, start: Start) -> "Conducted":
@@ -124,8 +130,7 @@ def close(conducted: "Conducted", found: "Findings", noted: Container[str], page
     """What stands below every answer: whether to believe it, what failed, and where it lies."""
     if found.trust.level != "reject":  # that stands above
         tell(_trust(found))
-    for why, count in found.runs.failures.items():
-        tell(f"failed: {count} x {why}")
+    tell_failures(found)
     for warning in found.warnings:
         if warning not in noted:  # these were told while it ran
             say(f"warning: {warning}", "yellow")

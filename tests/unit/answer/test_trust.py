@@ -108,6 +108,20 @@ def test_runs_that_ended_at_their_timeout_leave_the_faster_part(tmp_path: Path) 
     assert found.level == "doubt" and "1 of 36 runs ended at their timeout" in found.sentence
 
 
+@pytest.mark.parametrize(
+    ("reason", "why"),
+    [
+        ("budget", "the first block would be past the budget"),
+        ("busy", "the machine was busy, and the study ends there"),
+    ],
+)
+def test_a_study_without_a_run_says_why_and_not_that_runs_failed(tmp_path: Path, reason: str, why: str) -> None:
+    table = loaded(tmp_path, runs(1), ONE_FACTOR)
+    table.rows.clear()
+    table.end_reason = reason
+    assert findings(table).trust.sentence == f"No run was made: {why}."
+
+
 def test_a_study_that_mostly_failed_is_not_believed(tmp_path: Path) -> None:
     found = trust(tmp_path, changed(19, status="failed", reason="exit code 1"))
     assert (found.level, found.sentence) == ("reject", "Do not believe it: 19 of 36 runs failed.")
