@@ -81,12 +81,12 @@ def _run(file: Path, output: Path | None, start: Start) -> "Conducted":
 
     try:
         declared = overridden(declare(file), wait_quiet=start.wait_quiet, when_busy=start.when_busy)
-    except StudyError as error:
-        raise as_options(error) from error
-    from scalograph.cli.five_stops import run_declared
+        from scalograph.cli.five_stops import run_declared  # after the study is checked: it imports much
 
-    # A look at the noise floor would take longer than many a command.
-    return run_declared(declared, output, resume=False, accepted=None, ceiling=start.ceiling, noise=False)
+        # A look at the noise floor would take longer than many a command.
+        return run_declared(declared, output, resume=False, accepted=None, ceiling=start.ceiling, noise=False)
+    except (StudyError, HostError) as error:
+        raise as_options(error) from error
 
 
 def _share(text: str) -> float:
