@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli.overrides import CHOICES, overridden
+from scalograph.cli.overrides import CHOICES, note_quick, overridden
 from scalograph.declare import Declared
 from scalograph.errors import StudyError
 from scalograph.study import Protocol, parse
@@ -38,3 +38,12 @@ def test_what_is_no_such_option_is_refused_by_its_name(options: dict[str, str], 
 def test_the_choices_are_those_of_the_study() -> None:
     for choice in CHOICES:
         assert Protocol.model_validate({"when_busy": choice}).when_busy == choice
+
+
+def test_quick_says_so_where_it_shortens_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    quick = Declared(parse(VALID + "[quick]\nprotocol = { runs = 2 }\n"), Path("study.toml"))
+    for declared, asked in ((quick, True), (quick, False), (DECLARED, False)):
+        note_quick(declared, asked)
+    assert capsys.readouterr() == ("", "")
+    note_quick(DECLARED, True)
+    assert "the study declares no shorter form ([quick]), so it runs in full" in capsys.readouterr().err
