@@ -20,6 +20,7 @@ from scalograph.program import Program, program
 from scalograph.replay import replay, seconds_per_block, timed_runs
 from scalograph.results import Results
 from scalograph.runner import Budget, Gate, Host, Loop, run_study
+from scalograph.shipped import shipped_studies, shipped_study
 from scalograph.study import Study, parse_levels
 from scalograph.study.inside import inside
 from scalograph.study.question import SEARCHED
@@ -100,16 +101,26 @@ def begin(planned: Plan, folder: Path | None) -> Results:
     """A new results folder with the study and its design in it.
 
     Raises:
-        StudyError: the published file is missing, outside the study's folder, or named as one of ours.
+        StudyError: the published file is missing, outside the study's folder, or named as one of ours; or the folder
+            holds files that are not of this study.
         HostError: the folder cannot be written.
     """
-    published = _published(planned.declared)
-    made = results.create(planned.design.study.name, folder)
-    _copy(planned.declared.file, made.study)
-    if published:
-        _copy(published, made.folder / published.name)
+    file, published = planned.declared.file, _published(planned.declared)
+    made = results.create(planned.design.study.name, folder, _called(planned.declared))
+    sources = {made.study: file, **({made.folder / published.name: published} if published else {})}
+    copies = {target: _content(source, target) for target, source in sources.items()}
+    for target, content in copies.items():  # all of them may be written, or none is
+        if content is not None:
+            results.write_bytes(target, content)
     write_design(planned, made.design)
     return made
+
+
+def _called(declared: Declared) -> tuple[str, str]:
+    """The command that goes on with a study: its copy in the results lacks what lies beside it."""
+    name = declared.study.name
+    ships = name in shipped_studies() and declared.folder == shipped_study(name)
+    return ("study", name) if ships else ("run", str(declared.file))
 
 
 def _published(declared: Declared) -> Path | None:
@@ -125,14 +136,17 @@ def _published(declared: Declared) -> Path | None:
     return declared.folder / name
 
 
-def _copy(source: Path, target: Path) -> None:
+def _content(source: Path, target: Path) -> bytes | None:
+    """What goes to the target; None where -o is the study's own folder. Raises StudyError where it would be lost."""
     try:
         if target.exists() and source.samefile(target):
-            return  # -o is the study's own folder
+            return None
         content = source.read_bytes()
+        if results.is_owned(target) and target.read_bytes() != content:
+            raise results.owned(target)
     except OSError as error:
         raise HostError(str(source), f"cannot be read: {error.strerror}", "a readable file") from error
-    results.write_bytes(target, content)
+    return content
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Every observation with all factors, for other tools: CSV or Parquet."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,8 @@ def write(frame: pl.DataFrame, file: Path) -> None:
             frame.write_parquet(part)
         part.replace(file)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # a disk that refuses one refuses the other
+            part.unlink(missing_ok=True)
         raise HostError(str(file), f"cannot be written: {error}", "a writable disk with room") from error
 
 

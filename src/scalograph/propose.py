@@ -15,6 +15,8 @@ from scalograph.run_length import Length, run_length
 PRECISIONS = (0.01, 0.02, 0.05)
 # Fewer would carry an interval that a single slow run decides.
 LEAST_RUNS = 5
+# Degrees of freedom of the noise: with fewer it may well be four times as large as it was seen.
+LEAST_DF = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +119,22 @@ def _offers(design: Design, found: Earlier, known: Pilot, length: Length) -> tup
     sd = known.sd_at(length.counted)
     seconds = _seconds(found, length.counted)
     needed = {precision: runs_for(sd, known.df, precision, protocol.confidence) for precision in asked}
-    missed = [f"+-{100 * p:g} % needs more than {MOST_RUNS:,} runs of a treatment" for p, n in needed.items() if not n]
+    missed = _missed([precision for precision, n in needed.items() if not n], found, known)
     reached = {precision: max(n, least) for precision, n in needed.items() if n}
     halves = {n: half_width_of(sd, n, protocol.confidence) for n in reached.values()}
     times = {n: expected_seconds(_with_runs(design, n), seconds) for n in reached.values()}
     return tuple(Offer(p, n, length.iterations, halves[n], times[n]) for p, n in reached.items()), missed
+
+
+def _missed(precisions: list[float], found: Earlier, known: Pilot) -> list[str]:
+    """Which precisions are out of reach; of few clean runs, that these are no ground to say so."""
+    told = [f"+-{100 * precision:g} %" for precision in precisions]
+    if told and known.df < LEAST_DF:
+        n = len(found.by_treatment)
+        few = f"only {len(found.runs)} clean runs of {n} treatment{'s' * (n > 1)}"
+        fix = "repeat it on a quiet machine, or with --wait-quiet 10m"
+        return [f"{few}: too few to say how many runs {', '.join(told)} would need; {fix}"]
+    return [f"{text} needs more than {MOST_RUNS:,} runs of a treatment" for text in told]
 
 
 def _with_runs(design: Design, runs: int) -> Design:

@@ -68,18 +68,22 @@ class QuietGate:
         """
         if self._holds():
             return Passage(self._held is None or self._held.quiet)
-        began, seen = self._clock(), self._look()
+        seen, began = self._look(), self._clock()  # a look is no wait: it is taken without patience too
         told = began - TELL_EVERY_S
-        while not seen.quiet and not interrupted() and (waited := self._clock() - began) < self._patience_s:
+        while not seen.quiet and not interrupted() and self._left(began) >= PAUSE_S + LOOK_S:
             if self._clock() - told >= TELL_EVERY_S:
-                left = format_duration(round(self._patience_s - waited))
+                left = format_duration(round(self._left(began)))
                 self._tell(f"waiting for a quiet machine before block {block + 1}, at most {left}: {seen}")
                 told = self._clock()
             self._pause(PAUSE_S)
             seen = self._look()
-        waited = self._clock() - began
-        self._patience_s = max(0.0, self._patience_s - waited)
+        waited, left_s = self._clock() - began, self._left(began)
+        self._patience_s = left_s if left_s >= PAUSE_S + LOOK_S else 0.0  # less is worth no further look
         return self._hold(Passage(seen.quiet, _note(block, seen, waited)))
+
+    def _left(self, began: float) -> float:
+        """Patience in seconds, of a wait that began then."""
+        return self._patience_s - (self._clock() - began)
 
     def _holds(self) -> bool:
         """Whether the last look still stands, or quiet runs since then stand for another one."""

@@ -2,6 +2,7 @@
 
 import secrets
 import shlex
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -51,25 +52,55 @@ class Results:
         return self.folder / "report.html"
 
 
-def create(name: str, folder: Path | None = None) -> Results:
-    """A new folder: the given one (which must hold no journal), or a fresh one under scalograph-results/NAME.
+def create(name: str, folder: Path | None = None, goes_on: Sequence[str] = ()) -> Results:
+    """A new folder: the given one, or a fresh one under scalograph-results/NAME.
+
+    Args:
+        name: of the study.
+        folder: which must hold no journal, and no findings or report of anything else.
+        goes_on: words of the command that goes on with a journal there; none where `run` does with the copy beside it.
 
     Raises:
         HostError: it cannot be made.
-        StudyError: it holds a journal already.
+        StudyError: it is taken.
     """
     results = Results(folder or ROOT / name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}")
     try:
-        if results.journal.exists():
-            again = shlex.join(["scalograph", "run", str(results.study), "--resume", "-o", str(results.folder)])
-            fix = f"choose another -o, or go on with: {again}"
-            raise StudyError.one(str(results.journal), "exists", "a folder without a journal", fix)
+        refuse_taken(results, goes_on)
         results.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise HostError(
             str(results.folder), f"cannot be made: {error.strerror}", "a writable folder", "choose another -o"
         ) from error
     return Results(results.folder, _link_latest(results.folder) if folder is None else None)
+
+
+def refuse_taken(results: Results, goes_on: Sequence[str] = ()) -> None:
+    """Refuse a folder with a journal, which says how to go on, or with a result that no journal here stands behind.
+
+    Raises:
+        StudyError: it is one.
+    """
+    if results.journal.exists():
+        words = goes_on or ("run", str(results.study))
+        again = shlex.join(["scalograph", *words, "--resume", "-o", str(results.folder)])
+        fix = f"choose another -o, or go on with: {again}"
+        raise StudyError.one(str(results.journal), "exists", "a folder without a journal", fix)
+    for one in (results.findings, results.report):
+        if is_owned(one):
+            raise owned(one)
+
+
+def is_owned(file: Path) -> bool:
+    """Whether something of its own has the name; a link that somebody planted is nobody's."""
+    return file.exists() and not file.is_symlink()
+
+
+def owned(file: Path) -> StudyError:
+    """What is said where a new file would replace one that is not ours."""
+    return StudyError.one(
+        str(file.parent), f"holds a {file.name} of its own", "a folder without one", "choose another -o"
+    )
 
 
 def latest(name: str, folder: Path | None = None) -> Results:

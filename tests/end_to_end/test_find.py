@@ -108,7 +108,7 @@ def test_a_program_that_fails_on_all_cpus(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (("--", "./no-such"), 3, 'workload: no program "'),
+        (("--", "./no-such"), 3, 'command: no program "'),
         (("--threads", "2", "--", "true"), 2, "--threads: a factor that nothing uses"),
         (("--max-cpus", "1", "--", "true"), 2, "Invalid value for '--max-cpus'"),
         (("--response", "x", "--", "true"), 2, "--response: 'x', expected NAME(UNIT):DIRECTION: PLACE"),

@@ -118,14 +118,14 @@ def test_no_response_and_two(output: str, told: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (("--", "./no-such"), 3, 'workload: no program "'),
+        (("--", "./no-such"), 3, 'command: no program "'),
         (("--threads", "1,2", "--", "./prog", "1"), 2, "--threads: a factor that nothing uses"),
         (("--cpus", "1:100000", "--", "./prog", "1"), 2, "found"),
         (("--cpus", "4096", "--", "./prog", "1"), 2, "level 4096 exceeds the"),
         (("--shell", "--", "a", "b"), 2, "--shell: 2 words, expected one text"),
         (("--response", "x", "--", "./prog"), 2, "--response: 'x', expected NAME(UNIT):DIRECTION: PLACE"),
         (("--target", "80", "--", "./prog"), 2, '--target: found "80", expected a number with a unit'),
-        (("--setup", "false", "--", "./prog", "1"), 3, "workload.setup: false: exit code 1, expected exit code 0"),
+        (("--setup", "false", "--", "./prog", "1"), 3, "--setup: false: exit code 1, expected exit code 0"),
         (("--copies", "0", "--", "./prog", "1"), 2, "--copies: found 0, expected an integer from 1 to 4096"),
         ((), 2, "Missing argument"),
     ],

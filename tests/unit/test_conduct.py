@@ -13,7 +13,7 @@ import pytest
 from scalograph import conduct, journal, table
 from scalograph.analysis.verdict import Judgment
 from scalograph.conduct import Conducted, Plan
-from scalograph.declare import declare
+from scalograph.declare import declare, declare_shipped
 from scalograph.design.planner import Run
 from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.facts import CpuFact, HostFacts, Jvm
@@ -290,3 +290,29 @@ def test_a_planted_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     made = conduct.begin(planned(tmp_path / "study"), tmp_path / "results")
     assert victim.read_text() == "precious"
     assert not made.study.is_symlink() and not made.design.is_symlink()
+
+
+@pytest.mark.parametrize("name", ["study.toml", "paper.csv", "findings.json", "report.html"])
+def test_files_of_somebody_elses_are_never_replaced(tmp_path: Path, name: str) -> None:
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study/paper.csv").write_text("n,wall\n1,2\n")
+    plan = planned(tmp_path / "study", more=PUBLISHED.replace("FILE", "paper.csv"))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / name).write_text("precious")
+    with pytest.raises(StudyError, match=rf"mine: holds a {name} of its own, .*; choose another -o$"):
+        conduct.begin(plan, tmp_path / "mine")
+    assert [file.read_text() for file in (tmp_path / "mine").iterdir()] == ["precious"]
+
+
+def test_a_start_that_came_to_nothing_is_repeated_in_its_folder(tmp_path: Path) -> None:
+    plan = planned(tmp_path / "study")
+    assert conduct.begin(plan, tmp_path / "results") == conduct.begin(plan, tmp_path / "results")
+
+
+def test_what_goes_on_is_the_file_that_was_given_and_not_its_copy(tmp_path: Path, made: Results) -> None:
+    given, folder = tmp_path / "study/study.toml", made.folder
+    with pytest.raises(StudyError, match=rf"go on with: scalograph run {given} --resume -o {folder}$"):
+        conduct.begin(planned(tmp_path / "study"), folder)
+    ships = conduct.plan(declare_shipped("thread-scaling", quick=True), HOST)
+    with pytest.raises(StudyError, match=rf"go on with: scalograph study thread-scaling --resume -o {folder}$"):
+        conduct.begin(ships, folder)

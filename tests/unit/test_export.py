@@ -75,3 +75,13 @@ def test_levels_that_are_numbers_stay_numbers(tmp_path: Path) -> None:
     runs = [({"threads": 1, "lock": level}, record(2.0, iterations=[(1.0, 1.0, 7)] * 2)) for level in (0.5, 2)]
     made = observations(table.load(write_journal(tmp_path / "journal.jsonl", runs, text)))
     assert made["lock"].dtype == pl.Float64 and set(made["lock"]) == {0.5, 2.0}
+
+
+def test_a_disk_that_is_read_only_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, *_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    for name in ("replace", "unlink"):
+        monkeypatch.setattr(Path, name, refuse)
+    with pytest.raises(HostError, match=r"out\.csv: cannot be written: .*Read-only file system"):
+        write(pl.DataFrame({"a": [1]}), tmp_path / "out.csv")

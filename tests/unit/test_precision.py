@@ -2,12 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
 from scalograph.analysis.stopping import SEQUENTIAL, Stopping
 from scalograph.design import GridPlanner, design
 from scalograph.design.sequential import SequentialPlanner
+from scalograph.errors import StudyError
 from scalograph.facts import CpuFact, HostFacts
 from scalograph.planning import planner_of
 from scalograph.precision import score, stopping
+from scalograph.stops import exit_code
 from scalograph.study import parse
 
 from .answer.made import ONE_FACTOR, at, found_in
@@ -21,6 +25,13 @@ HOST = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
 def test_the_rule_is_the_studys() -> None:
     assert stopping(parse(ASKED)) == Stopping(0.01, 16, 0.95)
     assert stopping(parse(VALID)) is None
+
+
+@pytest.mark.parametrize("runs", ["", "runs = 8"])
+def test_a_precision_that_could_never_end_a_study_is_refused(runs: str) -> None:
+    with pytest.raises(StudyError, match=r"protocol.runs: [58] beside precision, expected at least 9, .*give 100, say"):
+        parse(VALID.replace("runs = 3", f'{runs}\nprecision = "1%"'))
+    parse(VALID.replace("runs = 3", 'runs = 9\nprecision = "1%"\n') + "[quick]\nprotocol = { runs = 2 }\n")
 
 
 def test_the_planner_follows_the_wish() -> None:
@@ -46,6 +57,15 @@ def test_a_treatment_that_is_precise_is_not_short_of_runs(tmp_path: Path) -> Non
     assert SEQUENTIAL in at(found, 2).responses["wall"].estimate.warnings
     assert SEQUENTIAL not in at(found, 2).responses["cpu"].estimate.warnings
     assert found.runs.n_short == 0
+    assert found.trust.level == "believe"
+
+
+def test_a_precision_that_was_missed_is_a_doubt_and_no_lack_of_runs(tmp_path: Path) -> None:
+    text = ONE_FACTOR.replace("runs = 3", 'runs = 25\nprecision = "0.001%"')
+    found = found_in(tmp_path, made(25), text)
+    assert found.trust.level == "doubt"
+    assert "2 of 2 treatments did not reach the precision that was asked for, +-0.001 %" in found.trust.sentence
+    assert exit_code(found) == 0
 
 
 def test_one_that_is_not_is(tmp_path: Path) -> None:

@@ -138,6 +138,13 @@ def test_what_is_out_of_reach_is_said() -> None:
     assert 0.01 not in [offer.precision for offer in found.offers]
 
 
+def test_few_clean_runs_assert_nothing_about_thousands() -> None:
+    few = seen(Noise(within=0.1, between=0.5), n_runs=2, ends=(0,))
+    (told,) = [text for text in propose(planned(), pilot_of(few), True).warnings if "+-5 %" in text]
+    why = "only 2 clean runs of 1 treatment: too few to say how many runs"
+    assert told.startswith(why) and told.endswith("would need; repeat it on a quiet machine, or with --wait-quiet 10m")
+
+
 def test_a_treatment_that_varies_more_is_named() -> None:
     runs = [*seen(LOW, ends=(0, 1, 4)), *seen(Noise(0.02, 0.8), ends=(5,))]
     found = propose(planned(), pilot_of(runs), True)

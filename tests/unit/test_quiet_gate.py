@@ -17,13 +17,14 @@ class World:
 
     def __init__(self, looks: Sequence[Look]) -> None:
         self.looks, self.now, self.told = list(looks), 0.0, list[str]()
+        self.pause_s = 0.0
 
     def look(self) -> Look:
         self.now += LOOK_S
         return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
 
     def pause(self, seconds: float) -> None:
-        self.now += seconds
+        self.now += max(seconds, self.pause_s)
 
     def gate(self, patience_s: float) -> QuietGate:
         return QuietGate(patience_s, self.told.append, self.look, lambda: self.now, self.pause)
@@ -58,11 +59,20 @@ def test_patience_is_for_the_whole_study() -> None:
     world = World([BUSY])
     gate = world.gate(90)
     assert not gate.pass_(0, never).quiet
-    assert 90 <= world.now <= 92 and len(world.told) == 3
+    assert world.now == LOOK_S + 90 and len(world.told) == 3
     began = world.now
     world.now += HOLDS_S
     assert not gate.pass_(1, never).quiet
     assert world.now - began == LOOK_S + HOLDS_S
+
+
+def test_it_waits_no_longer_than_it_says() -> None:
+    world = World([BUSY])
+    world.pause_s = 0.6  # a sleep is never shorter than asked, and often longer
+    quiet, note = world.gate(3).pass_(0, never)
+    assert not quiet and note == "block 1 began on a busy machine after waiting 2 s: used by others: CPU 1 50 %"
+    assert world.now <= LOOK_S + 3
+    assert world.told == ["waiting for a quiet machine before block 1, at most 3 s: used by others: CPU 1 50 %"]
 
 
 def test_a_look_holds_for_a_while() -> None:

@@ -59,12 +59,24 @@ class Stopping:
     def estimate(self, scores: Scores) -> Estimate:
         """The interval of a treatment, trimmed as the rule looked at it; says whether the rule ended its runs."""
         found = summarize(scores, self.confidence, trim=TRIM)
-        return found.warned(SEQUENTIAL if self.enough(scores) else self._missed(scores, found.n))
+        return found.warned(SEQUENTIAL if self.enough(scores) else self._not_ended(scores, found.n))
 
-    def _missed(self, scores: Scores, n: int) -> str:
-        reached = half_width(scores, self.confidence)
-        have = "" if reached is None else f", +-{100 * reached:.2g} % reached"
-        return f"+-{100 * self.precision:.2g} % was asked for{have} after {n} runs"
+    def missed(self, scores: Scores) -> bool:
+        """Whether there is an interval, and it is wider than asked; a narrow one is good whatever ended its runs.
+
+        >>> Stopping(0.01, 16).missed([1.0, 1.1] * 5), Stopping(0.01, 16).missed([1.0, 1.001] * 2)
+        (True, False)
+        """
+        values, _ = present(scores)
+        return half_width(values, self.confidence) is not None and not self._narrow(values)
+
+    def _not_ended(self, scores: Scores, n: int) -> str:
+        reached, asked = half_width(scores, self.confidence), f"+-{100 * self.precision:.2g} %"
+        if reached is None:
+            return f"{asked} was asked for after {n} runs"
+        if reached <= self.precision:
+            return f"+-{100 * reached:.2g} % reached after {n} runs, as narrow as asked ({asked}); no rule ended them"
+        return f"{asked} was asked for, +-{100 * reached:.2g} % reached after {n} runs"
 
 
 def half_width(scores: Scores, confidence: float = 0.95) -> float | None:

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 
 from scalograph.answer import courses
 from scalograph.answer.curves import curve_factor
-from scalograph.answer.gains import gain
+from scalograph.answer.gains import gain, primary
 from scalograph.answer.names import brief
 from scalograph.answer.sample import Sample, cpu_times, is_open, left_out
+from scalograph.precision import stopping
 from scalograph.table import Row, Table
 
 # Past this share of disturbed or failed runs a study is doubted; from the other one on, of undecided runs.
@@ -18,7 +19,10 @@ def doubts(
     table: Table, samples: Sequence[Sample], residue: Sequence[str], objections: Sequence[str] = ()
 ) -> list[str]:
     """Reasons for doubt, the gravest first; none where the study may be believed."""
-    return [*_runs(table), *_treatments(table, samples), *_impossible(objections), *_declared(table, samples, residue)]
+    return [
+        *_runs(table), *_treatments(table, samples), *_imprecise(table, samples), *_impossible(objections),
+        *_declared(table, samples, residue),
+    ]  # fmt: skip
 
 
 def _impossible(objections: Sequence[str]) -> Iterable[str]:
@@ -76,6 +80,13 @@ def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
     # A search rests on all of its runs together, and needs no interval for each level.
     if (n := sum(len(sample.counted) == 1 for sample in samples)) and table.study.question == "sweep":
         yield f"{n} {of} have one run, which has no interval at all"
+
+
+def _imprecise(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
+    rule, response = stopping(table.study), primary(table)
+    if rule and (n := sum(rule.missed(sample.scores(response)) for sample in samples)):
+        asked = f"+-{100 * rule.precision:.2g} %"
+        yield f"{n} of {len(samples)} treatments did not reach the precision that was asked for, {asked}"
 
 
 def _declared(table: Table, samples: Sequence[Sample], residue: Sequence[str]) -> Iterable[str]:

@@ -10,6 +10,7 @@ from scalograph.analysis import minimum_detectable_effect
 from scalograph.answer.curves import Sample
 from scalograph.answer.names import title
 from scalograph.findings import Noise, TableDoc
+from scalograph.noise.words import two_digits
 from scalograph.table import Table
 
 
@@ -54,7 +55,8 @@ class Visible:
         # Figures that never differ, such as a nice value that was set, have no noise to compare an effect with.
         if floor is None or floor.sd_log_percent == 0:
             return ""
-        effect = f"effects on {title(self._table, response)} from {floor.minimum_detectable_percent:.2g} % are visible"
+        least = two_digits(floor.minimum_detectable_percent)
+        effect = f"effects on {title(self._table, response)} from {least} % are visible"
         return f"n = {floor.n} runs: {effect}"
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from scalograph.errors import StudyError
 from scalograph.identity import FREE
-from scalograph.shipped import shipped_studies, shipped_study
-from scalograph.study import Factor, Level, Protocol, Study, load, quickened
+from scalograph.shipped import shipped_studies, shipped_study, shipped_workloads
+from scalograph.study import Factor, Level, Protocol, Study, WorkloadUse, load, quickened
 
 # Of `FREE`, how a start says it.
 _OPTIONS = {
@@ -35,10 +35,21 @@ def reproduce(study: Study, copy: Path) -> list[str]:
 
 
 def _run_again(study: Study, copy: Path) -> str:
-    """In the results folder, or where it was started if the command was looked for there."""
+    """In the results folder, or where what it runs was looked for, if the copy alone would not find it."""
     there = study.workload.cwd == "caller"
     called = " ".join([f"scalograph run {'RESULTS/' if there else ''}study.toml", *_options(study, copy)])
-    return f"{called}    # from the folder where it was started" if there else called
+    if there:
+        return f"{called}    # from the folder where it was started"
+    return f"{called}    # from the study's own folder" if _brings_files(study.workload) else called
+
+
+def _brings_files(use: WorkloadUse) -> bool:
+    """Whether what is run lies beside the study, and so not beside its copy."""
+    if use.use is not None:
+        return use.use not in shipped_workloads()
+    argvs = [argv for argv in (use.command, use.setup, use.prepare, use.cleanup) if argv]
+    beside = any("/" in argv[0] and not argv[0].startswith(("/", "{")) for argv in argvs)
+    return beside or any("{here}" in word for argv in argvs for word in argv)
 
 
 def _other_text(copy: Path, shipped: Path) -> bool:

@@ -10,7 +10,7 @@ from scalograph.answer.gains import gain
 from scalograph.answer.names import title
 from scalograph.answer.whole_run import WARNING
 from scalograph.findings import EstimateDoc, Level, TableDoc
-from scalograph.report.format import decimals, estimate, level_text, rounded
+from scalograph.report.format import decimals, enough, estimate, level_text, rounded
 from scalograph.report.scale import Scale, scale_for
 from scalograph.study import Table as Declared
 from scalograph.table import Table
@@ -45,7 +45,7 @@ class Line:
         high = max(x for cell in self.cells for x in (cell.high, cell.value) if x is not None)
         low, high = low * self.scale.factor, high * self.scale.factor
         digits = decimals(None, low, high)
-        return f"{rounded(low, digits)} to {rounded(high, digits)}{self._unit}"
+        return f"{rounded(low, enough(low, digits))} to {rounded(high, enough(high, digits))}{self._unit}"
 
     @property
     def _unit(self) -> str:

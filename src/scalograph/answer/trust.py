@@ -8,12 +8,22 @@ from scalograph.answer.gains import primary
 from scalograph.answer.names import title
 from scalograph.answer.sample import COUNTED, Sample, cpu_times, left_out
 from scalograph.findings import Noise, Trust
+from scalograph.noise.words import two_digits
 from scalograph.precision import stopping
 from scalograph.report.words import NUMBER
 from scalograph.table import Row, Table
 
 # Past this share of disturbed runs a study cannot be believed at all.
 REJECT = 0.50
+# Percent: a study that cannot see what doubles a time has little to say.
+BLIND = 100.0
+# Why a study ended, where it did before its first run.
+_UNMADE = {
+    "budget": "the first block would be past the budget",
+    "busy": "the machine was busy, and the study ends there",
+    "interrupted": "the study was interrupted before",
+    "complete": "nothing was left to run",
+}
 MAX_TOLD = 3  # doubts in the sentence; the causes hold them all
 
 
@@ -36,12 +46,13 @@ def trust(
         further: reasons for doubt that others found.
     """
     ok = [row for row in table.rows if not row.warmup and row.status == "ok"]
-    against = [*doubts(table, samples, residue, objections), *further]
+    against = [*doubts(table, samples, residue, objections), *_blind(noise), *further]
     causes = list(dict.fromkeys([*against, *_disturbances(table), *_short(table, samples), *_undecided(ok)]))
     disturbed, by_cpu = n_disturbed(ok), cpu_times(table.study)
-    if not ok:
-        return Trust(level="reject", sentence="Do not believe it: no run succeeded.", causes=causes)
     n_made = sum(not row.warmup for row in table.rows)
+    if not ok:
+        sentence = "Do not believe it: no run succeeded." if n_made else f"No run was made: {_unmade(table)}."
+        return Trust(level="reject", sentence=sentence, causes=causes)
     if n_made - len(ok) > REJECT * n_made:
         sentence = f"Do not believe it: {n_made - len(ok)} of {n_made} runs failed."
         return Trust(level="reject", sentence=sentence, causes=causes)
@@ -54,6 +65,10 @@ def trust(
         return Trust(level="doubt", sentence=f"Be careful: {_told(against, undecided(ok))}.", causes=causes)
     belief = _belief(len(ok), _clean(disturbed, ok, by_cpu), undecided(ok)) + _varies(table, noise)
     return Trust(level="believe", sentence=belief, causes=causes)
+
+
+def _unmade(table: Table) -> str:
+    return _UNMADE.get(table.end_reason or "", "the study did not come to its end")
 
 
 def _by_cpu(table: Table, by_cpu: Collection[str], disturbed: int, n_ok: int) -> str:
@@ -85,8 +100,16 @@ def _varies(table: Table, noise: Noise | None) -> str:
     """What effects could be seen; of a search nothing, since its answer has a probability of its own."""
     if noise is None:
         return "; how much runs of one treatment differ is not known." if table.study.question == "sweep" else "."
-    sd, effect = noise.sd_log_percent, noise.minimum_detectable_percent
-    return f"; a typical treatment varies by {sd:.2g} % between runs, so effects from {effect:.2g} % are visible."
+    if noise.sd_log_percent == 0:
+        return "; runs of a typical treatment do not differ at all."
+    sd, effect = two_digits(noise.sd_log_percent), two_digits(noise.minimum_detectable_percent)
+    return f"; a typical treatment varies by {sd} % between runs, so effects from {effect} % are visible."
+
+
+def _blind(noise: Noise | None) -> Iterable[str]:
+    if noise and noise.minimum_detectable_percent >= BLIND:
+        least = two_digits(noise.minimum_detectable_percent)
+        yield f"runs of one treatment differ so much that only effects from {least} % are visible"
 
 
 def _disturbances(table: Table) -> Iterable[str]:

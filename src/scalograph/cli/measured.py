@@ -9,9 +9,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scalograph.cli.console import emit_json, out, say, tell
+from scalograph.cli.outcome import tell_failures, tell_how_on
 from scalograph.errors import Exit, HostError, StudyError
 from scalograph.measure.declaration import as_options, study_text
 from scalograph.measure.wish import Wish
+from scalograph.results import Results, refuse_taken
 from scalograph.units import parse_percent
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ def carried_out(wish: Wish, output: Path | None, start: Start, answer: Callable[
         StudyError: the options make no study.
         HostError: the host refuses.
     """
+    if output is not None:
+        refuse_taken(Results(output))  # here its copy goes on: the file of this start ends with it
     with ExitStack() as held:
         try:
             file = Path(held.enter_context(TemporaryDirectory(prefix="scalograph-measure-"))) / "study.toml"
@@ -55,15 +59,20 @@ def carried_out(wish: Wish, output: Path | None, start: Start, answer: Callable[
             found, fix = f"cannot be written: {error.strerror or error}", "make room, or set TMPDIR to another folder"
             raise HostError("scratch folder", found, "room for a study", fix) from error
         conducted = _run(file, output, start)
+    again = _again(conducted.results, start)
     if conducted.reason == "interrupted":
-        made = conducted.results
-        from scalograph.cli.overrides import given
-
-        options = given(None, None, start.wait_quiet, start.when_busy)
-        again = shlex.join(["scalograph", "run", str(made.study), *options, "--resume", "-o", str(made.folder)])
-        say(f"interrupted; go on with: {again}", "yellow")
+        say(f"interrupted; go on with: {shlex.join(again)}", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
+    tell_how_on(conducted.reason, again)
     return answer(conducted)
+
+
+def _again(made: Results, start: Start) -> list[str]:
+    """The command that goes on: with the copy of the study, for its file is no more."""
+    from scalograph.cli.overrides import given
+
+    options = given(None, None, start.wait_quiet, start.when_busy)
+    return ["scalograph", "run", str(made.study), *options, "--resume", "-o", str(made.folder)]
 
 
 def _run(file: Path, output: Path | None, start: Start) -> "Conducted":
@@ -72,12 +81,12 @@ def _run(file: Path, output: Path | None, start: Start) -> "Conducted":
 
     try:
         declared = overridden(declare(file), wait_quiet=start.wait_quiet, when_busy=start.when_busy)
-    except StudyError as error:
-        raise as_options(error) from error
-    from scalograph.cli.five_stops import run_declared
+        from scalograph.cli.five_stops import run_declared  # after the study is checked: it imports much
 
-    # A look at the noise floor would take longer than many a command.
-    return run_declared(declared, output, resume=False, accepted=None, ceiling=start.ceiling, noise=False)
+        # A look at the noise floor would take longer than many a command.
+        return run_declared(declared, output, resume=False, accepted=None, ceiling=start.ceiling, noise=False)
+    except (StudyError, HostError) as error:
+        raise as_options(error) from error
 
 
 def _share(text: str) -> float:
@@ -121,8 +130,7 @@ def close(conducted: "Conducted", found: "Findings", noted: Container[str], page
     """What stands below every answer: whether to believe it, what failed, and where it lies."""
     if found.trust.level != "reject":  # that stands above
         tell(_trust(found))
-    for why, count in found.runs.failures.items():
-        tell(f"failed: {count} x {why}")
+    tell_failures(found)
     for warning in found.warnings:
         if warning not in noted:  # these were told while it ran
             say(f"warning: {warning}", "yellow")

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from scalograph.conduct import Conducted
     from scalograph.findings import Findings
 
+_LIMITS = ("--budget", "--max-runs")
+
 
 def conclude(conducted: "Conducted", as_json: bool, report: bool, command: list[str] | None) -> int:
     """Print the outcome; with `report`, all tables and the page too. `command`: words of the one that goes on."""
@@ -23,6 +25,8 @@ def conclude(conducted: "Conducted", as_json: bool, report: bool, command: list[
     from scalograph.stops import report as make_report
 
     found, file = (make_report if report else analyze)(conducted.results.folder)
+    if command:
+        tell_how_on(conducted.reason, [*command, "--resume", "-o", str(conducted.results.folder)])
     if as_json:
         emit_json(found.model_dump(mode="json"))
     elif report:
@@ -33,11 +37,28 @@ def conclude(conducted: "Conducted", as_json: bool, report: bool, command: list[
         tell(f"Report: {file}")
     else:
         tell(found.trust.sentence)
+        tell_failures(found)
         warn(found)
         again = f" and {found.runs.n_repeated} repeated" if found.runs.n_repeated else ""
         tell(f"{found.runs.n_done} of {found.runs.n_asked} runs{again}, {conducted.reason}")
-        tell(f"Next: scalograph report {conducted.results.folder}")
+        tell(f"Next: {shlex.join(['scalograph', 'report', str(conducted.results.folder)])}")
     return exit_code(found)
+
+
+def tell_failures(found: "Findings") -> None:
+    """Why runs failed, each reason once."""
+    for why, count in found.runs.failures.items():
+        tell(f"failed: {count} x {why}")
+
+
+def tell_how_on(reason: str, command: list[str]) -> None:
+    """Where a study ended before its end: the command that resumes it, without the limits that ended it."""
+    if reason == "busy":
+        say(f"the machine was too busy; go on with: {shlex.join(command)}", "yellow")
+    if reason == "budget":
+        limits = {at for at, word in enumerate(command) if word in _LIMITS}
+        words = [word for at, word in enumerate(command) if not {at, at - 1} & limits]
+        say(f"the budget is used up; go on with a larger --budget or --max-runs: {shlex.join(words)}", "yellow")
 
 
 def warn(found: "Findings") -> None:

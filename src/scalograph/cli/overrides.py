@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
+from scalograph.cli.console import say
 from scalograph.declare import Declared
 from scalograph.errors import StudyError
+from scalograph.study import Quick
 from scalograph.units import parse_duration
 
 # As protocol/study.md; the model would say so too, but of a key and not of the option.
@@ -51,6 +53,12 @@ def refuse_unused(pilot: bool, resume: bool, accepted: list[str] | None, max_run
         raise StudyError.one("--pilot", f"{names[0]} with it", "a pilot without", fix)
     if accepted and not resume:
         raise StudyError.one("--accept-difference", "no --resume", "both", "add --resume, or leave it out")
+
+
+def note_quick(declared: Declared, quick: bool) -> None:
+    """Say that `--quick` shortens nothing, where the study declares no shorter form."""
+    if quick and declared.study.quick == Quick():
+        say("--quick: the study declares no shorter form ([quick]), so it runs in full", "yellow")
 
 
 def given(budget: str | None, max_runs: int | None, wait_quiet: str | None, when_busy: str | None) -> list[str]:

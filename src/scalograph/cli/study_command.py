@@ -57,8 +57,9 @@ def command(
         return 0
     from scalograph.cli.five_stops import run_declared
     from scalograph.cli.outcome import conclude
-    from scalograph.cli.overrides import given, overridden, refuse_unused
+    from scalograph.cli.overrides import given, note_quick, overridden, refuse_unused
 
+    note_quick(declared, quick)
     declared = overridden(declared, budget, max_runs, wait_quiet, when_busy)
     refuse_unused(pilot, resume, accept_difference, max_runs, ceiling)
     if pilot:

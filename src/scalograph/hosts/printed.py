@@ -11,6 +11,7 @@ from scalograph.study.printed import engine, printed_name
 
 MAX_BYTES = 8 << 20
 _SHOWN = 60
+_LONGEST = 200  # of a pattern, as it was written
 
 
 class NoFigureError(ValueError):
@@ -58,14 +59,14 @@ def figure(response: Response, compiled: "re.Pattern[str] | None", text: str) ->
         NoFigureError: none, more than one, or no number.
     """
     if compiled is not None:
-        return _number(_matched(compiled, text), "the figure")
+        return _number(_matched(compiled, text, str(response.pattern)), "the figure")
     return _number(_pointed(str(response.pointer), text), "a number")
 
 
-def _matched(compiled: "re.Pattern[str]", text: str) -> Any:
+def _matched(compiled: "re.Pattern[str]", text: str, pattern: str) -> Any:
     found = [match.group(1) for match, _ in zip(compiled.finditer(text), range(2), strict=False)]
     if not found:
-        raise NoFigureError(f"found no match in {_shown(text)}, expected one of its pattern")
+        raise NoFigureError(f"found no match in {_shown(text)}, expected one of '{pattern[:_LONGEST]}'")
     if len(found) > 1:
         raise NoFigureError(f"found two matches, {found[0]!r:.40} and {found[1]!r:.40}, expected one")
     return found[0]

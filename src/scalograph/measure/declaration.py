@@ -3,8 +3,9 @@
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 
-from scalograph.errors import Problem, StudyError
+from scalograph.errors import HostError, Problem, ScalographError, StudyError
 from scalograph.measure.wish import WORKERS, Printed, Wish
 from scalograph.study import LevelsError, parse_levels
 from scalograph.study.values import as_text
@@ -17,7 +18,8 @@ _OWN = (
     ("cpu_percent", "run.cpu_percent", "run.cpu_percent", "%", "none", "CPU usage"),
 )
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
-_WHERE = re.compile(r"study\.toml(:\d+)?(: )?")
+_WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
+_KEY = re.compile(r"workload\.(\w+)")
 _OPTIONS = {"protocol": "--{}", "factors": "--factor {}", "responses": "--response {}", "workload": "--{}"}
 
 
@@ -54,9 +56,10 @@ def name(command: Sequence[str], asked: str = "measure") -> str:
     return f"{asked}-{program}"[:64].rstrip("-")
 
 
-def as_options(error: StudyError) -> StudyError:
-    """What is wrong with the study, told of the options that made it: nobody has seen the file."""
-    return StudyError([_as_option(problem) for problem in error.problems])
+def as_options(error: ScalographError) -> ScalographError:
+    """What is wrong with the study, or with this host, told of the options: nobody has seen the file."""
+    problems = [_as_option(problem) for problem in error.problems]
+    return HostError(*astuple(problems[0])) if isinstance(error, HostError) else StudyError(problems)
 
 
 def quoted(text: str) -> str:
@@ -142,7 +145,7 @@ def _as_option(problem: Problem) -> Problem:
     where = _OPTIONS.get(room, key).format(part)
     if room == "factors" and part in (*WORKERS, "cpus"):
         where = f"--{part}"
-    if room == "workload" and part == "command":
+    if room == "workload" and part in ("command", ""):
         where = "command"
-    fix = problem.fix.replace("workload.command", "the command")
+    fix = _KEY.sub(lambda key: "the command" if key[1] == "command" else f"--{key[1]}", problem.fix)
     return Problem(where, problem.found, problem.expected, fix)

@@ -1,13 +1,15 @@
 """What stands beside the answer: the fitted law in figures, and a warning where a level changes nothing."""
 
+from collections.abc import Sequence
 from statistics import median
 
+from scalograph.analysis.stopping import half_width
 from scalograph.answer.curves import curve_factor, docs, primary
 from scalograph.measure.answer import Along, Step
 from scalograph.report.format import estimate
 from scalograph.table import Table
 
-# Levels whose times differ by less are the same, and so are CPUs used.
+# Levels whose times differ by less are the same, if their intervals are no wider to either side; so are CPUs used.
 SAME, NO_RISE = 0.05, 0.10
 
 
@@ -37,10 +39,17 @@ def unused(table: Table, along: Along) -> str:
     # On a busy machine nothing rises.
     if len(steps) < 2 or not given or any(step.sample.falls_back for step in steps):
         return ""
-    times = [median(step.sample.scores(primary(table))) for step in steps]
-    if any(abs(time - times[0]) > SAME * abs(times[0]) for time in times) or _rises(steps):
+    scores = [step.sample.scores(primary(table)) for step in steps]
+    times = [median(found) for found in scores]
+    differ = any(abs(time - times[0]) > SAME * abs(times[0]) for time in times)
+    if differ or _rises(steps) or not all(map(_known_well, scores)):
         return ""
     return f"The same at all levels of {factor}, and CPUs used do not rise: does the command use {{{factor}}}?"
+
+
+def _known_well(scores: Sequence[float]) -> bool:
+    half = half_width(scores)
+    return half is not None and half <= SAME
 
 
 def _rises(steps: list[Step]) -> bool:

@@ -15,6 +15,7 @@ COUNTED = (
     "parallelism", "concurrency", "p", "n_threads", "num_threads", "nproc", "np",
 )  # fmt: skip
 _RESPONSE = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()]*)\))?(?::(higher|lower|none))?:\s*(.+)", re.DOTALL)
+_NO_DIRECTION = re.compile(r"[a-z][a-z0-9_]*(?:\([^()]*\))?:([A-Za-z]\w*):")
 _FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
 
 
@@ -82,6 +83,9 @@ def read_response(text: str) -> Printed:
     Printed(name='ops', unit='', better='higher', place='([0-9.]+) ops/s')
     """
     found = _RESPONSE.fullmatch(text)
+    if found and not found[3] and (word := _NO_DIRECTION.match(text)):
+        fix = f"a pattern that begins with it has a space before: '{found[1]}: {word[1]}:...'"
+        raise StudyError.one("--response", f'direction "{word[1]}"', "higher, lower or none", fix)
     if found is None:
         expected = "NAME(UNIT):DIRECTION: PLACE, such as 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'"
         raise StudyError.one("--response", f"{text[:80]!r}", expected, "the place is a pattern or a JSON pointer")

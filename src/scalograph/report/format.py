@@ -45,6 +45,8 @@ def estimate(e: EstimateDoc | None, scale: Scale = PLAIN) -> Shown:
     '1.92 [1.88, 1.96]'
     >>> str(estimate(EstimateDoc(value=1.0, low=1.0, high=1.0))), str(estimate(EstimateDoc(value=0.0)))
     ('1', '0')
+    >>> str(estimate(EstimateDoc(value=0.64, low=0.0029, high=142.0)))
+    '0.64 [0.0029, 142]'
     """
     if e is None or e.value is None:
         return Shown(DASH)
@@ -54,7 +56,19 @@ def estimate(e: EstimateDoc | None, scale: Scale = PLAIN) -> Shown:
         return Shown(number(e.value, scale))
     value, low, high = (None if x is None else x * scale.factor for x in (e.value, e.low, e.high))
     digits = decimals(value, low, high)
-    return Shown(rounded(value, digits), f"[{rounded(low, digits)}, {rounded(high, digits)}]")
+    if low is not None and low < 0:  # a difference: about 0 the width says it all
+        return Shown(rounded(value, digits), f"[{rounded(low, digits)}, {rounded(high, digits)}]")
+    value_, low_, high_ = (rounded(x, enough(x, digits)) for x in (value, low, high))
+    return Shown(value_, f"[{low_}, {high_}]")
+
+
+def enough(x: float | None, digits: int) -> int:
+    """Decimals beside numbers that need so many: two digits show of what is above 0, which must not become 0.
+
+    >>> enough(0.0029, 0), enough(142.0, 0), enough(0.64, 3)
+    (4, 0, 3)
+    """
+    return max(digits, _decimals_of(x, 2)) if x is not None and x > 0 else digits
 
 
 def significant(x: float, digits: int = 3) -> str:

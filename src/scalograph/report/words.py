@@ -53,6 +53,8 @@ def failures(doc: RunsDoc) -> str:
 
 def noise(doc: Noise) -> str:
     """What the study could have seen, in one sentence."""
+    if doc.sd_log_percent == 0:  # a clock that is too coarse, or a figure that is counted: no measure of effects
+        return f"Typical runs of one treatment do not differ at all, with {doc.n} runs each."
     sd, least = (significant(x, 2) for x in (doc.sd_log_percent, doc.minimum_detectable_percent))
     return (
         f"Runs of one treatment differ by {sd} % (standard deviation); with {doc.n} runs each, the smallest"

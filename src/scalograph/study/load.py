@@ -12,6 +12,7 @@ from scalograph.study.copies import uncountable
 from scalograph.study.locate import Path as KeyPath
 from scalograph.study.locate import line_of, locate
 from scalograph.study.model import Study
+from scalograph.study.precise import endless
 from scalograph.study.question import unanswerable
 from scalograph.study.quick import shorter_protocol, without_baseline
 from scalograph.study.references import Found, dangling, meant
@@ -45,6 +46,7 @@ def parse(text: str, name: str = "study.toml", look: Look = lambda raw: ()) -> S
     found += dangling(raw)
     found += uncountable(raw)
     found += unanswerable(raw)
+    found += endless(raw)
     found += _quick(raw, found)
     found += look(raw)
     if found or study is None:

@@ -3,6 +3,7 @@
 import pytest
 
 from scalograph.analysis.stopping import SEQUENTIAL, Stopping, half_width
+from scalograph.study.precise import FEWEST
 
 
 def test_waits_for_half_of_the_plan_and_at_least_eight() -> None:
@@ -36,3 +37,16 @@ def test_says_what_was_asked_for_and_not_reached() -> None:
     (told, *_) = [w for w in Stopping(0.01, 16).estimate([1.0, 1.1] * 5).warnings if "asked" in w]
     assert told == "+-1 % was asked for, +-3.6 % reached after 10 runs"
     assert SEQUENTIAL not in Stopping(0.01, 16).estimate([1.0, 1.1] * 5).warnings
+
+
+def test_an_interval_as_narrow_as_asked_is_no_failure_whatever_ended_its_runs() -> None:
+    rule, scores = Stopping(0.01, 16), [1.0, 1.001] * 3
+    (told, *_) = [w for w in rule.estimate(scores).warnings if "asked" in w]
+    assert told == "+-0.057 % reached after 6 runs, as narrow as asked (+-1 %); no rule ended them"
+    assert not rule.missed(scores) and rule.missed([1.0, 1.1] * 5) and not rule.missed([1.0])
+
+
+def test_a_study_may_ask_for_as_few_runs_as_can_end_it() -> None:
+    still = [1.0, 1.0001] * 8
+    assert Stopping(0.01, FEWEST).enough(still[:FEWEST])
+    assert not any(Stopping(0.01, FEWEST - 1).enough(still[:n]) for n in range(FEWEST))

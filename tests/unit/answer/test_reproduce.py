@@ -9,7 +9,10 @@ from scalograph.study import Study, load, parse, quickened
 
 from ..study.example import VALID
 
-QUICK = VALID + '\n[quick]\nprotocol = { runs = 2, budget = "1min" }\n\n[quick.factors]\nthreads = [1, 2]\n'
+QUICK = (
+    VALID.replace("./prog", "prog")
+    + '\n[quick]\nprotocol = { runs = 2, budget = "1min" }\n\n[quick.factors]\nthreads = [1, 2]\n'
+)
 
 
 def started(study: Study, **options: Any) -> Study:
@@ -42,6 +45,24 @@ def test_a_command_that_is_looked_for_where_the_caller_was_is_called_from_there(
     copy.write_text(QUICK.replace("[workload]\n", '[workload]\ncwd = "caller"\n'))
     line = "scalograph run RESULTS/study.toml --quick    # from the folder where it was started"
     assert reproduce(quickened(load(copy)), copy)[0] == line
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        {"use": "sleepy"},
+        {"use": None, "command": ["./prog"]},
+        {"use": None, "command": ["sh", "-c", "{here}/prog"]},
+        {"prepare": ["bin/clear"]},
+    ],
+)
+def test_a_study_that_brings_its_program_is_called_from_its_own_folder(
+    tmp_path: Path, workload: dict[str, Any]
+) -> None:
+    study, copy = parse(QUICK), tmp_path / "study.toml"
+    copy.write_text(QUICK)
+    study = study.model_copy(update={"workload": study.workload.model_copy(update=workload)})
+    assert reproduce(study, copy)[0] == "scalograph run study.toml    # from the study's own folder"
 
 
 def test_a_declaration_that_cannot_be_read_leaves_the_options_out(tmp_path: Path) -> None:

@@ -55,7 +55,9 @@ def test_what_a_line_does_is_said(given: Line, said: str) -> None:
 
 def test_without_intervals_nothing_is_claimed() -> None:
     cells = [EstimateDoc(value=1.0), EstimateDoc(value=9.0)]
-    assert phrase(Line("threads", True, ["1", "2"], cells, Scale(1.0, "s"))) == "1 to 9 s, too few runs for intervals"
+    assert (
+        phrase(Line("threads", True, ["1", "2"], cells, Scale(1.0, "s"))) == "1.0 to 9.0 s, too few runs for intervals"
+    )
 
 
 def test_many_rows_without_an_order_are_bounded() -> None:

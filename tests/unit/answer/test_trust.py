@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -6,6 +7,7 @@ import pytest
 
 from scalograph.answer import findings
 from scalograph.findings import Trust
+from scalograph.report import words
 from scalograph.stops import exit_code
 
 from ..records import record
@@ -106,6 +108,35 @@ def test_a_treatment_of_which_nothing_could_tell_is_a_doubt_and_says_so(tmp_path
 def test_runs_that_ended_at_their_timeout_leave_the_faster_part(tmp_path: Path) -> None:
     found = trust(tmp_path, changed(1, status="timeout", reason="still running"))
     assert found.level == "doubt" and "1 of 36 runs ended at their timeout" in found.sentence
+
+
+def test_a_study_that_sees_only_what_doubles_a_time_is_a_doubt(tmp_path: Path) -> None:
+    wild = [({"threads": n}, record((0.1, 0.4, 1.6)[i % 3] / n, cpus=(0, 1, 2, 3))) for i in range(6) for n in (1, 2)]
+    found = trust(tmp_path, wild)
+    assert found.level == "doubt"
+    (told,) = [text for text in found.causes if "only effects" in text]
+    assert re.fullmatch(r"runs of one treatment differ so much that only effects from \d{3,} % are visible", told)
+
+
+def test_runs_that_never_differ_measure_no_effect(tmp_path: Path) -> None:
+    same = [({"threads": n}, record(1 / n, cpus=(0, 1, 2, 3))) for _ in range(6) for n in (1, 2)]
+    found = found_in(tmp_path, same, ONE_FACTOR)
+    assert found.trust.sentence.endswith("disturbed; runs of a typical treatment do not differ at all.")
+    assert found.noise and "0 %" not in words.noise(found.noise)
+
+
+@pytest.mark.parametrize(
+    ("reason", "why"),
+    [
+        ("budget", "the first block would be past the budget"),
+        ("busy", "the machine was busy, and the study ends there"),
+    ],
+)
+def test_a_study_without_a_run_says_why_and_not_that_runs_failed(tmp_path: Path, reason: str, why: str) -> None:
+    table = loaded(tmp_path, runs(1), ONE_FACTOR)
+    table.rows.clear()
+    table.end_reason = reason
+    assert findings(table).trust.sentence == f"No run was made: {why}."
 
 
 def test_a_study_that_mostly_failed_is_not_believed(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 """What stands above and below the answer of `measure` and `find`."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from scalograph.cli import measured
+from scalograph.errors import StudyError
+from scalograph.measure.wish import Wish
 
 
 @pytest.mark.parametrize(("level", "first"), [("reject", True), ("doubt", False), ("believe", False)])
@@ -20,3 +23,9 @@ def test_what_is_not_to_be_believed_says_so_first_and_once(
     assert (capsys.readouterr().out == f"{level.upper()}: because.\n\n") == first
     measured.close(conducted, found, (), measured.Path("report.html"))
     assert (f"{level.upper()}: because." in capsys.readouterr().out) != first
+
+
+def test_a_folder_with_results_goes_on_with_the_study_that_lies_there(tmp_path: Path) -> None:
+    (tmp_path / "journal.jsonl").touch()
+    with pytest.raises(StudyError, match=rf"go on with: scalograph run {tmp_path}/study.toml --resume -o {tmp_path}$"):
+        measured.measured(Wish(("true",)), tmp_path, measured.Start(), json=False)

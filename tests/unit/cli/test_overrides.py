@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli.overrides import CHOICES, overridden, refuse_unused
+from scalograph.cli.overrides import CHOICES, note_quick, overridden, refuse_unused
 from scalograph.declare import Declared
 from scalograph.errors import StudyError
 from scalograph.study import Protocol, parse
@@ -59,3 +59,12 @@ def test_an_option_without_effect_is_refused(
 def test_options_with_effect_are_not() -> None:
     refuse_unused(False, True, ["kernel"], 4, True)
     refuse_unused(True, False, None, None, False)
+
+
+def test_quick_says_so_where_it_shortens_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    quick = Declared(parse(VALID + "[quick]\nprotocol = { runs = 2 }\n"), Path("study.toml"))
+    for declared, asked in ((quick, True), (quick, False), (DECLARED, False)):
+        note_quick(declared, asked)
+    assert capsys.readouterr() == ("", "")
+    note_quick(DECLARED, True)
+    assert "the study declares no shorter form ([quick]), so it runs in full" in capsys.readouterr().err

@@ -31,7 +31,7 @@ def test_a_figure_is_the_group_of_the_one_match() -> None:
 @pytest.mark.parametrize(
     ("pattern", "text", "why"),
     [
-        (r"ops: (\d+)", "", "found no match in no output"),
+        (r"ops: (\d+)", "", r"found no match in no output, expected one of 'ops: \(\\d\+\)'$"),
         (r"ops: (\d+)", "ops: x\x1b[2J", r"found no match in 'ops: x\\x1b\[2J'"),
         (r"ops: (\d+)", "ops: 1\nops: 2", "found two matches, '1' and '2', expected one"),
         (r"ops: (\S+)", "ops: fast", "found 'fast', expected the figure as a finite number"),

@@ -197,6 +197,14 @@ def test_a_command_that_ignores_its_level_is_told() -> None:
         assert unused(other, only(other)) == ""
 
 
+def test_levels_that_are_hardly_known_are_not_called_the_same() -> None:
+    few, wide = table(sigma=1.0), table(sigma=1.0)
+    few.rows[:] = few.rows[: len(few.treatments)]
+    for row in wide.rows:
+        row.scores["wall"] *= 1 + 0.2 * (row.block % 3 - 1)
+    assert unused(few, only(few)) == unused(wide, only(wide)) == ""
+
+
 def test_shares_in_words() -> None:
     assert percents(0.04, 0.06) == "4 to 6 %"
     assert percents(0.001, 0.002) == "0.1 to 0.2 %"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalograph.declare import declare
-from scalograph.errors import StudyError
+from scalograph.errors import HostError, StudyError
 from scalograph.measure.declaration import as_options, name, quoted, study_text
 from scalograph.measure.wish import Printed, Wish, read_factor, read_response, read_variable
 from scalograph.measure.words_of_command import argv, split, unique
@@ -68,12 +68,12 @@ def test_steps_environment_and_protocol(tmp_path: Path) -> None:
         per_worker=True,
         steps={"setup": ("true",), "prepare": ("make", "clean")},
         env={"A B": 'q"\\'},
-        protocol={"runs": 7, "precision": "2%", "budget": "3min"},
+        protocol={"runs": 9, "precision": "2%", "budget": "3min"},
     )
     study = declared(wish, tmp_path)
     assert study.work == "per-worker" and study.workload.env == {"A B": 'q"\\'}
     assert (study.workload.setup, study.workload.prepare, study.workload.cleanup) == (["true"], ["make", "clean"], None)
-    assert (study.protocol.runs, study.protocol.precision, study.protocol.budget_s) == (7, 0.02, 180)
+    assert (study.protocol.runs, study.protocol.precision, study.protocol.budget_s) == (9, 0.02, 180)
 
 
 @given(st.text())
@@ -105,6 +105,22 @@ def test_a_mistake_is_told_of_its_option(wish: Wish, told: str, tmp_path: Path) 
     with pytest.raises(StudyError) as caught:
         declared(wish, tmp_path)
     assert str(as_options(caught.value)).startswith(told)
+
+
+def test_a_host_that_refuses_is_told_of_the_option_too() -> None:
+    setup = HostError("workload.setup", "false: exit code 1", "exit code 0", "correct workload.setup")
+    assert str(as_options(setup)) == "--setup: false: exit code 1, expected exit code 0; correct --setup"
+    missing = as_options(HostError("workload", 'no program "x"', "on PATH", "install it or correct workload.command"))
+    assert str(missing) == 'command: no program "x", expected on PATH; install it or correct the command'
+    assert isinstance(missing, HostError)
+
+
+def test_a_misspelled_direction_is_no_part_of_the_pattern() -> None:
+    with pytest.raises(StudyError, match=r'--response: direction "more", expected higher, .*: \'ops: more:\.\.\.\'$'):
+        read_response("ops:more: ops: ([0-9]+)")
+    assert read_response("ops: more: ([0-9]+)").place == "more: ([0-9]+)"
+    assert read_response("ops:lower:more: ([0-9]+)").place == "more: ([0-9]+)"
+    assert read_response("ops:([0-9]+):").place == "([0-9]+):"
 
 
 def test_a_factor_that_only_a_step_uses_is_used(tmp_path: Path) -> None:

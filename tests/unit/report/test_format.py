@@ -84,6 +84,19 @@ def test_digits_follow_the_width() -> None:
     assert str(estimate(EstimateDoc(value=0.512, low=0.506, high=0.518), Scale(1000.0, "ms"))) == "512 [506, 518]"
 
 
+@pytest.mark.parametrize(
+    ("value", "low", "high", "shown"),
+    [
+        (0.64, 0.0029, 142.0, "0.64 [0.0029, 142]"),
+        (0.99, 0.04, 17.2, "0.99 [0.040, 17]"),
+        (12.0, 0.0, 40.0, "12 [0, 40]"),
+        (0.012, -0.53, 0.55, "0.0 [-0.5, 0.6]"),
+    ],
+)
+def test_what_is_above_zero_shows_two_digits(value: float, low: float, high: float, shown: str) -> None:
+    assert str(estimate(EstimateDoc(value=value, low=low, high=high))) == shown
+
+
 def test_units() -> None:
     assert scale_for("bytes", [48234496]).unit == "MiB"
     assert scale_for("percent", [3.0]) == Scale(1.0, "%")

@@ -1,0 +1,46 @@
+"""How `run` and `study` end: what failed, what comes next, and how to go on."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from scalograph import stops
+from scalograph.cli import outcome
+
+
+def concluded(monkeypatch: pytest.MonkeyPatch, reason: str, folder: str = "out", **failures: int) -> int:
+    runs = SimpleNamespace(failures=failures, n_repeated=0, n_done=0, n_asked=6)
+    found = SimpleNamespace(trust=SimpleNamespace(sentence="Because."), runs=runs, warnings=[])
+    monkeypatch.setattr(stops, "analyze", lambda source: (found, source))
+    monkeypatch.setattr(stops, "exit_code", lambda found: 5)
+    conducted: Any = SimpleNamespace(reason=reason, signal=None, results=SimpleNamespace(folder=Path(folder)))
+    return outcome.conclude(conducted, False, False, ["scalograph", "run", "s.toml", "--budget", "1s", "--quick"])
+
+
+def test_failures_are_told_by_reason(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    concluded(monkeypatch, "complete", no_such_file=3, killed=1)
+    out = capsys.readouterr().out
+    assert out.startswith("Because.\nfailed: 3 x no_such_file\nfailed: 1 x killed\n")
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("busy", "go on with: scalograph run s.toml --budget 1s --quick --resume -o out"),
+        ("budget", "a larger --budget or --max-runs: scalograph run s.toml --quick --resume -o out"),
+        ("complete", ""),
+    ],
+)
+def test_a_study_that_ended_early_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reason: str, said: str
+) -> None:
+    concluded(monkeypatch, reason)
+    err = capsys.readouterr().err.replace("\n", "")
+    assert said in err and bool(err) == bool(said)
+
+
+def test_the_next_command_can_be_pasted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    concluded(monkeypatch, "complete", "p q/out")
+    assert "Next: scalograph report 'p q/out'\n" in capsys.readouterr().out
