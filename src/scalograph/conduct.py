@@ -108,7 +108,7 @@ def begin(planned: Plan, folder: Path | None) -> Results:
     file, published = planned.declared.file, _published(planned.declared)
     made = results.create(planned.design.study.name, folder, _called(planned.declared))
     sources = {made.study: file, **({made.folder / published.name: published} if published else {})}
-    copies = {target: _content(source, target) for target, source in sources.items()}
+    copies = {target: _content(source, target, made.journal.exists()) for target, source in sources.items()}
     for target, content in copies.items():  # all of them may be written, or none is
         if content is not None:
             results.write_bytes(target, content)
@@ -136,13 +136,16 @@ def _published(declared: Declared) -> Path | None:
     return declared.folder / name
 
 
-def _content(source: Path, target: Path) -> bytes | None:
-    """What goes to the target; None where -o is the study's own folder. Raises StudyError where it would be lost."""
+def _content(source: Path, target: Path, ours: bool) -> bytes | None:
+    """What goes to the target; None where -o is the study's own folder. Raises StudyError where it would be lost.
+
+    What lies beside an empty journal is `ours`: a start left it that failed at the first line.
+    """
     try:
         if target.exists() and source.samefile(target):
             return None
         content = source.read_bytes()
-        if results.is_owned(target) and target.read_bytes() != content:
+        if not ours and results.is_owned(target) and target.read_bytes() != content:
             raise results.owned(target)
     except OSError as error:
         raise HostError(str(source), f"cannot be read: {error.strerror}", "a readable file") from error

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from scalograph.errors import HostError, ProtocolError, StudyError
+from scalograph.journal import MAX_LINE_BYTES
 
 ROOT = Path("scalograph-results")
 # Names of our own in a folder of results: nothing that a study brings along may replace them.
@@ -81,7 +82,7 @@ def refuse_taken(results: Results, goes_on: Sequence[str] = ()) -> None:
     Raises:
         StudyError: it is one.
     """
-    if results.journal.exists():
+    if is_begun(results.journal):
         words = goes_on or ("run", str(results.study))
         again = shlex.join(["scalograph", *words, "--resume", "-o", str(results.folder)])
         fix = f"choose another -o, or go on with: {again}"
@@ -89,6 +90,14 @@ def refuse_taken(results: Results, goes_on: Sequence[str] = ()) -> None:
     for one in (results.findings, results.report):
         if is_owned(one):
             raise owned(one)
+
+
+def is_begun(journal: Path) -> bool:
+    """Whether a journal is there and holds a line: a start that fails at the first one leaves an empty file."""
+    if journal.suffix == ".gz" or not journal.is_file():
+        return journal.exists()
+    with journal.open("rb") as stream:
+        return stream.readline(MAX_LINE_BYTES + 1).endswith(b"\n")
 
 
 def is_owned(file: Path) -> bool:
@@ -110,7 +119,7 @@ def latest(name: str, folder: Path | None = None) -> Results:
         StudyError: there are none.
     """
     results = Results(folder or ROOT / name / "latest")
-    if not results.journal.exists():
+    if not is_begun(results.journal):
         raise StudyError.one(
             str(results.folder),
             "no journal",

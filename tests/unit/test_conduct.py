@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scalograph import conduct, journal, table
+from scalograph import conduct, journal, results, table
 from scalograph.analysis.verdict import Judgment
 from scalograph.conduct import Conducted, Plan
 from scalograph.declare import declare, declare_shipped
@@ -116,6 +116,19 @@ def test_a_design_that_no_line_holds_is_refused(tmp_path: Path, made: Results, m
     monkeypatch.setattr(journal, "MAX_LINE_BYTES", 500)
     with pytest.raises(StudyError, match=r"factors: 2 treatments, \d+ bytes, at most 500"):
         run(planned(tmp_path / "study"), conduct.begin(planned(tmp_path / "study"), tmp_path / "other"))
+
+
+def test_a_start_that_failed_at_its_first_line_may_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "MAX_LINE_BYTES", 500)
+        with pytest.raises(StudyError):
+            run(planned(tmp_path / "study"), conduct.begin(planned(tmp_path / "study"), tmp_path / "results"))
+    with pytest.raises(StudyError, match="no journal"):
+        results.latest("small", tmp_path / "results")
+    corrected = planned(tmp_path / "study", levels='"1"')
+    assert run(corrected, conduct.begin(corrected, tmp_path / "results")).reason == "complete"
+    with pytest.raises(StudyError, match=r"journal\.jsonl: exists"):
+        conduct.begin(corrected, tmp_path / "results")
 
 
 def test_a_record_that_a_planner_cannot_read_is_a_protocol_error(tmp_path: Path, made: Results) -> None:

@@ -26,6 +26,6 @@ def test_what_is_not_to_be_believed_says_so_first_and_once(
 
 
 def test_a_folder_with_results_goes_on_with_the_study_that_lies_there(tmp_path: Path) -> None:
-    (tmp_path / "journal.jsonl").touch()
+    (tmp_path / "journal.jsonl").write_text("{}\n")
     with pytest.raises(StudyError, match=rf"go on with: scalograph run {tmp_path}/study.toml --resume -o {tmp_path}$"):
         measured.measured(Wish(("true",)), tmp_path, measured.Start(), json=False)
