@@ -3,7 +3,7 @@
 import shlex
 import signal
 from collections.abc import Callable, Container
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -49,8 +49,9 @@ def carried_out(wish: Wish, output: Path | None, start: Start, answer: Callable[
         StudyError: the options make no study.
         HostError: the host refuses.
     """
-    if output is not None:
-        refuse_taken(Results(output))  # here its copy goes on: the file of this start ends with it
+    with suppress(OSError):  # what the host refuses is told where the folder is made
+        if output is not None:
+            refuse_taken(Results(output))  # its copy goes on: the file of this start ends with it
     with ExitStack() as held:
         try:
             file = Path(held.enter_context(TemporaryDirectory(prefix="scalograph-measure-"))) / "study.toml"

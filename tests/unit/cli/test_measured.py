@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scalograph.cli import measured
-from scalograph.errors import StudyError
+from scalograph.errors import HostError, StudyError
 from scalograph.measure.wish import Wish
 
 
@@ -28,4 +28,19 @@ def test_what_is_not_to_be_believed_says_so_first_and_once(
 def test_a_folder_with_results_goes_on_with_the_study_that_lies_there(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").write_text("{}\n")
     with pytest.raises(StudyError, match=rf"go on with: scalograph run {tmp_path}/study.toml --resume -o {tmp_path}$"):
+        measured.measured(Wish(("true",)), tmp_path, measured.Start(), json=False)
+
+
+def test_a_folder_that_may_not_be_read_is_told_where_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    def run(*_: object) -> None:
+        raise HostError("out", "cannot be made: Permission denied", "a writable folder")
+
+    monkeypatch.setattr(measured, "refuse_taken", refuse)
+    monkeypatch.setattr(measured, "_run", run)
+    with pytest.raises(HostError, match="cannot be made"):
         measured.measured(Wish(("true",)), tmp_path, measured.Start(), json=False)
