@@ -3,13 +3,10 @@
 A change is written and fsynced before it is made. A later start undoes what a dead owner left, and nothing else.
 """
 
-import errno
-import fcntl
 import json
 import os
-import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,16 +16,14 @@ from scalograph.control.cgroups import CgroupTree, cgroup2_mount
 from scalograph.control.cpu_tree import cpu_tree
 from scalograph.control.folder import PrivateFolder, state_folder
 from scalograph.control.leaves import sweep
+from scalograph.control.lock import Turn, locked, shared_by_all, try_lock
 from scalograph.control.owner import Owner, boot_id
 from scalograph.control.settings import OF_CPU_TIME, Change, Tree, in_force, left_on, undo
-from scalograph.control.shared import shared_lock, try_shared
+from scalograph.control.shared import shared_lock
 from scalograph.errors import HostError
 
-LOCK, CHANGES = "lock", "changes.json"
-_POLL_S = 0.1
-_NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
+CHANGES = "changes.json"
 _LOOK = "look at the machine's cgroups, then remove the file"
-_ELSEWHERE = "set XDG_RUNTIME_DIR or TMPDIR to a folder of your own on another disk"
 
 
 class Changes(BaseModel):
@@ -94,9 +89,9 @@ def lock_machine(
     with PrivateFolder(path) as folder, ExitStack() as locks:
         first = not _held.get(path)
         if first:
-            turn = _Turn(wait_s, tell)
-            locks.callback(os.close, _locked(folder, turn))
-            if (shared := _shared(store, turn)) is not None:
+            turn = Turn(wait_s, tell)
+            locks.callback(os.close, locked(folder, turn))
+            if (shared := shared_by_all(store.shared, turn)) is not None:
                 locks.callback(os.close, shared)
         _held[path] = _held.get(path, 0) + 1
         try:
@@ -116,7 +111,7 @@ def restore_stale(store: Store | None = None) -> list[str]:
     if store.folder is None or not os.path.lexists(store.folder) or _held.get(store.folder):
         return []
     with PrivateFolder(store.folder) as folder:
-        lock = _try_lock(folder)
+        lock = try_lock(folder)
         if lock is None:
             return []
         try:
@@ -149,66 +144,6 @@ def changed(change: Change, make: Callable[[], object], store: Store) -> Iterato
         finally:
             _undo(change, tree)
             _forget(folder, store.root, change)
-
-
-class _Turn:
-    """Waiting for others' end, with an end of its own."""
-
-    def __init__(self, wait_s: float, tell: Callable[[str], object]) -> None:
-        self._until = time.monotonic() + wait_s
-        self._wait_s, self._tell, self._told = wait_s, tell, False
-
-    def wait(self, lock: str, who: str) -> None:
-        """A moment, in which `who` may end. Raises HostError once we have waited long enough."""
-        if (left := self._until - time.monotonic()) <= 0:
-            raise HostError(lock, f"{who} measures on this machine", "one at a time", "wait for its end")
-        # What ends within a second is not worth a line.
-        if not self._told and left < self._wait_s - 1:
-            self._told = True
-            self._tell(f"waiting for {who}, which measures on this machine, at most {left:.0f} s")
-        time.sleep(_POLL_S)
-
-
-def _locked(folder: PrivateFolder, turn: _Turn) -> int:
-    while (lock := _try_lock(folder)) is None:
-        holder = (folder.read(LOCK) or b"").decode(errors="replace").strip()
-        turn.wait(str(folder.path), f"process {holder}" if holder.isdecimal() else "another process")
-    return lock
-
-
-def _shared(store: Store, turn: _Turn) -> int | None:
-    """The lock of all users; None where there is no place for one, or somebody has spoiled it."""
-    try:
-        while store.shared and (lock := try_shared(store.shared)) is None:
-            turn.wait(str(store.shared), "another user's process")
-    except OSError:
-        return None
-    return lock if store.shared else None
-
-
-def _try_lock(folder: PrivateFolder) -> int | None:
-    """The lock, which the kernel takes back when we die; None where another process has it."""
-    fd = folder.open(LOCK, os.O_RDWR | os.O_CREAT)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(fd)
-        return None
-    except OSError as error:
-        # A file system without locks, as NFS and Lustre may be: the lock of all users is on another one.
-        if error.errno not in _NO_LOCKS:
-            os.close(fd)
-            found = f"cannot be locked: {error.strerror}"
-            raise HostError(str(folder.path / LOCK), found, "a file system with locks", _ELSEWHERE) from error
-    _sign(fd)
-    return fd
-
-
-def _sign(fd: int) -> None:
-    """Our number in the lock is for those who wait; a full disk keeps nobody from measuring."""
-    with suppress(OSError):
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
 
 
 def _put_right(store: Store, folder: PrivateFolder) -> list[str]:
