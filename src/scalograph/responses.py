@@ -1,7 +1,7 @@
 """What a response reads from a run's record: one observation for each iteration, or one for the run."""
 
 from collections.abc import Callable, Mapping
-from statistics import median
+from statistics import fmean, median
 from typing import NamedTuple
 
 from scalograph.hosts.records import Record, RunFigures
@@ -57,8 +57,12 @@ def observe(source: str, record: Record, iterations: list[Window], warmup: int) 
         counted = iterations[warmup:]
         return [x for x in ((w.wall_s if name == "wall" else w.cpu_s) for w in counted) if x is not None]
     if room == "value":
-        values = [number for part in record.values for number in part.values.get(name, ())]
-        return [float(median(values))] if values else []
+        copies: dict[int, list[float]] = {}
+        for part in record.values:
+            copies.setdefault(part.copy_index, []).extend(part.values.get(name, ()))
+        # The mean over the copies: of rates, n times that is the rate of all the work.
+        values = [median(numbers) for numbers in copies.values() if numbers]
+        return [float(fmean(values))] if values else []
     value = _DERIVED[name](record, iterations) if name in _DERIVED else _figure(record, name)
     return [] if value is None else [value]
 

@@ -83,6 +83,13 @@ def test_sources_of_responses(source: str, value: list[float]) -> None:
     assert observe(source, found, windows(found), 0) == value
 
 
+def test_copies_that_report_a_rate_each_have_their_mean() -> None:
+    found = record(2.0, values={"rate": [100.0, 90.0, 500.0]})
+    starved = {"copy": 1, "values": {"rate": [40.0]}}
+    both = Record.model_validate({**found, "values": [*found["values"], starved]})
+    assert observe("value.rate", both, [], 0) == [70.0], "two of them do 140, not twice what the typical one does"
+
+
 def test_startup_is_what_the_windows_leave() -> None:
     found = Record.model_validate(record(2.0, iterations=[(0.5, 0.5, 1), (0.5, 0.5, 1)]))
     assert observe("run.startup", found, windows(found), 0) == pytest.approx([1.0])

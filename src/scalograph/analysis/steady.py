@@ -1,8 +1,10 @@
 """Did a run reach a steady state? Changepoints on the logs of its iterations, and what the last stretch looks like.
 
-An iteration that something disturbed is no changepoint: outliers are pulled in to the running median first. Stretches
+An iteration that something disturbed is no changepoint: outliers are pulled in to the running median first, unless they
+are so many that they are none (iterations on two levels, as with and without a collection of garbage). Stretches
 that differ by less than 1 %, or by less than the noise within them, count as the same state. The last state must hold
-for the last quarter of the iterations.
+for the last quarter of the iterations. Iterations are taken for independent: where each resembles the one before, half
+of the still runs seem to change.
 
 Source: E. Barrett et al., Virtual machine warmup blows hot and cold, OOPSLA 2017 (the classes and the idea); the
 detection is kernel change-point detection, S. Arlot et al., JMLR 20 (2019), by the library ruptures.
@@ -25,6 +27,7 @@ LAST = 0.25
 # False alarms on 30, 100 and 1000 still iterations: 2 %, 0.3 % and none in 300 (benchmarks/statistics_steady.py).
 PENALTY = 4.0
 SHORTEST = 5
+OUTLIERS = 0.1  # of the iterations; more are no outliers
 _WINDOW = 11
 
 
@@ -77,14 +80,20 @@ def _pulled_in(logs: FloatArray) -> FloatArray:
     from scipy.ndimage import median_filter  # only runs of many iterations need it
 
     middle = median_filter(logs, _WINDOW, mode="mirror")  # a first outlier must not repeat itself
-    spread = 3 * 1.4826 * float(np.median(np.abs(logs - middle)))
-    return np.clip(logs, middle - spread, middle + spread)
+    away = np.abs(logs - middle)
+    spread = 3 * 1.4826 * float(np.median(away))
+    # Of two levels the running median would make stretches of one level each.
+    return logs if float(np.mean(away > spread)) > OUTLIERS else np.clip(logs, middle - spread, middle + spread)
 
 
 def _noise(logs: FloatArray) -> float:
-    """Standard deviation from one iteration to the next, which a few jumps do not move."""
+    """Standard deviation from one iteration to the next, which a jump hardly moves.
+
+    The median alone knows nothing of a second level that fewer than half of the iterations have.
+    """
     steps = np.diff(logs)
-    return max(1.4826 * float(np.median(np.abs(steps - np.median(steps)))) / math.sqrt(2), 1e-6)
+    median = 1.4826 * float(np.median(np.abs(steps - np.median(steps))))
+    return max(median / math.sqrt(2), float(steps.std()) / math.sqrt(2), 1e-6)
 
 
 def _states(logs: FloatArray) -> list[tuple[int, int, float]]:

@@ -8,17 +8,18 @@ from scalograph.findings import Cell, Column, Level, TableDoc
 from scalograph.table import Table
 
 
-def best(table: Table, group: Group) -> list[Contender]:
-    """Each level against the best of the others, on the primary response."""
+def best(table: Table, group: Group, n_groups: int) -> list[Contender]:
+    """Each level against the best of the others, on the primary response; the intervals of all groups hold at once."""
     name = primary(table)
     scores = {float(level): sample.scores(name) for level, sample in group.samples.items() if _number(level)}
-    return contenders(scores, table.study.protocol.confidence)
+    return contenders(scores, 1 - (1 - table.study.protocol.confidence) / n_groups)
 
 
 def best_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
     """Which levels may be the best; None where runs are too few, or more is better."""
     if table.study.responses[primary(table)].better != "lower":
         return None
+    every = groups(table, taken, factor)
     rows: list[list[Cell]] = [
         [
             *fixed_cells(table, group, factor),
@@ -26,8 +27,8 @@ def best_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
             docs(c.over_best).model_dump(),
             ("yes" if c.may_be_best else "no") + (", on disturbed runs" if disturbed(group, primary(table)) else ""),
         ]
-        for group in groups(table, taken, factor)
-        for c in best(table, group)
+        for group in every
+        for c in best(table, group, len(every))
     ]
     if not rows:
         return None

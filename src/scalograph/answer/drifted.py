@@ -22,7 +22,7 @@ def doubt(table: Table, taken: Sequence[Sample]) -> Iterable[str]:
     """Where runs of the primary response are not independent, and it matters."""
     found = drifted(table, taken)
     if found and found.p < RARE and found.too_narrow > NARROW:
-        half = found.too_narrow * _half(taken, primary(table))
+        half = found.too_narrow * _half(taken, primary(table), table.study.protocol.confidence)
         if half > WIDE:
             right = f"+-{100 * (exp(half) - 1):.2g} % or more"
             yield (
@@ -49,8 +49,8 @@ def _series(sample: Sample, response: str, place: dict[int, int], n: int) -> lis
     return [float(np.mean(found)) if found else nan for found in scores]
 
 
-def _half(taken: Sequence[Sample], response: str) -> float:
+def _half(taken: Sequence[Sample], response: str, confidence: float) -> float:
     """Half the interval of a typical treatment, on logs."""
     scores = [found for sample in taken if len(found := [s for s in sample.scores(response) if s > 0]) > 1]
-    halves = [t_quantile(0.975, len(s) - 1) * float(np.log(s).std(ddof=1)) / len(s) ** 0.5 for s in scores]
+    halves = [t_quantile(confidence, len(s) - 1) * float(np.log(s).std(ddof=1)) / len(s) ** 0.5 for s in scores]
     return median(halves) if halves else 0.0

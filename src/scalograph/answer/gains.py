@@ -65,7 +65,7 @@ def _per_worker(table: Table, factor: str, found: Kind) -> bool:
     study = table.study
     if study.factors[factor].control is not None:
         return False  # more CPUs are not more workers
-    # A rate is that of the run, unless each copy reports its own: then the median of the copies is read.
+    # A rate is that of the run, unless each copy reports its own: then the mean of the copies is read.
     return study.work == "per-worker" if found == "time" else study.workload.copies == f"{{{factor}}}"
 
 

@@ -58,7 +58,7 @@ def parallel_build(table: Table, taken: Taken) -> Told:
     ]
     # The most CPUs first: there jobs run side by side.
     ordered = sorted(groups(table, taken, factor), key=lambda group: -_n_cpus(group))
-    said = [text for group in ordered for text in _sentences(table, group, factor, known)]
+    said = [text for group in ordered for text in _sentences(table, group, factor, known, len(ordered))]
     shown = said[:MAX_SENTENCES]
     if len(said) > len(shown):
         shown.append(f"{len(said) - len(shown)} further ones are in the tables.")
@@ -69,11 +69,11 @@ def _n_cpus(group: Group) -> int:
     return max(row.n_cpus for sample in group.samples.values() for row in sample.every)
 
 
-def _sentences(table: Table, group: Group, factor: str, known: Known) -> list[str]:
+def _sentences(table: Table, group: Group, factor: str, known: Known, n_groups: int) -> list[str]:
     where = setting(table, varying(table, group.fixed))
     head = f"With {where}, " if where else ""
-    texts = [_best(table, group, factor), _parallel(table, group, factor, known), _inflation(table, group, factor)]
-    said = "; ".join(text for text in texts if text)
+    fastest, parallel = _best(table, group, factor, n_groups), _parallel(table, group, factor, known)
+    said = "; ".join(text for text in (fastest, parallel, _inflation(table, group, factor)) if text)
     return [_sentence(head + said)] if said else []
 
 
@@ -81,8 +81,8 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _best(table: Table, group: Group, factor: str) -> str:
-    found = [c for c in best(table, group) if c.may_be_best] if _times(table) else []
+def _best(table: Table, group: Group, factor: str, n_groups: int) -> str:
+    found = [c for c in best(table, group, n_groups) if c.may_be_best] if _times(table) else []
     if disturbed(group, primary(table)):
         return ""
     if not found:

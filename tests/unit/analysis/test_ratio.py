@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scalograph.analysis import Estimate, paired_ratio, ratio
+from scalograph.analysis import Estimate, contrast, paired_ratio, ratio
 
 A, B = [20.1, 19.5, 21.0, 20.4], [10.0, 10.4, 9.8]
 positive = st.floats(1e-6, 1e6)
@@ -97,6 +97,13 @@ def test_paired_fieller_uses_the_pairs() -> None:
     e = paired_ratio(x, y)
     assert e.value == pytest.approx(0.5)
     assert width(e) < 1e-6
+
+
+def test_two_or_three_runs_do_not_borrow_the_degrees_of_freedom_of_many() -> None:
+    many = np.linspace(-0.03, 0.03, 20)
+    assert contrast.welch(np.array([0.0, 0.0001]), many).df == 2.0, "Satterthwaite has 19"
+    assert contrast.welch(np.array([0.0, 0.0001, 0.0002]), many).df == 3.0
+    assert contrast.welch(np.array([0.0, 0.0001, 0.0002, 0.0003]), many).df > 18
 
 
 def test_identical_runs_have_no_width_and_say_so() -> None:

@@ -67,3 +67,10 @@ def test_too_little_is_not_assessed(times: list[float]) -> None:
 def test_times_without_any_spread() -> None:
     assert steady([1.0] * 50).kind == "flat"
     assert steady([1.0] * 20 + [2.0] * 40).kind == "slowdown"
+
+
+@pytest.mark.parametrize(("n", "gap", "share"), [(100, 0.1, 0.4), (300, 0.05, 0.3), (300, 0.5, 1 / 30)])
+def test_iterations_on_two_levels_in_no_order_are_flat(n: int, gap: float, share: float) -> None:
+    rng = RNG(7)
+    kinds = [steady(np.exp(gap * (rng.random(n) < share) + 0.002 * rng.standard_normal(n))).kind for _ in range(40)]
+    assert kinds.count("flat") >= 37

@@ -3,9 +3,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy import stats
 
 from scalograph import table
 from scalograph.answer import findings
+from scalograph.answer.at_once import at_once
 from scalograph.answer.told import MAX_SENTENCES, Line, phrase
 from scalograph.findings import EstimateDoc
 from scalograph.report.scale import Scale
@@ -44,7 +46,7 @@ def line(*cells: tuple[float | None, ...], labels: str = "", ordered: bool = Tru
         ),
         (
             line((1,), (9,), (1,)),
-            "it lies between 1 (priority 1) and 9 (2), and no higher or lower at the end than at the start",
+            "it lies between 1 (priority 1) and 9 (2), and whether it ends higher or lower than it begins is not seen",
         ),
         (line((2,), (3,), labels="self child", ordered=False), "it is 2 (priority self) and 3 (child)"),
     ],
@@ -143,3 +145,24 @@ def test_sentences_are_bounded(tmp_path: Path) -> None:
 def test_a_table_whose_cells_hold_no_run_is_not_told(tmp_path: Path) -> None:
     text = (VALID + RESPONSES + wish("nice")).replace('from = "value.nice"', 'from = "value.absent"')
     assert not any("Nice value" in sentence for sentence in answer(tmp_path, text))
+
+
+def test_a_difference_is_claimed_only_where_all_intervals_together_leave_none() -> None:
+    cells = [EstimateDoc(low=x - 0.1, value=x, high=x + 0.1, n=5) for x in (1.0, 1.1, 1.25)]
+    two = Line("jobs", True, ["1", "3"], [cells[0], cells[2]], Scale(1.0, ""))
+    assert phrase(two).startswith("no difference along jobs is seen"), "each alone would be apart"
+    far = [EstimateDoc(low=x - 0.1, value=x, high=x + 0.1, n=5) for x in (1.0, 1.5, 2.0)]
+    assert phrase(Line("jobs", True, ["1", "2", "3"], far, Scale(1.0, ""))).startswith(
+        "it rises from 1.00 [0.90, 1.10]"
+    )
+
+
+def test_intervals_that_hold_at_once_are_wider() -> None:
+    found = at_once(EstimateDoc(low=0.8, value=1.0, high=1.25, n=5), 4)
+    assert found.confidence == pytest.approx(0.9875)
+    wider = stats.t.ppf(1 - 0.0125 / 2, 4) / stats.t.ppf(0.975, 4)
+    assert (found.low, found.high) == pytest.approx((0.8**wider, 1.25**wider))
+    below = at_once(EstimateDoc(low=-1.0, value=0.0, high=1.0, n=5), 4)
+    assert (below.low, below.high) == pytest.approx((-wider, wider))
+    same = EstimateDoc(low=0.8, value=1.0, high=1.25, n=1)
+    assert at_once(same, 4) is same and at_once(found, 1) is found
