@@ -87,7 +87,7 @@ def _df(one: Center, two: Center) -> float:
     Of 2 against 20 runs the interval covers 88 % without that, of 3 against 10 93 %; with it 95 % and more.
     """
     found, (least, most) = satterthwaite(one, two), sorted((one.df, two.df))
-    return min(found, least + 1) if least <= _FEW_DF and most > 2 * least else found
+    return min(found, least + 1) if least <= _FEW_DF and most >= 4 * least else found
 
 
 def satterthwaite(one: Center, two: Center) -> float:

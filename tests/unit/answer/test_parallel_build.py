@@ -131,6 +131,8 @@ def test_where_the_tasks_were_few(tmp_path: Path) -> None:
 def test_the_best_is_a_set(tmp_path: Path) -> None:
     doc = by_name(told(built(tmp_path)))["best"]
     assert [row[-1] for row in doc.rows if row[0] == "other"] == ["no", "yes", "yes"]
+    levels = {cell(row[2]).confidence for row in doc.rows}
+    assert levels == {1 - (1 - 0.95) / 2}, "those of both groups hold at once"
 
 
 def test_user_time_grows_and_the_test_says_where_it_does_not(tmp_path: Path) -> None:
