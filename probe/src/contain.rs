@@ -74,11 +74,14 @@ impl Containment {
 
     /// Processes of the tree that are alive now.
     pub fn n_alive(&self) -> u64 {
-        let own = match self {
-            Containment::Cgroup { .. } | Containment::Namespace(_) => 1,
-            Containment::BestEffort => 0,
+        let below = descendants::list().len();
+        let n = match self {
+            // One look misses who hops from process to process, the other who was moved out.
+            Containment::Cgroup { leaf, .. } => leaf.processes().len().max(below.saturating_sub(1)),
+            Containment::Namespace(_) => below.saturating_sub(1),
+            Containment::BestEffort => below,
         };
-        (descendants::list().len() as u64).saturating_sub(own)
+        n as u64
     }
 }
 
