@@ -24,7 +24,7 @@ NEED = 30
 MOST = 1000  # longer runs are looked at as medians of blocks: the search is quadratic
 SAME = 0.01
 LAST = 0.25
-# False alarms on 30, 100 and 1000 still iterations: 2 %, 0.3 % and none in 300 (benchmarks/statistics_steady.py).
+# False alarms on 30, 100 and 1000 still iterations: 0.8 %, 0.1 % and none of 2,000 (benchmarks/statistics_steady.py).
 PENALTY = 4.0
 SHORTEST = 5
 OUTLIERS = 0.1  # of the iterations; more are no outliers
