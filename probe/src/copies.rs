@@ -135,6 +135,17 @@ impl Copy {
     }
 }
 
+/// All copies of a run, before the gate.
+pub struct Launched {
+    pub copies: Vec<Copy>,
+    /// What they together may use.
+    pub cpus: Vec<usize>,
+    /// For each copy, whether it is the first on its CPU.
+    pub spins: Vec<bool>,
+    /// Whether they share the probe's memory until exec.
+    pub shares_memory: bool,
+}
+
 /// Opening /dev/fd/3 anew asks for permission, unlike writing to descriptor 3.
 fn give(pipe: &OwnedFd, user: Option<(u32, u32)>) -> io::Result<()> {
     let Some((uid, gid)) = user else { return Ok(()) };
