@@ -131,9 +131,9 @@ fn find_user(name: &str) -> Result<(u32, u32), Refusal> {
 }
 
 fn own_cpus() -> Vec<usize> {
-    let mask = [0u64; crate::board::MASK_WORDS];
+    let mut mask = [0u64; crate::board::MASK_WORDS];
     // SAFETY: the kernel writes at most the bytes it is told.
-    unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_ptr()) };
+    unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) };
     (0..crate::spec::MAX_CPUS).filter(|c| mask[c / 64] >> (c % 64) & 1 == 1).collect()
 }
 
