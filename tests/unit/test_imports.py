@@ -14,7 +14,17 @@ SOURCES = ROOT / "src" / "scalograph"
 HEAVY = {"numpy", "scipy", "polars", "plotly", "jinja2"}
 # What works on numbers and journals must work on any machine: it cannot even reach what runs something.
 RUNNING = ("scalograph.run", "scalograph.control")
-OFFLINE = ("analysis", "simulate", "verdict", "protocol", "findings", "report", "exchange", "profile.stacks", "profile.beside")
+OFFLINE = (
+    "analysis",
+    "simulate",
+    "verdict",
+    "protocol",
+    "findings",
+    "report",
+    "exchange",
+    "profile.stacks",
+    "profile.beside",
+)
 
 
 def imported(*arguments: str) -> set[str]:
