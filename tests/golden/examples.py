@@ -1,23 +1,14 @@
 """The kept journals, as the command tells them in this process."""
 
-import io
 import json
-import os
 import shutil
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
-
-from scalograph.cli.main import main
+from .command import scalograph
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
 NAMES = sorted(file.parents[1].name for file in STUDIES.glob("*/example/journal.jsonl.gz"))
-COLUMNS = "80"
-# What makes a terminal of a stream that is none.
-_COLORS = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 
 
 class Example(NamedTuple):
@@ -37,14 +28,5 @@ def example(name: str, folder: Path) -> Example:
 
 def _printed(arguments: list[str], folder: Path) -> str:
     """The command line, all that it prints, and its exit code."""
-    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(printed):
-        patch.chdir(folder)  # so that no path of this machine is printed
-        patch.setattr(sys, "argv", ["scalograph", *arguments])
-        patch.setitem(os.environ, "COLUMNS", COLUMNS)
-        for variable in _COLORS:
-            patch.delenv(variable, raising=False)
-        with pytest.raises(SystemExit) as ended:
-            main()
-    printed.seek(0)
-    return f"$ scalograph {' '.join(arguments)}\n{printed.read()}exit code {int(ended.value.code or 0)}\n"
+    found = scalograph(arguments, folder)
+    return f"$ scalograph {' '.join(arguments)}\n{found.printed}exit code {found.code}\n"

@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,11 @@ def keep_terminal(name: str, found: Example) -> None:
     _terminal(name).write_text(found.terminal, encoding="utf-8")
 
 
-KEEP: Mapping[str, Any] = {"numbers": keep_numbers, "findings": keep_findings, "terminal": keep_terminal}
+KEEP: Mapping[str, Callable[[str, Example], None]] = {
+    "numbers": keep_numbers,
+    "findings": keep_findings,
+    "terminal": keep_terminal,
+}
 
 
 def _numbers(name: str) -> Path:
