@@ -53,6 +53,6 @@ def scalograph(
 def degraded(folder: Path) -> dict[str, str]:
     """An environment in which the degraded probe measures: always there, and quick to start."""
     program = folder / "degraded-probe"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m scalograph.hosts.degraded "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m scalograph.run.hosts.python_probe "$@"\n')
     program.chmod(0o755)
     return {"SCALOGRAPH_PROBE": str(program)}

@@ -7,7 +7,12 @@ import numpy as np
 
 from scalograph.analysis.contrast import Contrast, paired, welch
 from scalograph.analysis.estimate import Estimate, t_quantile
-from scalograph.analysis.sample import FloatArray, Scores, as_array, center
+from scalograph.analysis.sample import (
+    FloatArray,
+    Scores,
+    as_array,
+    center,
+)
 from scalograph.analysis.simultaneous import paired_level, shared_correlation, welch_level
 
 Blocks = Mapping[int, Sequence[Hashable]]

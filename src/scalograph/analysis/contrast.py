@@ -6,7 +6,12 @@ from typing import Self
 
 from scipy.special import stdtr
 
-from scalograph.analysis.estimate import Estimate, exp, need_runs, t_quantile
+from scalograph.analysis.estimate import (
+    Estimate,
+    exp,
+    need_runs,
+    t_quantile,
+)
 from scalograph.analysis.sample import Center, FloatArray, center
 
 WELCH = "ratio of typical runs, Welch t on log scores"

@@ -4,8 +4,20 @@ import math
 
 import numpy as np
 
-from scalograph.analysis.contrast import PAIRED, WELCH, paired, welch
-from scalograph.analysis.estimate import Estimate, check_confidence, finite, need_runs, t_quantile, unknown
+from scalograph.analysis.contrast import (
+    PAIRED,
+    WELCH,
+    paired,
+    welch,
+)
+from scalograph.analysis.estimate import (
+    Estimate,
+    check_confidence,
+    finite,
+    need_runs,
+    t_quantile,
+    unknown,
+)
 from scalograph.analysis.sample import (
     FloatArray,
     Scores,

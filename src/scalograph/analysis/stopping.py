@@ -16,7 +16,13 @@ import numpy as np
 
 from scalograph.analysis.estimate import Estimate, t_quantile
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.sample import FloatArray, Scores, center, has_logs, present
+from scalograph.analysis.sample import (
+    FloatArray,
+    Scores,
+    center,
+    has_logs,
+    present,
+)
 
 TRIM = 0.05
 FIRST_LOOK = 8

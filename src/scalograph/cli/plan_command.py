@@ -6,14 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.console import emit_json, tell
-from scalograph.cli.options import Cpus, Json, NoHost, Quick, StudyFile
+from scalograph.cli.options import (
+    Cpus,
+    Json,
+    NoHost,
+    Quick,
+    StudyFile,
+)
 from scalograph.errors import HostError, StudyError
 
 if TYPE_CHECKING:
-    from scalograph.conduct import Plan
-    from scalograph.facts import HostFacts
-    from scalograph.study import Study
-    from scalograph.study.model import Protocol
+    from scalograph.protocol.facts import HostFacts
+    from scalograph.run.session import Plan
+    from scalograph.study.model import Protocol, Study
 
 # Where no earlier journal tells the noise, it is assumed and said so.
 ASSUMED_SD = 0.03
@@ -41,17 +46,18 @@ def command(
     scalograph plan my-study.toml --earlier scalograph-results/my-study/latest
     scalograph plan my-study.toml --no-host --cpus 64
     """
-    from scalograph import conduct, results
-    from scalograph.cli.proposal import document as as_document
-    from scalograph.cli.proposal import proposal, show
-    from scalograph.declare import declare
+    from scalograph.cli.pilot_output import document as as_document
+    from scalograph.cli.pilot_output import proposal, show
+    from scalograph.protocol import results
+    from scalograph.run import session
+    from scalograph.study.declare import declare
 
     declared = declare(file, quick)
-    planned = conduct.plan(declared, _host(declared.study, no_host, cpus), starts=False)
+    planned = session.plan(declared, _host(declared.study, no_host, cpus), starts=False)
     if output is not None:
         _write(planned, output)
     journal = results.at(earlier).journal if earlier else None
-    document = _document(planned, conduct.estimate(planned, journal), journal)
+    document = _document(planned, session.estimate(planned, journal), journal)
     made = proposal(planned, journal) if journal and declared.study.question == "sweep" else None
     if made is not None:
         document["proposal"] = as_document(made, planned.design.study.protocol.budget_s)
@@ -77,7 +83,8 @@ def _host(study: "Study", no_host: bool, cpus: int | None) -> "HostFacts":
 
 
 def _write(planned: "Plan", output: Path) -> None:
-    from scalograph import conduct, results
+    from scalograph.protocol import results
+    from scalograph.run import session
 
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -86,15 +93,15 @@ def _write(planned: "Plan", output: Path) -> None:
         raise HostError(
             str(output), f"cannot be made: {error.strerror}", "a folder that can be written", fix
         ) from error
-    conduct.write_design(planned, results.Results(output).design)
+    session.write_design(planned, results.Results(output).design)
 
 
 def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> dict[str, object]:
     from math import expm1
 
-    from scalograph.analysis import minimum_detectable_effect
-    from scalograph.planning import asked_for, outlook
-    from scalograph.study.question import SEARCHED
+    from scalograph.analysis.compare import minimum_detectable_effect
+    from scalograph.questions.planners import asked_for, outlook
+    from scalograph.study.check_question import SEARCHED
 
     design = planned.design
     sd, origin = _noise(journal)
@@ -130,9 +137,9 @@ def _fewest(protocol: "Protocol") -> int:
 def _noise(journal: Path | None) -> tuple[float, str]:
     if journal is None:
         return ASSUMED_SD, "assumed"
-    from scalograph import table
-    from scalograph.answer.curves import primary, samples
-    from scalograph.answer.noise import noise
+    from scalograph.findings import table
+    from scalograph.findings.curves import primary, samples
+    from scalograph.findings.visible_effect import noise
 
     read = table.load(journal, keep_observations=False)
     found = noise(samples(read).values(), primary(read))
@@ -140,7 +147,7 @@ def _noise(journal: Path | None) -> tuple[float, str]:
 
 
 def _print(document: dict[str, object]) -> None:
-    from scalograph.units import format_duration
+    from scalograph.text.units import format_duration
 
     seconds, effect = document["expected_s"], document["detectable_percent"]
     tell(f"{document['study']}: {document['outlook']}")

@@ -6,12 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from scalograph.analysis.verdict import Judgment
-from scalograph.cli.console import err, maybe_unheard, printable, say
-from scalograph.design.planner import Design, Planner, Run, Treatment
+from scalograph.cli.console import (
+    err,
+    maybe_unheard,
+    printable,
+    say,
+)
+from scalograph.design.planner import (
+    Design,
+    Planner,
+    Run,
+    Treatment,
+)
 from scalograph.design.search import SearchPlanner
 from scalograph.design.sequential import Reached, SequentialPlanner
-from scalograph.units import format_duration
+from scalograph.text.units import format_duration
+from scalograph.verdict.judge import Judgment
 
 if TYPE_CHECKING:
     from rich.progress import Progress

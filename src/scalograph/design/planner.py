@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from scalograph.study import Level, Study
+from scalograph.study.model import Study
+from scalograph.study.scalars import Level
 
 Treatment = Mapping[str, Level]
 

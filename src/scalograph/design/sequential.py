@@ -7,7 +7,7 @@ from typing import Any
 from scalograph.analysis.stopping import Stopping, half_width
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, Run, Treatment
-from scalograph.study import Level
+from scalograph.study.scalars import Level
 
 # Runs with these verdicts carry the estimates, so these decide.
 DECIDING = ("clean", "undecided")

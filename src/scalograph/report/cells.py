@@ -7,10 +7,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from scalograph.findings import Column, EstimateDoc, TableDoc
-from scalograph.report.escape import prose, visible
-from scalograph.report.format import DASH, estimate, level_text, number
-from scalograph.report.scale import Scale, scale_for_label, shared_scales
+from scalograph.protocol.findings import Column, EstimateDoc, TableDoc
+from scalograph.text.escape import prose, visible
+from scalograph.text.format import (
+    DASH,
+    estimate,
+    level_text,
+    number,
+)
+from scalograph.text.scale import Scale, scale_for_label, shared_scales
 
 MARKS = "abcdefghijklmnopqrstuvwxyz"
 

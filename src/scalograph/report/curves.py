@@ -3,14 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from scalograph.findings import Curve, EstimateDoc, Findings, Point
+from scalograph.protocol.findings import (
+    Curve,
+    EstimateDoc,
+    Findings,
+    Point,
+)
+from scalograph.questions.cliff.figure import cliff_marks
+from scalograph.questions.scaling.figure import law_line
 from scalograph.report.axis import Factors, key
-from scalograph.report.cliff_marks import cliff_marks
-from scalograph.report.escape import prose, visible
-from scalograph.report.format import estimate
-from scalograph.report.law_lines import law_line
 from scalograph.report.samples import Samples
-from scalograph.report.scale import PLAIN, Scale, shared_scales
+from scalograph.text.escape import prose, visible
+from scalograph.text.format import estimate
+from scalograph.text.scale import PLAIN, Scale, shared_scales
 
 DERIVED = {
     "speedup": "Speedup",

@@ -4,8 +4,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from scalograph.study.fields import Argv, Copies, Duration, Levels, Name, Percent, Scalar, Text, Value, Variable
-from scalograph.study.printed import Pattern, Pointer, printed_name
+from scalograph.study.fields import (
+    Argv,
+    Copies,
+    Duration,
+    Levels,
+    Name,
+    Percent,
+    Scalar,
+    Text,
+    Value,
+    Variable,
+)
+from scalograph.study.output_patterns import Pattern, Pointer, printed_name
 
 From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
 

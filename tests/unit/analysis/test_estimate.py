@@ -6,8 +6,14 @@ import math
 
 import pytest
 
-from scalograph.analysis import Estimate
-from scalograph.analysis.estimate import exp, finite, need_runs, t_quantile, unknown
+from scalograph.analysis.estimate import (
+    Estimate,
+    exp,
+    finite,
+    need_runs,
+    t_quantile,
+    unknown,
+)
 
 
 def test_a_zero_is_a_value_and_has_an_interval() -> None:

@@ -5,16 +5,17 @@ from collections.abc import Callable
 
 import pytest
 
-from scalograph.analysis import effective_course
-from scalograph.analysis.effective_course import EffectiveCourse, first_levels
-from scalograph.analysis.effective_cpus import Effective
-from scalograph.analysis.effective_search import Searched
-from scalograph.design import Design, Run, design
+from scalograph.design.planner import Design, Run
+from scalograph.design.resolve import design
 from scalograph.design.search import Search, SearchPlanner, counted
 from scalograph.errors import StudyError
-from scalograph.facts import CpuFact, HostFacts
-from scalograph.questions import QUESTIONS
-from scalograph.study import parse
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.questions.effective_cpus import course
+from scalograph.questions.effective_cpus.course import EffectiveCourse, first_levels
+from scalograph.questions.effective_cpus.model import Effective
+from scalograph.questions.effective_cpus.model_search import Searched
+from scalograph.questions.registry import QUESTIONS
+from scalograph.study.load import parse
 
 from ..study.example import VALID
 
@@ -212,7 +213,7 @@ def test_a_program_of_no_model_is_searched_without_one() -> None:
 
 
 def test_a_search_that_the_model_does_not_decide_goes_on_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effective_course, "MOST_MODEL", 6)  # before it may decide
+    monkeypatch.setattr(course, "MOST_MODEL", 6)  # before it may decide
     made, notes = planner(), []
     while run := made.ask():
         notes.append(made.tell(run, {"score": 1 / min(threads(run), 3)}, "clean"))

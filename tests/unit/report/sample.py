@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from scalograph.findings import (
+from scalograph.protocol.findings import (
     BaselineDoc,
     Column,
     Curve,

@@ -3,8 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from scalograph.analysis.surface import jain, shared, whole
-from scalograph.findings import (
+from scalograph.protocol.findings import (
     BaselineDoc,
     Column,
     EstimateDoc,
@@ -19,6 +18,7 @@ from scalograph.findings import (
     TableDoc,
     Trust,
 )
+from scalograph.questions.surface.model import jain, shared, whole
 
 ALONE_S = 0.1
 HOSTILE = "</script><img src=x onerror=alert(1)>"

@@ -8,10 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalograph.findings import Column, EstimateDoc, Findings, TableDoc
+from scalograph.protocol.findings import (
+    Column,
+    EstimateDoc,
+    Findings,
+    TableDoc,
+)
 from scalograph.report.axis import key, scale
 from scalograph.report.cells import Sheet, sheet
-from scalograph.report.escape import encodable, prose, visible
+from scalograph.text.escape import encodable, prose, visible
 
 
 def laid(columns: list[Column], rows: list[list[object]]) -> Sheet:

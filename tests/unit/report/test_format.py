@@ -7,9 +7,21 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scalograph.findings import EstimateDoc
-from scalograph.report.format import DASH, decimals, estimate, level_text, number, significant
-from scalograph.report.scale import SECONDS, Scale, scale_for, shared_scales
+from scalograph.protocol.findings import EstimateDoc
+from scalograph.text.format import (
+    DASH,
+    decimals,
+    estimate,
+    level_text,
+    number,
+    significant,
+)
+from scalograph.text.scale import (
+    SECONDS,
+    Scale,
+    scale_for,
+    shared_scales,
+)
 
 SIZES = st.floats(min_value=1e-9, max_value=1e9)
 VALUES = st.one_of(st.just(0.0), SIZES, SIZES.map(lambda x: -x))

@@ -16,10 +16,10 @@ import pytest
 
 import scalograph.report
 from scalograph.errors import HostError
-from scalograph.findings import EstimateDoc, Findings
+from scalograph.protocol.findings import EstimateDoc, Findings
 from scalograph.report.cells import sheet
-from scalograph.report.facts import facts
 from scalograph.report.html import page, write
+from scalograph.report.machine_facts import facts
 from scalograph.report.payload import payload
 from scalograph.report.rows import body
 

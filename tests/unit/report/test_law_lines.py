@@ -4,9 +4,14 @@ from typing import Any
 
 import pytest
 
-from scalograph.findings import Curve, EstimateDoc, LawDoc, Level
+from scalograph.protocol.findings import (
+    Curve,
+    EstimateDoc,
+    LawDoc,
+    Level,
+)
+from scalograph.questions.scaling.figure import law_line
 from scalograph.report.axis import Levels, place_of
-from scalograph.report.law_lines import law_line
 
 
 def law(**changes: Any) -> LawDoc:

@@ -10,7 +10,14 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from scalograph.cli.analyze_command import command
-from scalograph.findings import Column, Degraded, EstimateDoc, Findings, TableDoc, Trust
+from scalograph.protocol.findings import (
+    Column,
+    Degraded,
+    EstimateDoc,
+    Findings,
+    TableDoc,
+    Trust,
+)
 from scalograph.report.terminal import render
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -90,7 +97,7 @@ def test_a_short_answer_still_says_its_warnings(
 ) -> None:
     findings = sample.bare()
     findings.warnings = ["the published figures are left out:\x1b[2J no file"]
-    monkeypatch.setattr("scalograph.stops.analyze", lambda source: (findings, source / "findings.json"))
+    monkeypatch.setattr("scalograph.cli.last_stops.analyze", lambda source: (findings, source / "findings.json"))
     assert command(Path("somewhere")) == 0
     said = capsys.readouterr()
     assert "warning: the published figures are left out:" in said.err
