@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from scalograph.findings import Findings
+from scalograph.protocol.findings import Findings
 
 PROTOCOL = Path(__file__).resolve().parents[2] / "protocol"
 LINES = (PROTOCOL / "examples" / "findings.jsonl").read_text(encoding="utf-8").splitlines()

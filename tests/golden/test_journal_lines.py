@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from scalograph import table
-from scalograph.analysis.verdict import judge
-from scalograph.journal import read
+from scalograph.findings import table
+from scalograph.protocol.journal import read
+from scalograph.verdict.judge import judge
 
 from .command import scalograph
 
