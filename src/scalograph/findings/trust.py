@@ -15,7 +15,7 @@ from scalograph.findings.sample import (
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Noise, Trust
-from scalograph.text.digits import two_digits
+from scalograph.text.quantities import two_digits
 from scalograph.text.wording import NUMBER
 
 # Past this share of disturbed runs a study cannot be believed at all.
