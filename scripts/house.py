@@ -47,14 +47,13 @@ def imports(tree: ast.AST, known: set[str]) -> set[str]:
 
 def room(name: str) -> str:
     """Return the room of a module: the entry of the package that it lies in."""
-    return (name.split(".") + [""])[1]
+    return [*name.split("."), ""][1]
 
 
 def arrows(graph: dict[str, set[str]]) -> set[tuple[str, str]]:
     """Return who imports whom, from room to room."""
-    return {
-        (room(a), room(b)) for a, found in graph.items() for b in found if room(a) != room(b) and room(a) and room(b)
-    }
+    pairs = {(room(a), room(b)) for a, found in graph.items() for b in found}
+    return {(a, b) for a, b in pairs if a and b and a != b}
 
 
 def up(graph: dict[str, set[str]]) -> list[str]:
@@ -103,9 +102,8 @@ def main() -> None:
     print(f"arrows between rooms: {len(arrows(graph))}, imports that lead up: {len(up(graph))}")
     print(f"Python: {sum(lines)} lines; files: {sizes(lines)}")
     print(f"functions: {sizes(functions)}")
-    print(
-        f"JavaScript: {sum(len(p.read_text(encoding='utf-8').splitlines()) for p in scripts)} lines in {len(scripts)} files"
-    )
+    n_script = sum(len(p.read_text(encoding="utf-8").splitlines()) for p in scripts)
+    print(f"JavaScript: {n_script} lines in {len(scripts)} files")
     for line in up(graph):
         print(f"  up: {line}")
 

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from scalograph.text.quantities import percent
+from scalograph.text.quantities import cpus, percent
 
 Limit = Literal[
     "none", "mask", "quota", "more CPUs than work", "believes in another number", "lock or serial share",
@@ -79,7 +79,7 @@ def name_limit(seen: Seen) -> Named:
 
 def _unknown(seen: Seen) -> Named:
     used = "CPU time was not measured" if seen.used is None else f"it uses {seen.used:.1f}"
-    text = f"{n_of(seen.k_eff, 'CPU')} of {seen.mask} {_help(seen)}, {used}: nothing measured says why"
+    text = f"{cpus(seen.k_eff)} of {seen.mask} {_help(seen)}, {used}: nothing measured says why"
     return Named("unknown", text + _waits(seen))
 
 
@@ -87,7 +87,7 @@ def _not_sure(seen: Seen) -> Named | None:
     if seen.probability >= SURE:
         return None
     probability = f"with a probability of {percent(seen.probability)}"
-    return Named("not sure", f"{n_of(seen.k_eff, 'CPU')} {_help(seen)} {probability}: make more runs")
+    return Named("not sure", f"{cpus(seen.k_eff)} {_help(seen)} {probability}: make more runs")
 
 
 def _quota(seen: Seen) -> Named | None:
@@ -112,13 +112,13 @@ def _work(seen: Seen) -> Named | None:
     if seen.workers is None or seen.workers > seen.k_eff:
         return None
     told = f"it was told to use {seen.workers} workers"
-    return Named("more CPUs than work", f"more CPUs than work: {told}, and {n_of(seen.k_eff, 'CPU')} {_help(seen)}")
+    return Named("more CPUs than work", f"more CPUs than work: {told}, and {cpus(seen.k_eff)} {_help(seen)}")
 
 
 def _believes(seen: Seen) -> Named | None:
     if seen.believed is None or seen.believed != seen.k_eff or seen.believed == seen.mask:
         return None
-    text = f"it believes that it has {n_of(seen.believed, 'CPU')}, was given {seen.mask}, and uses as many as it believes in"
+    text = f"it believes that it has {cpus(seen.believed)}, was given {seen.mask}, and uses as many as it believes in"
     return Named("believes in another number", text)
 
 
@@ -128,7 +128,7 @@ def _serial(seen: Seen) -> Named | None:
     if low <= SERIAL or not (idle or seen.used is None):
         return None
     share = f"a serial share, or a cost of each CPU, of {percent(low)} to {percent(high)}"
-    uses = "" if seen.used is None else f"; it uses {seen.used:.1f} CPUs and {n_of(seen.k_eff, 'CPU')} {_help(seen)}"
+    uses = "" if seen.used is None else f"; it uses {seen.used:.1f} CPUs and {cpus(seen.k_eff)} {_help(seen)}"
     return Named("lock or serial share", f"{share}: a lock, or a part that one alone does, or sharing{uses}")
 
 
@@ -143,7 +143,7 @@ def _pool(seen: Seen) -> Named | None:
     if seen.used is None or seen.used < USED * seen.k_eff:
         return None
     tasks = "" if seen.n_tasks is None else f" ({seen.n_tasks} tasks were seen)"
-    busy = f"it keeps {n_of(seen.k_eff, 'CPU')} busy ({seen.used:.1f} used)"
+    busy = f"it keeps {cpus(seen.k_eff)} busy ({seen.used:.1f} used)"
     text = f"a pool of fixed size: {busy} and leaves {seen.mask - seen.k_eff} idle{tasks}"
     return Named("pool of fixed size", text)
 

@@ -91,8 +91,8 @@ def memory_warnings(table: Table, taken: Taken, factor: str) -> Iterator[str]:
                 where = "".join(f", {title(table, n)} {group.fixed[n]}" for n in varied(table) if n != factor)
                 yield (
                     f"{title(table, factor)} {jobs:g}{where}: would need about {gibibytes(need)}, by the largest "
-                    f"process of the other builds ({gibibytes(found.largest)}); this machine has {gibibytes(size)}, which may "
-                    f"do for {title(table, factor)} {_fits(found, size)}"
+                    f"process of the other builds ({gibibytes(found.largest)}); this machine has {gibibytes(size)}, "
+                    f"which may do for {title(table, factor)} {_fits(found, size)}"
                 )
 
 
