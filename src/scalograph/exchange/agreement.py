@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Literal
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.exchange.benchmark_figures import params_text, short_names
-from scalograph.protocol.findings import EstimateDoc
 from scalograph.text.format import estimate as shown
 from scalograph.text.quantities import percent_at_most
 
@@ -67,11 +66,11 @@ def _said(held: "Held") -> str:
     return f"JMH is {_times(held.ratio)} times {held.label}"
 
 
-def _times(ratio: EstimateDoc) -> str:
+def _times(ratio: Estimate) -> str:
     """The ratio as a number above 1, whichever way it points."""
     if ratio.value is None or ratio.low is None or ratio.high is None or ratio.low > 1:
         return str(shown(ratio))
-    return str(shown(EstimateDoc(value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)))
+    return str(shown(Estimate(value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)))
 
 
 def _of(n: int, noun: str) -> str:

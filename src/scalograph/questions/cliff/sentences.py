@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from scalograph.analysis.ratio import ratio
-from scalograph.findings.curves import docs, estimated
+from scalograph.findings.curves import estimated
 from scalograph.findings.names import title
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
@@ -199,7 +199,7 @@ def _levels(table: Table, taken: Taken, one: Cliffs) -> TableDoc:
     ]
     measured = {int(s.treatment[one.factor]): s for s in taken.values() if s.every or s.n_failed}
     rows: list[list[Cell]] = [
-        [level, docs(estimated(table, sample, name)).model_dump(), len(sample.every), sample.n_failed]
+        [level, estimated(table, sample, name), len(sample.every), sample.n_failed]
         for level, sample in sorted(measured.items())
     ]
     return TableDoc(id="cliff-levels", title="Levels that were measured", columns=columns, rows=rows)
