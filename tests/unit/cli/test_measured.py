@@ -11,6 +11,8 @@ from scalograph.cli.adhoc.command_study import CommandStudy
 from scalograph.cli.options import CommandOptions, SweepOptions
 from scalograph.errors import HostError, StudyError
 
+TRUE = CommandStudy(("true",))
+
 
 @pytest.mark.parametrize(("level", "first"), [("reject", True), ("doubt", False), ("believe", False)])
 def test_what_is_not_to_be_believed_says_so_first_and_once(

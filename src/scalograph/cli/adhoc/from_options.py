@@ -47,7 +47,11 @@ def _study(
     copies: int = 1,
 ) -> CommandStudy:
     precision = {"precision": factors.precision} if factors.precision else {}
-    limits = {"max_reruns": options.max_reruns, "budget": options.budget, "timeout": options.timeout}
+    limits: dict[str, str | int] = {
+        "max_reruns": options.max_reruns,
+        "budget": options.budget,
+        "timeout": options.timeout,
+    }
     return CommandStudy(
         command=argv(options.command, options.shell),
         factors=factors.levels,

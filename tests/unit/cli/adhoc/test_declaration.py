@@ -97,6 +97,10 @@ def test_bytes_that_are_no_text_are_refused() -> None:
         study_text(CommandStudy(("p", "\udcff")))
 
 
+def matching(pattern: str) -> CommandStudy:
+    return CommandStudy(("p",), responses=(PrintedFigure("x", "", "none", pattern),))
+
+
 @pytest.mark.parametrize(
     ("wish", "told"),
     [
@@ -107,11 +111,11 @@ def test_bytes_that_are_no_text_are_refused() -> None:
         (CommandStudy(("p",), protocol={"budget": "5"}), '--budget: found "5"'),
         (CommandStudy(("p",), protocol={"warmup_runs": 2000}), "--warmup-runs: found 2000"),
         (
-            CommandStudy(("p",), responses=(PrintedFigure("x", "", "none", "(a"),)),
+            matching("(a"),
             '--response x: found pattern "(a" (missing ): (a)',
         ),
         (
-            CommandStudy(("p",), responses=(PrintedFigure("x", "", "none", "a"),)),
+            matching("a"),
             '--response x: found pattern "a" with 0 groups',
         ),
         (CommandStudy(("p",), steps={"prepare": ("a", "{x}")}), "--prepare: unknown name {x}"),
