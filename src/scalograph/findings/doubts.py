@@ -42,9 +42,9 @@ def n_disturbed(runs: Iterable[Row]) -> int:
 
 
 def undecided(runs: Sequence[Row]) -> str:
-    """How many of the runs nothing could tell about; empty where there are none."""
+    """Say how many runs could not be checked; empty if all could."""
     n = sum(row.verdict == "undecided" for row in runs)
-    return f"for {n} of {len(runs)} runs nothing could tell whether they were disturbed" if n else ""
+    return f"whether {n} of {len(runs)} runs were disturbed could not be checked" if n else ""
 
 
 def _runs(table: Table) -> Iterable[str]:
@@ -79,7 +79,7 @@ def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
     # Cliffs and break-even rest on all clean runs together, wherever; effective CPUs have figures of one level beside.
     alone = table.study.question in ("cliff", "break-even")
     if (n := sum(map(is_open, samples))) and not alone:
-        yield f"of {n} {of} nothing could tell whether their runs were disturbed"
+        yield f"whether the runs of {n} {of} were disturbed could not be checked"
     if (n := sum(sample.falls_back for sample in samples)) and not alone:
         yield f"{n} {of} rest on disturbed runs: fewer than two clean ones are left"
     # A search rests on all of its runs together, and needs no interval for each level.

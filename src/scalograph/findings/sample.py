@@ -94,7 +94,7 @@ def flags(sample: Sample) -> list[str]:
 
 
 def is_open(sample: Sample) -> bool:
-    """Whether nothing could tell, of half of the runs or more, whether they were disturbed."""
+    """Whether half of the runs or more could not be checked for disturbance."""
     n = sum(row.verdict == "undecided" for row in sample.every)
     return 2 * n >= len(sample.every) > 0
 
@@ -102,7 +102,7 @@ def is_open(sample: Sample) -> bool:
 def _undecided(sample: Sample) -> Iterable[str]:
     if is_open(sample):
         n = sum(row.verdict == "undecided" for row in sample.every)
-        yield f"undecided: of {n} of {len(sample.every)} runs nothing could tell whether they were disturbed"
+        yield f"undecided: whether {n} of {len(sample.every)} runs were disturbed could not be checked"
 
 
 def _disturbed(sample: Sample) -> Iterable[str]:

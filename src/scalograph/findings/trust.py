@@ -153,7 +153,7 @@ def _n_clean(sample: Sample, response: str) -> int:
 
 
 def _undecided(ok: Sequence[Row]) -> Iterable[str]:
-    """Why nothing could tell, by cause; rates differ from run to run and are not worth a line each."""
+    """Why runs could not be checked, by cause; rates differ from run to run and are not worth a line each."""
     found = [row for row in ok if row.verdict == "undecided"]
     if found:
         reasons: dict[str, list[Row]] = {}
