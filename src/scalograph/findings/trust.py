@@ -16,7 +16,7 @@ from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Noise, Trust
 from scalograph.study.question_names import is_search
-from scalograph.text.digits import two_digits
+from scalograph.text.quantities import two_digits
 from scalograph.text.wording import NUMBER
 
 # Past this share of disturbed runs a study cannot be believed at all.

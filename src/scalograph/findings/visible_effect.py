@@ -12,7 +12,7 @@ from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Noise, TableDoc
 from scalograph.study.question_names import is_search
-from scalograph.text.digits import two_digits
+from scalograph.text.quantities import two_digits
 
 
 def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) -> Noise | None:

@@ -11,7 +11,7 @@ from scalograph.protocol.noise_floor import (
     Recheck,
     Reference,
 )
-from scalograph.text.digits import two_digits
+from scalograph.text.quantities import two_digits
 
 
 def second_look(

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scalograph.findings.curves import docs
 from scalograph.findings.names import varied
 from scalograph.findings.sample import COUNTED, Sample
 from scalograph.findings.search import retold, time_of
@@ -149,7 +148,7 @@ def _found(found: Found) -> dict[str, Any]:
 
 def _figures(seen: Figures) -> dict[str, Any]:
     return {
-        "used": docs(seen.used) if seen.used else None,
+        "used": seen.used if seen.used else None,
         "at_once": list(seen.at_once.shares),
         "exact": seen.at_once.exact,
         "mask": seen.mask,
