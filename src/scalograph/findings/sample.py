@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Level
-from scalograph.study.check_question import SEARCHED
 from scalograph.study.model import Study
+from scalograph.study.question_names import is_search
 from scalograph.study.responses import CPU_TIMES
 
 # Runs with these verdicts carry the estimates; the others are kept, drawn and counted.
 COUNTED = ("clean", "undecided")
+# More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
+REPEATED = ("contaminated", "impossible")
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ def samples(table: Table) -> dict[tuple[Level, ...], Sample]:
 
 def cpu_times(study: Study) -> frozenset[str]:
     """Responses that a busy machine leaves nearly as they were, where the study goes on by them."""
-    if study.protocol.when_busy != "cpu-time" or study.question in SEARCHED:  # a search looks at clean runs alone
+    # A search looks at clean runs alone.
+    if study.protocol.when_busy != "cpu-time" or is_search(study.question):
         return frozenset()
     return frozenset(name for name, response in study.responses.items() if response.source in CPU_TIMES)
 
