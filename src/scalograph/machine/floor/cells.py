@@ -3,17 +3,9 @@
 from collections.abc import Callable, Iterator
 
 from scalograph.protocol.noise_floor import Floor, Part
+from scalograph.text.quantities import two_digits
 
 UNKNOWN = "not known"
-
-
-def two_digits(percent: float) -> str:
-    """A figure as exact as noise is known, never with an exponent.
-
-    >>> two_digits(1.234), two_digits(0.999999), two_digits(128.4)
-    ('1.2', '1', '128')
-    """
-    return f"{percent:.2g}" if abs(percent) < 99.5 else f"{percent:.0f}"
 
 
 def rows(floor: Floor) -> Iterator[list[str]]:
