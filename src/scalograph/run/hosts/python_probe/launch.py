@@ -13,10 +13,13 @@ from scalograph.run.hosts.python_probe import tree
 from scalograph.run.hosts.python_probe.plan import Copy, ids
 from scalograph.run.hosts.python_probe.spec import RefusalError, Spec
 
-_SCHED_EXT = 7  # which Python has no name for
 _POLICIES = {
-    **{"other": os.SCHED_OTHER, "batch": os.SCHED_BATCH, "idle": os.SCHED_IDLE},
-    **{"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR, "ext": _SCHED_EXT},
+    "other": os.SCHED_OTHER,
+    "batch": os.SCHED_BATCH,
+    "idle": os.SCHED_IDLE,
+    "fifo": os.SCHED_FIFO,
+    "rr": os.SCHED_RR,
+    "ext": 7,  # SCHED_EXT, which Python has no name for
 }
 _OFFERED = {"SCALOGRAPH_EVENTS": "/dev/fd/3", "SCALOGRAPH_GO": "/dev/fd/4"}
 _limit_before = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -94,13 +97,13 @@ def _become(spec: Spec, copy: Copy, board: Board, ends: Mapping[str, int], paren
         tree.die_with_parent(signal.SIGKILL)  # after the change of user, which forgets it
         if os.getppid() != parent:
             os._exit(127)
-        os.write(ends["status"], json.dumps(_read_back()).encode())
+        os.write(ends["status"], json.dumps(_read_back()).encode() + b"\n")
         board.pass_gate(copy.index)
         env = {**copy.command.env, **(_OFFERED if spec.events else {})}
         texts = [text.encode() for text in copy.command.argv]
         os.execve(copy.program, texts, {name.encode(): text.encode() for name, text in env.items()})  # noqa: S606
     except OSError as error:
-        os.write(ends["status"], json.dumps({"stage": stage, "why": f"{error.strerror}"}).encode())
+        os.write(ends["status"], json.dumps({"stage": stage, "why": f"{error.strerror}"}).encode() + b"\n")
     finally:
         os._exit(127)
 
@@ -150,8 +153,10 @@ def _read_back() -> dict[str, Any]:
 
 
 def _placement(copy: Copy) -> dict[str, Any]:
-    """What the copy says of itself; the pipe then stays for an error of exec."""
-    line = os.read(copy.pipes["status"], 1 << 16)
+    """Read what the copy says of itself; the pipe then stays for an error of exec."""
+    line = b""
+    while not line.endswith(b"\n") and (part := os.read(copy.pipes["status"], 1 << 16)):
+        line += part
     os.set_blocking(copy.pipes["status"], False)
     where = f"commands[{copy.command_index}]"
     said: dict[str, Any] = json.loads(line) if line else {"stage": "copies", "why": "it died before the gate"}
@@ -162,5 +167,7 @@ def _placement(copy: Copy) -> dict[str, Any]:
         raise RefusalError(3, f"{where}.cpus", f"CPUs {list(mask)}", f"CPUs of this host: {allowed}", fix)
     if stage is not None:
         place = stage if stage == "user" else f"{where}.{stage}"
-        raise RefusalError(3, place, said["why"], "to be granted by the kernel", "ask for less, or as who may")
+        raise RefusalError(
+            3, place, said["why"], "to be granted by the kernel", "ask for less, or run as a user who may"
+        )
     return said
