@@ -23,7 +23,7 @@ from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
-    from scalograph.run.session import Conducted
+    from scalograph.run.session import Session
 
 
 class Start(NamedTuple):
@@ -47,7 +47,7 @@ def measured(wish: Wish, output: Path | None, start: Start, json: bool) -> int:
     return carried_out(wish, output, start, lambda conducted: _answer(conducted, worth, start.cost, json))
 
 
-def carried_out(wish: Wish, output: Path | None, start: Start, answer: Callable[["Conducted"], int]) -> int:
+def carried_out(wish: Wish, output: Path | None, start: Start, answer: Callable[["Session"], int]) -> int:
     """Run a wish as `scalograph run` would; `answer` tells what came of it, unless it was interrupted.
 
     Raises:
@@ -81,7 +81,7 @@ def _again(made: Results, start: Start) -> list[str]:
     return ["scalograph", "run", str(made.study), *options, "--resume", "-o", str(made.folder)]
 
 
-def _run(file: Path, output: Path | None, start: Start) -> "Conducted":
+def _run(file: Path, output: Path | None, start: Start) -> "Session":
     from scalograph.cli.overrides import overridden
     from scalograph.study.declare import declare
 
@@ -102,7 +102,7 @@ def _share(text: str) -> float:
         raise StudyError.one("--target", str(error)) from error
 
 
-def _answer(conducted: "Conducted", target: float, cost: float | None, json: bool) -> int:
+def _answer(conducted: "Session", target: float, cost: float | None, json: bool) -> int:
     from scalograph.cli.adhoc import show
     from scalograph.cli.adhoc.answer import answer
     from scalograph.cli.adhoc.answer_sentence import sentence
@@ -132,7 +132,7 @@ def _trust(found: "Findings") -> str:
     return f"{found.trust.level.upper()}: {found.trust.sentence}"
 
 
-def close(conducted: "Conducted", found: "Findings", noted: Container[str], page: Path) -> None:
+def close(conducted: "Session", found: "Findings", noted: Container[str], page: Path) -> None:
     """What stands below every answer: whether to believe it, what failed, and where it lies."""
     if found.trust.level != "reject":  # that stands above
         tell(_trust(found))

@@ -8,10 +8,10 @@ from scalograph.cli.measure_output import close, warn_first
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
-    from scalograph.run.session import Conducted
+    from scalograph.run.session import Session
 
 
-def tell_effective_cpus(conducted: "Conducted", json: bool) -> int:
+def tell_effective_cpus(conducted: "Session", json: bool) -> int:
     """Figures, levels and the sentence; the report has the rest."""
     from scalograph.cli.last_stops import exit_code, report
 
@@ -25,7 +25,7 @@ def tell_effective_cpus(conducted: "Conducted", json: bool) -> int:
     return _tell(conducted, found, page, "effective-")
 
 
-def tell_cliffs(conducted: "Conducted", json: bool) -> int:
+def tell_cliffs(conducted: "Session", json: bool) -> int:
     """The sentence, every cliff with both its sides, and the levels; the report has the rest."""
     from scalograph.cli.last_stops import exit_code, report
 
@@ -48,7 +48,7 @@ def tell_cliffs(conducted: "Conducted", json: bool) -> int:
     return exit_code(found)
 
 
-def tell_break_even(conducted: "Conducted", json: bool) -> int:
+def tell_break_even(conducted: "Session", json: bool) -> int:
     """The sentence, the line at every setting, and the pairs; the report has the rest."""
     from scalograph.cli.last_stops import exit_code, report
 
@@ -65,7 +65,7 @@ def tell_break_even(conducted: "Conducted", json: bool) -> int:
     return exit_code(found)
 
 
-def _tell(conducted: "Conducted", found: "Findings", page: Path, tables: str) -> int:
+def _tell(conducted: "Session", found: "Findings", page: Path, tables: str) -> int:
     """The tables of a search, its sentence, and what stands below every answer."""
     from scalograph.cli.last_stops import exit_code
     from scalograph.protocol import journal
