@@ -10,7 +10,6 @@ from scalograph.cli import last_stops
 from scalograph.design.planner import Run
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.findings import Findings
-from scalograph.questions import planners
 from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
 from scalograph.run.session import Session, run_session
@@ -37,7 +36,7 @@ class Simulated:
 def planned(folder: Path, text: str, facts: HostFacts) -> Plan:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "study.toml").write_text(text)
-    return plan(declare(folder), facts, planners)
+    return plan(declare(folder), facts)
 
 
 def run(folder: Path, machine: Simulated, text: str, facts: HostFacts) -> tuple[Session, Findings]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from scalograph.analysis.contrast import Contrast, paired, welch
-from scalograph.analysis.estimate import Estimate, t_quantile
+from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.sample import (
     FloatArray,
     Scores,
@@ -14,6 +14,7 @@ from scalograph.analysis.sample import (
     center,
 )
 from scalograph.analysis.simultaneous import paired_level, shared_correlation, welch_level
+from scalograph.analysis.students_t import t_quantile
 
 Blocks = Mapping[int, Sequence[Hashable]]
 Means = Mapping[int, Mapping[Hashable, float]]

@@ -10,14 +10,7 @@ from scalograph.analysis.contrast import (
     paired,
     welch,
 )
-from scalograph.analysis.estimate import (
-    Estimate,
-    check_confidence,
-    finite,
-    need_runs,
-    t_quantile,
-    unknown,
-)
+from scalograph.analysis.estimate import Estimate, check_confidence, finite, need_runs, unknown
 from scalograph.analysis.sample import (
     FloatArray,
     Scores,
@@ -27,6 +20,7 @@ from scalograph.analysis.sample import (
     present,
     trim_note,
 )
+from scalograph.analysis.students_t import t_quantile
 
 FIELLER = "ratio of means, Fieller interval"
 

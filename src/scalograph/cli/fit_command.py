@@ -82,10 +82,10 @@ def _points(found: dict[str, Any]) -> "Table":
 
 
 def _shown(estimate: dict[str, Any] | None) -> str:
-    from scalograph.protocol.findings import EstimateDoc
+    from scalograph.analysis.estimate import Estimate
     from scalograph.text.format import estimate as shown
 
-    return "" if estimate is None else str(shown(EstimateDoc.model_validate(estimate)))
+    return "" if estimate is None else str(shown(Estimate(**estimate)))
 
 
 def sentences(found: dict[str, Any]) -> list[str]:

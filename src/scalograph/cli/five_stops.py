@@ -9,7 +9,6 @@ from scalograph.cli.preflight import examined
 from scalograph.cli.progress import LiveProgress
 from scalograph.design.planner import Planner
 from scalograph.protocol import results
-from scalograph.questions import planners
 from scalograph.run.begin import begin
 from scalograph.run.hosts.base import Host
 from scalograph.run.hosts.registry import LOCAL, connected
@@ -58,7 +57,7 @@ def _alone(
     noise: bool,
     host: Host,
 ) -> Session:
-    planned = plan(declared, host.facts(), planners)
+    planned = plan(declared, host.facts())
     if host.probe.warning:
         say(host.probe.warning, "yellow")
     planned = host.ready(planned, say)
@@ -79,7 +78,7 @@ def _announce(planned: Plan, folder: Path) -> None:
     design = planned.design
     budget = design.study.protocol.budget_s
     within = f", within {format_duration(budget)}" if budget is not None else ""
-    say(f"{design.study.name}: {planners.outlook(design)}{within}")
+    say(f"{design.study.name}: {planned.runs.outlook()}{within}")
     for text in design.dropped:
         say(f"  {text}")
     for name, text in prepared(design, planned.program).items():

@@ -3,37 +3,61 @@
 from pathlib import Path
 
 from scalograph.errors import Exit
-from scalograph.findings import table
-from scalograph.findings.reproduce import reproduce
-from scalograph.protocol import results
+from scalograph.protocol import findings_file, results
 from scalograph.protocol.findings import Findings
-from scalograph.questions.assemble import findings
-from scalograph.report.html import write as write_html
 
 
 def analyze(source: Path) -> tuple[Findings, Path]:
-    """Stop 4: read the journal, write findings.json beside it.
+    """Stop 4: read the journal, and the profile beside it, and write findings.json there.
 
     Raises:
         ProtocolError: there is no readable journal.
     """
+    from scalograph.findings import table
+    from scalograph.findings.reproduce import reproduce
+    from scalograph.machine.ceiling.joined import joined
+    from scalograph.profile.words import profiled
+    from scalograph.questions.assemble import findings
+
     read = table.load(results.journal_of(source), keep_observations=False)
     folder = results.at(source)
     found = findings(read, folder.folder, reproduce(read.study, folder.study))
-    results.write_text(folder.findings, found.model_dump_json(indent=1) + "\n")
+    found = profiled(joined(found, read.ceiling) if read.ceiling else found, folder.folder)
+    findings_file.write(found, folder.findings)
     return found, folder.findings
 
 
 def report(source: Path) -> tuple[Findings, Path]:
-    """Stop 5: findings anew from the journal, then the page.
+    """Stop 5: read findings.json and write the page; stop 4 comes first where the journal has more to say.
 
     Raises:
-        ProtocolError: there is no readable journal.
+        ProtocolError: there are no readable findings, and no journal to make them from.
     """
-    found, file = analyze(source)
-    page = file.with_name("report.html")
-    write_html(found, page)
-    return found, page
+    from scalograph.report.html import write
+
+    folder = results.at(source)
+    if not is_current(source):
+        analyze(source)
+    found = findings_file.read(folder.findings)
+    if found.protocol != findings_file.LATEST and folder.journal.exists():
+        analyze(source)
+        found = findings_file.read(folder.findings)
+    write(found, folder.report)
+    return found, folder.report
+
+
+def is_current(source: Path) -> bool:
+    """Whether findings.json is there, of this journal, and no file beside it is newer; without a journal it is."""
+    folder = results.at(source)
+    if not folder.findings.is_file():
+        return False
+    if not folder.journal.exists():
+        return True
+    if source.is_file() and source != folder.journal:  # a second journal in one folder
+        return False
+    others = (file for file in folder.folder.iterdir() if file not in (folder.findings, folder.report))
+    made = folder.findings.stat().st_mtime_ns
+    return all(file.stat().st_mtime_ns <= made for file in others if file.is_file())
 
 
 def exit_code(found: Findings) -> Exit:
@@ -41,7 +65,7 @@ def exit_code(found: Findings) -> Exit:
 
     5 also where a search ended without its answer.
 
-    Undecided runs count as clean (`answer.trust.n_short`): a machine that cannot tell is a doubt in `trust`, no code.
+    Undecided runs count as clean (`findings.trust.n_short`): a machine that cannot tell is a doubt in `trust`, no code.
     """
     if found.runs.n_empty:
         return Exit.TREATMENT_FAILED

@@ -86,7 +86,7 @@ def grid(measured: "Floor") -> "Grid":
     from rich.table import Table
     from rich.text import Text
 
-    from scalograph.text.digits import rows
+    from scalograph.machine.floor.cells import rows
 
     shown = Table.grid(padding=(0, 2))
     for cells in rows(measured):

@@ -11,6 +11,7 @@ from scalograph.cli.console import (
     tell,
 )
 from scalograph.errors import Exit, StudyError
+from scalograph.study.question_names import is_search
 
 if TYPE_CHECKING:
     from scalograph.questions.pilot.proposal import Offer, Proposal
@@ -27,18 +28,17 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
     """
     if resume:
         raise StudyError.one("--pilot", "--resume with it", "one of the two", "a pilot is short: start it anew")
-    if declared.study.question != "sweep":
+    if is_search(declared.study.question):
         raise StudyError.one("--pilot", "a search", "a sweep", "run it: a search ends by itself when it knows")
     from scalograph.cli.five_stops import run_declared
     from scalograph.cli.last_stops import analyze
     from scalograph.cli.outcome import conclude
-    from scalograph.questions import planners
     from scalograph.questions.pilot.plan import pilot, takes_iterations
     from scalograph.run.hosts.registry import connected
     from scalograph.run.plan import plan
 
     with connected(host) as machine:
-        planned = plan(declared, machine.facts(), planners)
+        planned = plan(declared, machine.facts())
     study = pilot(declared.study, planned.design, takes_iterations(declared.study, planned.program.argv))
     conducted = run_declared(replace(declared, study=study), folder, resume=False, accepted=None, host=host)
     if conducted.reason == "interrupted":

@@ -49,17 +49,17 @@ def command(
     from scalograph.cli.pilot_output import document as as_document
     from scalograph.cli.pilot_output import proposal, show
     from scalograph.protocol import results
-    from scalograph.questions import planners
     from scalograph.run.plan import expected_time, plan
     from scalograph.study.declare import declare
+    from scalograph.study.question_names import is_search
 
     declared = declare(file, quick)
-    planned = plan(declared, _host(declared.study, no_host, cpus), planners, starts=False)
+    planned = plan(declared, _host(declared.study, no_host, cpus), starts=False)
     if output is not None:
         _write(planned, output)
     journal = results.at(earlier).journal if earlier else None
     document = _document(planned, expected_time(planned, journal), journal)
-    made = proposal(planned, journal) if journal and declared.study.question == "sweep" else None
+    made = proposal(planned, journal) if journal and not is_search(declared.study.question) else None
     if made is not None:
         document["proposal"] = as_document(made, planned.design.study.protocol.budget_s)
     document["host"] = {"assumed": no_host, "n_cpus": planned.facts.n_cpus}
@@ -102,21 +102,20 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
     from math import expm1
 
     from scalograph.analysis.compare import minimum_detectable_effect
-    from scalograph.questions.planners import asked_for, outlook
-    from scalograph.study.check_question import SEARCHED
+    from scalograph.study.question_names import is_search
 
     design = planned.design
     sd, origin = _noise(journal)
     protocol = design.study.protocol
-    search = design.study.question in SEARCHED
+    search = is_search(design.study.question)
     effect = None if search else minimum_detectable_effect(sd, _fewest(protocol), confidence=protocol.confidence)
     return {
         "study": design.study.name,
         "question": design.study.question,
         "treatments": len(design.treatments),
         "blocks": None if search else protocol.runs,
-        "runs": sum(asked_for(design)) if search else design.n_runs,
-        "outlook": outlook(design),
+        "runs": sum(planned.runs.asked_for()),
+        "outlook": planned.runs.outlook(),
         "expected_s": None if search else seconds,
         "budget_s": protocol.budget_s,
         "sd_log": sd,
@@ -155,7 +154,7 @@ def _print(document: dict[str, object]) -> None:
     tell(f"{document['study']}: {document['outlook']}")
     tell(f"  host: {_shown(document['host'])}")
     known = format_duration(seconds) if isinstance(seconds, float) else None
-    if document["question"] == "sweep":
+    if document["blocks"] is not None:  # a search has none
         tell(f"  time: {known or 'unknown; give results of an earlier run with --earlier'}")
         _detectable(document, effect)
     dropped = document["dropped"]

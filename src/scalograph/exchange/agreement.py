@@ -1,13 +1,12 @@
 """Two instruments on one point, in words: they agree within so much, differ, or too little is known."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.exchange.benchmark_figures import params_text, short_names
-from scalograph.protocol.findings import EstimateDoc
 from scalograph.text.format import estimate as shown
+from scalograph.text.quantities import percent_at_most
 
 if TYPE_CHECKING:
     from scalograph.exchange.comparison import Held
@@ -63,21 +62,15 @@ def _said(held: "Held") -> str:
     if held.label == "unknown" or low is None or high is None:
         return f"too few {'forks' if held.jmh.n_forks <= held.n_runs else 'runs'} to say: {held.why}"
     if held.label == "agree":
-        return f"agree within {_percent(within(low, high))}"
+        return f"agree within {percent_at_most(within(low, high))}"
     return f"JMH is {_times(held.ratio)} times {held.label}"
 
 
-def _times(ratio: EstimateDoc) -> str:
+def _times(ratio: Estimate) -> str:
     """The ratio as a number above 1, whichever way it points."""
     if ratio.value is None or ratio.low is None or ratio.high is None or ratio.low > 1:
         return str(shown(ratio))
-    return str(shown(EstimateDoc(value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)))
-
-
-def _percent(share: float) -> str:
-    """Rounded up: what is said must hold."""
-    tenths = math.ceil(round(1000 * share, 6))
-    return f"{tenths / 10:g} %" if tenths < 100 else f"{math.ceil(tenths / 10)} %"
+    return str(shown(Estimate(value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)))
 
 
 def _of(n: int, noun: str) -> str:

@@ -2,20 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 
 import numpy as np
 from pydantic import Field
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.exchange.readers.jmh import Benchmark, Fork
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    EstimateDoc,
-    Model,
-    TableDoc,
-)
+from scalograph.protocol.findings import Cell, Column, Model, TableDoc
 
 _NOTE = (
     "typical fork: the geometric mean of the forks' medians, with the interval over forks; p50 to max: over the shots "
@@ -32,7 +26,7 @@ class Figures(Model):
     unit: str
     n_forks: int
     n_shots: int
-    estimate: EstimateDoc
+    estimate: Estimate
     p50: float
     p90: float
     p99: float
@@ -47,7 +41,7 @@ def figures(benchmark: Benchmark, confidence: float) -> Figures:
     return Figures(
         benchmark=benchmark.name, mode=benchmark.mode, params=dict(benchmark.params), unit=benchmark.unit,
         n_forks=len(benchmark.forks), n_shots=sum(sum(fork.counts) for fork in benchmark.forks),
-        estimate=EstimateDoc(**{**asdict(estimate), "warnings": list(estimate.warnings)}),
+        estimate=estimate,
         p50=p50, p90=p90, p99=p99, max=max(max(fork.values) for fork in benchmark.forks), flags=list(_flags(benchmark)),
     )  # fmt: skip
 
@@ -96,7 +90,7 @@ def _table(unit: str, title: str, every: Sequence[Figures], names: dict[str, str
     columns += [Column(name="forks"), Column(name="shots"), Column(name="typical fork", unit=unit, kind="estimate")]
     columns += [*(Column(name=name, unit=unit) for name in ("p50", "p90", "p99", "max")), Column(name="", kind="text")]
     rows: list[list[Cell]] = [
-        [names[one.benchmark], params_text(one.params), one.n_forks, one.n_shots, one.estimate.model_dump(),
+        [names[one.benchmark], params_text(one.params), one.n_forks, one.n_shots, one.estimate,
          one.p50, one.p90, one.p99, one.max, one.flags]
         for one in every
     ]  # fmt: skip

@@ -1,7 +1,6 @@
 """Imported benchmarks held against the treatments of a study: both figures, their ratio, and a word for it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from pydantic import Field
 
@@ -17,21 +16,14 @@ from scalograph.exchange.benchmark_figures import (
     scores,
     short_names,
 )
-from scalograph.exchange.benchmark_units import unit_of
 from scalograph.exchange.match import Match, match
 from scalograph.exchange.readers.jmh import Benchmark
 from scalograph.findings.sample import Sample, flags, samples
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_unsteady
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    EstimateDoc,
-    Level,
-    Model,
-    TableDoc,
-)
+from scalograph.protocol.findings import Cell, Column, Level, Model, TableDoc
 from scalograph.study.responses import primary
+from scalograph.text.units import unit_of
 
 _NOTE = (
     "one score for each fork and each run: the median of its shots or iterations; typical: their geometric mean; "
@@ -46,8 +38,8 @@ class Held(Model):
     treatment: dict[str, Level] | None = None
     unmatched_params: dict[str, str] = Field(default={})
     n_runs: int = 0
-    study: EstimateDoc | None = None
-    ratio: EstimateDoc | None = None
+    study: Estimate | None = None
+    ratio: Estimate | None = None
     label: Label = "unknown"
     why: str = ""
     flags: list[str] = Field(default=[])
@@ -89,7 +81,7 @@ def _compared(held: Held, jmh: list[float], study: list[float], confidence: floa
     estimate = ratio(jmh, study, confidence)
     found, why = label(estimate, len(jmh), len(study), held.jmh.unit)
     update = {
-        "n_runs": len(study), "study": _doc(summarize(study, confidence)), "ratio": _doc(estimate),
+        "n_runs": len(study), "study": summarize(study, confidence), "ratio": estimate,
         "label": found, "why": why,
     }  # fmt: skip
     return held.model_copy(update=update)
@@ -98,10 +90,6 @@ def _compared(held: Held, jmh: list[float], study: list[float], confidence: floa
 def _flags(sample: Sample) -> list[str]:
     unsteady = ["most runs of the study reach no steady state"] if sample.counted and is_unsteady(sample) else []
     return [*flags(sample), *unsteady]
-
-
-def _doc(estimate: Estimate) -> EstimateDoc:
-    return EstimateDoc(**{**asdict(estimate), "warnings": list(estimate.warnings)})
 
 
 def tables(every: Sequence[Held], response: str) -> list[TableDoc]:
@@ -120,7 +108,7 @@ def _table(unit: str, title: str, every: Sequence[Held], response: str) -> Table
     columns += [Column(name="not in the study", kind="text"), Column(name="flags", kind="text")]
     rows: list[list[Cell]] = [
         [names[held.jmh.benchmark], params_text(held.jmh.params), held.jmh.n_forks, held.n_runs,
-         held.jmh.estimate.model_dump(), *(each.model_dump() if each else None for each in (held.study, held.ratio)),
+         held.jmh.estimate, held.study, held.ratio,
          params_text(held.unmatched_params), held.flags]
         for held in every
     ]  # fmt: skip

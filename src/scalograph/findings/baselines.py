@@ -5,7 +5,7 @@ from functools import partial
 
 from scalograph.analysis.compare import Comparison, compare
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.curves import curve_factor, docs
+from scalograph.findings.curves import curve_factor
 from scalograph.findings.names import title, varied
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import Gain, gain
@@ -91,4 +91,4 @@ def _row(table: Table, how: Gain, factor: str, shown: Sequence[str], one: Sample
     found = compared(table, how, one, other)
     cells: list[Cell] = [one.treatment[name] for name in shown]
     cells += [other.treatment[factor], one.treatment[factor]]
-    return [*cells, docs(found.ratio).model_dump(), _WORDS[found.label]]
+    return [*cells, found.ratio, _WORDS[found.label]]

@@ -1,34 +1,23 @@
 """Responses along one factor, all other factors fixed."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.speedup import SpeedupPoint
-from scalograph.design.stopping_rule import stopping
 from scalograph.findings import steady_state
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import COUNTED, Sample, flags
 from scalograph.findings.speedup_rule import gains, primary
+from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import WARNING, samples
-from scalograph.protocol.findings import (
-    Curve,
-    EstimateDoc,
-    Level,
-    Point,
-    PointResponse,
-)
+from scalograph.protocol.findings import Curve, Level, Point, PointResponse
 
-__all__ = ["COUNTED", "Sample", "curve_factor", "curves", "docs", "estimated", "key", "primary", "samples"]
+__all__ = ["COUNTED", "Sample", "curve_factor", "curves", "estimated", "key", "primary", "samples"]
 
 BASELINE_DISTURBED = "its baseline rests on disturbed runs"
-
-
-def docs(estimate: Estimate) -> EstimateDoc:
-    """The JSON form of an estimate."""
-    return EstimateDoc(**{**asdict(estimate), "warnings": list(estimate.warnings)})
 
 
 def key(table: Table, curve: Curve, point: Point) -> tuple[Level, ...]:
@@ -63,10 +52,10 @@ def _point(table: Table, factor: str, sample: Sample, gain: SpeedupPoint | None)
         level=sample.treatment[factor],
         n_cpus=sample.every[0].n_cpus if sample.every else None,
         responses={name: _response(table, sample, name) for name in table.study.responses},
-        speedup=docs(gain.speedup) if gain else None,
-        simultaneous=docs(gain.simultaneous) if gain else None,
-        efficiency=docs(gain.efficiency) if gain else None,
-        serial_fraction=docs(gain.serial_fraction) if gain else None,
+        speedup=gain.speedup if gain else None,
+        simultaneous=gain.simultaneous if gain else None,
+        efficiency=gain.efficiency if gain else None,
+        serial_fraction=gain.serial_fraction if gain else None,
         per_cpu_share=_shares(sample),
         n_failed=sample.n_failed,
         flags=[*(gain.warnings if gain else ()), *flags(sample), *steady_state.flags(table.study, sample)],
@@ -76,7 +65,7 @@ def _point(table: Table, factor: str, sample: Sample, gain: SpeedupPoint | None)
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:
     rows = [row for row in sample.every if name in row.scores]
     return PointResponse(
-        estimate=docs(estimated(table, sample, name)),
+        estimate=estimated(table, sample, name),
         scores=[row.scores[name] for row in rows],
         runs=[row.run for row in rows],
         verdicts=[row.verdict for row in rows],

@@ -7,7 +7,7 @@ from statistics import median
 import numpy as np
 
 from scalograph.analysis.drift import Drift, drift
-from scalograph.analysis.estimate import t_quantile
+from scalograph.analysis.students_t import t_quantile
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table

@@ -4,19 +4,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.missing_runs import Fairness
-from scalograph.findings.curves import docs, estimated
+from scalograph.findings.curves import estimated
 from scalograph.findings.missing_balance import sentence
 from scalograph.findings.names import title, varied
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    EstimateDoc,
-    TableDoc,
-)
+from scalograph.protocol.findings import Cell, Column, TableDoc
 
 MAX_ROWS = 200
 
@@ -27,8 +23,8 @@ class Change:
 
     sample: Sample
     lost: Sequence[Row]
-    without: EstimateDoc
-    with_all: EstimateDoc
+    without: Estimate
+    with_all: Estimate
 
     @property
     def percent(self) -> float | None:
@@ -73,14 +69,14 @@ def _change(table: Table, sample: Sample, response: str) -> Change | None:
     if not lost:
         return None
     without, with_all = estimated(table, sample, response), estimated(table, sample.undivided(), response)
-    return Change(sample, lost, docs(without), docs(with_all))
+    return Change(sample, lost, without, with_all)
 
 
 def _row(change: Change, shown: Sequence[str], response: str) -> list[Cell]:
     causes = Counter(_cause(row) for row in change.lost)
     told = ", ".join(f"{name} {n}" for name, n in causes.most_common())
     labels = [change.sample.treatment[name] for name in shown]
-    estimates = [change.without.model_dump(), change.with_all.model_dump()]
+    estimates = [change.without, change.with_all]
     return [*labels, len(change.sample.rows(response)), told, *estimates, change.percent, change.beyond]
 
 

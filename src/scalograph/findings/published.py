@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
 from scalograph.findings.names import brief, title
 from scalograph.findings.published_file import (
@@ -15,13 +16,7 @@ from scalograph.findings.published_file import (
 )
 from scalograph.findings.published_physics import HEADING, objected
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import (
-    Column,
-    Curve,
-    EstimateDoc,
-    Level,
-    TableDoc,
-)
+from scalograph.protocol.findings import Column, Curve, Level, TableDoc
 from scalograph.study.model import Published
 
 # A published figure has its own error, rarely printed; it counts as reproduced within this factor of the interval.
@@ -31,7 +26,7 @@ REPRODUCES = "scaling factor reproduces"
 
 
 # The figures of the treatment that has these levels; none where there is none.
-Lookup = Callable[[Mapping[str, Level | None]], Mapping[str, EstimateDoc]]
+Lookup = Callable[[Mapping[str, Level | None]], Mapping[str, Estimate]]
 
 
 def published_table(table: Table, lookup: Lookup, folder: Path) -> tuple[TableDoc | None, list[str]]:
@@ -95,7 +90,7 @@ def _lowest(rows: Sequence[Row], others: Sequence[str], factor: str) -> str:
     return f"The lowest published scaling factor, {value:g}, is that of {brief(under)}."
 
 
-def _answer(table: Table, published: Published, row: Row, figures: Mapping[str, EstimateDoc], factor: str) -> str:
+def _answer(table: Table, published: Published, row: Row, figures: Mapping[str, Estimate], factor: str) -> str:
     wanted = {name: level(published, column, row[column]) for column, name in published.match.items()}
     if figures and any(wanted.get(name) == value for name, value in table.study.baseline.items()):
         return "baseline"
@@ -108,7 +103,7 @@ def _shown(table: Table, response: str) -> str:
 
 def of_curves(curves: Sequence[Curve]) -> Lookup:
     """Figures of the first treatment (in declared order of levels) that has the levels."""
-    measured: list[tuple[dict[str, Level], dict[str, EstimateDoc]]] = []
+    measured: list[tuple[dict[str, Level], dict[str, Estimate]]] = []
     for curve in curves:
         for point in curve.points:
             figures = {name: response.estimate for name, response in point.responses.items()}
@@ -116,7 +111,7 @@ def of_curves(curves: Sequence[Curve]) -> Lookup:
                 figures["speedup"] = point.speedup
             measured.append(({**curve.group, curve.factor: point.level}, figures))
 
-    def lookup(wanted: Mapping[str, Level | None]) -> Mapping[str, EstimateDoc]:
+    def lookup(wanted: Mapping[str, Level | None]) -> Mapping[str, Estimate]:
         for treatment, figures in measured:
             if all(treatment[factor] == wished for factor, wished in wanted.items()):
                 return figures
@@ -125,15 +120,15 @@ def of_curves(curves: Sequence[Curve]) -> Lookup:
     return lookup
 
 
-def _found(published: Published, row: Row, lookup: Lookup) -> Mapping[str, EstimateDoc]:
+def _found(published: Published, row: Row, lookup: Lookup) -> Mapping[str, Estimate]:
     return lookup({factor: level(published, column, row[column]) for column, factor in published.match.items()})
 
 
-def _row(published: Published, row: Row, others: Sequence[str], figures: Mapping[str, EstimateDoc]) -> list[Any]:
+def _row(published: Published, row: Row, others: Sequence[str], figures: Mapping[str, Estimate]) -> list[Any]:
     cells: list[Any] = [_label(row[name]) for name in others]
     for column, response in published.values.items():
-        missing = EstimateDoc(warnings=["this treatment was not run here"])
-        cells += [number(row[column]), figures.get(response, missing).model_dump()]
+        missing = Estimate(warnings=("this treatment was not run here",))
+        cells += [number(row[column]), figures.get(response, missing)]
     return cells
 
 
@@ -142,12 +137,12 @@ def _label(text: str | None) -> Level | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 19 else text
 
 
-def reproduces(published: float | None, here: EstimateDoc | None) -> str:
+def reproduces(published: float | None, here: Estimate | None) -> str:
     """Whether a published scaling factor lies in the measured interval, widened by `TOLERANCE`.
 
     An interval wider than `WIDEST` to each side would hold nearly anything: it decides nothing.
 
-    >>> reproduces(0.53, EstimateDoc(value=0.98, low=0.97, high=0.99))
+    >>> reproduces(0.53, Estimate(value=0.98, low=0.97, high=0.99))
     'no: published lower'
     """
     if published is None or here is None or here.value is None:

@@ -7,9 +7,10 @@ McSherry, M. Isard and D. G. Murray, Scalability! But at what COST?, HotOS 2015.
 from collections.abc import Mapping, Sequence
 from statistics import fmean, geometric_mean
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratio import paired_ratio
 from scalograph.analysis.simultaneous import paired_level
-from scalograph.findings.curves import curve_factor, docs
+from scalograph.findings.curves import curve_factor
 from scalograph.findings.names import (
     setting,
     title,
@@ -20,17 +21,11 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import UNLIKE
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    EstimateDoc,
-    Level,
-    TableDoc,
-)
+from scalograph.protocol.findings import Cell, Column, Level, TableDoc
 
 # Treatments that the sentence names.
 NAMED = 4
-Compared = tuple[Sample, EstimateDoc]
+Compared = tuple[Sample, Estimate]
 
 
 def reference(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> tuple[list[TableDoc], list[str]]:
@@ -59,17 +54,17 @@ def _level(table: Table, others: Sequence[tuple[Sample, Sample]]) -> float:
     return paired_level([n for n in n_pairs if n > 1], 0.0, table.study.protocol.confidence)
 
 
-def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> EstimateDoc:
+def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> Estimate:
     """How many times as fast, from the blocks that hold both."""
     name = primary(table)
     if (name in sample.whole) != (name in base.whole):
-        return EstimateDoc(confidence=confidence, warnings=[UNLIKE])
+        return Estimate(confidence=confidence, warnings=(UNLIKE,))
     own, other = (_by_block(s, name) for s in (sample, base))
     blocks = sorted(own.keys() & other.keys())
     base_s, own_s = [other[block] for block in blocks], [own[block] for block in blocks]
     is_rate = table.study.responses[name].better == "higher"
     over, under = (own_s, base_s) if is_rate else (base_s, own_s)
-    return docs(paired_ratio(over, under, confidence))
+    return paired_ratio(over, under, confidence)
 
 
 def _by_block(sample: Sample, name: str) -> dict[int, float]:
@@ -89,7 +84,7 @@ def _table(table: Table, found: Sequence[Compared]) -> TableDoc:
     rows: list[list[Cell]] = []
     for sample, gain in found:
         per_cpu = [int(sample.treatment[factor]) / sample.every[0].n_cpus] if counts else []
-        rows.append([*(sample.treatment[n] for n in shown), *per_cpu, gain.model_dump(), _word(gain)])
+        rows.append([*(sample.treatment[n] for n in shown), *per_cpu, gain, _word(gain)])
     note = "paired within blocks; intervals hold for all treatments at once; the reference itself is left out"
     return TableDoc(id="reference", title=f"Over {_named(table)}", note=note, columns=columns, rows=rows)
 
@@ -98,7 +93,7 @@ def _named(table: Table) -> str:
     return setting(table, table.study.reference)
 
 
-def _word(gain: EstimateDoc) -> str:
+def _word(gain: Estimate) -> str:
     if gain.low is None or gain.high is None:
         return "undecided"
     return "faster" if gain.low > 1 else "slower" if gain.high < 1 else "undecided"

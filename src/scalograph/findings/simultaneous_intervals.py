@@ -1,12 +1,13 @@
 """Intervals that were made one by one, made to hold all at once."""
 
 import math
+from dataclasses import replace
 
-from scalograph.analysis.estimate import t_quantile
-from scalograph.protocol.findings import EstimateDoc
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.students_t import t_quantile
 
 
-def at_once(cell: EstimateDoc, n_cells: int) -> EstimateDoc:
+def at_once(cell: Estimate, n_cells: int) -> Estimate:
     """The estimate with the interval that it needs so that those of `n_cells` hold together.
 
     Each has the confidence 1 - alpha / n (Bonferroni). A half-width grows as the quantile of Student's t with one
@@ -21,7 +22,7 @@ def at_once(cell: EstimateDoc, n_cells: int) -> EstimateDoc:
         low, high = value * (low / value) ** wider, value * _power(high / value, wider)
     else:
         low, high = value - wider * (value - low), value + wider * (high - value)
-    return cell.model_copy(update={"low": low, "high": high, "confidence": level})
+    return replace(cell, low=low, high=high, confidence=level)
 
 
 def _power(base: float, exponent: float) -> float:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.tail import merged
-from scalograph.findings.curves import docs
 from scalograph.findings.names import title, varied
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
@@ -50,7 +49,7 @@ def _row(table: Table, sample: Sample, shown: Sequence[str]) -> list[Cell]:
     estimates: list[Cell] = []
     for share in QUANTILES.values():
         known = [part.quantile(share) for part in parts if part.n * (1 - share) >= BEYOND - 1e-9]
-        estimates.append(docs(summarize(known, confidence)).model_dump())
+        estimates.append(summarize(known, confidence))
     ends = [
         float(f"{whole.quantile(share):.4g}") if whole.n * (1 - share) >= BEYOND - 1e-9 else None
         for share in (0.99, 0.999)

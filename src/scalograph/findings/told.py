@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.findings.curves import curve_factor
 from scalograph.findings.names import title
 from scalograph.findings.simultaneous_intervals import at_once
 from scalograph.findings.speedup_rule import gain
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import WARNING
-from scalograph.protocol.findings import EstimateDoc, Level, TableDoc
+from scalograph.protocol.findings import Level, TableDoc
 from scalograph.study.model import Table as Declared
 from scalograph.text.format import (
     decimals,
@@ -34,7 +35,7 @@ class Line:
     row: str
     ordered: bool
     labels: Sequence[str]
-    cells: Sequence[EstimateDoc]
+    cells: Sequence[Estimate]
     scale: Scale
 
     def figure(self, index: int) -> str:
@@ -107,9 +108,8 @@ def _lines(table: Table, wish: Declared, doc: TableDoc) -> Mapping[str, Line]:
     return found
 
 
-def _cells(doc: TableDoc, index: int) -> list[tuple[Level, EstimateDoc]]:
-    cells = [(row[0], EstimateDoc.model_validate(row[index])) for row in doc.rows]
-    return [(level, cell) for level, cell in cells if cell.value is not None]
+def _cells(doc: TableDoc, index: int) -> list[tuple[Level, Estimate]]:
+    return [(row[0], row[index]) for row in doc.rows if row[index].value is not None]
 
 
 def _where(table: Table, factor: str | None, levels: Sequence[str]) -> str:
@@ -143,7 +143,7 @@ def phrase(line: Line) -> str:
     return _ordered(line, directions) if line.ordered else _listed(line)
 
 
-def _directions(cells: Sequence[EstimateDoc]) -> dict[tuple[int, int], int]:
+def _directions(cells: Sequence[Estimate]) -> dict[tuple[int, int], int]:
     """For each two cells whose intervals do not overlap: 1 where the later one is higher, -1 where it is lower.
 
     The intervals are those that hold all at once: of 16 rows without any difference, one in four would show one else.
@@ -157,7 +157,7 @@ def _directions(cells: Sequence[EstimateDoc]) -> dict[tuple[int, int], int]:
     return found
 
 
-def _below(one: EstimateDoc, other: EstimateDoc) -> bool:
+def _below(one: Estimate, other: Estimate) -> bool:
     return one.high is not None and other.low is not None and one.high < other.low
 
 
@@ -177,7 +177,7 @@ def _between(line: Line) -> str:
     return f"between {line.place(lowest)} and {line.place(highest, name=False)}"
 
 
-def _extremes(cells: Sequence[EstimateDoc]) -> tuple[int, int]:
+def _extremes(cells: Sequence[Estimate]) -> tuple[int, int]:
     first, *_, last = sorted(range(len(cells)), key=lambda i: cells[i].value or 0.0)
     return first, last
 

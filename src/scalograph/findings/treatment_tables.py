@@ -2,27 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from scalograph.findings.curves import (
-    Sample,
-    curve_factor,
-    docs,
-    estimated,
-    key,
-    primary,
-)
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.curves import Sample, curve_factor, estimated, key, primary
 from scalograph.findings.names import setting, title, varied
 from scalograph.findings.speedup_rule import formula
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import Visible
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    Curve,
-    EstimateDoc,
-    Level,
-    Point,
-    TableDoc,
-)
+from scalograph.protocol.findings import Cell, Column, Curve, Level, Point, TableDoc
 from scalograph.study.model import Table as Declared
 
 __all__ = ["declared_tables", "judged", "title", "treatment_tables", "varied"]
@@ -100,8 +86,8 @@ def _row(table: Table, curve: Curve, point: Point, shown: Sequence[str], has_spe
     return [*cells, n_runs, "; ".join(point.flags)]
 
 
-def _cell(estimate: EstimateDoc | None) -> Cell:
-    return (estimate or EstimateDoc(warnings=["not taken here"])).model_dump()
+def _cell(estimate: Estimate | None) -> Cell:
+    return estimate or Estimate(warnings=("not taken here",))
 
 
 def declared_tables(
@@ -120,7 +106,7 @@ def declared_tables(
 def _pivot(
     table: Table,
     chosen: Mapping[tuple[Level, ...], Sample],
-    gains: Mapping[tuple[Level, ...], EstimateDoc | None],
+    gains: Mapping[tuple[Level, ...], Estimate | None],
     index: int,
     wish: Declared,
 ) -> TableDoc:
@@ -156,14 +142,14 @@ def _levels(table: Table, name: str, chosen: Mapping[tuple[Level, ...], Sample])
 def _pivot_cell(
     table: Table,
     taken: Mapping[tuple[Level, ...], Sample],
-    gains: Mapping[tuple[Level, ...], EstimateDoc | None],
+    gains: Mapping[tuple[Level, ...], Estimate | None],
     wish: Declared,
     here: Sequence[tuple[Level, ...]],
 ) -> Cell:
     if len(here) != 1:
         need = f"need one treatment in this cell, have {len(here)}: fix the other factors with `where`"
-        return EstimateDoc(warnings=[need]).model_dump()
+        return Estimate(warnings=(need,))
     (only,) = here
     if wish.response == "speedup":
         return _cell(gains.get(only))
-    return _cell(docs(estimated(table, taken[only], wish.response)))
+    return _cell(estimated(table, taken[only], wish.response))

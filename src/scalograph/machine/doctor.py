@@ -14,7 +14,7 @@ from scalograph.machine.check import Check
 from scalograph.machine.examine import disk, examined
 from scalograph.machine.floor.kept import KeptNoise, read_noise
 from scalograph.protocol.facts import HostFacts
-from scalograph.text.digits import two_digits
+from scalograph.text.quantities import two_digits
 
 __all__ = ["Check", "Report", "examine"]
 

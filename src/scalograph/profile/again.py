@@ -8,7 +8,6 @@ from scalograph.errors import Problem, ProtocolError, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.results import Results
-from scalograph.questions import planners
 from scalograph.run.plan import Plan, plan
 from scalograph.study import identity
 from scalograph.study.declare import declare
@@ -51,7 +50,7 @@ def _tried(
     file: Path, quick: bool, facts: HostFacts, before: Mapping[str, Any]
 ) -> tuple[Plan, list[identity.Difference]]:
     try:
-        planned = plan(declare(file, quick), facts, planners)
+        planned = plan(declare(file, quick), facts)
     except StudyError as error:
         raise StudyError([*error.problems, _OWN]) from error
     return planned, identity.differences(before, planned.first_event(""))

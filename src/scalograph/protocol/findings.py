@@ -2,10 +2,23 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+
+from scalograph.analysis.estimate import Estimate
 
 Level = bool | int | float | str
-Cell = Any  # a label, a number, a text or an Estimate; `Column.kind` says which
+
+
+def _cell(x: Any) -> Any:
+    """A cell that was read back; what only resembles an estimate stays as it is."""
+    try:
+        return _ESTIMATE.validate_python(x) if isinstance(x, dict) else x
+    except ValidationError:
+        return x
+
+
+_ESTIMATE = TypeAdapter(Estimate)
+Cell = Annotated[Any, BeforeValidator(_cell)]  # a label, a number, a text or an Estimate: `Column.kind` says which
 Text = Annotated[str, StringConstraints(max_length=4096)]
 
 
@@ -13,18 +26,6 @@ class Model(BaseModel):
     """A plain value of the findings document; unknown fields of a later version are ignored."""
 
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
-
-
-class EstimateDoc(Model):
-    """An estimate with its interval; the JSON form of `scalograph.analysis.Estimate`."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    confidence: float = 0.95
-    n: int = 0
-    method: str = ""
-    warnings: list[Text] = []
 
 
 class FactorDoc(Model):
@@ -97,7 +98,7 @@ class Trust(Model):
 class PointResponse(Model):
     """One response at one point of a curve: the estimate and the run scores behind it."""
 
-    estimate: EstimateDoc
+    estimate: Estimate
     scores: list[float] = []
     runs: list[str] = []
     verdicts: list[str] = []
@@ -109,10 +110,10 @@ class Point(Model):
     level: Level
     n_cpus: int | None = None
     responses: dict[str, PointResponse] = {}
-    speedup: EstimateDoc | None = None
-    simultaneous: EstimateDoc | None = None
-    efficiency: EstimateDoc | None = None
-    serial_fraction: EstimateDoc | None = None
+    speedup: Estimate | None = None
+    simultaneous: Estimate | None = None
+    efficiency: Estimate | None = None
+    serial_fraction: Estimate | None = None
     per_cpu_share: list[float] = []
     n_failed: int = 0
     flags: list[Text] = []
@@ -121,11 +122,11 @@ class Point(Model):
 class LawDoc(Model):
     """The scaling law of one curve, and the lines of it: speedup over the smallest size, by sizes in order."""
 
-    sigma: EstimateDoc
-    kappa: EstimateDoc
-    gamma: EstimateDoc
-    optimum: EstimateDoc
-    twice: EstimateDoc = Field(description="speedup at twice the largest size, or why it is refused")
+    sigma: Estimate
+    kappa: Estimate
+    gamma: Estimate
+    optimum: Estimate
+    twice: Estimate = Field(description="speedup at twice the largest size, or why it is refused")
     flags: list[Text] = []
     largest: float = Field(description="largest size measured; lines beyond it are predictions")
     end: Text = Field(default="", description="why the lines end where they do")
@@ -148,10 +149,10 @@ class Curve(Model):
 class SurfaceCell(Model):
     """One treatment of a surface: its time, what the CPUs need for it, and how its workers shared them."""
 
-    estimate: EstimateDoc
+    estimate: Estimate
     expected: float | None = Field(default=None, description="T(1) max(1, N/M), in the response's unit")
-    deviation: EstimateDoc | None = Field(default=None, description="time over the expected one")
-    fairness: EstimateDoc | None = Field(default=None, description="Jain's index of the workers' finish times")
+    deviation: Estimate | None = Field(default=None, description="time over the expected one")
+    fairness: Estimate | None = Field(default=None, description="Jain's index of the workers' finish times")
     busy: list[float] = Field(default=[], description="share of the time for which each CPU ran the workers")
     flag: Text = ""
 
@@ -166,7 +167,7 @@ class Surface(Model):
     y_levels: list[int]
     response: str
     cells: list[list[SurfaceCell | None]] = Field(description="one row for each of y_levels")
-    slopes: list[EstimateDoc] = Field(description="for each of y_levels, time that each worker beyond the CPUs adds")
+    slopes: list[Estimate] = Field(description="for each of y_levels, time that each worker beyond the CPUs adds")
 
 
 class EffectiveCpus(Model):
@@ -181,7 +182,7 @@ class EffectiveCpus(Model):
     n: int = Field(default=0, description="runs that the answer rests on")
     serial: tuple[float, float] | None = Field(default=None, description="serial share, 95 % credible range")
     gain: tuple[float, float] | None = Field(default=None, description="what the next level gains over k_eff")
-    used: EstimateDoc | None = Field(default=None, description="CPU seconds over wall seconds, at the highest level")
+    used: Estimate | None = Field(default=None, description="CPU seconds over wall seconds, at the highest level")
     at_once: list[float] = Field(default=[], description="share of the time with 0, 1, 2, ... tasks on a CPU")
     exact: float = Field(default=0.0, description="share of the time for which `at_once` is no estimate")
     mask: int | None = None
@@ -339,6 +340,17 @@ class Degraded(Model):
     n_runs: int = 0
 
 
+class CeilingPoint(Model):
+    """What the machine itself scales to on so many CPUs, in one kind of work."""
+
+    n_cpus: int
+    speedup: Estimate | None
+    n: int
+    n_disturbed: int
+    n_failed: int
+    flags: list[Text] = []
+
+
 class Findings(Model):
     """The whole document."""
 
@@ -359,7 +371,7 @@ class Findings(Model):
     residue: list[Text] = []
     warnings: list[Text] = []
     noise: Noise | None = None
-    ceilings: dict[str, list[dict[str, Any]]] | None = Field(
+    ceilings: dict[str, list[CeilingPoint]] | None = Field(
         default=None, max_length=64, description="kind of work -> what the machine itself scales to, by CPUs"
     )
     noise_since: dict[str, Any] | None = Field(default=None, description="the machine's noise against its kept floor")

@@ -26,8 +26,6 @@ from scalograph.findings.traces import traces
 from scalograph.findings.treatment_tables import declared_tables, treatment_tables
 from scalograph.findings.trust import n_short, trust
 from scalograph.findings.visible_effect import Visible, noise
-from scalograph.machine.ceiling.joined import joined
-from scalograph.profile.beside import profiled
 from scalograph.protocol.findings import (
     BaselineDoc,
     Degraded,
@@ -82,7 +80,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     tables = [*asked.tables, *shown, *surface_tables(table, mapped), *built.tables]
     tables += [] if asked.at_levels else [*against, *tails_table(table, taken)]
     tables += [] if asked.at_levels else treatment_tables(table, found, taken, visible)
-    made = Findings(
+    return Findings(
         study=_study(table), machine=dict(table.machine), runs=_runs(table, every),
         trust=trust(table, every, floor, varying, objections, [*further, *drift_doubt.doubt(table, every)]),
         answer=[brief(text, LONGEST) for text in said],
@@ -95,7 +93,6 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
         degraded=_degraded(table.rows), reproduce=list(reproduce),
     )  # fmt: skip
-    return profiled(joined(made, table.ceiling) if table.ceiling else made, folder)
 
 
 def _study(table: Table) -> StudyDoc:

@@ -1,46 +1,27 @@
 """Stop 2 as the commands call it: a declared study on a host to what will be run, and with which program."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from scalograph import __version__
 from scalograph.control.discover import with_launchers
 from scalograph.design.duration import expected_seconds, seconds_per_treatment
-from scalograph.design.planner import Design, Planner, Run
+from scalograph.design.planner import Design, RunPlan, run_plan
 from scalograph.design.replay import timed_runs
 from scalograph.design.resolve import design
 from scalograph.protocol import journal, results
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.provenance import sources, uses
 from scalograph.study import identity
-from scalograph.study.check_question import SEARCHED
 from scalograph.study.declare import Declared
 from scalograph.study.levels import parse_levels
 from scalograph.study.model import Study
 from scalograph.study.program import Program, program
+from scalograph.study.question_names import is_search
 from scalograph.study.workload import refusals
-
-
-class Planning(Protocol):
-    """What the questions know of a design (`scalograph.questions.planners`); a host knows no question."""
-
-    def planner_of(self, design: Design) -> Planner:
-        """Return who says which run comes next. Raises StudyError where the question cannot be asked of the design."""
-
-    def planned_runs(self, design: Design) -> Iterator[Run]:
-        """Return the runs that are known before the first is made."""
-
-    def asked_for(self, design: Design) -> list[int]:
-        """Return how many those are of each treatment. Raises as `planner_of` does."""
-
-    def most_runs(self, design: Design) -> int:
-        """Return after how many runs a search ends."""
-
-    def block_size(self, design: Design) -> int:
-        """Return how many runs a block is expected to hold."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +32,16 @@ class Plan:
     facts: HostFacts
     design: Design
     program: Program
-    planning: Planning
+
+    @cached_property
+    def runs(self) -> RunPlan:
+        """Which runs answer the question of the design."""
+        return run_plan(self.design)
 
     def first_event(self, probe: str) -> dict[str, Any]:
         """The `study` event of the journal."""
         study, made = self.design.study, self.design
-        planned = {"treatments": [dict(t) for t in made.treatments], "runs": self.planning.asked_for(made)}
+        planned = {"treatments": [dict(t) for t in made.treatments], "runs": self.runs.asked_for()}
         return {
             "protocol": 1,
             "scalograph": __version__,
@@ -69,13 +54,12 @@ class Plan:
         }
 
 
-def plan(declared: Declared, facts: HostFacts, planning: Planning, starts: bool = True) -> Plan:
+def plan(declared: Declared, facts: HostFacts, starts: bool = True) -> Plan:
     """Plan a study. Touches no machine: the host is the value that it is given, and a launcher that a level names.
 
     Args:
         declared: what to plan.
         facts: of the host.
-        planning: which runs its question takes.
         starts: whether such launchers may be started, to ask what they are; else they are taken for the latest release.
 
     Raises:
@@ -85,8 +69,9 @@ def plan(declared: Declared, facts: HostFacts, planning: Planning, starts: bool 
     started = program(declared.study.workload, declared.folder)
     refusal = refusals(started.workload, started.values, facts) if started.workload else lambda treatment: None
     made = design(declared.study, facts, refusal)
-    planning.asked_for(made)  # refuses what it cannot search before there is a folder of results
-    return Plan(declared, facts, made, started, planning)
+    planned = Plan(declared, facts, made, started)
+    planned.runs.asked_for()  # refuses what cannot be searched before there is a folder of results
+    return planned
 
 
 def _launchers(study: Study, facts: HostFacts) -> list[str]:
@@ -102,12 +87,11 @@ def write_design(planned: Plan, file: Path) -> None:
     """Write design.jsonl: what is planned, then every run in order; of a search, those that are made in any case."""
     study = planned.design.study
     head = {"protocol": 1, "study": study.name, "seed": study.seed, "dropped": list(planned.design.dropped)}
-    if study.question in SEARCHED:
-        most = planned.planning.most_runs(planned.design)
-        head |= {"question": study.question, "most_runs": most, "budget_s": study.protocol.budget_s}
+    if is_search(study.question):
+        head |= {"question": study.question, "most_runs": planned.runs.most_runs, "budget_s": study.protocol.budget_s}
     runs = (
         {"run": run.run, "block": run.block, "treatment": dict(run.treatment), "replicate": run.replicate}
-        for run in planned.planning.planned_runs(planned.design)
+        for run in planned.runs.planned_runs()
     )
     results.write_text(file, "".join(json.dumps(line) + "\n" for line in (head, *runs)))
 

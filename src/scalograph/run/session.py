@@ -58,7 +58,7 @@ def run_session(
         StudyError: the study or the machine differs from the journal's.
         HostError: the host refuses.
     """
-    planner, event = planned.planning.planner_of(planned.design), planned.first_event(probe)
+    planner, event = planned.runs.planner(), planned.first_event(probe)
     judging = partial(judge, asked=asked(planned.design.study))
     first, n_before, spent = ("study", event), 0, dict[int, float]()
     if accepted is not None:
@@ -72,7 +72,7 @@ def run_session(
         for name, fields in (machine or {}).items():
             book.append(name, **fields)
         protocol = planned.design.study.protocol
-        size = planned.planning.block_size(planned.design)
+        size = planned.runs.block_size
         budget = Budget(protocol.budget_s, spent, protocol.budget_runs, n_before, size)
         with progress(n_before, planner) as shown:
             loop = Loop(instrument, book, shown, judging)
@@ -97,7 +97,7 @@ def run_unkept(planned: Plan, instrument: Instrument, progress: Progress | None 
         HostError: the host refuses.
         KeyboardInterrupt: a signal came meanwhile.
     """
-    book, planner = _MemoryJournal(), planned.planning.planner_of(planned.design)
+    book, planner = _MemoryJournal(), planned.runs.planner()
     judging = partial(judge, asked=asked(planned.design.study))
     ended = run_study(planner, Loop(instrument, book, progress or Silent(), judging), Budget(None))
     if ended.reason == "interrupted":

@@ -3,7 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from scalograph.protocol.findings import EstimateDoc, Level
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.findings import Level
 from scalograph.text.scale import PLAIN, Scale
 
 DASH = "\N{EN DASH}"
@@ -38,14 +39,14 @@ def number(x: float | None, scale: Scale = PLAIN) -> str:
     return _trimmed(f"{scaled:,.{_decimals_of(scaled, 6)}f}")
 
 
-def estimate(e: EstimateDoc | None, scale: Scale = PLAIN) -> Shown:
+def estimate(e: Estimate | None, scale: Scale = PLAIN) -> Shown:
     """An estimate with its interval; the interval's width says how many digits both deserve.
 
-    >>> str(estimate(EstimateDoc(value=1.9234, low=1.8812, high=1.9613)))
+    >>> str(estimate(Estimate(value=1.9234, low=1.8812, high=1.9613)))
     '1.92 [1.88, 1.96]'
-    >>> str(estimate(EstimateDoc(value=1.0, low=1.0, high=1.0))), str(estimate(EstimateDoc(value=0.0)))
+    >>> str(estimate(Estimate(value=1.0, low=1.0, high=1.0))), str(estimate(Estimate(value=0.0)))
     ('1', '0')
-    >>> str(estimate(EstimateDoc(value=0.64, low=0.0029, high=142.0)))
+    >>> str(estimate(Estimate(value=0.64, low=0.0029, high=142.0)))
     '0.64 [0.0029, 142]'
     """
     if e is None or e.value is None:

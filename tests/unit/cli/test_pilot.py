@@ -16,7 +16,6 @@ from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.questions import planners
 from scalograph.run.begin import begin
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.plan import plan
@@ -80,7 +79,7 @@ def run_declared(status: str = "ok", reason: str | None = None) -> Callable[...,
     """`five_stops.run_declared` without a machine."""
 
     def run(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None, host: str) -> Session:
-        planned = plan(declared, HOST, planners)
+        planned = plan(declared, HOST)
         made, machine = begin(planned, folder), Measuring(declared.study.protocol.iterations, status)
         done = run_session(planned, made, machine, "probe", lambda *_: nullcontext(machine), None)
         return replace(done, reason=reason or done.reason)

@@ -43,10 +43,10 @@ def test_each_treatment_says_what_leaving_out_did(tmp_path: Path) -> None:
     assert shown.title == "With and without the disturbed runs"
     assert [row[0] for row in shown.rows] == [2, 1], "the most moved first, none for what lost nothing"
     _, n, causes, without, with_all, change, beyond = shown.rows[0]
-    assert (n, causes, without["n"], with_all["n"], beyond) == (6, "neighbor 6", 6, 12, "yes")
-    assert without["value"] == pytest.approx(2.0, rel=0.01)
+    assert (n, causes, without.n, with_all.n, beyond) == (6, "neighbor 6", 6, 12, "yes")
+    assert without.value == pytest.approx(2.0, rel=0.01)
     assert change == pytest.approx(100 * (1.5**0.5 - 1), abs=1)
-    assert with_all["value"] == pytest.approx(without["value"] * (1 + change / 100), rel=1e-3)
+    assert with_all.value == pytest.approx(without.value * (1 + change / 100), rel=1e-3)
 
 
 def test_a_change_within_the_interval_says_so(tmp_path: Path) -> None:

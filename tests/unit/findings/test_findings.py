@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
 from scalograph.findings import table
 from scalograph.findings.published import reproduces
-from scalograph.protocol.findings import EstimateDoc, Findings
+from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
 
 from ..findings.test_table import TREATMENTS, write
@@ -141,7 +142,7 @@ def test_published_figures_stand_beside_the_measured_ones(tmp_path: Path) -> Non
     (shown,) = [t for t in found.tables if t.id == "published"]
     assert [c.name for c in shown.columns][:3] == ["os", "threads", "sync"]
     assert [row[-1] for row in shown.rows] == ["yes", "no: published higher", "not measured"]
-    assert shown.rows[1][3] == 40.0 and shown.rows[1][4]["value"] == pytest.approx(4.0, rel=1e-3)
+    assert shown.rows[1][3] == 40.0 and shown.rows[1][4].value == pytest.approx(4.0, rel=1e-3)
     assert (
         found.answer[-1]
         == "Of 2 published scaling factors that have a treatment here, 1 reproduce; 1 published higher than here."
@@ -203,13 +204,13 @@ def test_published_baselines_say_nothing_and_the_lowest_factor_says_where(tmp_pa
 
 
 def test_reproduction_is_by_interval_and_never_without_one() -> None:
-    here = EstimateDoc(value=1.0, low=0.98, high=1.02)
+    here = Estimate(value=1.0, low=0.98, high=1.02)
     assert [reproduces(x, here) for x in (0.9, 0.95, 1.0, 1.05, 1.2, None)] == [
         "no: published lower", "yes", "yes", "yes", "no: published higher", "not measured",
     ]  # fmt: skip
-    assert reproduces(1.0, EstimateDoc(value=1.0)) == "undecided"
-    assert reproduces(1.0, EstimateDoc(value=1.0, low=0.76, high=1.24)) == "yes"
-    assert reproduces(1.0, EstimateDoc(value=1.0, low=0.7, high=1.3)) == "undecided"
+    assert reproduces(1.0, Estimate(value=1.0)) == "undecided"
+    assert reproduces(1.0, Estimate(value=1.0, low=0.76, high=1.24)) == "yes"
+    assert reproduces(1.0, Estimate(value=1.0, low=0.7, high=1.3)) == "undecided"
 
 
 def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:
@@ -223,7 +224,7 @@ def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:
     file = write(tmp_path / "journal.jsonl", made, text, design={"treatments": grid, "runs": [3] * 6})
     (shown,) = [t for t in findings(table.load(file)).tables if t.id == "baseline-across-cpus"]
     assert shown.rows[0][:2] == [2, 1]
-    assert shown.rows[0][2]["value"] == pytest.approx(1.5)
+    assert shown.rows[0][2].value == pytest.approx(1.5)
     assert shown.rows[0][3] == "slower on more CPUs"
 
 

@@ -63,8 +63,8 @@ def test_each_curve_has_its_law(work: str) -> None:
     doc = laws(given)
     assert doc is not None and [row[0] for row in doc.rows] == ["none", "cas"]
     for _, sigma, kappa, optimum, _, _flags in doc.rows:
-        assert sigma["low"] < 0.1 < sigma["high"] and kappa["low"] < 0.01 < kappa["high"]
-        assert optimum["low"] < (0.9 / 0.01) ** 0.5 < optimum["high"]
+        assert sigma.low < 0.1 < sigma.high and kappa.low < 0.01 < kappa.high
+        assert optimum.low < (0.9 / 0.01) ** 0.5 < optimum.high
 
 
 def test_what_twice_as_many_would_give_is_refused_where_the_cpus_end() -> None:
@@ -72,7 +72,7 @@ def test_what_twice_as_many_would_give_is_refused_where_the_cpus_end() -> None:
     doc = laws(given)
     assert doc is not None
     refused = doc.rows[0][4]
-    assert refused["value"] is None and "beyond 8 there is no CPU for each" in refused["warnings"][0]
+    assert refused.value is None and "beyond 8 there is no CPU for each" in refused.warnings[0]
 
 
 def test_two_sizes_have_no_law() -> None:
@@ -172,10 +172,10 @@ def placed(machine: Mapping[str, Any], sizes: tuple[int, ...]) -> Table:
 def test_nothing_is_predicted_for_cpus_of_another_kind(machine: Mapping[str, Any], tmp_path: Path) -> None:
     doc = laws(placed(machine, (1, 2, 4, 8, 16)))
     assert doc is not None
-    told = {row[0]: row[-2]["warnings"] for row in doc.rows}
-    assert told["compact"] == ["beyond 16 another socket begins; nothing was measured there"]
-    assert told["scatter"] == ["beyond 16 CPUs share cores; nothing was measured there"]
-    assert told["one-per-core"] == ["beyond 16 another socket would begin; nothing was measured there"]
+    told = {row[0]: row[-2].warnings for row in doc.rows}
+    assert told["compact"] == ("beyond 16 another socket begins; nothing was measured there",)
+    assert told["scatter"] == ("beyond 16 CPUs share cores; nothing was measured there",)
+    assert told["one-per-core"] == ("beyond 16 another socket would begin; nothing was measured there",)
 
 
 def test_where_the_kind_stays_it_is_predicted(machine: Mapping[str, Any]) -> None:

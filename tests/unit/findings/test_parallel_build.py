@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.findings import table
 from scalograph.findings.curves import samples
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import EstimateDoc, TableDoc
+from scalograph.protocol.findings import TableDoc
 from scalograph.questions.parallel_build.answer import Told, jobs_factor, parallel_build
 from scalograph.questions.parallel_build.tables_memory import Memory
 
@@ -100,8 +101,9 @@ def by_name(found: Told) -> dict[str, TableDoc]:
     return {doc.id: doc for doc in found.tables}
 
 
-def cell(raw: object) -> EstimateDoc:
-    return EstimateDoc.model_validate(raw)
+def cell(raw: object) -> Estimate:
+    assert isinstance(raw, Estimate)
+    return raw
 
 
 def test_how_parallel_each_was(tmp_path: Path) -> None:

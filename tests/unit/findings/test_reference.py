@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
 from scalograph.findings.whole_run import UNLIKE
 from scalograph.questions.assemble import findings
@@ -36,8 +37,8 @@ def test_all_are_told_as_times_as_fast_as_the_reference(tmp_path: Path) -> None:
     rows = {(row[0], row[1]): row for row in table.rows}
     assert len(rows) == 3  # the reference itself is left out
     gains = {key: row[3] for key, row in rows.items()}
-    assert all(isinstance(gain, dict) for gain in gains.values())
-    values = {key: gain["value"] for key, gain in gains.items() if isinstance(gain, dict)}
+    assert all(isinstance(gain, Estimate) for gain in gains.values())
+    values = {key: gain.value for key, gain in gains.items() if isinstance(gain, Estimate)}
     assert values == {(2, "none"): pytest.approx(2), (1, "cas"): pytest.approx(0.5), (2, "cas"): pytest.approx(0.8)}
     assert rows[2, "none"][2] == 1.0  # threads per CPU
     assert [rows[key][-1] for key in ((2, "none"), (1, "cas"))] == ["faster", "slower"]
@@ -96,8 +97,8 @@ def test_a_whole_run_is_not_held_against_a_median(tmp_path: Path) -> None:
     (table,) = [table for table in found_in(tmp_path, runs, text).tables if table.id == "reference"]
     cells = {(row[0], row[1]): row[3] for row in table.rows}
     refused, told = cells[1, "cas"], cells[2, "none"]
-    assert isinstance(refused, dict) and refused["value"] is None and refused["warnings"] == [UNLIKE]
-    assert isinstance(told, dict) and told["value"] == pytest.approx(2, rel=0.02)
+    assert isinstance(refused, Estimate) and refused.value is None and refused.warnings == (UNLIKE,)
+    assert isinstance(told, Estimate) and told.value == pytest.approx(2, rel=0.02)
 
 
 def test_runs_of_one_block_are_taken_together(tmp_path: Path) -> None:
@@ -109,4 +110,4 @@ def test_runs_of_one_block_are_taken_together(tmp_path: Path) -> None:
     (table,) = [table for table in findings(read).tables if table.id == "reference"]
     cells = {(row[0], row[1]): row[3] for row in table.rows}
     gain = cells[2, "none"]
-    assert isinstance(gain, dict) and gain["value"] == pytest.approx(4, rel=0.01)  # sqrt(1 * 4) over 0.5
+    assert isinstance(gain, Estimate) and gain.value == pytest.approx(4, rel=0.01)  # sqrt(1 * 4) over 0.5

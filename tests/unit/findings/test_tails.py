@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import TableDoc
 
 from ..records import record
@@ -39,15 +40,15 @@ def test_tails_are_those_of_all_runs_together(tmp_path: Path) -> None:
     assert late[5] is None  # of the last thousandth there are three: no quantile
     p99 = late[3]
     # Of its own run they are two in a hundred: what is told of runs has an interval that says how they differ.
-    assert isinstance(p99, dict) and p99["low"] < 1 < p99["value"] < 50 < p99["high"]
+    assert isinstance(p99, Estimate) and p99.low < 1 < p99.value < 50 < p99.high
 
 
 def test_a_quantile_of_too_few_iterations_is_not_told(tmp_path: Path) -> None:
     table = tails(tmp_path, 205, 1)
     assert table is not None
     p50, p90, p99 = table.rows[0][1:4]
-    assert isinstance(p50, dict) and isinstance(p90, dict) and isinstance(p99, dict)
-    assert p50["value"] and p90["value"] and p99["value"] is None
+    assert isinstance(p50, Estimate) and isinstance(p90, Estimate) and isinstance(p99, Estimate)
+    assert p50.value and p90.value and p99.value is None
 
 
 def test_few_iterations_have_no_tail(tmp_path: Path) -> None:

@@ -53,6 +53,6 @@ def test_a_pivot_needs_one_treatment_in_each_cell(tmp_path: Path) -> None:
     for more, cells in (('columns = "lock"\n', 2), ('where = { lock = "cas" }\n', 1), ("", 0)):
         (pivot, *_) = findings(table.load(write(tmp_path / "journal.jsonl", runs, VALID + wish + more))).tables
         assert [row[0] for row in pivot.rows] == [1, 2, 4]
-        values = [[cell["value"] for cell in row[1:]] for row in pivot.rows]
+        values = [[cell.value for cell in row[1:]] for row in pivot.rows]
         wanted = [[pytest.approx(n, rel=0.01)] * cells or [None] for n in (1, 2, 4)]
         assert values == wanted

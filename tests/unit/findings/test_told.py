@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from scipy import stats
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.findings import table
 from scalograph.findings.simultaneous_intervals import at_once
 from scalograph.findings.told import MAX_SENTENCES, Line, phrase
-from scalograph.protocol.findings import EstimateDoc
 from scalograph.questions.assemble import findings
 from scalograph.text.scale import Scale
 
@@ -21,7 +21,7 @@ JITTER = (-0.1, 0.0, 0.1)
 
 def line(*cells: tuple[float | None, ...], labels: str = "", ordered: bool = True, unit: str = "") -> Line:
     """Cells are (low, value, high), or (value,) where the interval has no width."""
-    docs = [EstimateDoc(low=cell[0], value=cell[len(cell) // 2], high=cell[-1]) for cell in cells]
+    docs = [Estimate(low=cell[0], value=cell[len(cell) // 2], high=cell[-1]) for cell in cells]
     names = labels.split() or [str(i) for i in range(1, len(cells) + 1)]
     return Line("priority", ordered, names, docs, Scale(1.0, unit))
 
@@ -56,7 +56,7 @@ def test_what_a_line_does_is_said(given: Line, said: str) -> None:
 
 
 def test_without_intervals_nothing_is_claimed() -> None:
-    cells = [EstimateDoc(value=1.0), EstimateDoc(value=9.0)]
+    cells = [Estimate(value=1.0), Estimate(value=9.0)]
     assert (
         phrase(Line("threads", True, ["1", "2"], cells, Scale(1.0, "s"))) == "1.0 to 9.0 s, too few runs for intervals"
     )
@@ -148,21 +148,21 @@ def test_a_table_whose_cells_hold_no_run_is_not_told(tmp_path: Path) -> None:
 
 
 def test_a_difference_is_claimed_only_where_all_intervals_together_leave_none() -> None:
-    cells = [EstimateDoc(low=x - 0.1, value=x, high=x + 0.1, n=5) for x in (1.0, 1.1, 1.25)]
+    cells = [Estimate(low=x - 0.1, value=x, high=x + 0.1, n=5) for x in (1.0, 1.1, 1.25)]
     two = Line("jobs", True, ["1", "3"], [cells[0], cells[2]], Scale(1.0, ""))
     assert phrase(two).startswith("no difference along jobs is seen"), "each alone would be apart"
-    far = [EstimateDoc(low=x - 0.1, value=x, high=x + 0.1, n=5) for x in (1.0, 1.5, 2.0)]
+    far = [Estimate(low=x - 0.1, value=x, high=x + 0.1, n=5) for x in (1.0, 1.5, 2.0)]
     assert phrase(Line("jobs", True, ["1", "2", "3"], far, Scale(1.0, ""))).startswith(
         "it rises from 1.00 [0.90, 1.10]"
     )
 
 
 def test_intervals_that_hold_at_once_are_wider() -> None:
-    found = at_once(EstimateDoc(low=0.8, value=1.0, high=1.25, n=5), 4)
+    found = at_once(Estimate(low=0.8, value=1.0, high=1.25, n=5), 4)
     assert found.confidence == pytest.approx(0.9875)
     wider = stats.t.ppf(1 - 0.0125 / 2, 4) / stats.t.ppf(0.975, 4)
     assert (found.low, found.high) == pytest.approx((0.8**wider, 1.25**wider))
-    below = at_once(EstimateDoc(low=-1.0, value=0.0, high=1.0, n=5), 4)
+    below = at_once(Estimate(low=-1.0, value=0.0, high=1.0, n=5), 4)
     assert (below.low, below.high) == pytest.approx((-wider, wider))
-    same = EstimateDoc(low=0.8, value=1.0, high=1.25, n=1)
+    same = Estimate(low=0.8, value=1.0, high=1.25, n=1)
     assert at_once(same, 4) is same and at_once(found, 1) is found

@@ -8,7 +8,6 @@ import pytest
 
 from scalograph.design.planner import Run
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.questions import planners
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import DEGRADED, find_probe
@@ -43,7 +42,7 @@ TREATMENT = {"clients": 3, "cpus": 1}
 def planned(tmp_path: Path) -> Plan:
     """A plan whose program has a service beside its driver."""
     (tmp_path / "study.toml").write_text(STUDY)
-    made = plan(declare(tmp_path / "study.toml"), FACTS, planners)
+    made = plan(declare(tmp_path / "study.toml"), FACTS)
     driver = replace(made.program.processes[0], role="driver")
     return replace(made, program=replace(made.program, processes=(driver, SERVICE)))
 

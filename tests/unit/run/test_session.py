@@ -16,7 +16,6 @@ from scalograph.findings import table
 from scalograph.protocol import journal, results
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.protocol.results import Results
-from scalograph.questions import planners
 from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
 from scalograph.run.session import Session, run_session
@@ -64,7 +63,7 @@ def planned(
     folder.mkdir(exist_ok=True)
     file = folder / "study.toml"
     file.write_text(STUDY.format(command=command, levels=levels, runs=runs) + more)
-    return plan(declare(file), HOST.model_copy(update=facts), planners)
+    return plan(declare(file), HOST.model_copy(update=facts))
 
 
 def run(planned: Plan, made: Results, accepted: list[str] | None = None) -> Session:
@@ -152,7 +151,7 @@ def test_other_treatments_are_never_accepted(tmp_path: Path, made: Results, leve
 
 def test_the_other_form_is_accepted_by_name_like_any_other_difference(tmp_path: Path) -> None:
     planned(tmp_path / "study", more="[quick]\nprotocol = { runs = 1 }\n")
-    full, quick = (plan(declare(tmp_path / "study" / "study.toml", quick), HOST, planners) for quick in (False, True))
+    full, quick = (plan(declare(tmp_path / "study" / "study.toml", quick), HOST) for quick in (False, True))
     made = begin(quick, tmp_path / "results")
     run(quick, made)
     assert run(full, made, ["study_hash"]).reason == "complete"
@@ -163,7 +162,7 @@ def test_the_quick_form_is_not_resumed_as_the_whole_nor_the_other_way(
     tmp_path: Path, first: bool, then: bool, fix: str
 ) -> None:
     planned(tmp_path / "study", more="[quick]\nprotocol = { runs = 1 }\n")
-    full, quick = (plan(declare(tmp_path / "study" / "study.toml", quick), HOST, planners) for quick in (False, True))
+    full, quick = (plan(declare(tmp_path / "study" / "study.toml", quick), HOST) for quick in (False, True))
     made = begin(quick if first else full, tmp_path / "results")
     run(quick if first else full, made)
     said = f"resume: one is the study in full, the other its quick form, expected the same form; {fix}$"
@@ -330,6 +329,6 @@ def test_what_goes_on_is_the_file_that_was_given_and_not_its_copy(tmp_path: Path
     given, folder = tmp_path / "study/study.toml", made.folder
     with pytest.raises(StudyError, match=rf"go on with: scalograph run {given} --resume -o {folder}$"):
         begin(planned(tmp_path / "study"), folder)
-    ships = plan(declare_shipped("thread-scaling", quick=True), HOST, planners)
+    ships = plan(declare_shipped("thread-scaling", quick=True), HOST)
     with pytest.raises(StudyError, match=rf"go on with: scalograph study thread-scaling --resume -o {folder}$"):
         begin(ships, folder)

@@ -2,6 +2,7 @@
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.cli.adhoc.answer import Along, Step
+from scalograph.text.quantities import percents
 
 # So many of the CPUs that are used most are as many.
 ALIKE = 0.95
@@ -78,14 +79,3 @@ def _unsure(along: Along, taken: Step, target: float) -> str:
 
 def _holds(estimate: Estimate, x: float) -> bool:
     return estimate.low != estimate.high and estimate.contains(x)
-
-
-def percents(low: float, high: float) -> str:
-    """A range of shares.
-
-    >>> percents(0.041, 0.062), percents(-0.02, 0.09)
-    ('4 to 6 %', '-2 to 9 %')
-    """
-    digits = 0 if high - low >= 0.01 or max(abs(low), abs(high)) >= 0.1 else 1
-    ends = [f"{100 * x:.{digits}f}" for x in (low, high)]
-    return f"{ends[0]} to {ends[1]} %" if ends[0] != ends[1] else f"{ends[0]} %"

@@ -5,7 +5,7 @@ from statistics import median
 
 from scalograph.analysis.stopping import half_width
 from scalograph.cli.adhoc.answer import Along, Step
-from scalograph.findings.curves import curve_factor, docs, primary
+from scalograph.findings.curves import curve_factor, primary
 from scalograph.findings.table import Table
 from scalograph.text.format import estimate
 
@@ -18,7 +18,7 @@ def law_line(along: Along) -> str:
     law = along.law
     if law is None:
         return ""
-    parts = [f"{name} {estimate(docs(getattr(law, name)))}" for name in ("sigma", "kappa")]
+    parts = [f"{name} {estimate(getattr(law, name))}" for name in ("sigma", "kappa")]
     parts += [text] if (text := _optimum(along)) else []
     return "; ".join([f"Law: {', '.join(parts)}", *law.flags])
 
@@ -27,7 +27,7 @@ def _optimum(along: Along) -> str:
     assert along.law is not None
     best = along.law.optimum
     if best.value is not None:
-        return f"largest at {estimate(docs(best))}"
+        return f"largest at {estimate(best)}"
     return f"largest above {best.low:.3g}" if best.low is not None else ""
 
 

@@ -9,7 +9,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.cli.adhoc.answer import Along, Step
 from scalograph.cli.adhoc.law_note import unused
 from scalograph.cli.adhoc.plot import Mark, plot
-from scalograph.findings.curves import curve_factor, docs, estimated
+from scalograph.findings.curves import curve_factor, estimated
 from scalograph.findings.names import title, varied
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import (
@@ -63,7 +63,7 @@ def _cells(table: Table, step: Step, names: Sequence[str]) -> list[Cell]:
 
 
 def _doc(estimate: Estimate | None) -> Cell:
-    return (docs(estimate) if estimate else docs(Estimate(None, None, None, 0.95, 0, "", ()))).model_dump()
+    return estimate or Estimate()
 
 
 def _runs(step: Step) -> str:

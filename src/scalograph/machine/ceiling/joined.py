@@ -1,18 +1,12 @@
 """A machine's ceiling beside the findings of a study: sentences, a table, and the document."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.machine.ceiling.reach import Reached, reach, speedups
 from scalograph.machine.ceiling.words import sentence, summary
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    EstimateDoc,
-    Findings,
-    TableDoc,
-)
+from scalograph.protocol.findings import CeilingPoint, Cell, Column, Findings, TableDoc
 from scalograph.protocol.machine_ceiling import WORDS, Ceiling, Timed
 
 # A study may have hundreds of curves; the table has a row for each of these many.
@@ -30,7 +24,7 @@ class Beside(NamedTuple):
 
     answer: list[str]
     tables: list[TableDoc]
-    document: dict[str, list[dict[str, Any]]]
+    document: dict[str, list[CeilingPoint]]
 
 
 def beside(found: Findings, ceiling: Ceiling) -> Beside:
@@ -57,19 +51,18 @@ def joined(found: Findings, ceiling: Ceiling) -> Findings:
     return found.model_copy(update={**update, "ceilings": more.document})
 
 
-def document(ceiling: Ceiling) -> dict[str, list[dict[str, Any]]]:
+def document(ceiling: Ceiling) -> dict[str, list[CeilingPoint]]:
     """`ceilings` of the findings: kind -> points over one CPU, fewest CPUs first."""
     return {kind: [_point(ceiling, kind, part) for part in parts] for kind, parts in ceiling.kinds.items()}
 
 
-def _point(ceiling: Ceiling, kind: str, part: Timed) -> dict[str, Any]:
+def _point(ceiling: Ceiling, kind: str, part: Timed) -> CeilingPoint:
     point = ceiling.speedups(kind).get(part.n_cpus)
-    gain = EstimateDoc(**{**asdict(point.speedup), "warnings": list(point.speedup.warnings)}) if point else None
     flags = ["rests on disturbed runs"] if part.falls_back else []
-    return {
-        "n_cpus": part.n_cpus, "speedup": gain.model_dump() if gain else None,
-        "n": len(part.scores), "n_disturbed": part.n_disturbed, "n_failed": part.n_failed, "flags": flags,
-    }  # fmt: skip
+    return CeilingPoint(
+        n_cpus=part.n_cpus, speedup=point.speedup if point else None,
+        n=len(part.scores), n_disturbed=part.n_disturbed, n_failed=part.n_failed, flags=flags,
+    )  # fmt: skip
 
 
 def _tables(ceiling: Ceiling, reached: Sequence[Reached]) -> list[TableDoc]:
@@ -79,8 +72,8 @@ def _tables(ceiling: Ceiling, reached: Sequence[Reached]) -> list[TableDoc]:
     columns += [Column(name=f"{n} CPU{'s' * (n > 1)}", kind="estimate") for n in sizes]
     rows: list[list[Cell]] = []
     for kind, parts in points.items():
-        at = {part["n_cpus"]: part["speedup"] for part in parts}
-        rows.append([WORDS.get(kind, kind), *(at.get(n) or EstimateDoc().model_dump() for n in sizes)])
+        at = {part.n_cpus: part.speedup for part in parts}
+        rows.append([WORDS.get(kind, kind), *(at.get(n) or Estimate() for n in sizes)])
     note = _NOTE.format(at=ceiling.at)
     first = TableDoc(id="ceilings", title="What this machine itself scales to", note=note, columns=columns, rows=rows)
     return [first, _against_table(reached)] if reached else [first]
@@ -94,6 +87,5 @@ def _against_table(reached: Sequence[Reached]) -> TableDoc:
     rows: list[list[Cell]] = []
     for it in reached:
         labels = {each.kind: each.label for each in it.found}
-        gain = EstimateDoc(**{**asdict(it.speedup), "warnings": list(it.speedup.warnings)}).model_dump()
-        rows.append([it.name, it.n_cpus, gain, *(labels.get(kind, "unknown") for kind in kinds)])
+        rows.append([it.name, it.n_cpus, it.speedup, *(labels.get(kind, "unknown") for kind in kinds)])
     return TableDoc(id="against-ceilings", title="Against the ceilings", note=_AGAINST, columns=columns, rows=rows)

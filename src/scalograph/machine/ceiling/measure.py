@@ -10,7 +10,6 @@ from scalograph.findings.sample import COUNTED
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import Ceiling, Timed
-from scalograph.questions import planners
 from scalograph.run.hosts.base import Host
 from scalograph.run.loop import Progress
 from scalograph.run.plan import Plan, plan
@@ -57,7 +56,7 @@ def planned_ceiling(facts: HostFacts, levels: Sequence[int] | None = None, runs:
     if levels is not None:
         factors["cpus"] = factors["cpus"].model_copy(update={"levels": sorted({1, *levels})})
     changed = study.model_copy(update={"factors": factors, "protocol": protocol})
-    return plan(replace(declared, study=changed), facts, planners)
+    return plan(replace(declared, study=changed), facts)
 
 
 class _Run(NamedTuple):

@@ -4,12 +4,7 @@ from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.machine.ceiling.verdict import Against, against
-from scalograph.protocol.findings import (
-    Curve,
-    EstimateDoc,
-    Findings,
-    Point,
-)
+from scalograph.protocol.findings import Curve, Findings, Point
 from scalograph.protocol.machine_ceiling import Ceiling
 
 
@@ -49,7 +44,7 @@ def in_use(found: Findings, curve: Curve) -> dict[int, Estimate]:
     for point in sorted(counted, key=lambda point: int(point.level)):
         n = _cpus(found, curve, point)
         if n is not None and point.speedup is not None:
-            sizes.setdefault(n, _estimate(point.speedup))
+            sizes.setdefault(n, point.speedup)
     return sizes
 
 
@@ -70,10 +65,6 @@ def _baseline(found: Findings, curve: Curve) -> int | None:
 
 def _is_count(level: object) -> bool:
     return isinstance(level, int) and not isinstance(level, bool) and level >= 1
-
-
-def _estimate(doc: EstimateDoc) -> Estimate:
-    return Estimate(doc.value, doc.low, doc.high, doc.confidence, doc.n, doc.method, tuple(doc.warnings))
 
 
 def _name(curve: Curve) -> str:

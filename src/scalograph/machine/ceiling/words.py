@@ -6,6 +6,7 @@ from typing import get_args
 from scalograph.analysis.estimate import Estimate
 from scalograph.machine.ceiling.verdict import Against, Label
 from scalograph.protocol.machine_ceiling import PATTERNS, RESOURCES, WORDS
+from scalograph.text.quantities import times
 
 
 def sentence(name: str, program: Estimate, n_cpus: int, found: Sequence[Against]) -> str:
@@ -32,7 +33,7 @@ def _verdict(resources: Sequence[Against]) -> str:
     if top.label == "alike":
         return f"as far as this box scales anything ({_listed([top])}): it is the box that ends"
     if of["alike"]:
-        return f"which is what this box gives to {_listed(of['alike'])}: a program that lives on it has all there is"
+        return f"which is what this box gives to {_listed(of['alike'])}: limited by it, like the machine itself"
     if len(of["below"]) == len(resources):
         return f"below every ceiling of this box (the lowest: {_listed(resources[-1:])}): it is the program"
     words = {"below": "below", "above": "above", "unknown": "not told from"}
@@ -60,16 +61,3 @@ def summary(n_cpus: int, ceilings: Mapping[str, Estimate]) -> str:
     ordered = sorted(ceilings.items(), key=lambda item: -(item[1].value or 0.0))
     parts = ", ".join(f"{WORDS.get(kind, kind)} to {times(estimate)}" for kind, estimate in ordered)
     return f"On {n_cpus} CPUs this box scales {parts}." if parts else ""
-
-
-def times(estimate: Estimate) -> str:
-    """A speedup with its interval.
-
-    >>> times(Estimate(1.314, 1.25, 1.38, 0.95, 5, "t"))
-    '1.31x [1.25, 1.38]'
-    """
-    if estimate.value is None:
-        return "not known"
-    if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
-        return f"{estimate.value:.3g}x"
-    return f"{estimate.value:.3g}x [{estimate.low:.3g}, {estimate.high:.3g}]"

@@ -13,7 +13,6 @@ from scalograph.machine.floor.second_look import second_look
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.noise_floor import Recheck
-from scalograph.questions import planners
 from scalograph.run.hosts.base import Host
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
@@ -53,7 +52,7 @@ def shortened(facts: HostFacts) -> Plan:
     factors = {name: study.factors[name].model_copy(update={"levels": levels}) for name, levels in _LEVELS.items()}
     protocol = study.protocol.model_copy(update={"runs": STRETCH, "max_reruns": 0})
     changed = study.model_copy(update={"factors": factors, "protocol": protocol})
-    return plan(replace(declared, study=changed), facts, planners)
+    return plan(replace(declared, study=changed), facts)
 
 
 def scored(runs: Sequence[Finished]) -> tuple[list[float], int]:

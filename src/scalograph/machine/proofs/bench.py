@@ -11,7 +11,6 @@ from scalograph.machine.proofs.own_settings import empty_leaves, settings
 from scalograph.machine.proofs.proof import NotProvableError, expect
 from scalograph.machine.proofs.ran import Ran, Watch, read
 from scalograph.protocol.facts import HostFacts
-from scalograph.questions import planners
 from scalograph.run.begin import begin
 from scalograph.run.hosts.base import Host
 from scalograph.run.interrupts import interruption
@@ -65,7 +64,7 @@ class Bench:
         self.used.add(folder)
         if folder not in self.done:
             self._tell(folder.name)
-            planned = plan(self._declared(name, file), facts or self.facts, planners)
+            planned = plan(self._declared(name, file), facts or self.facts)
             self.done[folder] = self._run(self._ready(planned), folder)
         return self.done[folder]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from scalograph.analysis.ratio import ratio
-from scalograph.findings.curves import docs, estimated
+from scalograph.findings.curves import estimated
 from scalograph.findings.names import title
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
@@ -19,6 +19,7 @@ from scalograph.protocol.findings import (
 )
 from scalograph.questions.cliff.answer import QUESTION
 from scalograph.questions.cliff.answer_sides import evidence, sides
+from scalograph.text.quantities import percent, probability
 
 # A figure that grows by that much more than the time is told with the sentence; less is not worth a word.
 TELLING, MOST_TOLD = 1.5, 2
@@ -44,7 +45,8 @@ def cliff_sentence(table: Table, one: Cliffs | None) -> list[str]:
     elif one.decided and not one.cliffs:
         levels = [int(row.treatment[one.factor]) for row in table.counted()]
         where = f"between {name} {min(levels)} and {max(levels)}" if levels else ""
-        told = [f"No jump of {_percent(one.least)} or more {where} (probability of one: {_share(one.probability)})."]
+        chance = probability(one.probability)
+        told = [f"No jump of {percent(one.least - 1)} or more {where} (probability of one: {chance})."]
     left = [f"{text[:1].upper()}{text[1:]}." for text in _open(one, name)]
     return [" ".join([*told, *left, *_assumed(one)])]
 
@@ -97,24 +99,17 @@ def _open(one: Cliffs, name: str) -> list[str]:
     if one.cliffs and not one.decided and not one.wanders and not (one.another or 0) > NAMED:
         return ["it was not looked whether the place stays: the runs ended before"]
     if one.another is not None:
-        return [f"another cliff has a probability of {_share(one.another)}{where}"] if one.another > NAMED else []
+        return [f"another cliff has a probability of {probability(one.another)}{where}"] if one.another > NAMED else []
     if one.decided:
         return []
     more = f"; with this noise it would take about {one.n_more} more runs" if one.n_more else ""
-    return [f"not decided after {one.n} runs: a cliff has a probability of {_share(one.probability)}{where}{more}"]
+    return [f"not decided after {one.n} runs: a cliff has a probability of {probability(one.probability)}{where}{more}"]
 
 
 def _assumed(one: Cliffs) -> list[str]:
     """What the answer takes for granted."""
-    return [f"Jumps of less than {_percent(one.least)}, and such as come and go between measured levels, are not seen."]
-
-
-def _percent(factor: float) -> str:
-    return f"{100 * (factor - 1):.0f} %"
-
-
-def _share(probability: float) -> str:
-    return "less than 1 %" if probability < 0.01 else f"{100 * probability:.0f} %"
+    least = percent(one.least - 1)
+    return [f"Jumps of less than {least}, and such as come and go between measured levels, are not seen."]
 
 
 def _cause(table: Table, one: Cliffs, cliff: CliffDoc) -> str:
@@ -204,7 +199,7 @@ def _levels(table: Table, taken: Taken, one: Cliffs) -> TableDoc:
     ]
     measured = {int(s.treatment[one.factor]): s for s in taken.values() if s.every or s.n_failed}
     rows: list[list[Cell]] = [
-        [level, docs(estimated(table, sample, name)).model_dump(), len(sample.every), sample.n_failed]
+        [level, estimated(table, sample, name), len(sample.every), sample.n_failed]
         for level, sample in sorted(measured.items())
     ]
     return TableDoc(id="cliff-levels", title="Levels that were measured", columns=columns, rows=rows)

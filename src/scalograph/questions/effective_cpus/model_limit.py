@@ -8,6 +8,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from scalograph.text.quantities import cpus, percent
+
 Limit = Literal[
     "none", "mask", "quota", "more CPUs than work", "believes in another number", "lock or serial share",
     "pool of fixed size", "not sure", "unknown",
@@ -77,15 +79,15 @@ def name_limit(seen: Seen) -> Named:
 
 def _unknown(seen: Seen) -> Named:
     used = "CPU time was not measured" if seen.used is None else f"it uses {seen.used:.1f}"
-    text = f"{_cpus(seen.k_eff)} of {seen.mask} {_help(seen)}, {used}: nothing measured says why"
+    text = f"{cpus(seen.k_eff)} of {seen.mask} {_help(seen)}, {used}: nothing measured says why"
     return Named("unknown", text + _waits(seen))
 
 
 def _not_sure(seen: Seen) -> Named | None:
     if seen.probability >= SURE:
         return None
-    probability = f"with a probability of {_percent(seen.probability)}"
-    return Named("not sure", f"{_cpus(seen.k_eff)} {_help(seen)} {probability}: make more runs")
+    probability = f"with a probability of {percent(seen.probability)}"
+    return Named("not sure", f"{cpus(seen.k_eff)} {_help(seen)} {probability}: make more runs")
 
 
 def _quota(seen: Seen) -> Named | None:
@@ -110,13 +112,13 @@ def _work(seen: Seen) -> Named | None:
     if seen.workers is None or seen.workers > seen.k_eff:
         return None
     told = f"it was told to use {seen.workers} workers"
-    return Named("more CPUs than work", f"more CPUs than work: {told}, and {_cpus(seen.k_eff)} {_help(seen)}")
+    return Named("more CPUs than work", f"more CPUs than work: {told}, and {cpus(seen.k_eff)} {_help(seen)}")
 
 
 def _believes(seen: Seen) -> Named | None:
     if seen.believed is None or seen.believed != seen.k_eff or seen.believed == seen.mask:
         return None
-    text = f"it believes that it has {_cpus(seen.believed)}, was given {seen.mask}, and uses as many as it believes in"
+    text = f"it believes that it has {cpus(seen.believed)}, was given {seen.mask}, and uses as many as it believes in"
     return Named("believes in another number", text)
 
 
@@ -125,8 +127,8 @@ def _serial(seen: Seen) -> Named | None:
     idle = seen.used is not None and seen.used < USED * seen.k_eff
     if low <= SERIAL or not (idle or seen.used is None):
         return None
-    share = f"a serial share, or a cost of each CPU, of {_percent(low)} to {_percent(high)}"
-    uses = "" if seen.used is None else f"; it uses {seen.used:.1f} CPUs and {_cpus(seen.k_eff)} {_help(seen)}"
+    share = f"a serial share, or a cost of each CPU, of {percent(low)} to {percent(high)}"
+    uses = "" if seen.used is None else f"; it uses {seen.used:.1f} CPUs and {cpus(seen.k_eff)} {_help(seen)}"
     return Named("lock or serial share", f"{share}: a lock, or a part that one alone does, or sharing{uses}")
 
 
@@ -141,7 +143,7 @@ def _pool(seen: Seen) -> Named | None:
     if seen.used is None or seen.used < USED * seen.k_eff:
         return None
     tasks = "" if seen.n_tasks is None else f" ({seen.n_tasks} tasks were seen)"
-    busy = f"it keeps {_cpus(seen.k_eff)} busy ({seen.used:.1f} used)"
+    busy = f"it keeps {cpus(seen.k_eff)} busy ({seen.used:.1f} used)"
     text = f"a pool of fixed size: {busy} and leaves {seen.mask - seen.k_eff} idle{tasks}"
     return Named("pool of fixed size", text)
 
@@ -155,15 +157,7 @@ def _with_belief(found: Named, seen: Seen) -> Named:
 
 def _waits(seen: Seen) -> str:
     waited = seen.waited or 0.0
-    return "" if waited < WAITED else f"; its tasks waited {_percent(waited)} of their time for a CPU"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _cpus(n: int) -> str:
-    return "1 CPU" if n == 1 else f"{n} CPUs"
+    return "" if waited < WAITED else f"; its tasks waited {percent(waited)} of their time for a CPU"
 
 
 def _help(seen: Seen) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratio import ratio
-from scalograph.findings.curves import docs, estimated
+from scalograph.findings.curves import estimated
 from scalograph.findings.names import setting, title, varying
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
@@ -122,8 +122,8 @@ def _levels(table: Table, taken: Taken, one: EffectiveCpus, index: int) -> Table
     rows: list[list[Cell]] = [
         [
             level,
-            docs(estimated(table, sample, name)).model_dump(),
-            docs(_over_first(table, members, level)).model_dump(),
+            estimated(table, sample, name),
+            _over_first(table, members, level),
             round(100 * one.posterior.get(level, 0.0), 1) if one.posterior else None,
             len(sample.every),
             sample.n_failed,

@@ -6,13 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.contrast import satterthwaite
-from scalograph.analysis.estimate import (
-    Estimate,
-    check_confidence,
-    exp,
-    t_quantile,
-)
+from scalograph.analysis.estimate import Estimate, check_confidence, exp
 from scalograph.analysis.sample import (
     IDENTICAL,
     Center,
@@ -22,6 +16,7 @@ from scalograph.analysis.sample import (
     present,
 )
 from scalograph.analysis.simultaneous import welch_level
+from scalograph.analysis.students_t import satterthwaite, t_quantile
 
 METHOD = "typical score over that of the best of the others, multiple comparisons with the best"
 

@@ -1,6 +1,6 @@
 """Which number of jobs may be the best."""
 
-from scalograph.findings.curves import docs, primary
+from scalograph.findings.curves import primary
 from scalograph.findings.names import title, varied
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import (
@@ -35,7 +35,7 @@ def best_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
         [
             *fixed_cells(table, group, factor),
             c.level,
-            docs(c.over_best).model_dump(),
+            c.over_best,
             ("yes" if c.may_be_best else "no") + (", on disturbed runs" if disturbed(group, primary(table)) else ""),
         ]
         for group in every

@@ -1,6 +1,6 @@
 """What more jobs cost: user time over that of one; and what makes no difference."""
 
-from scalograph.findings.curves import docs, primary
+from scalograph.findings.curves import primary
 from scalograph.findings.names import title, varied
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import (
@@ -80,7 +80,7 @@ def _table(table: Table, factor: str, name: str, heading: str, note: str, rows: 
 
 def _cells(group: Group, response: str, level: Level, found: Equivalence) -> list[Cell]:
     doubt = ", on disturbed runs" if disturbed(group, response, next(iter(group.samples)), level) else ""
-    return [docs(found.ratio).model_dump(), _WORDS[found.label] + doubt]
+    return [found.ratio, _WORDS[found.label] + doubt]
 
 
 def _margin(table: Table) -> str:

@@ -18,9 +18,9 @@ from scalograph.questions.parallel_build.answer_groups import (
     fixed_cells,
     groups,
 )
+from scalograph.text.quantities import gibibytes
 
 LARGEST, PEAK = "run.max_rss", "value.tree_peak_bytes"
-_GIB = 1 << 30
 _NOTE = (
     "largest process: most resident memory of a single process (getrusage); the whole tree: most that the run's "
     "control group held at once, page cache included{granted}; at most: as many processes as {factor} says, each as "
@@ -90,9 +90,9 @@ def memory_warnings(table: Table, taken: Taken, factor: str) -> Iterator[str]:
             if (need := found.need(jobs)) > size:
                 where = "".join(f", {title(table, n)} {group.fixed[n]}" for n in varied(table) if n != factor)
                 yield (
-                    f"{title(table, factor)} {jobs:g}{where}: would need about {_gib(need)}, by the largest process "
-                    f"of the other builds ({_gib(found.largest)}); this machine has {_gib(size)}, which may "
-                    f"do for {title(table, factor)} {_fits(found, size)}"
+                    f"{title(table, factor)} {jobs:g}{where}: would need about {gibibytes(need)}, by the largest "
+                    f"process of the other builds ({gibibytes(found.largest)}); this machine has {gibibytes(size)}, "
+                    f"which may do for {title(table, factor)} {_fits(found, size)}"
                 )
 
 
@@ -111,10 +111,6 @@ def _row(table: Table, group: Group, factor: str, found: Memory, level: Level) -
 
 def _fits(found: Memory, size: float) -> int:
     return int(size // found.largest)
-
-
-def _gib(n_bytes: float) -> str:
-    return f"{n_bytes / _GIB:.3g} GiB"
 
 
 def _scores(table: Table, group: Group, source: str) -> dict[Level, list[float]]:

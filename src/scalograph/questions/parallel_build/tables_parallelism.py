@@ -7,19 +7,12 @@ from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.findings.curves import docs
 from scalograph.findings.names import title, varied
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Row, Table
 from scalograph.protocol import journal
 from scalograph.protocol.events import Record
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    EstimateDoc,
-    Level,
-    TableDoc,
-)
+from scalograph.protocol.findings import Cell, Column, Level, TableDoc
 from scalograph.questions.parallel_build.model_parallelism import N_PARTS, Parallelism, parallelism
 
 MAX_RUNS = 2000  # timelines that are read: a journal may hold 100,000
@@ -113,16 +106,16 @@ def _shown(table: Table) -> list[str]:
 def _row(table: Table, sample: Sample, runs: Sequence[Parallelism]) -> list[Cell]:
     confidence = table.study.protocol.confidence
     cells: list[Cell] = [*_levels(table, sample)]
-    cells += [docs(summarize([run.mean for run in runs], confidence)).model_dump(), runs[0].limit]
+    cells += [summarize([run.mean for run in runs], confidence), runs[0].limit]
     cells += [_duration([run.lost_s for run in runs], confidence), _duration([run.below_s for run in runs], confidence)]
-    no_tail = EstimateDoc(warnings=["one task is all that there could be"]).model_dump()
+    no_tail = Estimate(warnings=("one task is all that there could be",))
     tail = _duration([run.tail_s for run in runs], confidence) if runs[0].limit > 1 else no_tail
     return [*cells, tail, len(runs)]
 
 
 def _duration(figures: Sequence[float], confidence: float) -> Cell:
     """Durations of 0 have no log, and they add up: their mean is what a reader of a sum wants."""
-    return docs(_above_zero(summarize(figures, confidence, estimand="mean"))).model_dump()
+    return _above_zero(summarize(figures, confidence, estimand="mean"))
 
 
 def _above_zero(found: Estimate) -> Estimate:

@@ -19,13 +19,13 @@ import numpy as np
 from scipy.special import chdtri, fdtr, fdtri
 
 from scalograph.analysis.allocate import Spread
-from scalograph.analysis.estimate import t_quantile
 from scalograph.analysis.sample import (
     FloatArray,
     Scores,
     has_logs,
     present,
 )
+from scalograph.analysis.students_t import t_quantile
 
 SURE = 0.95
 MOST_RUNS = 10_000

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Curve, EstimateDoc, Point
+from scalograph.protocol.findings import Curve, Point
 
 # A curve scales when it reaches this share of what the CPUs in use can give, and collapses below this of its baseline.
 SCALES, COLLAPSES = 0.8, 0.8
@@ -78,7 +79,7 @@ class Shape:
         return self.fallen is not None and _is_below(self.fallen, COLLAPSES)
 
 
-def told(point: Point) -> EstimateDoc | None:
+def told(point: Point) -> Estimate | None:
     """The speedup with the interval that holds for all levels at once, where there is one; else with its own."""
     whole = point.simultaneous
     return whole if whole is not None and whole.low is not None and whole.high is not None else point.speedup

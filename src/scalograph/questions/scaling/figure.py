@@ -4,7 +4,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from scalograph.protocol.findings import Curve, EstimateDoc, LawDoc
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.findings import Curve, LawDoc
 from scalograph.report.axis import Levels, place_of
 from scalograph.text.escape import prose
 from scalograph.text.format import estimate
@@ -57,7 +58,7 @@ def _misfit(law: LawDoc) -> str:
 
 def _words(law: LawDoc) -> str:
     """`N* = 12 [10, 15]`, or `N* > 40`; of a law that does not hold, why."""
-    best: EstimateDoc = law.optimum
+    best: Estimate = law.optimum
     if misfit := _misfit(law):
         return misfit
     if best.value is not None:

@@ -12,7 +12,6 @@ from scalograph.analysis.usl_predict import (
     predict,
     reach,
 )
-from scalograph.findings.curves import docs
 from scalograph.protocol.findings import LawDoc
 from scalograph.questions.scaling.boundaries import NO_CPU
 
@@ -35,8 +34,8 @@ def law_doc(fit: Usl, smallest: float, base: float, limits: Sequence[Boundary]) 
     line = [_at(fit, n, limits, base) for n in sizes]
     twice = predict(fit, REACH * largest, limits, fit.sigma.confidence, base)
     return LawDoc(
-        sigma=docs(fit.sigma), kappa=docs(fit.kappa), gamma=docs(fit.gamma), optimum=docs(fit.optimum),
-        twice=docs(twice), flags=[*fit.flags, *_past(largest, limits)], largest=largest, end=why, sizes=sizes,
+        sigma=fit.sigma, kappa=fit.kappa, gamma=fit.gamma, optimum=fit.optimum,
+        twice=twice, flags=[*fit.flags, *_past(largest, limits)], largest=largest, end=why, sizes=sizes,
         fitted=[fit.throughput(n) / over for n in sizes], low=[e.low for e in line], high=[e.high for e in line],
         amdahl=_amdahl(fit, sizes, over),
     )  # fmt: skip

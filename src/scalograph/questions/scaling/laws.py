@@ -72,8 +72,7 @@ def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
 
 
 def _row(labels: list[Cell], law: LawDoc) -> list[Cell]:
-    cells = [part.model_dump() for part in (law.sigma, law.kappa, law.optimum, law.twice)]
-    return [*labels, *cells, "; ".join(law.flags)]
+    return [*labels, law.sigma, law.kappa, law.optimum, law.twice, "; ".join(law.flags)]
 
 
 def fitted(how: Gain, factor: str, members: Sequence[Sample], confidence: float = 0.95) -> Usl | None:

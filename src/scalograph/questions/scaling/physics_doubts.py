@@ -14,12 +14,7 @@ from scalograph.findings.curves import key
 from scalograph.findings.names import setting, varying
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import (
-    Curve,
-    EstimateDoc,
-    Level,
-    Point,
-)
+from scalograph.protocol.findings import Curve, Level, Point
 from scalograph.study.model import Study
 
 # True of many honest programs (they wait for a disk, or ask another source for the CPUs): told, but no doubt.
@@ -71,22 +66,18 @@ def _observed(study: Study, point: Point, sample: Sample) -> Observed:
     return Observed(
         n=int(point.level),
         n_cpus=point.n_cpus or 1,
-        wall=_estimate(_read(study, point, "window.wall")),
-        cpu=_estimate(_read(study, point, "window.cpu")),
+        wall=_read(study, point, "window.wall"),
+        cpu=_read(study, point, "window.cpu"),
         # Of many levels one will err: the interval that holds for all of them at once.
-        speedup=_estimate(point.simultaneous),
+        speedup=point.simultaneous,
         work=works.pop() if len(works) == 1 else None,
         believed_cpus=round(believed.value) if believed and believed.value is not None else None,
     )
 
 
-def _read(study: Study, point: Point, source: str) -> EstimateDoc | None:
+def _read(study: Study, point: Point, source: str) -> Estimate | None:
     name = next((name for name, response in study.responses.items() if response.source == source), None)
     return point.responses[name].estimate if name in point.responses else None
-
-
-def _estimate(doc: EstimateDoc | None) -> Estimate | None:
-    return Estimate(doc.value, doc.low, doc.high, doc.confidence, doc.n, doc.method) if doc else None
 
 
 def _siblings(
@@ -113,7 +104,7 @@ def _across(table: Table, curve: Curve, siblings: Sequence[Curve]) -> Iterator[O
         return
     level = table.study.baseline[curve.factor]
     points = {int(c.group[factor]): p for c in siblings for p in c.points if p.level == level}
-    times = {n: _estimate(_read(table.study, point, "window.cpu")) for n, point in points.items()}
+    times = {n: _read(table.study, point, "window.cpu") for n, point in points.items()}
     found = cpu_time_across({n: cpu for n, cpu in times.items() if cpu is not None})
     if (objection := found.get(int(curve.group[factor]))) is not None:
         yield Objection(objection.gate, int(level), objection.text)

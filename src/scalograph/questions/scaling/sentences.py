@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.findings.names import setting, title, varying
 from scalograph.findings.published import REPRODUCES
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Curve, EstimateDoc, TableDoc
+from scalograph.protocol.findings import Curve, TableDoc
 from scalograph.questions.scaling.curve_shape import (
     COLLAPSES,
     SCALES,
@@ -52,7 +53,7 @@ def _curve(table: Table, shape: Shape) -> str:
     return text + "."
 
 
-def _times(estimate: EstimateDoc | None) -> str:
+def _times(estimate: Estimate | None) -> str:
     if estimate is None or estimate.value is None:
         return "unknown"
     if estimate.low is None or estimate.high is None or estimate.low == estimate.high:

@@ -3,17 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.curves import docs, estimated
+from scalograph.findings.curves import estimated
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import gain
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import (
-    EstimateDoc,
-    Level,
-    Surface,
-    SurfaceCell,
-)
+from scalograph.protocol.findings import Level, Surface, SurfaceCell
 from scalograph.questions.surface import model
 
 FEWEST_WORKERS = 4  # levels of workers, for a surface to be one
@@ -90,19 +85,19 @@ def _cell(
     found = model.deviation(scores, one, *at, confidence) if scores and one and at[0] > 1 else None
     rows = sample.rows(response)
     return SurfaceCell(
-        estimate=docs(estimated(table, sample, response)),
+        estimate=estimated(table, sample, response),
         expected=None if alone is None else alone * model.shared(*at),
-        deviation=docs(found.estimate) if found else None,
+        deviation=found.estimate if found else None,
         fairness=_fairness([row.finish_s for row in rows], confidence),
         busy=_mean([[ns / 1e9 / row.wall_s for ns in row.per_cpu_ns] for row in rows if row.wall_s]),
         flag=found.flag if found else "",
     )
 
 
-def _fairness(runs: Sequence[Sequence[float]], confidence: float) -> EstimateDoc | None:
+def _fairness(runs: Sequence[Sequence[float]], confidence: float) -> Estimate | None:
     # A worker that says it was done before it began has told nothing.
     told = [times for times in runs if len(times) > 1 and min(times) >= 0 and max(times) > 0]
-    return docs(model.fairness(told, confidence)) if told else None
+    return model.fairness(told, confidence) if told else None
 
 
 def _mean(runs: Sequence[Sequence[float]]) -> list[float]:
@@ -111,7 +106,6 @@ def _mean(runs: Sequence[Sequence[float]]) -> list[float]:
     return [sum(column) / len(told) for column in zip(*told, strict=False)]
 
 
-def _slope(table: Table, response: str, row: Mapping[int, Sample], cpus: int) -> EstimateDoc:
+def _slope(table: Table, response: str, row: Mapping[int, Sample], cpus: int) -> Estimate:
     points: Iterable[tuple[int, float]] = ((x, score) for x, sample in row.items() for score in sample.scores(response))
-    found: Estimate = model.slope(points, cpus, table.study.protocol.confidence)
-    return docs(found)
+    return model.slope(points, cpus, table.study.protocol.confidence)

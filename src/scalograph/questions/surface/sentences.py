@@ -1,18 +1,13 @@
 """Surfaces before people: a table of every treatment, one of what a further worker adds, and sentences."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.findings.names import setting, title, varying
 from scalograph.findings.table import Table
 from scalograph.findings.treatment_tables import MAX_ROWS
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    EstimateDoc,
-    Surface,
-    SurfaceCell,
-    TableDoc,
-)
+from scalograph.protocol.findings import Cell, Column, Surface, SurfaceCell, TableDoc
 from scalograph.questions.surface.model import one_after_another
 from scalograph.text.format import estimate, significant
 from scalograph.text.scale import scale_for
@@ -45,7 +40,7 @@ def surface_sentences(table: Table, found: Sequence[Surface]) -> list[str]:
     return [text for text in texts if text]
 
 
-def ridge(one: Surface, row: int) -> tuple[int, EstimateDoc | None]:
+def ridge(one: Surface, row: int) -> tuple[int, Estimate | None]:
     """The most workers that have a CPU each, and their time over that of one, where there are two or more."""
     workers, cell = max(
         (found for found in zip(one.x_levels, one.cells[row], strict=True) if found[0] <= one.y_levels[row]),
@@ -93,19 +88,19 @@ def _slopes(table: Table, one: Surface, index: int) -> TableDoc:
     for row, cpus in enumerate(one.y_levels):
         over = _over(one.slopes[row], _alone(one, row), cpus)
         _, flat = ridge(one, row)
-        figures = [flat or EstimateDoc(warnings=["one CPU, or not measured"]), one.slopes[row], over]
-        rows.append([cpus, *(figure.model_dump() for figure in figures)])
+        figures = [flat or Estimate(warnings=("one CPU, or not measured",)), one.slopes[row], over]
+        rows.append([cpus, *figures])
     return TableDoc(
         id=f"surface-{index}-slopes", title=f"{_where(table, one)}What one more costs ({title(table, one.x)})",
         note=_SLOPES, columns=columns, rows=rows,
     )  # fmt: skip
 
 
-def _over(slope: EstimateDoc, alone: float | None, cpus: int) -> EstimateDoc:
+def _over(slope: Estimate, alone: float | None, cpus: int) -> Estimate:
     if not alone:
-        return EstimateDoc(warnings=["one worker alone was not measured"])
-    known = {name: getattr(slope, name) for name in ("value", "low", "high")}
-    return slope.model_copy(update={name: None if x is None else x * cpus / alone for name, x in known.items()})
+        return Estimate(warnings=("one worker alone was not measured",))
+    value, low, high = (None if x is None else x * cpus / alone for x in (slope.value, slope.low, slope.high))
+    return replace(slope, value=value, low=low, high=high)
 
 
 def _treatments(table: Table, one: Surface, index: int) -> list[TableDoc]:
@@ -135,10 +130,9 @@ def _treatments(table: Table, one: Surface, index: int) -> list[TableDoc]:
 
 
 def _line(one: Surface, row: int, workers: int, cell: SurfaceCell) -> list[Cell]:
-    none = EstimateDoc(warnings=["not taken here"])
+    none = Estimate(warnings=("not taken here",))
     figures = [cell.estimate, cell.deviation or none, cell.fairness or none]
-    shown = [figure.model_dump() for figure in figures]
-    return [one.y_levels[row], workers, *shown, _busy(cell.busy), cell.flag]
+    return [one.y_levels[row], workers, *figures, _busy(cell.busy), cell.flag]
 
 
 def _busy(shares: Sequence[float]) -> str:

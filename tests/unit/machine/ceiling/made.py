@@ -2,18 +2,8 @@
 
 from collections.abc import Mapping
 
-from scalograph.protocol.findings import (
-    BaselineDoc,
-    Curve,
-    EstimateDoc,
-    FactorDoc,
-    Findings,
-    Level,
-    Point,
-    RunsDoc,
-    StudyDoc,
-    Trust,
-)
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.findings import BaselineDoc, Curve, FactorDoc, Findings, Level, Point, RunsDoc, StudyDoc, Trust
 from scalograph.protocol.machine_ceiling import Ceiling, Timed
 
 # Five runs, within 1 % of each other.
@@ -33,8 +23,8 @@ def ceiling(kinds: Mapping[str, float] = KINDS) -> Ceiling:
     return Ceiling(at="2026-01-02T03:04:05Z", kinds={k: (timed(1, 0.2), timed(2, 0.2 / s)) for k, s in kinds.items()})
 
 
-def gain(value: float) -> EstimateDoc:
-    return EstimateDoc(value=value, low=value * 0.98, high=value * 1.02, n=5)
+def gain(value: float) -> Estimate:
+    return Estimate(value=value, low=value * 0.98, high=value * 1.02, n=5)
 
 
 def curve(

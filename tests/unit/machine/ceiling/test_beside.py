@@ -109,8 +109,8 @@ def test_the_tables_fit_their_columns() -> None:
 
 def test_the_document_has_each_point() -> None:
     one, two = beside(findings(), ceiling()).document["memory"]
-    assert (one["n_cpus"], one["speedup"]["value"], two["n"]) == (1, 1.0, 5)
-    assert two["speedup"]["low"] < 1.3 < two["speedup"]["high"]
+    assert (one.n_cpus, one.speedup and one.speedup.value, two.n) == (1, 1.0, 5)
+    assert two.speedup and two.speedup.contains(1.3)
 
 
 def test_joined_keeps_what_was_there_and_warns() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from scalograph.findings.table import Row, Table
+from scalograph.machine.floor.cells import rows as in_words
 from scalograph.machine.floor.floor import (
     difference,
     floor,
@@ -14,7 +15,6 @@ from scalograph.machine.floor.floor import (
 )
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_study
-from scalograph.text.digits import rows as in_words
 
 NEIGHBOR = {"cause": "neighbor", "amount": 0.4, "unit": "of wanted", "text": "preempted by cc1 for 40.0 % of it"}
 

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from scalograph.cli import last_stops
-from scalograph.design.planner import Run
+from scalograph.design.planner import Run, run_plan
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
-from scalograph.questions import planners
 from scalograph.run.plan import Plan, write_design
 from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
@@ -324,7 +323,7 @@ def test_a_version_that_the_host_refuses_is_missing_in_words(tmp_path: Path) -> 
     )
     text = text.replace('version = "sequential"', 'version = "other"').replace('"{version}", ', "")
     with pytest.raises(StudyError, match=r"^factors.version: only other is planned here, expected two versions"):
-        planners.planner_of(searched.planned(tmp_path, text, HOST.model_copy(update={"granted_priority": 0})).design)
+        run_plan(searched.planned(tmp_path, text, HOST.model_copy(update={"granted_priority": 0})).design)
 
 
 def test_too_many_points_are_refused(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from scalograph.design.planner import Design, Run
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.questions import planners
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.interrupts import Interrupts
@@ -29,7 +28,7 @@ FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
 
 def runner(design: Design, started: Program, probe: Path | str) -> Runner:
     """Runs on this machine, as if it had one CPU, by this probe."""
-    planned = Plan(Declared(design.study, Path("study.toml")), FACTS, design, started, planners)
+    planned = Plan(Declared(design.study, Path("study.toml")), FACTS, design, started)
     return Runner(planned, LocalHost(ProbeProgram((str(probe),))))
 
 
