@@ -10,6 +10,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, TableDoc
 from scalograph.questions.scaling.curve_shape import (
     COLLAPSES,
+from scalograph.text.quantities import times
     SCALES,
     Shape,
     told,
@@ -47,18 +48,10 @@ def _summary(factor: str, shapes: Sequence[Shape]) -> str:
 def _curve(table: Table, shape: Shape) -> str:
     curve = shape.curve
     where = setting(table, varying(table, curve.group)) or "Overall"
-    text = f"{where}: at most {_times(told(shape.best))} ({setting(table, {curve.factor: shape.best.level})})"
+    text = f"{where}: at most {times(told(shape.best))} ({setting(table, {curve.factor: shape.best.level})})"
     if shape.fallen is not None:
-        text += f", down to {_times(told(shape.fallen))} ({setting(table, {curve.factor: shape.fallen.level})})"
+        text += f", down to {times(told(shape.fallen))} ({setting(table, {curve.factor: shape.fallen.level})})"
     return text + "."
-
-
-def _times(estimate: Estimate | None) -> str:
-    if estimate is None or estimate.value is None:
-        return "unknown"
-    if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
-        return f"{estimate.value:.3g}x"
-    return f"{estimate.value:.3g}x [{estimate.low:.3g}, {estimate.high:.3g}]"
 
 
 def _reproduced(published: TableDoc | None) -> list[str]:
