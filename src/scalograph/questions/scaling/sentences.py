@@ -3,18 +3,17 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from scalograph.analysis.estimate import Estimate
 from scalograph.findings.names import setting, title, varying
 from scalograph.findings.published import REPRODUCES
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, TableDoc
 from scalograph.questions.scaling.curve_shape import (
     COLLAPSES,
-from scalograph.text.quantities import times
     SCALES,
     Shape,
     told,
 )
+from scalograph.text.quantities import times
 
 MAX_SENTENCES = 12
 
