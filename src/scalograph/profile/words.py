@@ -117,13 +117,8 @@ def _waits(labels: Sequence[str], every: Sequence[tuple[Profiled, Seen]]) -> Tab
 
 
 def _objects(waits: Waits, n_tasks: int) -> str:
-    return ", ".join(
-        f"{_last(part.on, 1) or 'a pause'} {_shown(_per(part.n, n_tasks))}" for part in waits.on[:_SHOWN_OBJECTS]
-    )
-
-
-def _shown(value: float | None) -> str:
-    return "?" if value is None else f"{value:g}"
+    rates = ((_last(part.on, 1) or "a pause", _per(part.n, n_tasks)) for part in waits.on[:_SHOWN_OBJECTS])
+    return ", ".join(f"{name} {'?' if rate is None else f'{rate:g}'}" for name, rate in rates)
 
 
 def _per(n: int | None, n_tasks: int) -> float | None:
