@@ -51,9 +51,9 @@ def _measure(checked: Spec) -> int:
 
 def _carry_out(checked: Spec) -> int:
     from scalograph.run.hosts.python_probe import figures
+    from scalograph.run.hosts.python_probe.copies import plan
     from scalograph.run.hosts.python_probe.launch import Board, launch
-    from scalograph.run.hosts.python_probe.plan import plan
-    from scalograph.run.hosts.python_probe.watch import Watch, hear_signals
+    from scalograph.run.hosts.python_probe.watch import RunWatch, hear_signals
 
     try:
         wake = hear_signals()
@@ -61,7 +61,7 @@ def _carry_out(checked: Spec) -> int:
         _say(checked.run, [("header", figures.header())])
         board = Board(len(copies))
         launch(checked, copies, board)
-        watch = Watch(checked, copies, wake, board)
+        watch = RunWatch(checked, copies, wake, board)
         watch.follow()
         return _say(checked.run, figures.events(watch))
     except RefusalError as refusal:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.run.hosts.python_probe import PROTOCOL, VERSION
-from scalograph.run.hosts.python_probe.plan import Copy
-from scalograph.run.hosts.python_probe.watch import Watch
+from scalograph.run.hosts.python_probe.copies import Copy
+from scalograph.run.hosts.python_probe.watch import RunWatch
 
 # JSON may need six bytes for a character: these keep each line below 4 MiB.
 _CHUNK_CHARACTERS = 512 << 10
@@ -28,7 +28,7 @@ def header() -> dict[str, Any]:
     return {**made_by, "containment": "best effort", "cgroup": None, "degraded": _DEGRADED}
 
 
-def events(watch: Watch) -> Iterator[Event]:
+def events(watch: RunWatch) -> Iterator[Event]:
     """All events after the header, of a run that has ended."""
     refused = [copy for copy in watch.copies if copy.refusal]
     for copy in [] if refused else watch.copies:
@@ -42,7 +42,7 @@ def _not_started(copy: Copy) -> dict[str, Any]:
     return {"status": "not started", "reason": reason, "degraded": _DEGRADED}
 
 
-def _of_copy(watch: Watch, copy: Copy) -> Iterator[Event]:
+def _of_copy(watch: RunWatch, copy: Copy) -> Iterator[Event]:
     text = copy.stdout.decode(errors="replace") if watch.spec.capture else None
     code = copy.code
     left_ns, *before_ns = watch.board.left(copy.index)
@@ -81,7 +81,7 @@ def _said(copy: Copy, gate_ns: int) -> Iterator[Event]:
         yield "values", {"copy": copy.index, "values": copy.speech.values}
 
 
-def _run(watch: Watch) -> dict[str, Any]:
+def _run(watch: RunWatch) -> dict[str, Any]:
     status, reason = watch.forced or _outcome(watch.copies)
     left = [watch.board.left(copy.index) for copy in watch.copies]
     total = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -115,7 +115,7 @@ def _times(usage: resource.struct_rusage | None, user_ns: int, system_ns: int) -
     return max(0, int(usage.ru_utime * 1e9) - user_ns), max(0, int(usage.ru_stime * 1e9) - system_ns)
 
 
-def _walls(watch: Watch, starts: list[int]) -> dict[str, Any]:
+def _walls(watch: RunWatch, starts: list[int]) -> dict[str, Any]:
     """Times from the first leaving of the gate to the last end, and how far the leavings lie apart."""
     ends = [copy.end_ns for copy in watch.copies if copy.end_ns is not None]
     source = {"wall_source": "gate", "gate_ns": watch.gate_ns}

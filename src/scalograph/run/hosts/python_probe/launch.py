@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from scalograph.run.hosts.python_probe import tree
-from scalograph.run.hosts.python_probe.plan import Copy, ids
+from scalograph.run.hosts.python_probe.copies import Copy, ids
 from scalograph.run.hosts.python_probe.spec import RefusalError, Spec
 
 _POLICIES = {

@@ -18,7 +18,7 @@ class BrokenLineError(Exception):
 
 
 @dataclass
-class Budget:
+class Limits:
     """What is left of the limits, over all copies of a run."""
 
     left: dict[str, int] = field(default_factory=lambda: {"iterations": 1_000_000, "numbers": 100_000})
@@ -47,11 +47,11 @@ class Speech:
     values: dict[str, list[int | float]] = field(default_factory=dict)
     _partial: bytes = b""
 
-    def feed(self, data: bytes, budget: Budget) -> None:
+    def feed(self, data: bytes, limits: Limits) -> None:
         """Take bytes as they come."""
         *lines, self._partial = (self._partial + data).split(b"\n")
         for line in lines:
-            self._line(_short(line), budget)
+            self._line(_short(line), limits)
         _short(self._partial)
 
     def finish(self) -> None:
@@ -59,16 +59,16 @@ class Speech:
         if self._partial:
             raise BrokenLineError(f"a line without its newline: {_quote(self._partial)}")
 
-    def _line(self, line: bytes, budget: Budget) -> None:
+    def _line(self, line: bytes, limits: Limits) -> None:
         self.spoke = True
         if line == b"ready" and not self.ready:
             self.ready = True
         elif iteration := _iteration(line):
-            budget.take("iterations")
+            limits.take("iterations")
             self.iterations.append(iteration)
         elif value := _value(line):
-            budget.take("numbers")
-            budget.name(value[0])
+            limits.take("numbers")
+            limits.name(value[0])
             self.values.setdefault(value[0], []).append(value[1])
         else:
             why = "ready written twice" if line == b"ready" else f"a line that follows no form: {_quote(line)}"

@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from scalograph.run.hosts.python_probe import tree
+from scalograph.run.hosts.python_probe.copies import Copy
 from scalograph.run.hosts.python_probe.launch import Board
-from scalograph.run.hosts.python_probe.lines import BrokenLineError, Budget
-from scalograph.run.hosts.python_probe.plan import Copy
+from scalograph.run.hosts.python_probe.lines import BrokenLineError, Limits
 from scalograph.run.hosts.python_probe.spec import Spec
 
 _SURVIVOR_NS = 1_000_000_000
@@ -30,7 +30,7 @@ def hear_signals() -> int:
 
 
 @dataclass
-class Watch:
+class RunWatch:
     """The one loop. Afterwards `forced` holds (status, reason) where the run was ended."""
 
     spec: Spec
@@ -41,7 +41,7 @@ class Watch:
     forced: tuple[str, str] | None = None
     n_survivors: int = 0
     last_reap_ns: int = 0
-    _budget: Budget = field(default_factory=Budget)
+    _limits: Limits = field(default_factory=Limits)
     _by_fd: dict[int, tuple[Copy, str]] = field(default_factory=dict)
 
     def follow(self) -> None:
@@ -130,7 +130,7 @@ class Watch:
     def _keep(self, copy: Copy, name: str, data: bytes) -> None:
         if name == "events" and self.forced is None:
             try:
-                copy.speech.feed(data, self._budget)
+                copy.speech.feed(data, self._limits)
             except BrokenLineError as broken:
                 self._force("protocol", f"copy {copy.index}: {broken}")
         elif name == "stdout":
