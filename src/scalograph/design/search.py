@@ -9,11 +9,12 @@ from scalograph.design.grid import REPEATED
 from scalograph.design.planner import Design, Run, Treatment
 from scalograph.design.sequential import DECIDING
 from scalograph.errors import StudyError
+from scalograph.protocol.record import Record
 
 # Runs before which a machine is not called busy.
 BUSY_FROM = 8
 
-Score = Callable[[Mapping[str, Any]], float | None]
+Score = Callable[[Record], float | None]
 
 
 class Course(Protocol):
@@ -127,7 +128,7 @@ class SearchPlanner:
             return self._run(self._again, next(t for t in left if _key(t) == again))
         return self._run(f"e{sum('r' not in name for name in self._told):04d}", left[0])
 
-    def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> str | None:
+    def tell(self, run: Run, record: Record, verdict: str) -> str | None:
         """Take what became of a run.
 
         Returns:

@@ -3,12 +3,11 @@
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from scalograph.design.planner import Run
 from scalograph.errors import HostError, ProtocolError, StudyError
@@ -93,7 +92,7 @@ def _one(planned: Plan, host: LocalHost, run: Run, folder: Path, taking: Taking)
     if jvm is None or reason:
         return told.model_copy(update={"reason": reason})
     taking.told(", ".join(f"{name} = {level}" for name, level in run.treatment.items()))
-    record = Record.model_validate(_measured(host, run))
+    record = _measured(host, run)
     recordings = folder / "recordings"
     try:
         return _told(told, planned, record, sorted(recordings.glob("*.jfr")), jvm)
@@ -104,12 +103,12 @@ def _one(planned: Plan, host: LocalHost, run: Run, folder: Path, taking: Taking)
         recordings.mkdir()
 
 
-def _measured(host: LocalHost, run: Run) -> Mapping[str, Any]:
+def _measured(host: LocalHost, run: Run) -> Record:
     try:
         record = host.measure(run)
     except KeyboardInterrupt:
         record = None
-    if record is None or record["run"]["status"] == "interrupted":
+    if record is None or record.run.status == "interrupted":
         raise interruption(host)
     return record
 

@@ -9,6 +9,7 @@ from scalograph.design.planner import Design, Planner, Run
 from scalograph.design.search import Search, SearchPlanner, first_runs
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.design.stopping_rule import score, stopping, work_time
+from scalograph.protocol.record import unmeasured
 from scalograph.study.check_question import SEARCHED
 
 
@@ -49,7 +50,7 @@ def planned_runs(design: Design) -> Iterator[Run]:
     planner = GridPlanner(design)
     while run := planner.ask():
         yield run
-        planner.tell(run, {}, "")
+        planner.tell(run, unmeasured("not run"), "")
 
 
 def asked_for(design: Design) -> list[int]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scalograph.design.grid import GridPlanner
 from scalograph.findings.sample import COUNTED
@@ -91,7 +91,7 @@ def measured(planned: Plan, host: Host, told: Told | None = None) -> Ceiling:
     found: list[_Run] = []
     while run := planner.ask():
         record = host.measure(run)
-        if record["run"]["status"] == "interrupted":
+        if record.run.status == "interrupted":
             raise interruption(host)
         verdict = judging(record).verdict
         planner.tell(run, record, verdict)
@@ -102,8 +102,8 @@ def measured(planned: Plan, host: Host, told: Told | None = None) -> Ceiling:
     return Ceiling(at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), kinds=_kinds(found))
 
 
-def _seconds(record: Any, verdict: str) -> float | None:
-    found = windows(Record.model_validate(record)) if verdict != "failed" else []
+def _seconds(record: Record, verdict: str) -> float | None:
+    found = windows(record) if verdict != "failed" else []
     return median(window.wall_s for window in found) if found else None
 
 

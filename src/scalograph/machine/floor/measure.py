@@ -12,7 +12,6 @@ from scalograph.machine.floor.changed import ALPHA
 from scalograph.machine.floor.floor import STRETCH, STUDY
 from scalograph.machine.floor.kept import KeptNoise
 from scalograph.machine.floor.second_look import second_look
-from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.run.hosts.local import LocalHost
@@ -71,12 +70,12 @@ def measured(planned: Plan, host: Host) -> tuple[list[float], int]:
     n_disturbed = 0
     while run := planner.ask():
         record = host.measure(run)
-        if record["run"]["status"] == "interrupted":
+        if record.run.status == "interrupted":
             raise interruption(host)
         verdict = judging(record).verdict
         planner.tell(run, record, verdict)
         if verdict in COUNTED:
-            scores.append(median(window.wall_s for window in windows(Record.model_validate(record))))
+            scores.append(median(window.wall_s for window in windows(record)))
         else:
             n_disturbed += 1
     return scores, n_disturbed

@@ -57,7 +57,7 @@ class LocalHost:
                 raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
         self._steps.begin(self.launch(self._design.treatments[0]), self._folder)
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         """One run. The record is as journal.md says.
 
         Raises:
@@ -68,9 +68,7 @@ class LocalHost:
             for context in hold(self._design.study, run.treatment, self._facts):
                 held.enter_context(context)
             record = self._between_steps(run, launch, folder)
-        found = record.model_dump(mode="json")
-        found["run"]["quota_cpus"] = launch.quota_cpus
-        return self._obeyed(run.treatment, found)
+        return self._obeyed(run.treatment, record.with_figures(quota_cpus=launch.quota_cpus))
 
     def _between_steps(self, run: Run, launch: Launch, folder: Path) -> Record:
         """The run with what is done before and after it, outside its window; it has failed where a step failed."""
@@ -82,7 +80,7 @@ class LocalHost:
             record = self._unless_interrupted(run, launch, folder)
         finally:  # what `prepare` made stays after no run, however that ended
             wrong = self._steps.carry_out("cleanup", launch, folder)
-        return _failed(record, wrong)
+        return _after_cleanup(record, wrong)
 
     def _unless_interrupted(self, run: Run, launch: Launch, folder: Path) -> Record:
         if kept() is not None:  # a signal that came during `prepare`
@@ -110,12 +108,10 @@ class LocalHost:
     def _signaled(self, number: int) -> None:
         self.signal = number
 
-    def _obeyed(self, treatment: Mapping[str, Any], record: dict[str, Any]) -> dict[str, Any]:
+    def _obeyed(self, treatment: Mapping[str, Any], record: Record) -> Record:
         """A run under levels that were not in force is no run of its treatment."""
         wrong = read_back(self._design.study, treatment, self._facts, record)
-        if wrong and record["run"]["status"] == "ok":
-            record["run"] |= {"status": "failed", "reason": "; ".join(wrong)}
-        return record
+        return record.failed("; ".join(wrong)) if wrong and record.run.status == "ok" else record
 
     def launch(self, treatment: Mapping[str, Any]) -> Launch:
         """How a treatment will be started, argv filled in."""
@@ -158,11 +154,8 @@ class LocalHost:
         }
 
 
-def _failed(record: Record, wrong: str | None) -> Record:
-    if wrong is None or record.run.status != "ok":
-        return record
-    run = record.run.model_copy(update={"status": "failed", "reason": wrong})
-    return record.model_copy(update={"run": run})
+def _after_cleanup(record: Record, wrong: str | None) -> Record:
+    return record if wrong is None or record.run.status != "ok" else record.failed(wrong)
 
 
 def _copies(copies: int | str, treatment: Mapping[str, Any]) -> int:
