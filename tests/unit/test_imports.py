@@ -23,7 +23,7 @@ OFFLINE = (
     "report",
     "exchange",
     "profile.stacks",
-    "profile.beside",
+    "profile.words",
 )
 
 

@@ -11,6 +11,7 @@ from scalograph.cli.console import (
     tell,
 )
 from scalograph.errors import Exit, StudyError
+from scalograph.study.question_names import is_search
 
 if TYPE_CHECKING:
     from scalograph.questions.pilot.proposal import Offer, Proposal
@@ -27,7 +28,7 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
     """
     if resume:
         raise StudyError.one("--pilot", "--resume with it", "one of the two", "a pilot is short: start it anew")
-    if declared.study.question != "sweep":
+    if is_search(declared.study.question):
         raise StudyError.one("--pilot", "a search", "a sweep", "run it: a search ends by itself when it knows")
     from scalograph.cli.five_stops import run_declared
     from scalograph.cli.last_stops import analyze

@@ -51,6 +51,7 @@ def command(
     from scalograph.protocol import results
     from scalograph.run import session
     from scalograph.study.declare import declare
+    from scalograph.study.question_names import is_search
 
     declared = declare(file, quick)
     planned = session.plan(declared, _host(declared.study, no_host, cpus), starts=False)
@@ -58,7 +59,7 @@ def command(
         _write(planned, output)
     journal = results.at(earlier).journal if earlier else None
     document = _document(planned, session.estimate(planned, journal), journal)
-    made = proposal(planned, journal) if journal and declared.study.question == "sweep" else None
+    made = proposal(planned, journal) if journal and not is_search(declared.study.question) else None
     if made is not None:
         document["proposal"] = as_document(made, planned.design.study.protocol.budget_s)
     document["host"] = {"assumed": no_host, "n_cpus": planned.facts.n_cpus}
@@ -101,19 +102,19 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
 
     from scalograph.analysis.compare import minimum_detectable_effect
     from scalograph.questions.planners import asked_for, outlook
-    from scalograph.study.check_question import SEARCHED
+    from scalograph.study.question_names import is_search
 
     design = planned.design
     sd, origin = _noise(journal)
     protocol = design.study.protocol
-    search = design.study.question in SEARCHED
+    search = is_search(design.study.question)
     effect = None if search else minimum_detectable_effect(sd, _fewest(protocol), confidence=protocol.confidence)
     return {
         "study": design.study.name,
         "question": design.study.question,
         "treatments": len(design.treatments),
         "blocks": None if search else protocol.runs,
-        "runs": sum(asked_for(design)) if search else design.n_runs,
+        "runs": sum(asked_for(design)),
         "outlook": outlook(design),
         "expected_s": None if search else seconds,
         "budget_s": protocol.budget_s,
@@ -153,7 +154,7 @@ def _print(document: dict[str, object]) -> None:
     tell(f"{document['study']}: {document['outlook']}")
     tell(f"  host: {_shown(document['host'])}")
     known = format_duration(seconds) if isinstance(seconds, float) else None
-    if document["question"] == "sweep":
+    if document["blocks"] is not None:  # a search has none
         tell(f"  time: {known or 'unknown; give results of an earlier run with --earlier'}")
         _detectable(document, effect)
     dropped = document["dropped"]

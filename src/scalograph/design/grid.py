@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from scalograph.design.planner import Design, Run, Treatment
 from scalograph.errors import StudyError
+from scalograph.findings.sample import REPEATED
 from scalograph.protocol.record import Record
 
-# More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
-REPEATED = ("contaminated", "impossible")
 _CHOICES = "wait: --wait-quiet 10m; CPU times only: --when-busy cpu-time; end: --when-busy stop"
 
 

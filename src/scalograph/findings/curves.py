@@ -6,11 +6,11 @@ from dataclasses import replace
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.speedup import SpeedupPoint
-from scalograph.design.stopping_rule import stopping
 from scalograph.findings import steady_state
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import COUNTED, Sample, flags
 from scalograph.findings.speedup_rule import gains, primary
+from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import WARNING, samples
 from scalograph.protocol.findings import Curve, Level, Point, PointResponse

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from scalograph.design.stopping_rule import stopping
 from scalograph.findings.doubts import doubts, n_disturbed, undecided
 from scalograph.findings.names import title
 from scalograph.findings.sample import (
@@ -12,8 +11,10 @@ from scalograph.findings.sample import (
     left_out,
 )
 from scalograph.findings.speedup_rule import primary
+from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Noise, Trust
+from scalograph.study.question_names import is_search
 from scalograph.text.quantities import two_digits
 from scalograph.text.wording import NUMBER
 from scalograph.verdict.cause import Cause
@@ -104,7 +105,7 @@ def _belief(n_ok: int, clean: str, open_question: str) -> str:
 def _varies(table: Table, noise: Noise | None) -> str:
     """What effects could be seen; of a search nothing, since its answer has a probability of its own."""
     if noise is None:
-        return "; how much runs of one treatment differ is not known." if table.study.question == "sweep" else "."
+        return "." if is_search(table.study.question) else "; how much runs of one treatment differ is not known."
     if noise.sd_log_percent == 0:
         return "; runs of a typical treatment do not differ at all."
     sd, effect = two_digits(noise.sd_log_percent), two_digits(noise.minimum_detectable_percent)
@@ -153,7 +154,7 @@ def _n_clean(sample: Sample, response: str) -> int:
 
 
 def _undecided(ok: Sequence[Row]) -> Iterable[str]:
-    """Why nothing could tell, by cause; rates differ from run to run and are not worth a line each."""
+    """Why runs could not be checked, by cause; rates differ from run to run and are not worth a line each."""
     found = [row for row in ok if row.verdict == "undecided"]
     if found:
         reasons: dict[str, list[Row]] = {}

@@ -24,7 +24,6 @@ from scalograph.questions.planners import (
     most_runs,
     planned_runs,
     planner_of,
-    search,
 )
 from scalograph.run.loop import (
     Budget,
@@ -35,12 +34,12 @@ from scalograph.run.loop import (
 )
 from scalograph.run.provenance import sources, uses
 from scalograph.study import identity
-from scalograph.study.check_question import SEARCHED
 from scalograph.study.declare import Declared
 from scalograph.study.levels import parse_levels
 from scalograph.study.model import Study
 from scalograph.study.paths import inside
 from scalograph.study.program import Program, program
+from scalograph.study.question_names import is_search
 from scalograph.study.shipped import shipped_studies, shipped_study
 from scalograph.study.workload import refusals
 from scalograph.verdict.judge import judge
@@ -86,8 +85,7 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True) -> Plan:
     started = program(declared.study.workload, declared.folder)
     refusal = refusals(started.workload, started.values, facts) if started.workload else lambda treatment: None
     made = design(declared.study, facts, refusal)
-    if made.study.question in SEARCHED:
-        search(made)  # refuses what it cannot search before there is a folder of results
+    asked_for(made)  # refuses what cannot be searched before there is a folder of results
     return Plan(declared, facts, made, started)
 
 
@@ -104,7 +102,7 @@ def write_design(planned: Plan, file: Path) -> None:
     """design.jsonl: what is planned, then every run in order; of a search, those that are made whatever they say."""
     study = planned.design.study
     head = {"protocol": 1, "study": study.name, "seed": study.seed, "dropped": list(planned.design.dropped)}
-    if study.question in SEARCHED:
+    if is_search(study.question):
         most = most_runs(planned.design)
         head |= {"question": study.question, "most_runs": most, "budget_s": study.protocol.budget_s}
     runs = (

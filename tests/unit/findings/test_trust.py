@@ -58,7 +58,7 @@ def test_a_machine_that_drifts_from_block_to_block_is_a_doubt(tmp_path: Path) ->
     ("made", "cause"),
     [
         (changed(4, status="failed", reason="exit code 1"), "4 of 36 runs failed"),
-        (changed(18, neighbor_s=None), "for 18 of 36 runs nothing could tell whether they were disturbed"),
+        (changed(18, neighbor_s=None), "whether 18 of 36 runs were disturbed could not be checked"),
         (changed(4, neighbor_s=1.0), "4 of 36 runs were disturbed (they are left out where enough clean ones remain)"),
         (runs(1), "3 of 3 treatments have one run, which has no interval at all"),
         (
@@ -88,7 +88,10 @@ def test_a_few_undecided_runs_are_told_and_are_not_short(tmp_path: Path) -> None
     made = [run for n in (1, 2, 4) for run in changed(5, threads=n, neighbor_s=None)]
     found = found_in(tmp_path, made, ONE_FACTOR)
     assert found.trust.level == "believe"
-    assert "none of them found disturbed, and for 15 of 108 runs nothing could tell" in found.trust.sentence
+    assert (
+        "none of them found disturbed, and whether 15 of 108 runs were disturbed could not be checked"
+        in found.trust.sentence
+    )
     assert any("are undecided, and count as clean" in text for text in found.trust.causes)
     assert (found.runs.n_short, exit_code(found)) == (0, 0)
 
@@ -106,8 +109,8 @@ def test_a_treatment_of_which_nothing_could_tell_is_a_doubt_and_says_so(tmp_path
     made = [*changed(11, threads=4, neighbor_s=None)] + [({"threads": n}, r) for n in (1, 2) for _, r in runs(14)]
     found = found_in(tmp_path, made, ONE_FACTOR)
     assert found.trust.level == "doubt"
-    assert "of 1 of 3 treatments nothing could tell" in found.trust.causes[0]
-    assert any(flag.startswith("undecided: of 11 of 12 runs") for flag in at(found, 4).flags)
+    assert "whether the runs of 1 of 3 treatments were disturbed could not be checked" in found.trust.causes[0]
+    assert any(flag.startswith("undecided: whether 11 of 12 runs") for flag in at(found, 4).flags)
     assert not any("undecided" in flag for flag in at(found, 2).flags)
 
 

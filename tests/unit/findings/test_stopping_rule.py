@@ -9,8 +9,8 @@ from scalograph.cli.last_stops import exit_code
 from scalograph.design.grid import GridPlanner
 from scalograph.design.resolve import design
 from scalograph.design.sequential import SequentialPlanner
-from scalograph.design.stopping_rule import score, stopping
 from scalograph.errors import StudyError
+from scalograph.findings.stopping_rule import score, stopping
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.questions.planners import planner_of
 from scalograph.study.load import parse

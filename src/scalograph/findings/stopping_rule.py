@@ -4,15 +4,15 @@ from statistics import median
 
 from scalograph.analysis.stopping import Stopping
 from scalograph.protocol.record import Record
-from scalograph.study.check_question import SEARCHED
 from scalograph.study.model import Study
+from scalograph.study.question_names import is_search
 from scalograph.study.responses import observe, primary, windows
 
 
 def stopping(study: Study) -> Stopping | None:
     """The rule of a study; None where it asks for a number of runs, or is a search, which has a rule of its own."""
     protocol = study.protocol
-    if protocol.precision is None or study.question in SEARCHED:
+    if protocol.precision is None or is_search(study.question):
         return None
     return Stopping(protocol.precision, protocol.runs, protocol.confidence)
 
