@@ -26,7 +26,7 @@ from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
-    from scalograph.run.session import Conducted
+    from scalograph.run.session import Session
 
 
 def measured(study: CommandStudy, sweep: SweepOptions, options: CommandOptions) -> int:
@@ -42,7 +42,7 @@ def measured(study: CommandStudy, sweep: SweepOptions, options: CommandOptions) 
 
 
 def carried_out(
-    study: CommandStudy, options: CommandOptions, answer: Callable[["Conducted"], int], ceiling: bool = False
+    study: CommandStudy, options: CommandOptions, answer: Callable[["Session"], int], ceiling: bool = False
 ) -> int:
     """Run a command's study as `scalograph run` would, and tell what came of it, unless it was interrupted.
 
@@ -83,7 +83,7 @@ def _again(made: Results, options: CommandOptions) -> list[str]:
     return ["scalograph", "run", str(made.study), *words, "--resume", "-o", str(made.folder)]
 
 
-def _run(file: Path, options: CommandOptions, ceiling: bool) -> "Conducted":
+def _run(file: Path, options: CommandOptions, ceiling: bool) -> "Session":
     from scalograph.cli.overrides import overridden
     from scalograph.study.declare import declare
 
@@ -104,7 +104,7 @@ def _share(text: str) -> float:
         raise StudyError.one("--target", str(error)) from error
 
 
-def _answer(conducted: "Conducted", target: float, cost: float | None, json: bool) -> int:
+def _answer(conducted: "Session", target: float, cost: float | None, json: bool) -> int:
     from scalograph.cli.adhoc import show
     from scalograph.cli.adhoc.answer import answer
     from scalograph.cli.adhoc.answer_sentence import sentence
@@ -134,7 +134,7 @@ def _trust(found: "Findings") -> str:
     return f"{found.trust.level.upper()}: {found.trust.sentence}"
 
 
-def close(conducted: "Conducted", found: "Findings", page: Path) -> None:
+def close(conducted: "Session", found: "Findings", page: Path) -> None:
     """What stands below every answer: whether to believe it, what failed, and where it lies."""
     if found.trust.level != "reject":  # that stands above
         tell(_trust(found))

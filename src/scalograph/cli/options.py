@@ -42,6 +42,7 @@ WhenBusy = Annotated[
     str | None,
     typer.Option("--when-busy", help="On a machine that stays busy: report (go on), cpu-time (go by it), or stop."),
 ]
+HostName = Annotated[str, typer.Option("--host", help="Where runs are made, by name.")]
 Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz).")]
 NoHost = Annotated[
     bool,

@@ -9,10 +9,10 @@ from scalograph.cli.measure_output import close, warn_first
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
-    from scalograph.run.session import Conducted
+    from scalograph.run.session import Session
 
 
-def tell_search(conducted: "Conducted", module: str, json: bool) -> int:
+def tell_search(conducted: "Session", module: str, json: bool) -> int:
     """Tell what a search found; the report has the rest.
 
     Args:
@@ -32,7 +32,7 @@ def tell_search(conducted: "Conducted", module: str, json: bool) -> int:
     return exit_code(found)
 
 
-def _tell(conducted: "Conducted", found: "Findings", page: Path, tables: str) -> None:
+def _tell(conducted: "Session", found: "Findings", page: Path, tables: str) -> None:
     """The tables of a search, its sentence, and what stands below every answer."""
     from scalograph.report.cells import sheet
     from scalograph.report.terminal_table import draw

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from scalograph.protocol.record import Record
 from scalograph.study.model import Study
+from scalograph.study.question_names import role
 from scalograph.study.scalars import Level
 
 Treatment = Mapping[str, Level]
@@ -98,3 +99,13 @@ class RunPlan(Protocol):
 
     def outlook(self) -> str:
         """Say what will be run."""
+
+
+def run_plan(design: Design) -> RunPlan:
+    """Make the plan of the question that a study asks, as its role `plan` says.
+
+    Raises:
+        StudyError: the question cannot be asked of these treatments.
+    """
+    made: RunPlan = role(design.study.question, "plan").plan(design)
+    return made

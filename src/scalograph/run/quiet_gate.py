@@ -8,12 +8,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from scalograph.control.quiet import (
-    BUSY,
-    LOOK_S,
-    Look,
-    look,
-)
+from scalograph.control.quiet import BUSY, LOOK_S, Look
 from scalograph.protocol.record import Record
 from scalograph.text.units import format_duration
 
@@ -38,7 +33,7 @@ class QuietGate:
     Args:
         patience_s: how long to wait for quiet, over all blocks of this start; 0 looks and goes on.
         tell: is told that, and why, we wait.
-        look: one look at the machine.
+        look: one look at the machine, as its host takes it.
         clock: seconds.
         pause: sleeps between looks.
     """
@@ -47,7 +42,7 @@ class QuietGate:
         self,
         patience_s: float,
         tell: Callable[[str], None],
-        look: Callable[[], Look] = look,
+        look: Callable[[], Look],
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:

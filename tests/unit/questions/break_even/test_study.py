@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli import last_stops
-from scalograph.design.planner import Run
+from scalograph.design.planner import Run, run_plan
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
-from scalograph.run import session
-from scalograph.run.session import Conducted, Plan
+from scalograph.run.plan import Plan, write_design
+from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
 
 from ... import searched
@@ -81,7 +81,7 @@ def planned(folder: Path, text: str = STUDY) -> Plan:
     return searched.planned(folder, text, HOST)
 
 
-def run(folder: Path, machine: Machine, text: str = STUDY) -> tuple[Conducted, Findings]:
+def run(folder: Path, machine: Machine, text: str = STUDY) -> tuple[Session, Findings]:
     return searched.run(folder, machine, text, HOST)
 
 
@@ -167,7 +167,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path
     assert any(text.startswith("not decided at ") for text in found.trust.causes)
     assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY)
-    more = session.conduct(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), [])
+    more = run_session(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), [])
     whole = Machine(noise=0.1)
     run(tmp_path / "whole", whole)
     assert more.n_before == 20
@@ -276,7 +276,7 @@ def test_where_it_wins_in_the_middle_no_line_goes_on_for_ever(tmp_path: Path) ->
 
 def test_the_design_holds_the_pairs_that_are_known_in_advance(tmp_path: Path) -> None:
     plan = planned(tmp_path / "study")
-    session.write_design(plan, tmp_path / "design.jsonl")
+    write_design(plan, tmp_path / "design.jsonl")
     head, *runs = map(json.loads, (tmp_path / "design.jsonl").read_text().splitlines())
     assert (head["question"], len(runs)) == ("break-even", 16)
     assert [run["block"] for run in runs] == [i // 2 for i in range(16)]
@@ -322,7 +322,7 @@ def test_a_version_that_the_host_refuses_is_missing_in_words(tmp_path: Path) -> 
     )
     text = text.replace('version = "sequential"', 'version = "other"').replace('"{version}", ', "")
     with pytest.raises(StudyError, match=r"^factors.version: only other is planned here, expected two versions"):
-        session.planner_of(searched.planned(tmp_path, text, HOST.model_copy(update={"granted_priority": 0})).design)
+        run_plan(searched.planned(tmp_path, text, HOST.model_copy(update={"granted_priority": 0})).design)
 
 
 def test_too_many_points_are_refused(tmp_path: Path) -> None:

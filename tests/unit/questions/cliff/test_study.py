@@ -19,8 +19,8 @@ from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
-from scalograph.run import session
-from scalograph.run.session import Conducted, Plan
+from scalograph.run.plan import Plan, write_design
+from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
 
 from ... import searched
@@ -68,7 +68,7 @@ def planned(folder: Path, text: str = STUDY, facts: HostFacts = HOST) -> Plan:
     return searched.planned(folder, text, facts)
 
 
-def run(folder: Path, machine: Machine, text: str = STUDY, facts: HostFacts = HOST) -> tuple[Conducted, Findings]:
+def run(folder: Path, machine: Machine, text: str = STUDY, facts: HostFacts = HOST) -> tuple[Session, Findings]:
     return searched.run(folder, machine, text, facts)
 
 
@@ -142,9 +142,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_goes_on(tmp_path: Path
     assert any(text.startswith("not decided after 13 runs") for text in found.trust.causes)
     assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY + "[protocol]\nbudget_runs = 60\n")
-    more = session.conduct(
-        plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), ["study_hash"]
-    )
+    more = run_session(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), ["study_hash"])
     whole = Machine({220: 2.0})
     run(tmp_path / "whole", whole)
     assert more.reason == "complete" and more.n_before == 13
@@ -169,7 +167,7 @@ def test_levels_that_fail_end_the_range(tmp_path: Path) -> None:
 
 def test_the_design_says_what_is_known_in_advance(tmp_path: Path) -> None:
     plan = planned(tmp_path / "study")
-    session.write_design(plan, tmp_path / "design.jsonl")
+    write_design(plan, tmp_path / "design.jsonl")
     head, *runs = map(json.loads, (tmp_path / "design.jsonl").read_text().splitlines())
     assert (head["question"], head["most_runs"], len(runs)) == ("cliff", 60, 12)
 

@@ -16,8 +16,8 @@ from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
-from scalograph.run import session
-from scalograph.run.session import Conducted, Plan
+from scalograph.run.plan import Plan
+from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
 
 from ... import searched
@@ -78,7 +78,7 @@ def planned(folder: Path, text: str = STUDY, facts: HostFacts = HOST) -> Plan:
     return searched.planned(folder, text, facts)
 
 
-def run(folder: Path, machine: Machine, text: str = STUDY, facts: HostFacts = HOST) -> tuple[Conducted, Findings]:
+def run(folder: Path, machine: Machine, text: str = STUDY, facts: HostFacts = HOST) -> tuple[Session, Findings]:
     return searched.run(folder, machine, text, facts)
 
 
@@ -170,7 +170,7 @@ def test_a_budget_ends_it_without_an_answer_and_a_resume_goes_on(tmp_path: Path)
     assert not found.effective_cpus[0].decided and found.effective_cpus[0].sentence in found.trust.causes
     assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY)
-    again = session.conduct(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), [])
+    again = run_session(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), [])
     assert (again.reason, again.n_before) == ("complete", 6)
     assert last_stops.analyze(done.results.folder)[0].effective_cpus[0].k_eff == 7
     assert len({run.run for run in machine.made}) == len(machine.made)
