@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
 
 Level = bool | int | float | str
 
@@ -61,5 +62,5 @@ class Control(Protocol):
         """Set and later restore what cannot be set per process; most controls have nothing to hold."""
         return nullcontext()
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """What the run's record says was not in force, in words; empty when the level was obeyed."""

@@ -5,11 +5,10 @@ side by side until the time of the period is used up, and then both stand still 
 """
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
 from scalograph.control.cgroups import CgroupTree, read
@@ -21,6 +20,7 @@ from scalograph.control.settings import cpu_delegation, quota_leaf
 from scalograph.control.store import Store, changed, lock_machine
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
 
 QUOTA, NO_QUOTA = "quota", "none"
 PERIOD_US = 100_000  # what kernels and containers have by default
@@ -73,7 +73,7 @@ class QuotaControl:
         """The cgroup, while the run lasts."""
         return nullcontext() if level == NO_QUOTA else limited(float(level))
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Nothing in the record: `limited` reads the quota back before and after the run."""
         return []
 

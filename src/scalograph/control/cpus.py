@@ -1,12 +1,12 @@
 """How many CPUs a run may use: an affinity mask."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
 
 
 class CpusControl:
@@ -39,7 +39,7 @@ class CpusControl:
         """Nothing on the machine changes."""
         return nullcontext()
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Whether each copy got that many."""
-        counts = {len(copy["in_force"]["cpus"]) for copy in record["copies"] if copy["in_force"]}
+        counts = {len(copy.in_force.cpus) for copy in record.copies if copy.in_force}
         return [f"cpus: asked for {level}, in force were {count}" for count in sorted(counts - {level})]

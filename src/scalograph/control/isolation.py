@@ -2,11 +2,10 @@
 
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
 from scalograph.control.cgroups import (
@@ -23,6 +22,7 @@ from scalograph.control.store import Store, changed, lock_machine
 from scalograph.control.topology import format_cpu_list, parse_cpu_list
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
 
 ISOLATIONS = ("shared", "exclusive")
 ISOLATION = "isolation"
@@ -100,7 +100,7 @@ class IsolationControl:
         """Nothing by itself: see `exclusive`."""
         return nullcontext()
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Nothing in the record: `exclusive` reads the partition back before and after the run."""
         return []
 

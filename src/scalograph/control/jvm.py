@@ -1,13 +1,14 @@
 """Which JVM runs the workload, and with which options."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
+from scalograph.protocol.record import Record
 
 INSTALL = "apt install openjdk-17-jdk-headless"
 
@@ -51,7 +52,7 @@ class JvmControl:
         """Nothing on the machine changes."""
         return nullcontext()
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Nothing: the launcher that was started is the one that was named."""
         return []
 
@@ -80,7 +81,7 @@ class JvmOptionsControl:
         """Nothing on the machine changes."""
         return nullcontext()
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Nothing: a JVM that does not know an option refuses to start."""
         return []
 

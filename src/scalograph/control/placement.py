@@ -1,13 +1,13 @@
 """Which n of the CPUs: close together, far apart, or one for each core."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
 from scalograph.protocol.cpu_order import ORDERS
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.record import Record
 
 PLACEMENTS = tuple(ORDERS)
 
@@ -60,6 +60,6 @@ class PlacementControl:
         """Nothing on the machine changes."""
         return nullcontext()
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Nothing by itself: `apply.read_back` compares the mask that it made together with `cpus`."""
         return []
