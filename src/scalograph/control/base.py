@@ -8,6 +8,7 @@ from typing import Any
 
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
 from scalograph.study.control_names import CONTROLS
 
 Level = bool | int | float | str
@@ -63,7 +64,7 @@ class Control:
         """Set and later restore what cannot be set per process; most controls have nothing to hold."""
         return nullcontext()
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Return what the run's record says was not in force, in words; empty when the level was obeyed."""
         return []
 

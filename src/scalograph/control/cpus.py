@@ -1,11 +1,11 @@
 """How many CPUs a run may use: an affinity mask."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from scalograph.control.base import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
 
 
 class CpusControl(Control):
@@ -31,7 +31,7 @@ class CpusControl(Control):
         """A wish that `apply` turns into a mask, once the placement is known."""
         return replace(launch, n_cpus=int(level))
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Whether each copy got that many."""
-        counts = {len(copy["in_force"]["cpus"]) for copy in record["copies"] if copy["in_force"]}
+        counts = {len(copy.in_force.cpus) for copy in record.copies if copy.in_force}
         return [f"cpus: asked for {level}, in force were {count}" for count in sorted(counts - {level})]

@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from scalograph.control.base import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
 
 _REAL_TIME = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
 _PLAIN = ("other", "batch", "idle", "ext")
@@ -136,10 +136,10 @@ class PolicyControl(Control):
         policy, priority = parse_policy(level)
         return replace(launch, policy=policy, priority=priority)
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Whether each copy got it."""
         wanted = parse_policy(level)
-        found = {(c["in_force"]["policy"], c["in_force"]["priority"]) for c in record["copies"] if c["in_force"]}
+        found = {(c.in_force.policy, c.in_force.priority) for c in record.copies if c.in_force}
         return [f"policy: asked for {level}, in force was {name}:{p}" for name, p in sorted(found - {wanted})]
 
 
@@ -159,7 +159,7 @@ class NiceControl(Control):
         """Set by the probe before the program starts."""
         return replace(launch, nice=int(level))
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Whether each copy got it."""
-        found = {copy["in_force"]["nice"] for copy in record["copies"] if copy["in_force"]}
+        found = {copy.in_force.nice for copy in record.copies if copy.in_force}
         return [f"nice: asked for {level}, in force was {nice}" for nice in sorted(found - {level})]

@@ -2,9 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,6 +10,7 @@ from scalograph.control.base import control
 from scalograph.design.planner import Run
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.record import RunFigures
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.plan import Plan, plan
@@ -85,26 +84,26 @@ def planned(folder: Path, levels: str = '["slow", "fast"]', command: str = "{air
     return plan(declare(file), FACTS)
 
 
-def measured(folder: Path, probe: str) -> Mapping[str, Any]:
+def measured(folder: Path, probe: str) -> RunFigures:
     """A run at full speed by a probe that keeps what it was asked and the speed that it saw."""
     script = folder / "probe"
     script.write_text(f"#!/bin/sh\ncat >{folder}/spec\n{probe}\nhead -6 {ANSWER}\n")
     script.chmod(0o755)
     runner = Runner(planned(folder), LocalHost(ProbeProgram((str(script),))))
-    return runner.measure(Run("r1", 0, {"fan": "fast"}, 0))["run"]
+    return runner.measure(Run("r1", 0, {"fan": "fast"}, 0)).run
 
 
 def test_it_is_declared_applied_read_back_and_restored(fan: Path) -> None:
     assert planned(fan.parent).design.study.factors["fan"].kind == "tunable"
     run = measured(fan.parent, f"cp {fan} {fan.parent}/seen")
-    assert (run["status"], run["reason"]) == ("ok", None)
+    assert (run.status, run.reason) == ("ok", None)
     assert json.loads((fan.parent / "spec").read_text())["commands"][0]["argv"] == ["true", "fast air"]
     assert fan.read_text() == "off"
 
 
 def test_what_was_not_in_force_fails_the_run(fan: Path) -> None:
     run = measured(fan.parent, f"printf slow >{fan.parent}/seen")
-    assert (run["status"], run["reason"]) == ("failed", "fan: asked for fast, in force was slow")
+    assert (run.status, run.reason) == ("failed", "fan: asked for fast, in force was slow")
     assert fan.read_text() == "off"
 
 
