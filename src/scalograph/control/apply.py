@@ -9,10 +9,10 @@ from scalograph.control.base import (
     Launch,
     Level,
     LevelError,
+    control,
 )
 from scalograph.control.isolation import exclusive
 from scalograph.control.placement import n_available, place
-from scalograph.control.registry import control
 from scalograph.control.topology import format_cpu_list
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record

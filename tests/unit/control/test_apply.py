@@ -10,12 +10,12 @@ from scalograph.control.apply import (
     read_back,
     refusals,
 )
-from scalograph.control.base import Launch, LevelError
-from scalograph.control.registry import CONTROLS, control
+from scalograph.control.base import Launch, LevelError, control
 from scalograph.control.topology import read_topology
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
+from scalograph.study.control_names import CONTROLS
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 
