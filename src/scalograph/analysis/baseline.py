@@ -1,5 +1,6 @@
 """How does each level stand against the baseline that all levels share?"""
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -95,10 +96,10 @@ def block_logs(n: int, scores: Scores, blocks: Blocks) -> dict[Hashable, float]:
     if len(ids) != values.size:
         raise ValueError(f"blocks: level {n}: found {len(ids)}, expected one for each of {values.size} scores")
     logs: dict[Hashable, list[float]] = {}
-    for block, value in zip(ids, values, strict=True):
-        if np.isfinite(value):
-            logs.setdefault(block, []).append(float(np.log(value)))
-    return {block: float(np.mean(found)) for block, found in logs.items()}
+    for block, value in zip(ids, values.tolist(), strict=True):
+        if math.isfinite(value):
+            logs.setdefault(block, []).append(math.log(value))
+    return {block: found[0] if len(found) == 1 else float(np.mean(found)) for block, found in logs.items()}
 
 
 def _shared(means: Means, baseline: int) -> Shared:

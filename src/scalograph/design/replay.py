@@ -53,7 +53,7 @@ def _finished(events: Iterable[Mapping[str, Any]], judging: Judging) -> Iterator
                 yield None
             if event["event"] != "run":
                 continue
-            record = Record.model_validate(event["record"])
+            record = event["record"]
             done, last = last, (as_run(event), record, judging(record).verdict)
         _refuse_twice(last[0].run, names, number)
         if done:

@@ -46,7 +46,7 @@ def _series(sample: Sample, response: str, place: dict[int, int], n: int) -> lis
     for row in sample.rows(response):
         if row.scores[response] > 0:
             scores[place[row.block]].append(row.scores[response])
-    return [float(np.mean(found)) if found else nan for found in scores]
+    return [float(np.mean(found)) if found[1:] else found[0] if found else nan for found in scores]
 
 
 def _half(taken: Sequence[Sample], response: str, confidence: float) -> float:

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
-from scalograph.findings.doubts import n_disturbed
-from scalograph.findings.sample import Sample, cpu_times
+from scalograph.findings.sample import REPEATED, Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Level
@@ -26,14 +25,14 @@ def shares(table: Table, taken: Iterable[Sample]) -> Fairness | None:
         return None
     planned = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
     runs = [row for row in table.counted() if row.replicate < planned.get(row.key, 0)]
-    attempts = [Attempt(row.block, row.key, bool(n_disturbed([row]))) for row in runs]
+    attempts = [Attempt(row.block, row.key, row.verdict in REPEATED) for row in runs]
     length = {sample.every[0].key: _length(sample.every) for sample in taken if sample.every}
     return fairness(attempts, length, table.study.seed % 2**32)
 
 
 def _length(rows: Sequence[Row]) -> float:
     """Seconds of a run, of the clean ones where there are any: what disturbs a run makes it longer."""
-    walls = [(bool(n_disturbed([row])), row.wall_s) for row in rows if row.wall_s is not None]
+    walls = [(row.verdict in REPEATED, row.wall_s) for row in rows if row.wall_s is not None]
     clean = [wall for disturbed, wall in walls if not disturbed]
     return median(clean or [wall for _, wall in walls] or [0.0])
 

@@ -1,7 +1,8 @@
 """The runs of each treatment: all that succeeded, and those that the estimates rest on."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Level
@@ -30,8 +31,11 @@ class Sample:
     n_failed: int
     by_cpu: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
+    # Every estimate asks for them anew, of up to 100,000 runs.
+    _rows: dict[str, Sequence[Row]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _scores: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    @property
+    @cached_property
     def n_disturbed(self) -> int:
         """Runs that succeeded and are not counted as clean."""
         return sum(row.verdict not in COUNTED for row in self.every)
@@ -43,7 +47,9 @@ class Sample:
 
     def scores(self, response: str) -> list[float]:
         """Scores of the runs that count, in order."""
-        return [row.scores[response] for row in self.rows(response)]
+        if response not in self._scores:
+            self._scores[response] = [row.scores[response] for row in self.rows(response)]
+        return self._scores[response].copy()
 
     def blocks(self, response: str) -> list[int]:
         """The block of each of `scores`."""
@@ -53,12 +59,14 @@ class Sample:
         """The sample with all runs that succeeded, as if none had been disturbed."""
         return replace(self, counted=self.every, by_cpu=frozenset())
 
-    def rows(self, response: str) -> list[Row]:
+    def rows(self, response: str) -> Sequence[Row]:
         """Runs that have a score and count for this response, in order."""
-        taken = self.counted
-        if response in self.by_cpu and not self.falls_back:
-            taken = tuple(row for row in self.every if row.verdict != "impossible")
-        return [row for row in taken if response in row.scores]
+        if response not in self._rows:
+            taken: Iterable[Row] = self.counted
+            if response in self.by_cpu and not self.falls_back:
+                taken = (row for row in self.every if row.verdict != "impossible")
+            self._rows[response] = [row for row in taken if response in row.scores]
+        return self._rows[response]
 
 
 def samples(table: Table) -> dict[tuple[Level, ...], Sample]:

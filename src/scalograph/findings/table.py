@@ -1,11 +1,14 @@
 """A journal as a tidy table: one row for each run, its treatment, its scores, and what varied undeclared."""
 
-from collections.abc import Iterable, Mapping
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from scalograph.analysis.steady import Kind, steady
@@ -14,13 +17,13 @@ from scalograph.design.replay import as_run
 from scalograph.errors import ProtocolError
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
-from scalograph.protocol.events import Record, RunFigures
+from scalograph.protocol.events import Record
 from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.study.model import Study
 from scalograph.study.responses import (
-    Window,
-    observe,
+    Windows,
+    observer,
     primary,
     windows,
 )
@@ -29,6 +32,7 @@ from scalograph.verdict.cause import Cause
 from scalograph.verdict.judge import Asked, judge
 from scalograph.verdict.saturation import n_cpus
 
+T = TypeVar("T")
 # Characters of the last line of a failed run that are kept.
 MOST_WORDS = 200
 # Iterations of a run from which on its tail is kept.
@@ -36,8 +40,7 @@ LEAST_TAIL = 100
 BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """One run. `scores` has one number for each response that the run yielded; times are seconds.
 
     `course` is how its iterations went, and `settled` the first of the steady state, warm-up iterations counted.
@@ -129,11 +132,11 @@ def load(file: Path, keep_observations: bool = True) -> Table:
     torn: list[str] = []
     events = journal.read(file, torn)
     table = _begin(next(events), file)
-    verdicts: dict[str, str] = {}
-    names: set[str] = set()
-    for number, event in enumerate(events, start=2):
-        _take(table, verdicts, names, event, number, keep_observations)
-    table.warnings += torn + _changed_verdicts(table.rows, verdicts)
+    reading = _Reading(table, keep_observations)
+    with _without_collection():
+        for number, event in enumerate(events, start=2):
+            reading.take(event, number)
+    table.warnings += torn + _changed_verdicts(table.rows, reading.verdicts)
     return table
 
 
@@ -153,32 +156,115 @@ def _begin(event: Mapping[str, Any], file: Path) -> Table:
         ) from error
 
 
-def _take(
-    table: Table, verdicts: dict[str, str], names: set[str], event: Mapping[str, Any], line: int, keep: bool
-) -> None:
-    kind = event["event"]
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Rows hold no cycles: to look for them again and again takes a third of the time."""
+    was = gc.isenabled()
+    gc.disable()
     try:
-        if kind == "run":
-            table.rows.append(_row(event, table.study, line, keep))
-            if table.rows[-1].run in names:
-                raise ValueError(f'a second run "{table.rows[-1].run}"')
-            names.add(table.rows[-1].run)
-        elif kind == "resume":
-            _resumed(table, event)
-        elif kind == "verdict":
-            verdicts[str(event["run"])] = str(event["verdict"])
-        elif kind == "noise":
-            table.noise = Recheck.model_validate(event)
-        elif kind == "ceiling":
-            table.ceiling = Ceiling.model_validate(event["ceiling"])
-        elif kind == "note":
-            table.notes.append(str(event["text"]))
-        elif kind == "end":
-            table.end_reason = str(event["reason"])
-        table.ended = str(event["at"])
-    except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
-        where = f"{table.file.name}:{line}" if table.file else f"line {line}"
-        raise ProtocolError(where, f"a broken `{kind}` event: {_first_line(error)}", "protocol/journal.md") from error
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+class _Reading:
+    """The events of a journal, one after the other, as what they add to a table."""
+
+    def __init__(self, table: Table, keep_observations: bool) -> None:
+        self._table, self._keep = table, keep_observations
+        self.verdicts: dict[str, str] = {}
+        self._names: set[str] = set()
+        self._treatments: dict[object, Mapping[str, Level]] = {}
+        self._set_ups: dict[object, Any] = {}
+        self._of_study()
+
+    def _of_study(self) -> None:
+        """What is read from each run, once for all: it follows from the study as it is by now."""
+        study = self._table.study
+        self._asked, self._primary = asked(study), primary(study)
+        warmup = study.protocol.warmup
+        self._observers = {name: observer(r.source, warmup) for name, r in study.responses.items()}
+
+    def take(self, event: Mapping[str, Any], line: int) -> None:
+        """Take an event. Raises ProtocolError where it does not follow protocol/journal.md."""
+        table, kind = self._table, event["event"]
+        try:
+            if kind == "run":
+                table.rows.append(self._row(event, line))
+            elif kind == "verdict":
+                self.verdicts[str(event["run"])] = str(event["verdict"])
+            elif kind == "resume":
+                _resumed(table, event)
+                self._of_study()
+            elif kind == "noise":
+                table.noise = Recheck.model_validate(event)
+            elif kind == "ceiling":
+                table.ceiling = Ceiling.model_validate(event["ceiling"])
+            elif kind == "note":
+                table.notes.append(str(event["text"]))
+            elif kind == "end":
+                table.end_reason = str(event["reason"])
+            table.ended = str(event["at"])
+        except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
+            where = f"{table.file.name}:{line}" if table.file else f"line {line}"
+            found = f"a broken `{kind}` event: {_first_line(error)}"
+            raise ProtocolError(where, found, "protocol/journal.md") from error
+
+    def _row(self, event: Mapping[str, Any], line: int) -> Row:
+        record: Record = event["record"]
+        judgment = judge(record, self._asked)
+        # A run may end well and still not have done what was asked of it.
+        ok, run = judgment.verdict != "failed", record.run
+        iterations = windows(record) if ok else Windows()
+        observations = self._observations(record, iterations) if ok else {}
+        course = steady(iterations.wall_s)
+        return Row(
+            run=self._new_name(event), block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
+            treatment=self._treatment(event),
+            status=run.status if ok or run.status != "ok" else "failed",
+            reason=run.reason if ok else judgment.causes[0].text,
+            verdict=judgment.verdict, causes=tuple(judgment.causes),
+            scores={name: median(values) for name, values in observations.items()},
+            observations={name: tuple(values) for name, values in observations.items()} if self._keep else {},
+            work=_work(iterations), n_cpus=n_cpus(record), per_cpu_ns=tuple(run.per_cpu_ns or ()),
+            degraded=self._once(_degraded(record)), setup=self._once(_setup(record)),
+            timeline_line=line if record.timeline else None, trace_line=_trace_line(record, line),
+            n_survivors=run.n_survivors or 0,
+            course=course.kind, settled=course.warmup, finish_s=_finish(record) if ok else (),
+            tail=_tail(observations.get(self._primary, ())), last_words="" if ok else _last_words(record),
+            wall_s=None if run.wall_ns is None else run.wall_ns / 1e9,
+            cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
+            read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
+            n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz,
+        )  # fmt: skip
+
+    def _new_name(self, event: Mapping[str, Any]) -> str:
+        name: str = event["run"]
+        if name in self._names:
+            raise ValueError(f'a second run "{name}"')
+        self._names.add(name)
+        return name
+
+    def _treatment(self, event: Mapping[str, Any]) -> Mapping[str, Level]:
+        """The treatment of a run, in the order of the study's factors; the same for all runs of it."""
+        levels = tuple(map(event["treatment"].__getitem__, self._table.study.factors))
+        types = tuple(map(type, levels))  # 1 and true are equal
+        known = self._treatments.get((levels, types))
+        if known is None:
+            run = as_run(event)
+            known = {name: run.treatment[name] for name in self._table.study.factors}
+            self._treatments[levels, types] = known
+        return known
+
+    def _once(self, value: T) -> T:
+        """The same value for all runs that have it."""
+        known: T = self._set_ups.setdefault(value, value)
+        return known
+
+    def _observations(self, record: Record, iterations: Windows) -> dict[str, Sequence[float]]:
+        read = {name: observe(record, iterations) for name, observe in self._observers.items()}
+        return {name: values for name, values in read.items() if values}
 
 
 def _resumed(table: Table, event: Mapping[str, Any]) -> None:
@@ -195,56 +281,18 @@ def _designed(design: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], An
     return zip(design["treatments"], design["runs"], strict=True)
 
 
-def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
-    record = Record.model_validate(event["record"])
-    judgment = judge(record, asked(study))
-    # A run may end well and still not have done what was asked of it.
-    ok = judgment.verdict != "failed"
-    status = record.run.status if ok or record.run.status != "ok" else "failed"
-    iterations = windows(record) if ok else []
-    run = as_run(event)
-    observations = _observations(study, record, iterations) if ok else {}
-    course = steady([window.wall_s for window in iterations])
-    return Row(
-        run=run.run, block=run.block, replicate=run.replicate, warmup=run.warmup,
-        treatment={name: run.treatment[name] for name in study.factors},
-        status=status, reason=record.run.reason if ok else judgment.causes[0].text,
-        verdict=judgment.verdict, causes=tuple(judgment.causes),
-        scores={name: median(values) for name, values in observations.items()},
-        observations=observations if keep else {}, work=_work(iterations), n_cpus=n_cpus(record),
-        per_cpu_ns=tuple(record.run.per_cpu_ns or ()), degraded=_degraded(record), setup=_setup(record),
-        timeline_line=line if record.timeline else None, trace_line=_trace_line(record, line),
-        n_survivors=record.run.n_survivors or 0,
-        course=course.kind, settled=course.warmup, finish_s=_finish(record) if ok else (),
-        tail=_tail(study, observations), last_words="" if ok else _last_words(record), **_whole(record.run),
-    )  # fmt: skip
-
-
 def _last_words(record: Record) -> str:
     lines = [line.strip() for copy in record.copies for line in copy.stderr_tail.splitlines()]
     return next((line[:MOST_WORDS] for line in reversed(lines) if line), "")
 
 
-def _tail(study: Study, observations: Mapping[str, tuple[float, ...]]) -> Histogram | None:
-    values = observations.get(primary(study), ())
+def _tail(values: Sequence[float]) -> Histogram | None:
     return histogram(values) if len(values) >= LEAST_TAIL else None
 
 
 def _trace_line(record: Record, line: int) -> int | None:
     found = traced(record)
     return line if found and found.n_workers > 1 else None
-
-
-def _whole(run: RunFigures) -> dict[str, Any]:
-    """Figures of the run as a whole; None where they were not measured."""
-    blocks = run.n_blocks_in
-    return {
-        "wall_s": None if run.wall_ns is None else run.wall_ns / 1e9,
-        "cpu_s": None if run.cpu_ns is None else run.cpu_ns / 1e9,
-        "read_bytes": None if blocks is None else BLOCK_BYTES * blocks,
-        "n_major_faults": run.n_major_faults,
-        "frequency_hz": run.frequency_hz,
-    }
 
 
 def _finish(record: Record) -> tuple[float, ...]:
@@ -259,15 +307,9 @@ def _finish(record: Record) -> tuple[float, ...]:
     return tuple(ns / 1e9 for ns in known) if len(known) == len(ends) else ()
 
 
-def _observations(study: Study, record: Record, iterations: list[Window]) -> dict[str, tuple[float, ...]]:
-    read = {
-        name: tuple(observe(response.source, record, iterations, study.protocol.warmup))
-        for name, response in study.responses.items()
-    }
-    return {name: values for name, values in read.items() if values}
-
-
 def _degraded(record: Record) -> tuple[tuple[str, str, str], ...]:
+    if not record.header.degraded and not record.run.degraded:
+        return ()
     parts = {(d.what, d.why, d.fix) for d in (*record.header.degraded, *record.run.degraded)}
     return tuple(sorted(parts))
 
@@ -281,9 +323,9 @@ def _setup(record: Record) -> tuple[str, ...]:
     return (f"{header.kind} {header.probe}", header.backend, header.containment, policies, nices)
 
 
-def _work(iterations: list[Window]) -> int | None:
+def _work(iterations: Windows) -> int | None:
     """Units of one iteration; None where they were not counted or differ."""
-    works = {window.work for window in iterations}
+    works = set(iterations.work)
     return works.pop() if len(works) == 1 else None
 
 

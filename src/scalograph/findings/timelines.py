@@ -8,10 +8,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from msgspec import to_builtins
+
 from scalograph.findings.curves import Sample
 from scalograph.findings.table import Row
 from scalograph.protocol import journal
-from scalograph.protocol.events import Timeline
 from scalograph.protocol.findings import TimelineDoc
 
 MAX_TIMELINES = 64
@@ -39,5 +40,4 @@ def nearest(rows: Sequence[Row], response: str) -> Row | None:
 
 
 def _doc(row: Row, event: Mapping[str, Any]) -> TimelineDoc:
-    timeline = Timeline.model_validate(event["record"]["timeline"])
-    return TimelineDoc(run=row.run, treatment=dict(row.treatment), timeline=timeline.model_dump(mode="json"))
+    return TimelineDoc(run=row.run, treatment=dict(row.treatment), timeline=to_builtins(event["record"].timeline))

@@ -9,7 +9,6 @@ from scalograph.findings.table import Row
 from scalograph.findings.task_trace import traced
 from scalograph.findings.timelines import nearest
 from scalograph.protocol import journal
-from scalograph.protocol.events import Record
 from scalograph.protocol.findings import TaskTrace
 
 MAX_TRACES = 8
@@ -34,7 +33,7 @@ def _spread(rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def _doc(row: Row, event: Mapping[str, Any]) -> TaskTrace:
-    found = traced(Record.model_validate(event["record"]))
+    found = traced(event["record"])
     assert found is not None, "the table keeps the lines of whole traces only"
     return TaskTrace(
         run=row.run,

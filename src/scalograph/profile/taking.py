@@ -120,11 +120,11 @@ def _told(told: Profiled, planned: Plan, record: Record, files: Sequence[Path], 
     study, run = planned.design.study, record.run
     iterations, warmup = windows(record), study.protocol.warmup
     observed = observe(study.responses[primary(study)].source, record, iterations, warmup)
-    n_tasks = max(1, len(iterations) - warmup)
+    n_tasks, n_iterations = max(1, len(iterations.wall_s) - warmup), max(1, len(iterations.wall_s))
     steals = [number for part in record.values for number in part.values.get("steals", ())]
     preemptions = run.n_preemptions or 0
     found = {
-        "seen": seen(files, jvm, within(record, warmup)), "n_tasks": n_tasks, "n_iterations": max(1, len(iterations)),
+        "seen": seen(files, jvm, within(record, warmup)), "n_tasks": n_tasks, "n_iterations": n_iterations,
         "switches": None if run.n_switches is None else max(0, run.n_switches - preemptions),
         "preemptions": run.n_preemptions, "steals_per_task": max(0.0, float(median(steals))) if steals else None,
         "score": median(observed) if observed else None,

@@ -1,12 +1,12 @@
 """What a probe said about one run: event lines checked, and grouped as the journal keeps them."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from pydantic import ValidationError
+import msgspec
 from pydantic_core import from_json
 
 from scalograph.errors import ProtocolError
+from scalograph.protocol.checked import checked
 from scalograph.protocol.record import (
     MAX_LINE_BYTES,
     Capabilities,
@@ -87,7 +87,7 @@ def parse_event(line: str | bytes, where: str = "probe") -> tuple[str | None, Pa
         raise ProtocolError(f"{where}: event", f"{name!r:.80}", "one of " + ", ".join(EVENTS), _FIX)
     if run is not None and not isinstance(run, str):
         raise ProtocolError(f"{where}: {name}.run", f"{run!r:.80}", "a text", _FIX)
-    return run, _validated(model, fields, f"{where}: {name}")
+    return run, checked(fields, model, f"{where}: {name}")
 
 
 def parse_events(lines: Iterable[str | bytes], run: str | None = None) -> Record:
@@ -113,9 +113,9 @@ def parse_record(text: str | bytes, where: str = "record") -> Record:
         ProtocolError: not JSON, or a field that does not follow protocol/probe.md.
     """
     try:
-        return Record.model_validate_json(text)
-    except ValidationError as error:
-        raise _as_protocol_error(error, where) from None
+        return checked(from_json(text, allow_inf_nan=False), Record, where)
+    except ValueError as error:
+        raise ProtocolError(where, f"{_shown(text)} ({error})", "one JSON object", _FIX) from None
 
 
 class _Grouping:
@@ -193,7 +193,7 @@ class _Grouping:
             raise ProtocolError("probe", found, "events from header to run", "look at its standard error")
         for index, texts in self.output.items():
             whole = (self.copies[index].stdout or "") + "".join(texts)
-            self.copies[index] = self.copies[index].model_copy(update={"stdout": whole})
+            self.copies[index] = msgspec.structs.replace(self.copies[index], stdout=whole)
         try:
             return Record(
                 header=self.header,
@@ -203,24 +203,8 @@ class _Grouping:
                 timeline=self.timeline,
                 run=self.run,
             )
-        except ValidationError as error:
-            raise _as_protocol_error(error, "probe") from None
-
-
-def _validated(model: type[Part], fields: dict[str, Any], where: str) -> Part:
-    try:
-        return model.model_validate(fields)
-    except ValidationError as error:
-        raise _as_protocol_error(error, where) from None
-
-
-def _as_protocol_error(error: ValidationError, where: str) -> ProtocolError:
-    """The first mistake, in the house's form."""
-    first = error.errors(include_url=False, include_context=False)[0]
-    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
-    expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    found = "nothing" if first["type"] == "missing" else f"{first['input']!r:.80}"
-    return ProtocolError(where + place, found, expected, _FIX)
+        except ValueError as error:
+            raise ProtocolError("probe", "more", str(error), _FIX) from None
 
 
 def _shown(line: str | bytes) -> str:

@@ -5,7 +5,8 @@ A part holds the fields of its event without `event` and its `run` name. Absent 
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from scalograph.errors import ProtocolError
 
@@ -17,36 +18,27 @@ MAX_NAMES = 256
 MAX_NUMBERS = 100_000
 MAX_CPUS = 8192
 MAX_TEXT = 4096
-_LAST = 2**63 - 1
+_LAST, _LAST_WORK = 2**63 - 1, 2**64 - 1
 
-Count = Annotated[int, Field(ge=0, le=_LAST)]
-Nanoseconds = Annotated[int, Field(ge=-_LAST, le=_LAST)]  # a point in time may lie before the gate
-Work = Annotated[int, Field(ge=0, le=2**64 - 1)]
-Number = Annotated[int, Field(ge=-_LAST, le=_LAST)] | float
-Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
-ValueName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
-PerCpu = Annotated[list[Count], Field(max_length=MAX_CPUS)]
-PerBin = Annotated[list[Count], Field(max_length=512)]
+Count = Annotated[int, Meta(ge=0, le=_LAST)]
+Nanoseconds = Annotated[int, Meta(ge=-_LAST, le=_LAST)]  # a point in time may lie before the gate
+Work = Annotated[int, Meta(ge=0)]
+Number = Annotated[int, Meta(ge=-_LAST, le=_LAST)] | float
+Text = Annotated[str, Meta(max_length=MAX_TEXT)]
+Name = Annotated[str, Meta(min_length=1, max_length=128)]
+ValueName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+CopyIndex = Annotated[int, Meta(ge=0, lt=MAX_COPIES)]
+PerCpu = Annotated[list[Count], Meta(max_length=MAX_CPUS)]
+PerBin = Annotated[list[Count], Meta(max_length=512)]
 
 Status = Literal["ok", "failed", "signal", "timeout", "interrupted", "not started", "protocol"]
 
 
-class Part(BaseModel):
+class Part(Struct, frozen=True, gc=False, rename={"copy_index": "copy"}):
     """A frozen part of a record; fields of a later version are ignored."""
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="ignore",
-        strict=True,
-        allow_inf_nan=False,
-        validate_by_name=True,
-        validate_by_alias=True,
-        serialize_by_alias=True,
-    )
 
-
-class Degraded(Part):
+class Degraded(Part, frozen=True):
     """Something that was not granted, the answer of the kernel, and what would help."""
 
     what: Text
@@ -54,19 +46,19 @@ class Degraded(Part):
     fix: Text
 
 
-class Header(Part):
+class Header(Part, frozen=True, kw_only=True):
     """Who measured, with which means."""
 
     protocol: Literal[1]
-    probe: Annotated[str, StringConstraints(max_length=64)]
+    probe: Annotated[str, Meta(max_length=64)]
     kind: Literal["native", "degraded"]
     containment: Literal["cgroup", "namespace", "best effort"]
-    cgroup: Annotated[str, StringConstraints(pattern=r"^scalograph-[0-9a-f]{1,64}$")] | None = None
+    cgroup: Annotated[str, Meta(pattern=r"^scalograph-[0-9a-f]{1,64}$")] | None = None
     backend: Literal["kernel", "plain"]
-    degraded: Annotated[list[Degraded], Field(max_length=256)] = []
+    degraded: Annotated[list[Degraded], Meta(max_length=256)] = []
 
 
-class InForce(Part):
+class InForce(Part, frozen=True):
     """Placement as the kernel gave it back before exec."""
 
     cpus: PerCpu
@@ -75,11 +67,11 @@ class InForce(Part):
     nice: int
 
 
-class CopyEvent(Part):
+class CopyEvent(Part, frozen=True):
     """One started copy of a command. Times are nanoseconds since the gate."""
 
-    copy_index: Annotated[int, Field(ge=0, lt=MAX_COPIES, alias="copy")]
-    command: Annotated[int, Field(ge=0, lt=64)]
+    copy_index: CopyIndex
+    command: Annotated[int, Meta(ge=0, lt=64)]
     pid: int | None = None
     exit_code: int | None = None
     signal: int | None = None
@@ -95,32 +87,32 @@ class CopyEvent(Part):
     stderr_tail: str = ""
 
 
-class Iterations(Part):
+class Iterations(Part, frozen=True):
     """Iterations of one copy, as arrays of equal length."""
 
-    copy_index: Annotated[int, Field(ge=0, lt=MAX_COPIES, alias="copy")]
+    copy_index: CopyIndex
     index: list[Work]
     start_ns: list[Nanoseconds]
     end_ns: list[Nanoseconds]
     work: list[Work]
     cpu_ns: list[Work | None]
 
-    @model_validator(mode="after")
-    def _equal_lengths(self) -> Self:
+    def __post_init__(self) -> None:
         n = len(self.index)
         if not len(self.start_ns) == len(self.end_ns) == len(self.work) == len(self.cpu_ns) == n:
-            raise ValueError("arrays of equal length expected")
-        return self
+            raise ValueError("arrays of equal length")
+        if max(self.work, default=0) > _LAST_WORK:
+            raise ValueError(f"work of at most {_LAST_WORK}")
 
 
-class Values(Part):
+class Values(Part, frozen=True):
     """Other figures that one copy reported, in order of writing."""
 
-    copy_index: Annotated[int, Field(ge=0, lt=MAX_COPIES, alias="copy")]
-    values: Annotated[dict[ValueName, list[Number]], Field(max_length=MAX_NAMES)]
+    copy_index: CopyIndex
+    values: Annotated[dict[ValueName, list[Number]], Meta(max_length=MAX_NAMES)]
 
 
-class Task(Part):
+class Task(Part, frozen=True):
     """One task of the tree in the timeline."""
 
     tid: int
@@ -131,35 +123,33 @@ class Task(Part):
     migrations: Count | None = None
 
 
-class Timeline(Part):
+class Timeline(Part, frozen=True, kw_only=True):
     """On-CPU time of the tree in bins of `bin_ns`, one row for each CPU."""
 
     source: Text | None = None
-    bin_ns: Annotated[int, Field(ge=1, le=_LAST)]
+    bin_ns: Annotated[int, Meta(ge=1, le=_LAST)]
     cpus: PerCpu
-    busy_ns: Annotated[list[PerBin], Field(max_length=MAX_CPUS)]
+    busy_ns: Annotated[list[PerBin], Meta(max_length=MAX_CPUS)]
     waiting_ns: PerBin | None = None
     tree_busy_ns: PerBin | None = None
-    tasks: Annotated[list[Task], Field(max_length=64)] = []
+    tasks: Annotated[list[Task], Meta(max_length=64)] = []
 
-    @model_validator(mode="after")
-    def _one_row_for_each_cpu(self) -> Self:
+    def __post_init__(self) -> None:
         if len(self.busy_ns) != len(self.cpus):
-            raise ValueError("one row of busy_ns for each of cpus expected")
-        return self
+            raise ValueError("one row of busy_ns for each of cpus")
 
 
-class Neighbor(Part):
+class Neighbor(Part, frozen=True, kw_only=True):
     """A process that had a CPU for which a preempted task of the run waited."""
 
     pid: int | None = None
-    name: Annotated[str, StringConstraints(max_length=64)] | None = None
+    name: Annotated[str, Meta(max_length=64)] | None = None
     kernel: bool = False
     observer: bool = False
     taken_ns: Count
 
 
-class RunFigures(Part):
+class RunFigures(Part, frozen=True):
     """The run as a whole: the last event."""
 
     status: Status
@@ -179,7 +169,7 @@ class RunFigures(Part):
     wait_ns: Count | None = None
     neighbor_ns: Count | None = None
     neighbor_per_cpu_ns: PerCpu | None = None
-    neighbors: Annotated[list[Neighbor], Field(max_length=9)] | None = None
+    neighbors: Annotated[list[Neighbor], Meta(max_length=9)] | None = None
     wait_scope: Literal["preemption", "preemption and wakeup"] | None = None
     n_switches: Count | None = None
     n_preemptions: Count | None = None
@@ -200,7 +190,7 @@ class RunFigures(Part):
     machine_memory_stall_ns: Count | None = None
     machine_io_stall_ns: Count | None = None
     throttled_ns: Count | None = None
-    quota_cpus: Annotated[float, Field(gt=0)] | None = None
+    quota_cpus: Annotated[float, Meta(gt=0)] | None = None
     thermal_ns: Count | None = None
     stopped_ns: Count | None = None
     n_swapped_in: Count | None = None
@@ -213,10 +203,10 @@ class RunFigures(Part):
     observer_ns: Count | None = None
     timeline_cost_ns: Count | None = None
     n_lost_records: Count | None = None
-    degraded: Annotated[list[Degraded], Field(max_length=256)] = []
+    degraded: Annotated[list[Degraded], Meta(max_length=256)] = []
 
 
-class ErrorEvent(Part):
+class ErrorEvent(Part, frozen=True):
     """Why a probe carried out no run."""
 
     where: Text
@@ -229,14 +219,14 @@ class ErrorEvent(Part):
         return ProtocolError(f"probe: {self.where}", self.found, self.expected, self.fix)
 
 
-class Output(Part):
+class Output(Part, frozen=True):
     """Captured text of a copy that did not fit in the line of its `copy` event."""
 
-    copy_index: Annotated[int, Field(ge=0, lt=MAX_COPIES, alias="copy")]
+    copy_index: CopyIndex
     stdout: str
 
 
-class Capability(Part):
+class Capability(Part, frozen=True):
     """One means of measurement, and whether this host grants it."""
 
     name: Text
@@ -245,35 +235,33 @@ class Capability(Part):
     fix: Text | None = None
 
 
-class Capabilities(Part):
+class Capabilities(Part, frozen=True):
     """What a probe would be granted here."""
 
     protocol: Literal[1]
-    probe: Annotated[str, StringConstraints(max_length=64)]
-    capabilities: Annotated[list[Capability], Field(max_length=256)]
+    probe: Annotated[str, Meta(max_length=64)]
+    capabilities: Annotated[list[Capability], Meta(max_length=256)]
 
 
-class Record(Part):
+class Record(Part, frozen=True, kw_only=True):
     """All that is known of one run; what the journal keeps."""
 
     header: Header
-    copies: Annotated[list[CopyEvent], Field(max_length=MAX_COPIES)] = []
+    copies: Annotated[list[CopyEvent], Meta(max_length=MAX_COPIES)] = []
     iterations: list[Iterations] = []
-    values: Annotated[list[Values], Field(max_length=MAX_COPIES)] = []
+    values: Annotated[list[Values], Meta(max_length=MAX_COPIES)] = []
     timeline: Timeline | None = None
     run: RunFigures
 
-    @model_validator(mode="after")
-    def _within_limits(self) -> Self:
+    def __post_init__(self) -> None:
         if sum(len(part.index) for part in self.iterations) > MAX_ITERATIONS:
-            raise ValueError(f"at most {MAX_ITERATIONS} iterations a run expected")
+            raise ValueError(f"at most {MAX_ITERATIONS} iterations a run")
         if sum(len(numbers) for part in self.values for numbers in part.values.values()) > MAX_NUMBERS:
-            raise ValueError(f"at most {MAX_NUMBERS} numbers a run expected")
-        return self
+            raise ValueError(f"at most {MAX_NUMBERS} numbers a run")
 
     def with_figures(self, **figures: Any) -> Self:
         """The same record with other figures of the run; they are not checked."""
-        return self.model_copy(update={"run": self.run.model_copy(update=figures)})
+        return replace(self, run=replace(self.run, **figures))
 
     def failed(self, reason: str) -> Self:
         """The same record, of a run that has failed."""

@@ -5,6 +5,8 @@ import math
 import re
 from typing import Any
 
+from msgspec.structs import replace
+
 from scalograph.protocol.events import Record, Values
 from scalograph.run.hosts.base import MAX_OUTPUT_BYTES
 from scalograph.study.model import Response, Study
@@ -41,8 +43,8 @@ class Printed:
                 values.append(Values(copy_index=copy.copy_index, values=found))
             except NoFigureError as error:
                 wrong.append(str(error))
-        copies = [copy.model_copy(update={"stdout": None}) for copy in record.copies]
-        read = record.model_copy(update={"copies": copies, "values": values})
+        copies = [replace(copy, stdout=None) for copy in record.copies]
+        read = replace(record, copies=copies, values=values)
         return read.failed(wrong[0]) if wrong else read
 
     def _figure(self, name: str, text: str) -> float:

@@ -1,8 +1,9 @@
 """What a response reads from a run's record: one observation for each iteration, or one for the run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from statistics import fmean, median
-from typing import NamedTuple
 
 from scalograph.protocol.events import Record, RunFigures
 from scalograph.study.model import Study
@@ -13,58 +14,93 @@ CPU_TIMES = ("window.cpu", "run.cpu", "run.user", "run.system")
 WHOLE = {"window.wall": "wall_s", "window.cpu": "cpu_s"}
 
 
-class Window(NamedTuple):
-    """One iteration over all copies: first start to last end. Seconds; `cpu_s` None where a copy gave none."""
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The iterations of a run in order, each over all of its copies: first start to last end.
 
-    wall_s: float
-    cpu_s: float | None
-    work: int
+    Attributes:
+        wall_s: of each, in s.
+        cpu_s: CPU time of each, in s; None where a copy gave none.
+        work: units of each, over all copies.
+    """
+
+    wall_s: Sequence[float] = ()
+    cpu_s: Sequence[float | None] = ()
+    work: Sequence[int] = ()
 
 
-def windows(record: Record) -> list[Window]:
-    """The iterations of a run in order, each over all of its copies; empty where the workload reported none."""
+def windows(record: Record) -> Windows:
+    """Put the iterations of all copies together; empty where the workload reported none."""
+    if len(record.iterations) == 1:  # most runs have one copy: no need to look for the first and the last
+        (part,) = record.iterations
+        if part.index == list(range(len(part.index))):
+            wall_s = [(end - start) / 1e9 for start, end in zip(part.start_ns, part.end_ns, strict=True)]
+            return Windows(wall_s, [None if cpu is None else cpu / 1e9 for cpu in part.cpu_ns], part.work)
     found: dict[int, list[tuple[int, int, int, int | None]]] = {}
     for part in record.iterations:
         figures = zip(part.start_ns, part.end_ns, part.work, part.cpu_ns, strict=True)
         for index, copy in zip(part.index, figures, strict=True):
             found.setdefault(index, []).append(copy)
-    return [_window(found[index]) for index in sorted(found)]
+    whole = [_window(found[index]) for index in sorted(found)]
+    return Windows(*map(list, zip(*whole, strict=True))) if whole else Windows()
 
 
-def _window(copies: list[tuple[int, int, int, int | None]]) -> Window:
-    if len(copies) == 1:  # most runs have one copy: no need to look for the first and the last
-        ((start, end, work, cpu),) = copies
-        return Window((end - start) / 1e9, None if cpu is None else cpu / 1e9, work)
+def _window(copies: list[tuple[int, int, int, int | None]]) -> tuple[float, float | None, int]:
     wall_ns = max(end for _, end, _, _ in copies) - min(start for start, _, _, _ in copies)
     cpus = [cpu for _, _, _, cpu in copies if cpu is not None]
-    return Window(wall_ns / 1e9, sum(cpus) / 1e9 if len(cpus) == len(copies) else None, sum(c[2] for c in copies))
+    return wall_ns / 1e9, sum(cpus) / 1e9 if len(cpus) == len(copies) else None, sum(c[2] for c in copies)
 
 
-def observe(source: str, record: Record, iterations: list[Window], warmup: int) -> list[float]:
-    """The observations of one run.
+Observer = Callable[[Record, Windows], Sequence[float]]
+
+
+def observer(source: str, warmup: int) -> Observer:
+    """What reads the observations of one run that succeeded.
 
     Args:
         source: `from` of a response (protocol/study.md).
-        record: of a run that succeeded.
-        iterations: its `windows`.
         warmup: first iterations that do not count.
 
     Returns:
-        Seconds, bytes or plain numbers; empty where the record has no such figure.
+        A function of the record and its `windows` to seconds, bytes or plain numbers; to nothing where the record has
+        no such figure.
     """
     room, _, name = source.partition(".")
-    if room == "window" and iterations:
-        counted = iterations[warmup:]
-        return [x for x in ((w.wall_s if name == "wall" else w.cpu_s) for w in counted) if x is not None]
     if room == "value":
-        copies: dict[int, list[float]] = {}
-        for part in record.values:
-            copies.setdefault(part.copy_index, []).extend(part.values.get(name, ()))
-        # The mean over the copies: of rates, n times that is the rate of all the work.
-        values = [median(numbers) for numbers in copies.values() if numbers]
-        return [float(fmean(values))] if values else []
-    value = _DERIVED[name](record, iterations) if name in _DERIVED else _figure(record, name)
-    return [] if value is None else [value]
+        return partial(_values, name)
+    whole = partial(_one, _DERIVED[name] if name in _DERIVED else partial(_figure, _fields(name)))
+    if room != "window":
+        return whole
+
+    def of_windows(record: Record, windows: Windows) -> Sequence[float]:
+        if not windows.wall_s:
+            return whole(record, windows)
+        if name == "wall":
+            return windows.wall_s[warmup:]
+        return [cpu for cpu in windows.cpu_s[warmup:] if cpu is not None]
+
+    return of_windows
+
+
+def observe(source: str, record: Record, windows: Windows, warmup: int) -> Sequence[float]:
+    """Read the observations of one run, as `observer` says."""
+    return observer(source, warmup)(record, windows)
+
+
+def _one(read: "Callable[[Record, Windows], float | None]", record: Record, windows: Windows) -> Sequence[float]:
+    value = read(record, windows)
+    return () if value is None else (value,)
+
+
+def _values(name: str, record: Record, windows: Windows) -> Sequence[float]:
+    copies: dict[int, list[float]] = {}
+    for part in record.values:
+        if numbers := part.values.get(name):
+            copies.setdefault(part.copy_index, []).extend(numbers)
+    if not copies:
+        return ()
+    # The mean over the copies: of rates, n times that is the rate of all the work.
+    return (fmean(map(median, copies.values())),)
 
 
 def primary(study: Study) -> str:
@@ -81,49 +117,55 @@ def figure_units() -> dict[str, str]:
     ends = {"_ns": "s", "_bytes": "bytes"}
     plain = {
         name.removesuffix(end): ends.get(end, "")
-        for name in RunFigures.model_fields
+        for name in RunFigures.__struct_fields__
         if name not in not_numbers
         for end in [next((end for end in ends if name.endswith(end)), "")]
     }
     return plain | _DERIVED_UNITS
 
 
-def _figure(record: Record, name: str) -> float | None:
-    for field, scale in ((f"{name}_ns", 1e-9), (f"{name}_bytes", 1.0), (name, 1.0)):
-        value = getattr(record.run, field, None)
+def _fields(name: str) -> Sequence[tuple[str, float]]:
+    """Fields of a run's figures that may hold what is called so, and the factor to its unit."""
+    fields = ((f"{name}_ns", 1e-9), (f"{name}_bytes", 1.0), (name, 1.0))
+    return [(field, scale) for field, scale in fields if field in RunFigures.__struct_fields__]
+
+
+def _figure(fields: Sequence[tuple[str, float]], record: Record, windows: Windows) -> float | None:
+    for field, scale in fields:
+        value = getattr(record.run, field)
         if value is not None:
             return float(value * scale)
     return None
 
 
-def _cpu_percent(record: Record, iterations: list[Window]) -> float | None:
+def _cpu_percent(record: Record, windows: Windows) -> float | None:
     run = record.run
-    if iterations and all(w.cpu_s is not None for w in iterations):
-        wall_s = sum(w.wall_s for w in iterations)
-        return 100 * sum(w.cpu_s or 0 for w in iterations) / wall_s if wall_s else None
+    if windows.wall_s and all(cpu is not None for cpu in windows.cpu_s):
+        wall_s = sum(windows.wall_s)
+        return 100 * sum(cpu or 0 for cpu in windows.cpu_s) / wall_s if wall_s else None
     return 100 * run.cpu_ns / run.wall_ns if run.wall_ns and run.cpu_ns is not None else None
 
 
-def _busiest_cpu_share(record: Record, iterations: list[Window]) -> float | None:
+def _busiest_cpu_share(record: Record, windows: Windows) -> float | None:
     per_cpu = record.run.per_cpu_ns or []
     return max(per_cpu) / sum(per_cpu) if sum(per_cpu) else None
 
 
-def _startup(record: Record, iterations: list[Window]) -> float | None:
+def _startup(record: Record, windows: Windows) -> float | None:
     """Process wall less the time from the first window's start to the last one's end: what starting and ending cost."""
-    if not iterations or record.run.wall_ns is None:
+    if not windows.wall_s or record.run.wall_ns is None:
         return None
     first = min(min(part.start_ns) for part in record.iterations if part.start_ns)
     last = max(max(part.end_ns) for part in record.iterations if part.end_ns)
     return (record.run.wall_ns - (last - first)) / 1e9
 
 
-def _switches_per_iteration(record: Record, iterations: list[Window]) -> float | None:
+def _switches_per_iteration(record: Record, windows: Windows) -> float | None:
     n = record.run.n_switches
-    return None if n is None else n / max(1, len(iterations))
+    return None if n is None else n / max(1, len(windows.wall_s))
 
 
-_DERIVED: Mapping[str, Callable[[Record, list[Window]], float | None]] = {
+_DERIVED: Mapping[str, Callable[[Record, Windows], float | None]] = {
     "cpu_percent": _cpu_percent,
     "busiest_cpu_share": _busiest_cpu_share,
     "startup": _startup,

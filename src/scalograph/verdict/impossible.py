@@ -1,6 +1,7 @@
 """More was used than there was: a record that contradicts itself."""
 
 from collections.abc import Iterator, Sequence
+from operator import lt
 
 from scalograph.protocol.record import CopyEvent, Record, RunFigures
 from scalograph.verdict.cause import PLAY, TICK_NS, Cause
@@ -60,13 +61,13 @@ def _excess(copy: CopyEvent) -> float:
 
 def _outside(record: Record) -> Iterator[Cause]:
     """Windows that end before they begin, or lie outside the life of the copy that reported them."""
-    lives = {copy.copy_index: (copy.start_ns, copy.end_ns) for copy in record.copies}
+    lives = {copy.copy_index: copy for copy in record.copies}
     for part in record.iterations:
-        born, died = lives.get(part.copy_index, (None, None))
-        if not part.index or born is None or died is None:
+        life = lives.get(part.copy_index)
+        if not part.index or life is None or life.start_ns is None or life.end_ns is None:
             continue
-        first, last = min(part.start_ns), max(part.end_ns)
-        if any(end < start for start, end in zip(part.start_ns, part.end_ns, strict=True)):
+        born, died, first, last = life.start_ns, life.end_ns, min(part.start_ns), max(part.end_ns)
+        if any(map(lt, part.end_ns, part.start_ns)):
             yield Cause("window", None, "", f"an iteration of copy {part.copy_index} ends before it begins")
         elif first < born - TICK_NS or last > died + TICK_NS:
             lived, told = (died - born) / 1e9, (last - first) / 1e9
@@ -77,7 +78,8 @@ def _outside(record: Record) -> Iterator[Cause]:
 def _longer(run: RunFigures) -> Iterator[Cause]:
     """Times within a run that are longer than the run."""
     wall = max(run.wall_ns or 0, run.tree_wall_ns or 0)
-    parts = {"memory_stall_ns": run.memory_stall_ns, "io_stall_ns": run.io_stall_ns, "stopped_ns": run.stopped_ns}
-    for name, lasted in parts.items():
-        if (lasted or 0) > PLAY * wall + 100 * TICK_NS:
-            yield Cause("stall", None, "", f"{name} is {(lasted or 0) / 1e9:.3g} s of a run of {wall / 1e9:.3g} s")
+    most = PLAY * wall + 100 * TICK_NS
+    parts = (("memory_stall_ns", run.memory_stall_ns), ("io_stall_ns", run.io_stall_ns), ("stopped_ns", run.stopped_ns))
+    for name, lasted in parts:
+        if lasted is not None and lasted > most:
+            yield Cause("stall", None, "", f"{name} is {lasted / 1e9:.3g} s of a run of {wall / 1e9:.3g} s")

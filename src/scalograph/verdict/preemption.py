@@ -61,8 +61,9 @@ def observed(run: RunFigures) -> Iterator[Cause]:
 
 def blamed(taken_ns: float, run: RunFigures) -> bool:
     """Whether so much taken CPU time disturbs a run with these figures."""
-    wall = run.wall_ns or 0
-    return taken_ns > 0 and taken_ns >= SHARE * wanted(run, taken_ns) and taken_ns >= OF_WALL * wall
+    if taken_ns <= 0 or taken_ns < OF_WALL * (run.wall_ns or 0):
+        return False
+    return taken_ns >= SHARE * wanted(run, taken_ns)
 
 
 def wanted(run: RunFigures, taken: float) -> float:
@@ -110,11 +111,11 @@ def _by_observer(run: RunFigures) -> int:
 
 
 def _by_kernel(run: RunFigures) -> int:
-    return sum(neighbor.taken_ns for neighbor in run.neighbors or () if neighbor.kernel)
+    return sum([neighbor.taken_ns for neighbor in run.neighbors if neighbor.kernel]) if run.neighbors else 0
 
 
 def _by_probe(run: RunFigures) -> int:
-    return sum(neighbor.taken_ns for neighbor in run.neighbors or () if neighbor.observer)
+    return sum([neighbor.taken_ns for neighbor in run.neighbors if neighbor.observer]) if run.neighbors else 0
 
 
 def _names(run: RunFigures, kernel: bool = False) -> str:

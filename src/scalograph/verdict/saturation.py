@@ -19,8 +19,10 @@ _COMPANY = 0.10
 def crowded(record: Record) -> Iterator[Cause]:
     """Neighbors, without switch records: CPUs that were never idle, by more than the run used."""
     run = record.run
-    others = _others(record) if no_records(run) and (run.wall_ns or 0) >= BUSY_NS else 0
-    if _is_saturated(record) and blamed(others, run):
+    if not no_records(run) or (run.wall_ns or 0) < BUSY_NS:
+        return
+    others = _others(record)
+    if blamed(others, run) and _is_saturated(record):
         share = others / wanted(run, others)
         text = f"someone else used CPUs that were never idle: at least {100 * share:.1f} % of what it wanted"
         yield Cause("neighbor", share, "of wanted", text)
@@ -39,8 +41,10 @@ def kept_out(record: Record, for_sure: bool) -> Iterator[Cause]:
             cannot be told from that.
     """
     run = record.run
-    held = min(run.wait_ns or 0, _others(record) - (run.observer_ns or 0))
-    if no_records(run) or not blamed(held, run):
+    if no_records(run) or not run.wait_ns:
+        return
+    held = min(run.wait_ns, _others(record) - (run.observer_ns or 0))
+    if not blamed(held, run):
         return
     share = held / wanted(run, held)
     if for_sure == (_is_saturated(record) and share >= _COMPANY):
@@ -64,7 +68,7 @@ def busy(run: RunFigures) -> int | None:
 
 def n_cpus(record: Record) -> int:
     """CPUs that the copies of a run were allowed to use, together."""
-    masks = [set(copy.in_force.cpus) for copy in record.copies if copy.in_force]
+    masks = [copy.in_force.cpus for copy in record.copies if copy.in_force]
     return len(set().union(*masks)) or max(1, len(record.run.per_cpu_ns or ()))
 
 

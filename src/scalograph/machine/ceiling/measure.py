@@ -80,8 +80,8 @@ def measured(runs: Sequence[Finished]) -> Ceiling:
 
 
 def _seconds(record: Record, verdict: str) -> float | None:
-    found = windows(record) if verdict != "failed" else []
-    return median(window.wall_s for window in found) if found else None
+    walls = windows(record).wall_s if verdict != "failed" else ()
+    return median(walls) if walls else None
 
 
 def _kinds(found: Sequence[_Run]) -> dict[str, tuple[Timed, ...]]:

@@ -56,5 +56,5 @@ def shortened(facts: HostFacts) -> Plan:
 
 def scored(runs: Sequence[Finished]) -> tuple[list[float], int]:
     """Return seconds of the runs that count, in order, and how many were disturbed or failed."""
-    scores = [median(window.wall_s for window in windows(run.record)) for run in runs if run.verdict in COUNTED]
+    scores = [median(windows(run.record).wall_s) for run in runs if run.verdict in COUNTED]
     return scores, len(runs) - len(scores)

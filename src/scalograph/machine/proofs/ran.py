@@ -91,5 +91,5 @@ def _ran(
     left: Mapping[str, tuple[int, ...]],
 ) -> Ran:  # fmt: skip
     treatment, causes = event["treatment"], tuple(cause["text"] for cause in judged["causes"])
-    record = Record.model_validate(event["record"])
+    record = event["record"]
     return Ran(treatment, mask(treatment), record, judged["verdict"], causes, left[event["run"]])

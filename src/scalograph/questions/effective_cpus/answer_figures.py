@@ -63,7 +63,7 @@ def records_of(table: Table, rows: Sequence[Row]) -> Iterator[Record]:
     events: Iterator[Mapping[str, Any]] = journal.read(table.file) if table.file and names else iter(())
     for event in events:
         if event["event"] == "run" and event["run"] in names:
-            yield Record.model_validate(event["record"])
+            yield event["record"]
 
 
 def _used(study: Study, sample: Sample) -> Estimate | None:

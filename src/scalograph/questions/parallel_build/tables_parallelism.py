@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import mean
-from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
@@ -37,9 +36,8 @@ def measured(table: Table, taken: Mapping[tuple[Level, ...], Sample], factor: st
     return found
 
 
-def of_run(recorded: Mapping[str, Any], row: Row, factor: str) -> Parallelism | None:
+def of_run(record: Record, row: Row, factor: str) -> Parallelism | None:
     """What the timeline of one run tells; None without a timeline or an end."""
-    record = Record.model_validate(recorded)
     timeline, run = record.timeline, record.run
     asked = row.treatment[factor]
     if timeline is None or run.wall_ns is None or not isinstance(asked, int | float):

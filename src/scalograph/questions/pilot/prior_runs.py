@@ -13,7 +13,6 @@ from scalograph.design.replay import timed_runs
 from scalograph.findings import table
 from scalograph.findings.sample import COUNTED
 from scalograph.protocol import journal
-from scalograph.protocol.events import Record
 from scalograph.study.model import Study
 from scalograph.study.responses import primary, windows
 
@@ -77,5 +76,5 @@ def _lengths(events: Iterator[dict[str, Any]], study: Study) -> Iterator[tuple[s
     protocol = study.protocol
     for event in events:
         if event["event"] == "run":
-            walls = [window.wall_s for window in windows(Record.model_validate(event["record"]))[protocol.warmup :]]
+            walls = windows(event["record"]).wall_s[protocol.warmup :]
             yield event["run"], fmean(walls) + protocol.think_s if walls else 0.0

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
+from msgspec import to_builtins
+
 from scalograph.errors import HostError, ProtocolError, ScalographError
 from scalograph.protocol.events import (
     Capabilities,
@@ -146,7 +148,7 @@ def capabilities(probe: Sequence[str]) -> dict[str, Any]:
     part = parse_event(lines[-1], name)[1] if lines else None
     if not isinstance(part, Capabilities):
         raise ProtocolError(name, f"{len(lines)} lines", "one capabilities event", "reinstall the probe")
-    return part.model_dump()
+    return dict(to_builtins(part))
 
 
 @dataclass(frozen=True)
