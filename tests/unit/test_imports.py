@@ -23,7 +23,7 @@ OFFLINE = (
     "report",
     "exchange",
     "profile.stacks",
-    "profile.beside",
+    "profile.words",
 )
 
 
@@ -102,4 +102,4 @@ def test_numbers_know_numbers_only() -> None:
 
 
 def test_the_sources_were_read() -> None:
-    assert "scalograph.run.loop" in reach("run.session") and "scalograph.run.hosts.local" in reach("cli")
+    assert "scalograph.run.loop" in reach("run.session") and "scalograph.run.hosts.base" in reach("cli")

@@ -4,6 +4,7 @@ from scalograph.cli.options import (
     Accept,
     Budget,
     Ceiling,
+    HostName,
     Json,
     MaxRuns,
     OutDir,
@@ -14,6 +15,7 @@ from scalograph.cli.options import (
     WaitQuiet,
     WhenBusy,
 )
+from scalograph.run.hosts.registry import LOCAL
 
 
 def command(
@@ -28,6 +30,7 @@ def command(
     when_busy: WhenBusy = None,
     pilot: Pilot = False,
     ceiling: Ceiling = False,
+    host: HostName = LOCAL,
     json: Json = False,
 ) -> int:
     """Stop 3: run a study; every finished run is on the disk before the next begins.
@@ -39,23 +42,10 @@ def command(
     scalograph run my-study.toml --wait-quiet 10m
     scalograph run my-study.toml --pilot         how many runs and iterations does it need?
     """
-    from scalograph.cli.five_stops import run_declared
-    from scalograph.cli.outcome import conclude
-    from scalograph.cli.overrides import (
-        given,
-        note_quick,
-        overridden,
-        refuse_unused,
-    )
+    from scalograph.cli.start import StartOptions, start
     from scalograph.study.declare import declare
 
-    declared = overridden(declare(file, quick), budget, max_runs, wait_quiet, when_busy)
-    note_quick(declared, quick)
-    refuse_unused(pilot, resume, accept_difference, max_runs, ceiling)
-    if pilot:
-        from scalograph.cli.pilot_output import run_pilot
-
-        return run_pilot(declared, output, resume, json)
-    conducted = run_declared(declared, output, resume, accept_difference, ceiling)
-    options = [*["--quick"] * quick, *given(budget, max_runs, wait_quiet, when_busy)]
-    return conclude(conducted, json, report=False, command=["scalograph", "run", str(file), *options])
+    options = StartOptions(
+        quick, output, resume, accept_difference, budget, max_runs, wait_quiet, when_busy, pilot, ceiling, host, json
+    )
+    return start(declare(file, quick), options, ["scalograph", "run", str(file)], report=False)

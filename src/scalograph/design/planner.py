@@ -1,10 +1,12 @@
 """The words of a design, and what every planner is: something that is asked for the next run and told its record."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
+from scalograph.protocol.record import Record
 from scalograph.study.model import Study
+from scalograph.study.question_names import role
 from scalograph.study.scalars import Level
 
 Treatment = Mapping[str, Level]
@@ -56,7 +58,7 @@ class Planner(Protocol):
     def ask(self) -> Run | None:
         """The next run, or None when the question is answered."""
 
-    def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> str | None:
+    def tell(self, run: Run, record: Record, verdict: str) -> str | None:
         """What became of a run; resume replays the journal through here. Says what a person should know, if anything.
 
         Raises:
@@ -73,3 +75,37 @@ class Planner(Protocol):
 
     def resume(self) -> None:
         """Another start goes on: the machine may be another one now, so what made this one give up is over."""
+
+
+class RunPlan(Protocol):
+    """Which runs answer the question of a design: the role `plan` of a question makes one."""
+
+    def planner(self) -> Planner:
+        """Return what asks for the runs, from the first one on."""
+
+    def planned_runs(self) -> Iterator[Run]:
+        """Return every run that is known before the first is made; of a search, those that it makes in any case."""
+
+    def asked_for(self) -> list[int]:
+        """Return how many those are of each treatment, warm-up runs left out."""
+
+    @property
+    def most_runs(self) -> int:
+        """Runs after which the study ends in any case, runs that are made again left out."""
+
+    @property
+    def block_size(self) -> int:
+        """Runs that a block is expected to hold."""
+
+    def outlook(self) -> str:
+        """Say what will be run."""
+
+
+def run_plan(design: Design) -> RunPlan:
+    """Make the plan of the question that a study asks, as its role `plan` says.
+
+    Raises:
+        StudyError: the question cannot be asked of these treatments.
+    """
+    made: RunPlan = role(design.study.question, "plan").plan(design)
+    return made

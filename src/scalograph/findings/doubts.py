@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from scalograph.design.stopping_rule import stopping
 from scalograph.findings import steady_state
 from scalograph.findings.curves import curve_factor
 from scalograph.findings.names import brief
@@ -14,7 +13,9 @@ from scalograph.findings.sample import (
     left_out,
 )
 from scalograph.findings.speedup_rule import gain, primary
+from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
+from scalograph.study.question_names import basis
 
 # Past this share of disturbed or failed runs a study is doubted; from the other one on, of undecided runs.
 DISTURBED, FAILED, UNDECIDED = 0.10, 0.10, 0.50
@@ -42,9 +43,9 @@ def n_disturbed(runs: Iterable[Row]) -> int:
 
 
 def undecided(runs: Sequence[Row]) -> str:
-    """How many of the runs nothing could tell about; empty where there are none."""
+    """Say how many runs could not be checked; empty if all could."""
     n = sum(row.verdict == "undecided" for row in runs)
-    return f"for {n} of {len(runs)} runs nothing could tell whether they were disturbed" if n else ""
+    return f"whether {n} of {len(runs)} runs were disturbed could not be checked" if n else ""
 
 
 def _runs(table: Table) -> Iterable[str]:
@@ -76,14 +77,15 @@ def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
     baselines = [s for s in samples if speedups and s.treatment[factor] == table.study.baseline[factor]]
     if n := sum(sample.falls_back for sample in baselines):
         yield f"{n} of {len(baselines)} baselines rest on disturbed runs, and so do the speedups over them"
-    # Cliffs and break-even rest on all clean runs together, wherever; effective CPUs have figures of one level beside.
-    alone = table.study.question in ("cliff", "break-even")
-    if (n := sum(map(is_open, samples))) and not alone:
-        yield f"of {n} {of} nothing could tell whether their runs were disturbed"
-    if (n := sum(sample.falls_back for sample in samples)) and not alone:
+    rests_on = basis(table.study.question)
+    # What rests on all clean runs together, or on pairs, does not care which treatments they are of.
+    single = rests_on in ("treatments", "levels")
+    if single and (n := sum(map(is_open, samples))):
+        yield f"whether the runs of {n} {of} were disturbed could not be checked"
+    if single and (n := sum(sample.falls_back for sample in samples)):
         yield f"{n} {of} rest on disturbed runs: fewer than two clean ones are left"
     # A search rests on all of its runs together, and needs no interval for each level.
-    if (n := sum(len(sample.counted) == 1 for sample in samples)) and table.study.question == "sweep":
+    if rests_on == "treatments" and (n := sum(len(sample.counted) == 1 for sample in samples)):
         yield f"{n} {of} have one run, which has no interval at all"
 
 
@@ -99,7 +101,7 @@ def _declared(table: Table, samples: Sequence[Sample], residue: Sequence[str]) -
         yield "runs were made in declared order, so a drift of the machine looks like an effect"
     if keys := [str(key) for key, *_ in table.accepted]:
         yield f"the study was resumed on a set-up that differs: {brief(', '.join(keys))}"
-    if table.study.question != "break-even":  # whose pairs rest on median iterations, never on whole runs
+    if basis(table.study.question) != "pairs":  # which rest on median iterations, never on whole runs
         yield from steady_state.doubts(table.study, samples)
     if residue:
         yield f"something varied that no factor declares: {brief(residue[0])}" + (

@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Level
-from scalograph.study.check_question import SEARCHED
 from scalograph.study.model import Study
+from scalograph.study.question_names import is_search
 from scalograph.study.responses import CPU_TIMES
 
 # Runs with these verdicts carry the estimates; the others are kept, drawn and counted.
 COUNTED = ("clean", "undecided")
+# More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
+REPEATED = ("contaminated", "impossible")
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ def samples(table: Table) -> dict[tuple[Level, ...], Sample]:
 
 def cpu_times(study: Study) -> frozenset[str]:
     """Responses that a busy machine leaves nearly as they were, where the study goes on by them."""
-    if study.protocol.when_busy != "cpu-time" or study.question in SEARCHED:  # a search looks at clean runs alone
+    # A search looks at clean runs alone.
+    if study.protocol.when_busy != "cpu-time" or is_search(study.question):
         return frozenset()
     return frozenset(name for name, response in study.responses.items() if response.source in CPU_TIMES)
 
@@ -94,7 +97,7 @@ def flags(sample: Sample) -> list[str]:
 
 
 def is_open(sample: Sample) -> bool:
-    """Whether nothing could tell, of half of the runs or more, whether they were disturbed."""
+    """Whether half of the runs or more could not be checked for disturbance."""
     n = sum(row.verdict == "undecided" for row in sample.every)
     return 2 * n >= len(sample.every) > 0
 
@@ -102,7 +105,7 @@ def is_open(sample: Sample) -> bool:
 def _undecided(sample: Sample) -> Iterable[str]:
     if is_open(sample):
         n = sum(row.verdict == "undecided" for row in sample.every)
-        yield f"undecided: of {n} of {len(sample.every)} runs nothing could tell whether they were disturbed"
+        yield f"undecided: whether {n} of {len(sample.every)} runs were disturbed could not be checked"
 
 
 def _disturbed(sample: Sample) -> Iterable[str]:

@@ -11,6 +11,7 @@ from scalograph.findings.curves import Sample
 from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Noise, TableDoc
+from scalograph.study.question_names import is_search
 from scalograph.text.quantities import two_digits
 
 
@@ -49,7 +50,7 @@ class Visible:
         return doc.model_copy(update={"note": "; ".join(part for part in (doc.note.rstrip(" ."), told) if part)})
 
     def _sentence(self, samples: Sequence[Sample], response: str) -> str:
-        if self._table.study.question != "sweep":
+        if is_search(self._table.study.question):
             return ""  # a search weighs all its runs together: those of one level are too few to show anything
         floor = noise(samples, response, self._table.study.protocol.confidence)
         # Figures that never differ, such as a nice value that was set, have no noise to compare an effect with.

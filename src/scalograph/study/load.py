@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from scalograph.errors import Problem, StudyError
 from scalograph.study.check_copies import uncountable
-from scalograph.study.check_precision import endless
 from scalograph.study.check_question import unanswerable
 from scalograph.study.cross_checks import Found, dangling, meant
 from scalograph.study.model import Study
@@ -46,7 +45,6 @@ def parse(text: str, name: str = "study.toml", look: Look = lambda raw: ()) -> S
     found += dangling(raw)
     found += uncountable(raw)
     found += unanswerable(raw)
-    found += endless(raw)
     found += _quick(raw, found)
     found += look(raw)
     if found or study is None:

@@ -1,9 +1,20 @@
 """The words of a study as values: Study, Factor, Response, Protocol (protocol/study.md)."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
+from scalograph.study.control_names import CONTROLS
 from scalograph.study.fields import (
     Argv,
     Copies,
@@ -17,11 +28,25 @@ from scalograph.study.fields import (
     Variable,
 )
 from scalograph.study.output_patterns import Pattern, Pointer, printed_name
+from scalograph.study.question_names import QUESTIONS, SWEEP
 
 From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
 
-CONTROLS = ("cpus", "placement", "isolation", "quota", "policy", "nice", "jvm", "jvm-options")
-_PLACEMENT = ("cpus", "placement", "isolation")
+
+def _known_question(value: Any) -> Any:
+    return _known(value, QUESTIONS)
+
+
+def _known_control(value: Any) -> Any:
+    return _known(value, CONTROLS)
+
+
+def _known(value: Any, rows: Mapping[str, object]) -> Any:
+    """Refuse what names no row of a registry, in pydantic's words for a choice."""
+    if isinstance(value, str) and value in rows:
+        return value
+    *names, last = map(repr, rows)
+    raise PydanticCustomError("choice", "Input should be {names}", {"names": f"{', '.join(names)} or {last}"})
 
 
 class Part(BaseModel):
@@ -55,7 +80,7 @@ class Factor(Part):
     """A variable set on purpose. `levels` is text in the grammar while it needs a host to be spelled out."""
 
     levels: Levels
-    control: Literal["cpus", "placement", "isolation", "quota", "policy", "nice", "jvm", "jvm-options"] | None = None
+    control: Annotated[str, BeforeValidator(_known_control)] | None = None
     declared_kind: Literal["workload", "placement", "tunable", "nuisance"] | None = Field(default=None, alias="kind")
     title: Text = ""
     unit: Text = ""
@@ -66,9 +91,7 @@ class Factor(Part):
     @property
     def kind(self) -> str:
         """What sort of variable this is."""
-        return self.declared_kind or (
-            "workload" if self.control is None else "placement" if self.control in _PLACEMENT else "tunable"
-        )
+        return self.declared_kind or ("workload" if self.control is None else CONTROLS[self.control].kind)
 
 
 class Response(Part):
@@ -154,7 +177,7 @@ class Study(Part):
     version: Literal[1]
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
     title: Text
-    question: Literal["sweep", "effective-cpus", "cliff", "break-even"] = "sweep"
+    question: Annotated[str, BeforeValidator(_known_question)] = SWEEP
     work: Literal["total", "per-worker"]
     seed: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
     workload: WorkloadUse
@@ -182,4 +205,4 @@ class Study(Part):
         }
 
 
-__all__ = ["CONTROLS", "Factor", "Protocol", "Published", "Quick", "Response", "Study", "Table"]
+__all__ = ["Factor", "Protocol", "Published", "Quick", "Response", "Study", "Table"]

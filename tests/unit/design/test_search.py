@@ -7,14 +7,14 @@ import pytest
 
 from scalograph.design.planner import Design, Run
 from scalograph.design.resolve import design
-from scalograph.design.search import Search, SearchPlanner, counted
+from scalograph.design.search import SearchPlanner
 from scalograph.errors import StudyError
+from scalograph.findings.search import Search, counted
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.questions.effective_cpus import course
-from scalograph.questions.effective_cpus.course import EffectiveCourse, first_levels
+from scalograph.questions.effective_cpus.course import MOST, EffectiveCourse, first_levels
 from scalograph.questions.effective_cpus.model import Effective
 from scalograph.questions.effective_cpus.model_search import Searched
-from scalograph.questions.registry import QUESTIONS
 from scalograph.study.load import parse
 
 from ..study.example import VALID
@@ -22,7 +22,6 @@ from ..study.example import VALID
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(12)))
 LOCK = '[factors.lock]\nlevels = ["none", "cas"]\n'
 TEXT = VALID.replace(LOCK, "").replace('levels = "1,2,4"', 'levels = "1:12"')
-MOST = QUESTIONS["effective-cpus"].most
 Time = Callable[[int], float]
 Finished = tuple[Run, dict[str, float | None], str]
 
@@ -33,7 +32,7 @@ def planned(text: str = TEXT) -> Design:
 
 def planner(text: str = TEXT, rounds: bool = False, most: int = MOST) -> SearchPlanner:
     made = planned(text)
-    study, treatments = made.study, counted(made, "threads")
+    study, treatments = made.study, counted(made.treatments, "threads")
     course = EffectiveCourse([*treatments], study.seed, rounds)
     search = Search(
         "threads", {n: (t,) for n, t in treatments.items()}, first_levels([*treatments], study.seed), course, most

@@ -33,7 +33,7 @@ def _verdict(resources: Sequence[Against]) -> str:
     if top.label == "alike":
         return f"as far as this box scales anything ({_listed([top])}): it is the box that ends"
     if of["alike"]:
-        return f"which is what this box gives to {_listed(of['alike'])}: a program that lives on it has all there is"
+        return f"which is what this box gives to {_listed(of['alike'])}: limited by it, like the machine itself"
     if len(of["below"]) == len(resources):
         return f"below every ceiling of this box (the lowest: {_listed(resources[-1:])}): it is the program"
     words = {"below": "below", "above": "above", "unknown": "not told from"}

@@ -1,16 +1,13 @@
 """Where is a version as fast as the baseline? The search told again from its pairs, as figures for machines."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from math import exp, expm1, log
+from math import exp, expm1
 from statistics import median
 
 import numpy as np
 
-from scalograph.design.stopping_rule import work_time
-from scalograph.findings.sample import COUNTED
-from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
+from scalograph.findings.search import retold
+from scalograph.findings.table import Table
 from scalograph.protocol.findings import (
     BreakEven,
     EvenMap,
@@ -19,13 +16,12 @@ from scalograph.protocol.findings import (
 )
 from scalograph.questions.break_even.answer_formula import formula
 from scalograph.questions.break_even.answer_line import grid, is_measured, lines
-from scalograph.questions.break_even.course import EVEN, BreakEvenCourse
+from scalograph.questions.break_even.course import EVEN, BreakEvenCourse, begin
 from scalograph.questions.break_even.model import OUTLIER, SURE, Surface
 from scalograph.questions.break_even.space import (
     Pairs,
     Point,
     pairs,
-    usable_cpus,
 )
 
 QUESTION = "break-even"
@@ -53,34 +49,8 @@ def told_again(table: Table) -> Told | None:
     if table.study.question != QUESTION:
         return None
     space = pairs(table.study, table.treatments)
-    cpus = usable_cpus(table.study, table.treatments, int(table.machine.get("n_cpus") or 1))
-    course = BreakEvenCourse(space.axes, space.at(), cpus, table.study.seed, table.study.protocol.precision)
-    for index, score in scored(table, space):
-        course.fail(index) if score is None else course.add(index, score)
+    course = retold(begin(table.study, table.treatments, int(table.machine.get("n_cpus") or 1)), table)
     return Told(space, course, course.surface) if course.surface else None
-
-
-def scored(table: Table, space: Pairs) -> Iterator[tuple[int, float | None]]:
-    """Index of the point and score of each pair, in their order; None where a run of it has no score."""
-    index = {tuple(t.values()): (i, leg) for i, legs in enumerate(space.treatments) for leg, t in enumerate(legs)}
-    begun: dict[int, dict[int, float]] = {}
-    for row in table.rows:
-        if row.warmup or row.key not in index or (row.status == "ok" and row.verdict not in COUNTED):
-            continue
-        (point, leg), time = index[row.key], _time(table, row)
-        if time is None:
-            begun.pop(row.block, None)
-            yield point, None
-            continue
-        pair = begun.setdefault(row.block, {})
-        pair[leg] = time
-        if len(pair) == 2:
-            del begun[row.block]
-            yield point, log(pair[0] / pair[1])
-
-
-def _time(table: Table, row: Row) -> float | None:
-    return work_time(table.study, row.scores.get(primary(table))) if row.status == "ok" else None
 
 
 def break_even(table: Table, told: Told | None) -> BreakEven | None:

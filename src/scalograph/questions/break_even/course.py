@@ -1,11 +1,12 @@
 """How far the search for break-even is: which pairs it rests on, what they say, and where the next one is made."""
 
 from collections.abc import Callable, Sequence
-from math import ceil, log1p, log2
+from math import ceil, log, log1p, log2
 
 import numpy as np
 
 from scalograph.analysis.sample import FloatArray
+from scalograph.findings.search import Search, Treatment
 from scalograph.questions.break_even.model import (
     DIGITS,
     OUTLIER,
@@ -14,9 +15,13 @@ from scalograph.questions.break_even.model import (
     telling,
 )
 from scalograph.questions.break_even.model_mean import Axis
+from scalograph.questions.break_even.space import pairs, usable_cpus
+from scalograph.study.model import Study
 
 # Points of the spread start, for each axis; pairs after which the search ends without an answer, by axes.
 START, MOST = 4, {1: 24, 2: 48, 3: 80, 4: 160}
+# Runs of a search for each pair that it may take: some are disturbed.
+RUNS_A_PAIR = 3
 # Pairs for each axis before which no search is over: fewer know little of their own noise.
 LEAST = 8
 # A difference of so much counts as even, where the study says nothing else.
@@ -183,6 +188,26 @@ class BreakEvenCourse:
         needed = np.maximum(np.abs(mean), self.even - np.abs(mean)) / SURE
         worst = float(np.max(np.where(is_open, sd / needed, 1.0)))
         self._n_more = ceil(len(self.asked) * (worst**2 - 1)) if is_open.any() else 0
+
+
+def begin(study: Study, treatments: Sequence[Treatment], n_cpus: int) -> Search[BreakEvenCourse]:
+    """Begin a search in pairs.
+
+    Raises:
+        StudyError: there is nothing to compare, or at too many points.
+    """
+    space = pairs(study, treatments)
+    at, cpus = space.at(), usable_cpus(study, treatments, n_cpus)
+    course = BreakEvenCourse(space.axes, at, cpus, study.seed, study.protocol.precision, space.named)
+    return Search(
+        what="points",
+        steps=dict(enumerate(space.treatments)),
+        first=first_points(space.axes, at, study.seed),
+        course=course,
+        most=RUNS_A_PAIR * course.most,
+        seed=study.seed,
+        combined=lambda times: log(times[0] / times[1]),
+    )
 
 
 def first_points(axes: Sequence[Axis], at: FloatArray, seed: int) -> list[int]:

@@ -27,7 +27,7 @@ class Pairs:
     Attributes:
         factor: the one whose levels are the versions.
         against: the baseline's level.
-        other: the other level; it is asked from where on it wins.
+        other: the other level; the question is from which size it wins.
         names: factors that vary otherwise, in the order of the study.
         axes: what each of them is.
         linear: whether each is linear.

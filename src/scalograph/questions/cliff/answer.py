@@ -2,13 +2,11 @@
 
 from math import exp
 
-from scalograph.design.stopping_rule import work_time
 from scalograph.findings.names import varied
-from scalograph.findings.sample import COUNTED
-from scalograph.findings.speedup_rule import primary
-from scalograph.findings.table import Row, Table
+from scalograph.findings.search import retold
+from scalograph.findings.table import Table
 from scalograph.protocol.findings import CliffDoc, Cliffs
-from scalograph.questions.cliff.course import CliffCourse
+from scalograph.questions.cliff.course import begin
 from scalograph.questions.cliff.model import Cliff
 from scalograph.questions.cliff.model_evidence import LEAST
 
@@ -20,7 +18,7 @@ def cliffs(table: Table) -> Cliffs | None:
     if table.study.question != QUESTION:
         return None
     factor = next(iter(varied(table)), next(iter(table.study.factors)))
-    course = _told_again(table, factor)
+    course = retold(begin(table.study, table.treatments), table)
     weighed = course.sure or ([course.open] if course.open else [])
     if not weighed:
         return None
@@ -37,21 +35,6 @@ def cliffs(table: Table) -> Cliffs | None:
         n=len(course.n),
         least=exp(LEAST),
     )
-
-
-def _told_again(table: Table, factor: str) -> CliffCourse:
-    """What the planner knew after the last run: it is a function of the runs in their order."""
-    course = CliffCourse([int(treatment[factor]) for treatment in table.treatments], table.study.seed)
-    for row in table.rows:
-        if row.warmup or (row.status == "ok" and row.verdict not in COUNTED):
-            continue
-        level, time = int(row.treatment[factor]), _time(table, row)
-        course.fail(level) if time is None else course.add(level, time)
-    return course
-
-
-def _time(table: Table, row: Row) -> float | None:
-    return work_time(table.study, row.scores.get(primary(table))) if row.status == "ok" else None
 
 
 def _doc(found: Cliff) -> CliffDoc:

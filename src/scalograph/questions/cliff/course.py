@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 from math import exp, log
 
+from scalograph.findings.search import Search, Treatment, counted, searched_factor
 from scalograph.questions.cliff.model import (
     LEAST_RUNS,
     LIKELY,
@@ -13,6 +14,7 @@ from scalograph.questions.cliff.model import (
     has_place,
 )
 from scalograph.questions.cliff.model_wander import contradiction
+from scalograph.study.model import Study
 
 # Levels that are measured before anything is computed, evenly spread over the log of the range.
 N_START = 12
@@ -21,6 +23,8 @@ MOST_CLIFFS, MOST_FURTHER, FURTHER = 3, 12, 0.1
 # So far beside the place of the first cliff, levels are measured that often: a place that moves shows there. Where one
 # of them has runs on both sides of the jump, more often.
 BESIDE, CONFIRMED, CONFIRMED_MIXED = 0.92, 2, 5
+# Runs at most, and levels at least: fewer are compared by a sweep.
+MOST, LEAST_LEVELS = 60, 5
 # A level that fails so often is left out.
 FAILURES = 2
 
@@ -164,6 +168,23 @@ class CliffCourse:
         above = min((n for n in self.n if n > found.location), default=None)
         below = max((n for n in self.n if n <= found.location), default=None)
         return next((n for n in (above, below) if n in alone), None)
+
+
+def begin(study: Study, treatments: Sequence[Treatment]) -> Search[CliffCourse]:
+    """Begin a search.
+
+    Raises:
+        StudyError: it cannot be made over these treatments.
+    """
+    factor = searched_factor(study, treatments)
+    levels = counted(treatments, factor, LEAST_LEVELS)
+    return Search(
+        what=factor,
+        steps={level: (treatment,) for level, treatment in levels.items()},
+        first=first_levels([*levels], study.seed),
+        course=CliffCourse([*levels], study.seed),
+        most=MOST,
+    )
 
 
 def first_levels(levels: Sequence[int], seed: int) -> list[int]:

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scalograph.design.stopping_rule import work_time
 from scalograph.findings.names import varied
 from scalograph.findings.sample import COUNTED, Sample
+from scalograph.findings.search import retold, time_of
 from scalograph.findings.speedup_rule import gain, primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import EffectiveCpus, Level
 from scalograph.questions.effective_cpus.answer_doubt import beyond_use
 from scalograph.questions.effective_cpus.answer_figures import Figures, figures
-from scalograph.questions.effective_cpus.course import EffectiveCourse
+from scalograph.questions.effective_cpus.course import begin, rounds
 from scalograph.questions.effective_cpus.model import Effective, effective_cpus
 from scalograph.questions.effective_cpus.model_limit import (
     SURE,
@@ -26,7 +26,7 @@ from scalograph.questions.effective_cpus.model_limit import (
 )
 from scalograph.questions.effective_cpus.model_programs import most_runs
 from scalograph.questions.effective_cpus.model_search import Searched, search
-from scalograph.study.check_question import SEARCHED
+from scalograph.study.question_names import is_search
 
 QUESTION = "effective-cpus"
 MOST = 16
@@ -48,13 +48,13 @@ class Asked:
 
 def measured(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> dict[tuple[Level, ...], Sample]:
     """The samples that stand for something: a search measures the levels that tell most, and no others."""
-    search = table.study.question in SEARCHED
+    search = is_search(table.study.question)
     return {key: sample for key, sample in taken.items() if not search or sample.every or sample.n_failed}
 
 
 def is_repeat(table: Table, row: Row, n_planned: int) -> bool:
     """Whether a run was made because another was disturbed; what a search asks for later was not planned either."""
-    search = table.study.question in SEARCHED
+    search = is_search(table.study.question)
     return "r" in row.run[1:] if search else row.replicate >= n_planned  # e0007r1 is e0007 again
 
 
@@ -79,7 +79,7 @@ def _asked(table: Table) -> Asked | None:
     study, several = table.study, varied(table)
     if study.question == QUESTION:
         factor = next(iter(several), next(iter(study.factors)))
-        return Asked(factor, study.work == "per-worker" and study.factors[factor].control is None)
+        return Asked(factor, rounds(study, factor))
     factor = next(iter(study.baseline), "")
     how = gain(table, factor) if factor else None
     of_cpus = any(f.control == "cpus" for f in study.factors.values()) or isinstance(study.workload.copies, str)
@@ -91,7 +91,7 @@ def _asked(table: Table) -> Asked | None:
 
 def _answer(table: Table, asked: Asked, group: dict[str, Level], members: Mapping[int, Sample]) -> EffectiveCpus:
     rows = [row for row in table.rows if not row.warmup and row.treatment.items() >= group.items()]
-    found = _searched(table, asked, rows) if table.study.question == QUESTION else _swept(table, asked, rows)
+    found = _searched(table) if table.study.question == QUESTION else _swept(table, asked, rows)
     top = max((level for level, sample in members.items() if sample.counted), default=None)
     seen = figures(table, members[top]) if top is not None else None
     made = EffectiveCpus(
@@ -114,23 +114,14 @@ def _of_cpus(table: Table, asked: Asked) -> bool:
     return study.factors[asked.factor].control == "cpus" and study.responses[primary(table)].better == "lower"
 
 
-def _searched(table: Table, asked: Asked, rows: Sequence[Row]) -> Found:
+def _searched(table: Table) -> Found:
     """What the planner knew after the last run: it is a function of the runs in their order."""
-    levels = [int(treatment[asked.factor]) for treatment in table.treatments]
-    if len(levels) < 2:
-        return None
-    course = EffectiveCourse(levels, table.study.seed, asked.rounds)
-    for row in rows:
-        if row.status == "ok" and row.verdict not in COUNTED:
-            continue
-        level, time = int(row.treatment[asked.factor]), _time(table, row)
-        course.fail(level) if time is None else course.add(level, time)
-    return course.found
+    return retold(begin(table.study, table.treatments), table).found
 
 
 def _swept(table: Table, asked: Asked, rows: Sequence[Row]) -> Found:
     """The same from runs that were planned without it, those of the first blocks where they are very many."""
-    times = [(int(row.treatment[asked.factor]), time) for row in rows if (time := _time(table, row)) is not None]
+    times = [(int(row.treatment[asked.factor]), time) for row in rows if (time := time_of(table, row)) is not None]
     top = max((level for level, _ in times), default=1)
     n = min(MOST_RUNS, most_runs(top, rounds=True))
     # Where a program cannot be weighed with two runs at each level, all runs are searched without one.
@@ -144,11 +135,6 @@ def _swept(table: Table, asked: Asked, rows: Sequence[Row]) -> Found:
         return search(k, per_worker, levels)
     found = effective_cpus(k, per_worker, levels, rounds=True)
     return search(k, per_worker, levels) if found.misfit else found
-
-
-def _time(table: Table, row: Row) -> float | None:
-    counts = row.status == "ok" and row.verdict in COUNTED
-    return work_time(table.study, row.scores.get(primary(table))) if counts else None
 
 
 def _found(found: Found) -> dict[str, Any]:

@@ -3,14 +3,18 @@
 import random
 from collections.abc import Sequence
 
+from scalograph.findings.search import Search, Treatment, counted, searched_factor
 from scalograph.questions.effective_cpus.model import LEAST_RUNS, Effective, effective_cpus
 from scalograph.questions.effective_cpus.model_programs import most_runs
 from scalograph.questions.effective_cpus.model_search import Searched, search
+from scalograph.study.model import Study
 
 # Levels that are measured before anything is computed: the ends and between them, so that no program hides in a gap.
 N_START = 5
 # Scores after which the model has had its chance.
 MOST_MODEL = 24
+# Runs at most: 24 for the model, as many again for the search without one.
+MOST = 48
 # A level that fails so often is left out.
 FAILURES = 2
 _FITS_NONE = "no program with a cap and a serial share takes such times: searched without a model"
@@ -88,6 +92,28 @@ class EffectiveCourse:
         if not self._without_model:
             return None
         return _FITS_NONE if seen.misfit else _undecided(seen)
+
+
+def rounds(study: Study, factor: str) -> bool:
+    """Tell whether levels count equal pieces of work, such as threads that each do the same."""
+    return study.work == "per-worker" and study.factors[factor].control is None
+
+
+def begin(study: Study, treatments: Sequence[Treatment]) -> Search[EffectiveCourse]:
+    """Begin a search.
+
+    Raises:
+        StudyError: it cannot be made over these treatments.
+    """
+    factor = searched_factor(study, treatments)
+    levels = counted(treatments, factor)
+    return Search(
+        what=factor,
+        steps={level: (treatment,) for level, treatment in levels.items()},
+        first=first_levels([*levels], study.seed),
+        course=EffectiveCourse([*levels], study.seed, rounds(study, factor)),
+        most=MOST,
+    )
 
 
 def _undecided(seen: Effective) -> str:

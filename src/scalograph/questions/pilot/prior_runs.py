@@ -10,8 +10,8 @@ from typing import Any
 from scalograph.design.duration import key
 from scalograph.design.planner import Treatment
 from scalograph.design.replay import timed_runs
-from scalograph.design.sequential import DECIDING
 from scalograph.findings import table
+from scalograph.findings.sample import COUNTED
 from scalograph.protocol import journal
 from scalograph.protocol.events import Record
 from scalograph.study.model import Study
@@ -67,7 +67,7 @@ def earlier(file: Path) -> Earlier:
     response = primary(read.study)
     seconds = {run.run: taken for run, taken in timed_runs(journal.read(file))}
     lengths = dict(_lengths(journal.read(file), read.study))
-    counted = (row for row in read.counted() if row.verdict in DECIDING and response in row.observations)
+    counted = (row for row in read.counted() if row.verdict in COUNTED and response in row.observations)
     runs = [Seen(row.treatment, row.observations[response], seconds[row.run], lengths[row.run]) for row in counted]
     return Earlier(read.study, runs, sum(not row.warmup for row in read.rows) - len(runs))
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.usl import N_PARAMETERS, Usl, fit_usl
+from scalograph.analysis.usl_predict import Boundary
 from scalograph.findings.curves import curve_factor
 from scalograph.findings.names import title, varied
 from scalograph.findings.sample import Sample
@@ -16,6 +17,7 @@ from scalograph.protocol.findings import (
     Level,
     TableDoc,
 )
+from scalograph.questions.scaling.answer_next import beyond
 from scalograph.questions.scaling.boundaries import boundaries
 from scalograph.questions.scaling.law_lines import law_doc
 
@@ -28,7 +30,7 @@ _NOTE = (
 
 
 def with_laws(table: Table, taken: Mapping[tuple[Level, ...], Sample], curves: Sequence[Curve]) -> list[Curve]:
-    """The curves, each with its law; without where speedup has no meaning or a curve has too few sizes."""
+    """The curves, each with its law and what lies beyond it, as far as speedup has a meaning and sizes suffice."""
     factor = curve_factor(table)
     how = gain(table, factor)
     if how is None:
@@ -36,20 +38,24 @@ def with_laws(table: Table, taken: Mapping[tuple[Level, ...], Sample], curves: S
     groups: dict[tuple[Level, ...], list[Sample]] = {}
     for sample in taken.values():
         groups.setdefault(_others(sample.treatment, factor), []).append(sample)
-    return [curve.model_copy(update={"law": _law(table, how, curve, groups)}) for curve in curves]
+    return [_with_law(table, how, curve, groups[tuple(curve.group.values())]) for curve in curves]
 
 
 def _others(treatment: Mapping[str, Level], factor: str) -> tuple[Level, ...]:
     return tuple(level for name, level in treatment.items() if name != factor)
 
 
-def _law(table: Table, how: Gain, curve: Curve, groups: Mapping[tuple[Level, ...], Sequence[Sample]]) -> LawDoc | None:
-    members = groups[tuple(curve.group.values())]
+def _with_law(table: Table, how: Gain, curve: Curve, members: Sequence[Sample]) -> Curve:
     fit = fitted(how, curve.factor, members, table.study.protocol.confidence)
-    if fit is None:
-        return None
-    smallest = min(_size(sample, curve.factor) for sample in members if sample.scores(how.response))
     limits = boundaries(table, curve.factor, curve.group, most_cpus(members))
+    law = _law(table, how, curve, members, fit, limits) if fit else None
+    return curve.model_copy(update={"law": law, **beyond(curve, fit, limits)})
+
+
+def _law(
+    table: Table, how: Gain, curve: Curve, members: Sequence[Sample], fit: Usl, limits: Sequence[Boundary]
+) -> LawDoc:
+    smallest = min(_size(sample, curve.factor) for sample in members if sample.scores(how.response))
     return law_doc(fit, smallest, float(table.study.baseline[curve.factor]), limits)
 
 

@@ -2,22 +2,21 @@
 
 import json
 import math
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from scalograph.cli import last_stops
-from scalograph.design.planner import Run
+from scalograph.design.planner import Run, run_plan
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
-from scalograph.run import session
-from scalograph.run.session import Conducted, Plan
+from scalograph.protocol.record import Record
+from scalograph.run.plan import Plan, write_design
+from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
 
 from ... import searched
@@ -65,7 +64,7 @@ class Machine(Simulated):
     failing_workers: int = 0
     busy: tuple[int, ...] = ()
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.made.append(run)
         n, p = int(run.treatment["size"]), int(run.treatment["workers"])
         parallel = run.treatment["version"] in ("parallel", 2)
@@ -82,7 +81,7 @@ def planned(folder: Path, text: str = STUDY) -> Plan:
     return searched.planned(folder, text, HOST)
 
 
-def run(folder: Path, machine: Machine, text: str = STUDY) -> tuple[Conducted, Findings]:
+def run(folder: Path, machine: Machine, text: str = STUDY) -> tuple[Session, Findings]:
     return searched.run(folder, machine, text, HOST)
 
 
@@ -168,7 +167,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path
     assert any(text.startswith("not decided at ") for text in found.trust.causes)
     assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY)
-    more = session.conduct(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), [])
+    more = run_session(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), [])
     whole = Machine(noise=0.1)
     run(tmp_path / "whole", whole)
     assert more.n_before == 20
@@ -207,7 +206,7 @@ def test_start_points_that_fail_are_stood_in_for(tmp_path: Path) -> None:
 class Cutoff(Machine):
     """The parallel version is slower up to 1000, and then suddenly three times as fast."""
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.made.append(run)
         wall = (1.15 if run.treatment["size"] < 1000 else 0.37) if run.treatment["version"] == "parallel" else 1.0
         wall *= math.exp(0.03 * math.sin(12.9898 * len(self.made)))
@@ -232,7 +231,7 @@ def test_beside_a_jump_nothing_wrong_is_told_for_sure(tmp_path: Path, seed: int)
 class Alike(Machine):
     """Both versions are the same program."""
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.made.append(run)
         wall = math.exp(0.06 * math.sin(12.9898 * len(self.made)))
         return record(wall, wall, cpus=(0, 1))
@@ -257,7 +256,7 @@ def test_what_is_known_of_a_setting_that_is_open_is_told(tmp_path: Path) -> None
 class Middle(Machine):
     """Parallel wins in the middle of the range, and loses at its ends."""
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.made.append(run)
         n = int(run.treatment["size"])
         ratio = 3 * (16 / n) ** 0.35 + (n / 65536) ** 2 * 1.2
@@ -277,7 +276,7 @@ def test_where_it_wins_in_the_middle_no_line_goes_on_for_ever(tmp_path: Path) ->
 
 def test_the_design_holds_the_pairs_that_are_known_in_advance(tmp_path: Path) -> None:
     plan = planned(tmp_path / "study")
-    session.write_design(plan, tmp_path / "design.jsonl")
+    write_design(plan, tmp_path / "design.jsonl")
     head, *runs = map(json.loads, (tmp_path / "design.jsonl").read_text().splitlines())
     assert (head["question"], len(runs)) == ("break-even", 16)
     assert [run["block"] for run in runs] == [i // 2 for i in range(16)]
@@ -323,7 +322,7 @@ def test_a_version_that_the_host_refuses_is_missing_in_words(tmp_path: Path) -> 
     )
     text = text.replace('version = "sequential"', 'version = "other"').replace('"{version}", ', "")
     with pytest.raises(StudyError, match=r"^factors.version: only other is planned here, expected two versions"):
-        session.planner_of(searched.planned(tmp_path, text, HOST.model_copy(update={"granted_priority": 0})).design)
+        run_plan(searched.planned(tmp_path, text, HOST.model_copy(update={"granted_priority": 0})).design)
 
 
 def test_too_many_points_are_refused(tmp_path: Path) -> None:

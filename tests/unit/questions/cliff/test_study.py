@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,8 +18,9 @@ from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
-from scalograph.run import session
-from scalograph.run.session import Conducted, Plan
+from scalograph.protocol.record import Record
+from scalograph.run.plan import Plan, write_design
+from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
 
 from ... import searched
@@ -53,22 +53,22 @@ class Machine(Simulated):
     failing_from: int = 10_000
     busy: tuple[int, ...] = ()
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.made.append(run)
         n = int(run.treatment["threads"])
         wall = math.prod(factor for place, factor in self.jumps.items() if n >= place)
         wall *= math.exp(0.02 * math.sin(12.9898 * len(self.made)))
         status, disturbed = "failed" if n >= self.failing_from else "ok", 0.3 if len(self.made) in self.busy else 0.0
+        faults = 100 if n < min(self.jumps, default=0) else 1000
         found = record(wall, wall, cpus=(0, 1), status=status, neighbor_s=disturbed)
-        found["run"]["n_minor_faults"] = 100 if n < min(self.jumps, default=0) else 1000
-        return found
+        return found.with_figures(n_minor_faults=faults)
 
 
 def planned(folder: Path, text: str = STUDY, facts: HostFacts = HOST) -> Plan:
     return searched.planned(folder, text, facts)
 
 
-def run(folder: Path, machine: Machine, text: str = STUDY, facts: HostFacts = HOST) -> tuple[Conducted, Findings]:
+def run(folder: Path, machine: Machine, text: str = STUDY, facts: HostFacts = HOST) -> tuple[Session, Findings]:
     return searched.run(folder, machine, text, facts)
 
 
@@ -91,7 +91,7 @@ def test_a_cliff_is_found_with_what_moved_beside_the_time(tmp_path: Path) -> Non
 class Moving(Machine):
     """The place is 150 in about half of the runs, else 260."""
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.jumps = {150 if math.sin(78.233 * len(self.made)) > 0 else 260: 2.0}
         return super().measure(run)
 
@@ -142,9 +142,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_goes_on(tmp_path: Path
     assert any(text.startswith("not decided after 13 runs") for text in found.trust.causes)
     assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY + "[protocol]\nbudget_runs = 60\n")
-    more = session.conduct(
-        plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), ["study_hash"]
-    )
+    more = run_session(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), ["study_hash"])
     whole = Machine({220: 2.0})
     run(tmp_path / "whole", whole)
     assert more.reason == "complete" and more.n_before == 13
@@ -169,7 +167,7 @@ def test_levels_that_fail_end_the_range(tmp_path: Path) -> None:
 
 def test_the_design_says_what_is_known_in_advance(tmp_path: Path) -> None:
     plan = planned(tmp_path / "study")
-    session.write_design(plan, tmp_path / "design.jsonl")
+    write_design(plan, tmp_path / "design.jsonl")
     head, *runs = map(json.loads, (tmp_path / "design.jsonl").read_text().splitlines())
     assert (head["question"], head["most_runs"], len(runs)) == ("cliff", 60, 12)
 
