@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
 
 Level = bool | int | float | str
 
@@ -19,6 +20,7 @@ def _cell(x: Any) -> Any:
 
 _ESTIMATE = TypeAdapter(Estimate)
 Cell = Annotated[Any, BeforeValidator(_cell)]  # a label, a number, a text or an Estimate: `Column.kind` says which
+FlagField = Annotated[Flag, BeforeValidator(lambda x: Flag("", x) if isinstance(x, str) else x)]  # protocol 1: text
 Text = Annotated[str, StringConstraints(max_length=4096)]
 
 
@@ -119,7 +121,7 @@ class Point(Model):
     gain: Estimate | None = Field(default=None, description="throughput over that of the level before, less one")
     per_cpu_share: list[float] = []
     n_failed: int = 0
-    flags: list[Text] = []
+    flags: list[FlagField] = []
 
 
 class LawDoc(Model):
@@ -130,7 +132,7 @@ class LawDoc(Model):
     gamma: Estimate
     optimum: Estimate
     twice: Estimate = Field(description="speedup at twice the largest size, or why it is refused")
-    flags: list[Text] = []
+    flags: list[FlagField] = []
     largest: float = Field(description="largest size measured; lines beyond it are predictions")
     end: Text = Field(default="", description="why the lines end where they do")
     sizes: list[float] = Field(default=[], max_length=256)
@@ -160,7 +162,7 @@ class SurfaceCell(Model):
     deviation: Estimate | None = Field(default=None, description="time over the expected one")
     fairness: Estimate | None = Field(default=None, description="Jain's index of the workers' finish times")
     busy: list[float] = Field(default=[], description="share of the time for which each CPU ran the workers")
-    flag: Text = ""
+    flag: FlagField | None = None
 
 
 class Surface(Model):
@@ -354,13 +356,13 @@ class CeilingPoint(Model):
     n: int
     n_disturbed: int
     n_failed: int
-    flags: list[Text] = []
+    flags: list[FlagField] = []
 
 
 class Findings(Model):
     """The whole document."""
 
-    protocol: Literal[1] = 1
+    protocol: Literal[1, 2] = 2
     study: StudyDoc
     machine: dict[str, Any] = {}
     runs: RunsDoc

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from scalograph.analysis.flag import in_words
 from scalograph.analysis.usl import N_PARAMETERS, Usl, fit_usl
 from scalograph.analysis.usl_predict import Boundary
 from scalograph.findings.curves import curve_factor
@@ -78,7 +79,7 @@ def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
 
 
 def _row(labels: list[Cell], law: LawDoc) -> list[Cell]:
-    return [*labels, law.sigma, law.kappa, law.optimum, law.twice, "; ".join(law.flags)]
+    return [*labels, law.sigma, law.kappa, law.optimum, law.twice, in_words(law.flags)]
 
 
 def fitted(how: Gain, factor: str, members: Sequence[Sample], confidence: float = 0.95) -> Usl | None:
