@@ -69,6 +69,6 @@ def exit_code(found: Findings) -> Exit:
     """
     if found.runs.n_empty:
         return Exit.TREATMENT_FAILED
-    searched = [one.decided for one in (*found.effective_cpus, found.cliffs, found.break_even) if one]
-    is_open = found.study.question != "sweep" and not (searched and all(searched))
+    asked = found.parts.get(found.study.question)
+    is_open = asked is not None and asked.decided is False
     return Exit.SHORT_OF_RUNS if found.runs.n_short or is_open else Exit.DONE

@@ -6,8 +6,8 @@ from typing import Any
 
 from scalograph.analysis.stopping import Stopping
 from scalograph.protocol.events import Record
+from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
-from scalograph.study.question_names import is_search
 from scalograph.study.responses import observe, primary, windows
 
 

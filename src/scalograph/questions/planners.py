@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from scalograph.design.planner import Design, Planner, Run, RunPlan
-from scalograph.study.question_names import role
+from scalograph.questions.registry import role
 
 
 def run_plan(design: Design) -> RunPlan:

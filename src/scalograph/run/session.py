@@ -25,6 +25,7 @@ from scalograph.questions.planners import (
     planned_runs,
     planner_of,
 )
+from scalograph.questions.registry import is_search
 from scalograph.run.loop import (
     Budget,
     Gate,
@@ -39,7 +40,6 @@ from scalograph.study.levels import parse_levels
 from scalograph.study.model import Study
 from scalograph.study.paths import inside
 from scalograph.study.program import Program, program
-from scalograph.study.question_names import is_search
 from scalograph.study.shipped import shipped_studies, shipped_study
 from scalograph.study.workload import refusals
 from scalograph.verdict.judge import judge

@@ -5,11 +5,7 @@ from collections.abc import Sequence
 
 from scalograph.protocol.findings import (
     BaselineDoc,
-    BreakEven,
     Column,
-    EvenLine,
-    EvenMap,
-    EvenPair,
     FactorDoc,
     Findings,
     Level,
@@ -19,6 +15,7 @@ from scalograph.protocol.findings import (
     TableDoc,
     Trust,
 )
+from scalograph.questions.break_even.document import BreakEven, EvenLine, EvenMap, EvenPair
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 SIZES = [16.0 * 2 ** (i / 4) for i in range(49)]

@@ -13,11 +13,10 @@ from scalograph.protocol.findings import (
     ResponseDoc,
     RunsDoc,
     StudyDoc,
-    Surface,
-    SurfaceCell,
     TableDoc,
     Trust,
 )
+from scalograph.questions.surface.document import Surface, SurfaceCell
 from scalograph.questions.surface.model import jain, shared, whole
 
 ALONE_S = 0.1

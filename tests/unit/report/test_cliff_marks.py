@@ -4,7 +4,8 @@ from math import log10
 
 import pytest
 
-from scalograph.protocol.findings import CliffDoc, Cliffs, Findings
+from scalograph.protocol.findings import Findings
+from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.figure import cliff_marks
 from scalograph.report.axis import Factors
 from scalograph.report.payload import payload

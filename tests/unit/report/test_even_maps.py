@@ -5,12 +5,8 @@ from typing import Any
 
 import pytest
 
-from scalograph.protocol.findings import (
-    EvenLine,
-    EvenMap,
-    EvenPair,
-    Findings,
-)
+from scalograph.protocol.findings import Findings
+from scalograph.questions.break_even.document import EvenLine, EvenMap, EvenPair
 from scalograph.questions.break_even.figure_axis import round_numbers
 from scalograph.report.html import page, write
 from scalograph.report.payload import payload

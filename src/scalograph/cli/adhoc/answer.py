@@ -17,8 +17,8 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import Gain, gain
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Level
-from scalograph.questions.scaling.boundaries import NO_CPU, boundaries
-from scalograph.questions.scaling.laws import fitted, most_cpus
+from scalograph.questions.scaling.answer import fitted, most_cpus
+from scalograph.questions.scaling.model_boundaries import NO_CPU, boundaries
 
 SHORT_S = 0.01
 

@@ -5,13 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from scalograph.findings.names import version_name
-from scalograph.protocol.findings import (
-    BreakEven,
-    EvenLine,
-    EvenMap,
-    EvenPair,
-    Findings,
-)
+from scalograph.protocol.findings import Findings
+from scalograph.questions.break_even.document import BreakEven, EvenLine, EvenMap, EvenPair
 from scalograph.questions.break_even.figure_axis import EvenAxis
 from scalograph.report.axis import Factors
 from scalograph.text.escape import visible
@@ -25,7 +20,7 @@ MOST_OCTAVES = 4
 
 def even_maps(findings: Findings, factors: Factors) -> dict[str, Any] | None:
     """All maps of one search, on the same axes; None where there is nothing to draw."""
-    one = findings.break_even
+    one = findings.document("break-even", BreakEven)
     maps = [m for m in one.maps if _is_whole(m)] if one else []
     maps = [m for m in maps if (m.x, m.y) == (maps[0].x, maps[0].y)][:MOST_MAPS]
     if one is None or not maps:

@@ -4,11 +4,13 @@ from math import log10
 from typing import Any
 
 from scalograph.protocol.findings import Findings
+from scalograph.questions.cliff.document import Cliffs
 
 
 def cliff_marks(findings: Findings, factor: str) -> list[dict[str, Any]]:
     """Where each begins and is over, on the logarithmic axis of its factor; empty on any other."""
-    if findings.cliffs is None or findings.cliffs.factor != factor:
+    part = findings.document("cliff", Cliffs)
+    if part is None or part.factor != factor:
         return []
-    found = [cliff for cliff in findings.cliffs.cliffs if 0 < cliff.low < cliff.high]
+    found = [cliff for cliff in part.cliffs if 0 < cliff.low < cliff.high]
     return [{"low": round(log10(cliff.low), 5), "high": round(log10(cliff.high), 5)} for cliff in found]

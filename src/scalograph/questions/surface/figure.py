@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from scalograph.protocol.findings import Findings, Surface, SurfaceCell
+from scalograph.protocol.findings import Findings
+from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
 from scalograph.report.axis import Factors, Levels
 from scalograph.text.escape import prose, visible
 from scalograph.text.format import estimate, significant
@@ -13,7 +14,8 @@ FEW_CPUS = 16  # of which each one's busy time is told under the pointer
 
 def surfaces(findings: Findings, factors: Factors) -> list[dict[str, Any]]:
     """Every surface that has two rows or more: a single one is a curve, which is drawn already."""
-    return [_surface(findings, one, factors) for one in findings.surfaces if len(one.y_levels) > 1]
+    found = findings.document("surface", Surfaces)
+    return [_surface(findings, one, factors) for one in found.surfaces if len(one.y_levels) > 1] if found else []
 
 
 def _surface(findings: Findings, one: Surface, factors: Factors) -> dict[str, Any]:
