@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from scalograph.cli.sanity_output import sanity
-from scalograph.control.discover import discover
 from scalograph.control.store import lock_machine
 from scalograph.machine.proofs.bench import Bench
 from scalograph.machine.proofs.claims import CLAIMS
@@ -24,7 +23,8 @@ from scalograph.machine.proofs.proof import DisprovedError, NotProvableError
 from scalograph.machine.proofs.proving import judged
 from scalograph.machine.proofs.ran import Ran
 from scalograph.protocol.events import Record
-from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.base import ProbeProgram
+from scalograph.run.hosts.local import LocalHost, connect
 from scalograph.study.declare import check
 from scalograph.study.shipped import shipped
 
@@ -67,7 +67,7 @@ def test_nothing_is_wrong_with_this_machine(
 @pytest.fixture(scope="module")
 def truth(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """A bench that has run everything."""
-    with lock_machine(WAIT_S), Bench(discover(jvms=()), find_probe().argv, tmp_path_factory.mktemp("truth")) as bench:
+    with lock_machine(WAIT_S), Bench(connect(), tmp_path_factory.mktemp("truth")) as bench:
         for proof in CHECKS.values():
             with suppress(NotProvableError):
                 proof(bench)
@@ -305,7 +305,7 @@ def test_a_broken_probe_is_found_out(
     probe.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}"\n')
     probe.chmod(0o755)
     monkeypatch.setenv("LIE", lie)
-    with lock_machine(WAIT_S), Bench(discover(jvms=()), (str(probe),), tmp_path) as bench:
+    with lock_machine(WAIT_S), Bench(LocalHost(ProbeProgram((str(probe),))), tmp_path) as bench:
         proof = judged(next(c for c in CLAIMS if c.name == claim), bench, kept := set())
     if proof.status == "not provable":
         pytest.skip(proof.found)

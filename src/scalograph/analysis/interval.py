@@ -81,7 +81,7 @@ def _typical_run(values: FloatArray, confidence: float, trim: float) -> Estimate
 
 
 def _typical(trim: float) -> str:
-    return TYPICAL + (f", {trim:.0%} trimmed at each end" if trim > 0 else "")
+    return f"{TYPICAL}, {round(100 * trim)}% trimmed at each end" if trim > 0 else TYPICAL
 
 
 def _unseen(n: int) -> tuple[str, ...]:

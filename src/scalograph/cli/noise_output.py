@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from scalograph.protocol.findings import Findings
     from scalograph.protocol.noise_floor import Floor
-    from scalograph.run.session import Conducted
+    from scalograph.run.session import Session
 
 # The kept effect is that of as many runs as most studies make.
 _RUNS = 10
@@ -71,7 +71,7 @@ def keep(measured: "Floor", found: "Findings", folder: Path) -> bool:
     return True
 
 
-def _print(measured: "Floor", conducted: "Conducted") -> None:
+def _print(measured: "Floor", conducted: "Session") -> None:
     out().print(grid(measured))
     for text in measured.warnings:
         say(f"warning: {text}", "yellow")

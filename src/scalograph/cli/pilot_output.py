@@ -15,11 +15,11 @@ from scalograph.questions.registry import is_search
 
 if TYPE_CHECKING:
     from scalograph.questions.pilot.plan_proposal import Offer, Proposal
-    from scalograph.run.session import Plan
+    from scalograph.run.plan import Plan
     from scalograph.study.declare import Declared
 
 
-def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: bool) -> int:
+def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: bool, host: str) -> int:
     """Make a few short runs of a study in a results folder of their own, and propose a protocol.
 
     Raises:
@@ -33,13 +33,14 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
     from scalograph.cli.five_stops import run_declared
     from scalograph.cli.last_stops import analyze
     from scalograph.cli.outcome import conclude
-    from scalograph.control.discover import discover
     from scalograph.questions.pilot.plan import pilot, takes_iterations
-    from scalograph.run import session
+    from scalograph.run.hosts.registry import connected
+    from scalograph.run.plan import plan
 
-    planned = session.plan(declared, discover())
+    with connected(host) as machine:
+        planned = plan(declared, machine.facts())
     study = pilot(declared.study, planned.design, takes_iterations(declared.study, planned.program.argv))
-    conducted = run_declared(replace(declared, study=study), folder, resume=False, accepted=None)
+    conducted = run_declared(replace(declared, study=study), folder, resume=False, accepted=None, host=host)
     if conducted.reason == "interrupted":
         return conclude(conducted, json, report=False, command=None)
     found, _ = analyze(conducted.results.folder)

@@ -4,6 +4,7 @@ from scalograph.cli.options import (
     Accept,
     Budget,
     Ceiling,
+    HostName,
     Json,
     MaxRuns,
     OutDir,
@@ -14,6 +15,7 @@ from scalograph.cli.options import (
     WaitQuiet,
     WhenBusy,
 )
+from scalograph.run.hosts.registry import LOCAL
 
 
 def command(
@@ -28,6 +30,7 @@ def command(
     when_busy: WhenBusy = None,
     pilot: Pilot = False,
     ceiling: Ceiling = False,
+    host: HostName = LOCAL,
     json: Json = False,
 ) -> int:
     """Stop 3: run a study; every finished run is on the disk before the next begins.
@@ -55,7 +58,7 @@ def command(
     if pilot:
         from scalograph.cli.pilot_output import run_pilot
 
-        return run_pilot(declared, output, resume, json)
-    conducted = run_declared(declared, output, resume, accept_difference, ceiling)
-    options = [*["--quick"] * quick, *given(budget, max_runs, wait_quiet, when_busy)]
+        return run_pilot(declared, output, resume, json, host)
+    conducted = run_declared(declared, output, resume, accept_difference, ceiling, host=host)
+    options = [*["--quick"] * quick, *given(budget, max_runs, wait_quiet, when_busy, host)]
     return conclude(conducted, json, report=False, command=["scalograph", "run", str(file), *options])

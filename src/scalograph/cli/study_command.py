@@ -9,6 +9,7 @@ from scalograph.cli.options import (
     Accept,
     Budget,
     Ceiling,
+    HostName,
     Json,
     MaxRuns,
     OutDir,
@@ -18,6 +19,7 @@ from scalograph.cli.options import (
     WaitQuiet,
     WhenBusy,
 )
+from scalograph.run.hosts.registry import LOCAL
 
 
 def command(
@@ -34,6 +36,7 @@ def command(
     when_busy: WhenBusy = None,
     pilot: Pilot = False,
     ceiling: Ceiling = False,
+    host: HostName = LOCAL,
     json: Json = False,
 ) -> int:
     """A study that ships, all five stops: declare, plan, run, analyze, report.
@@ -70,9 +73,9 @@ def command(
     if pilot:
         from scalograph.cli.pilot_output import run_pilot
 
-        return run_pilot(declared, output, resume, json)
-    conducted = run_declared(declared, output, resume, accept_difference, ceiling)
-    options = [*["--quick"] * quick, *given(budget, max_runs, wait_quiet, when_busy)]
+        return run_pilot(declared, output, resume, json, host)
+    conducted = run_declared(declared, output, resume, accept_difference, ceiling, host=host)
+    options = [*["--quick"] * quick, *given(budget, max_runs, wait_quiet, when_busy, host)]
     return conclude(conducted, json, report=True, command=["scalograph", "study", name, *options])
 
 

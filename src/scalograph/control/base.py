@@ -12,11 +12,13 @@ Level = bool | int | float | str
 
 @dataclass(frozen=True)
 class Launch:
-    """How one run will be started; controls return changed copies.
+    """How one process of a run will be started, in all its copies; controls return changed ones.
 
-    `values` fills the workload's argv template. `n_cpus` and `placement` are wishes that `place` turns into `cpus`.
+    `role` is its name where a run has several. `values` fills the workload's argv template. `n_cpus` and `placement`
+    are wishes that `place` turns into `cpus`.
     """
 
+    role: str = ""
     argv: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     copies: int = 1

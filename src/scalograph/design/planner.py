@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from scalograph.questions.registry import role
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level
 
@@ -97,3 +98,13 @@ class RunPlan(Protocol):
 
     def outlook(self) -> str:
         """Say what will be run."""
+
+
+def run_plan(design: Design) -> RunPlan:
+    """Make the plan of the question that a study asks, as its role `plan` says.
+
+    Raises:
+        StudyError: the question cannot be asked of these treatments.
+    """
+    made: RunPlan = role(design.study.question, "plan").plan(design)
+    return made

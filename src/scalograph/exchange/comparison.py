@@ -16,7 +16,6 @@ from scalograph.exchange.benchmark_figures import (
     scores,
     short_names,
 )
-from scalograph.exchange.benchmark_units import unit_of
 from scalograph.exchange.match import Match, match
 from scalograph.exchange.readers.jmh import Benchmark
 from scalograph.findings.sample import Sample, flags, samples
@@ -24,6 +23,7 @@ from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_unsteady
 from scalograph.protocol.findings import Cell, Column, Level, Model, TableDoc
 from scalograph.study.responses import primary
+from scalograph.text.units import unit_of
 
 _NOTE = (
     "one score for each fork and each run: the median of its shots or iterations; typical: their geometric mean; "

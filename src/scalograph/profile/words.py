@@ -1,14 +1,17 @@
 """A profile for people: where the time goes, what is on top, and what was waited for, a table each."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from scalograph.errors import ProtocolError
 from scalograph.profile.values import (
     Profile,
     Profiled,
     Seen,
     Waits,
+    read,
 )
-from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.findings import Cell, Column, Findings, TableDoc
 from scalograph.text.units import format_duration
 
 _SHOWN_FRAMES, _SHOWN_METHODS, _SHOWN_OBJECTS = 3, 5, 2
@@ -114,13 +117,8 @@ def _waits(labels: Sequence[str], every: Sequence[tuple[Profiled, Seen]]) -> Tab
 
 
 def _objects(waits: Waits, n_tasks: int) -> str:
-    return ", ".join(
-        f"{_last(part.on, 1) or 'a pause'} {_shown(_per(part.n, n_tasks))}" for part in waits.on[:_SHOWN_OBJECTS]
-    )
-
-
-def _shown(value: float | None) -> str:
-    return "?" if value is None else f"{value:g}"
+    rates = ((_last(part.on, 1) or "a pause", _per(part.n, n_tasks)) for part in waits.on[:_SHOWN_OBJECTS])
+    return ", ".join(f"{name} {'?' if rate is None else f'{rate:g}'}" for name, rate in rates)
 
 
 def _per(n: int | None, n_tasks: int) -> float | None:
@@ -143,3 +141,17 @@ def short(method: str) -> str:
 
 def _last(name: str, n: int) -> str:
     return ".".join(name.split(".")[-n:])
+
+
+def profiled(found: Findings, folder: Path | None) -> Findings:
+    """The findings with the tables of the profile that lies in `folder`; with a warning where it is none of theirs."""
+    if folder is None:
+        return found
+    try:
+        profile = read(folder, found.study.hash)
+    except ProtocolError as error:
+        return found.model_copy(update={"warnings": [*found.warnings, str(error)]})
+    if profile is None:
+        return found
+    more = {"tables": [*found.tables, *tables(profile)], "warnings": [*found.warnings, *profile.warnings]}
+    return found.model_copy(update=more)

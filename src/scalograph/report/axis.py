@@ -114,7 +114,8 @@ class Factors:
     def __init__(self, findings: Findings) -> None:
         declared = findings.study.factors
         self.known = {f.name: _levels(f) for f in declared}
-        if findings.cliffs and (searched := self.known.get(findings.cliffs.factor)):
+        cliff = findings.parts.get("cliff")
+        if cliff and cliff.data and (searched := self.known.get(str(cliff.data.get("factor")))):
             measured = {point.level for curve in findings.curves for point in curve.points}
             levels = [level for level in searched.levels if level in measured]
             self.known[searched.name] = Levels(searched.name, searched.title, searched.unit, levels, ratios=True)

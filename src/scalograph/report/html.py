@@ -43,7 +43,7 @@ SCRIPTS = (
     "main",
 )
 # What is drawn, where there is any of it.
-FIGURES = ("break_even", "surfaces", "curves", "traces", "timelines")
+FIGURES = ("curves", "traces", "timelines")
 LIBRARY = "plotly-cartesian.min.js"
 # The library's maps set two style attributes, always the same: an empty one and "draw pixels as they are".
 # Both are let in by their digest; any other style attribute stays forbidden.
@@ -79,7 +79,7 @@ def page(findings: Findings) -> str:
         "script": Markup(script),  # noqa: S704
         "data": pack(data),
         "library": _library(),
-        "has_figures": any(getattr(findings, name) for name in FIGURES),
+        "has_figures": any(p.data for p in findings.parts.values()) or any(getattr(findings, n) for n in FIGURES),
     }
     return _environment().get_template("page.html").render(context)
 

@@ -7,17 +7,27 @@ from statistics import fmean
 from typing import Any, NamedTuple, Protocol
 
 from scalograph.design.planner import Planner, Run
-from scalograph.protocol.journal import EventTooLargeError, Journal
+from scalograph.protocol.journal import EventTooLargeError
 from scalograph.run.interrupts import Interrupts
 from scalograph.run.quiet_gate import Passage
 from scalograph.verdict.judge import Judging, Judgment, judge
 
 
-class Host(Protocol):
-    """Where a run happens."""
+class Instrument(Protocol):
+    """What a run is measured with."""
 
     def measure(self, run: Run) -> Mapping[str, Any]:
         """Carry out one run; a failed one is a record with a status, never an exception."""
+
+
+class Book(Protocol):
+    """What is appended to: a journal on the disk, or in memory."""
+
+    def append(self, event: str, **fields: Any) -> None:
+        """Write one event. Raises EventTooLargeError, and nothing is written, where it is too large."""
+
+    def jot(self, event: str, **fields: Any) -> None:
+        """Write one event that may go to the disk with the next."""
 
 
 class Progress(Protocol):
@@ -31,6 +41,19 @@ class Progress(Protocol):
 
     def noted(self, text: str) -> None:
         """Something that a person should know went into the journal."""
+
+
+class Silent:
+    """A `Progress` that tells nobody."""
+
+    def asked(self, run: Run, n_left: int) -> None:
+        """Nothing."""
+
+    def told(self, run: Run, record: Mapping[str, Any], judgment: Judgment) -> None:
+        """Nothing."""
+
+    def noted(self, text: str) -> None:
+        """Nothing."""
 
 
 class Gate(Protocol):
@@ -100,10 +123,10 @@ class Ended(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """What the loop works with: the host that measures, the journal, who is told, and how a record is judged."""
+    """What the loop works with: what measures, the journal, who is told, and how a record is judged."""
 
-    host: Host
-    journal: Journal
+    instrument: Instrument
+    journal: Book
     progress: Progress
     judging: Judging = judge
 
@@ -121,7 +144,7 @@ def run_study(
         stop_if_busy: end where a block does not find a quiet machine, or did not have one.
 
     Returns:
-        Why it ended, and the signal that came between two runs, if one did; the host knows of one that came within.
+        Why it ended, and the signal that ended it, if one did.
     """
     with Interrupts() as interrupts:
         reason, round_ = "complete", None
@@ -172,7 +195,7 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
     loop.journal.append("ask", **identity)
     loop.progress.asked(run, planner.n_left)
     try:
-        record = loop.host.measure(run)
+        record = loop.instrument.measure(run)
     except KeyboardInterrupt:
         return False
     # What failed while somebody stopped us may have been stopped too: a shell that is told so ends with 130.
@@ -189,7 +212,7 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
     return True
 
 
-def _append_run(journal: Journal, identity: Mapping[str, Any], record: Mapping[str, Any]) -> Mapping[str, Any]:
+def _append_run(journal: Book, identity: Mapping[str, Any], record: Mapping[str, Any]) -> Mapping[str, Any]:
     """The record as journaled; what no line can hold (a million iterations) is left out, and the run counts as failed.
 
     From here on only this one counts: a later start will know no other.

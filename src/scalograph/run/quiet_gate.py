@@ -8,12 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from scalograph.control.quiet import (
-    BUSY,
-    LOOK_S,
-    Look,
-    look,
-)
+from scalograph.control.quiet import BUSY, LOOK_S, Look
 from scalograph.text.units import format_duration
 
 # Between two looks while we wait: a look itself takes half a second.
@@ -37,7 +32,7 @@ class QuietGate:
     Args:
         patience_s: how long to wait for quiet, over all blocks of this start; 0 looks and goes on.
         tell: is told that, and why, we wait.
-        look: one look at the machine.
+        look: one look at the machine, as its host takes it.
         clock: seconds.
         pause: sleeps between looks.
     """
@@ -46,7 +41,7 @@ class QuietGate:
         self,
         patience_s: float,
         tell: Callable[[str], None],
-        look: Callable[[], Look] = look,
+        look: Callable[[], Look],
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from scalograph.cli import five_stops, plan_command, run_command
-from scalograph.control import discover
 from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.run import session
-from scalograph.run.session import Conducted
+from scalograph.run.begin import begin
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.plan import plan
+from scalograph.run.session import Session, run_session
 from scalograph.study.declare import Declared
 from scalograph.verdict.judge import Judgment
 
@@ -67,20 +68,20 @@ class Measuring:
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(discover, "discover", lambda: HOST)
+    monkeypatch.setattr(LocalHost, "facts", lambda self: HOST)
     monkeypatch.setattr(five_stops, "run_declared", run_declared())
     file = tmp_path / "study.toml"
     file.write_text(STUDY)
     return file
 
 
-def run_declared(status: str = "ok", reason: str | None = None) -> Callable[..., Conducted]:
+def run_declared(status: str = "ok", reason: str | None = None) -> Callable[..., Session]:
     """`five_stops.run_declared` without a machine."""
 
-    def run(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None) -> Conducted:
-        planned = session.plan(declared, HOST)
-        made, host = session.begin(planned, folder), Measuring(declared.study.protocol.iterations, status)
-        done = session.conduct(planned, made, host, "probe", lambda *_: nullcontext(host), None)
+    def run(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None, host: str) -> Session:
+        planned = plan(declared, HOST)
+        made, machine = begin(planned, folder), Measuring(declared.study.protocol.iterations, status)
+        done = run_session(planned, made, machine, "probe", lambda *_: nullcontext(machine), None)
         return replace(done, reason=reason or done.reason)
 
     return run

@@ -7,12 +7,12 @@ import pytest
 from scalograph.analysis.stopping import SEQUENTIAL, Stopping
 from scalograph.cli.last_stops import exit_code
 from scalograph.design.grid import GridPlanner
+from scalograph.design.planner import run_plan
 from scalograph.design.resolve import design
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.errors import StudyError
 from scalograph.findings.stopping_rule import score, stopping
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.questions.planners import planner_of
 from scalograph.study.load import parse
 
 from ..findings.made import ONE_FACTOR, at, found_in
@@ -36,8 +36,8 @@ def test_a_precision_that_could_never_end_a_study_is_refused(runs: str) -> None:
 
 
 def test_the_planner_follows_the_wish() -> None:
-    assert isinstance(planner_of(design(parse(ASKED), HOST)), SequentialPlanner)
-    assert isinstance(planner_of(design(parse(VALID), HOST)), GridPlanner)
+    assert isinstance(run_plan(design(parse(ASKED), HOST)).planner(), SequentialPlanner)
+    assert isinstance(run_plan(design(parse(VALID), HOST)).planner(), GridPlanner)
 
 
 def test_the_score_is_that_of_the_table() -> None:

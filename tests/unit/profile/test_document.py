@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.profile.beside import profiled
 from scalograph.profile.values import (
     FILE,
     MAX_BYTES,
@@ -15,7 +14,7 @@ from scalograph.profile.values import (
     Waited,
     Waits,
 )
-from scalograph.profile.words import tables
+from scalograph.profile.words import profiled, tables
 from scalograph.protocol.findings import Findings
 from scalograph.report.cells import sheet
 

@@ -9,6 +9,7 @@ from scalograph.protocol.findings import (
     FactorDoc,
     Findings,
     Level,
+    Part,
     ResponseDoc,
     RunsDoc,
     StudyDoc,
@@ -73,10 +74,10 @@ def with_maps(maps: Sequence[EvenMap], title: str = "size", other: str = "parall
         ),
         runs=RunsDoc(n_asked=10, n_done=10, n_failed=0, treatments=104),
         trust=Trust(level="believe", sentence="An example."),
-        break_even=BreakEven(
+        parts={"break-even": Part(decided=True, data=BreakEven(
             factor="version", baseline="sequential", other=other, decided=True, even=0.1,
             shares={"wins": 0.4, "loses": 0.5, "even": 0.1, "undecided": 0.0}, n=6, noise_percent=2.0, maps=list(maps),
-        ),
+        ).model_dump(mode="json"))},
         tables=[TableDoc(id="one", title="One", columns=[Column(name="x")], rows=[[1]])],
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from math import log10
 
 import pytest
 
-from scalograph.protocol.findings import Findings
+from scalograph.protocol.findings import Findings, Part
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.figure import cliff_marks
 from scalograph.report.axis import Factors
@@ -24,7 +24,7 @@ def searched(**cliff: float) -> Findings:
         location=3.5, factor=(1.8, 2.0, 2.2), probability=0.99, gradual=0.0, **{"low": 3, "high": 4, **cliff}
     )
     one = Cliffs(factor=factor, decided=True, cliffs=[told], probability=0.99, n=17, least=1.2)
-    return found.model_copy(update={"cliffs": one})
+    return found.model_copy(update={"parts": {"cliff": Part(decided=True, data=one.model_dump(mode="json"))}})
 
 
 def test_a_band_where_it_begins_and_is_over() -> None:

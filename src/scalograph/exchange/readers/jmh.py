@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, FailFast, Field, StringConstraints, TypeAdapter, ValidationError
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark_units import unit_of
+from scalograph.text.units import unit_of
 
 MAX_BYTES = 64 << 20
 MAX_BENCHMARKS = 10_000

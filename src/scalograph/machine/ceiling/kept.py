@@ -8,10 +8,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.errors import HostError
-from scalograph.machine.ceiling.measure import STUDY, Told, ceiling
+from scalograph.machine.ceiling.measure import STUDY, ceiling
 from scalograph.machine.floor.kept import noise_file
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import Ceiling
+from scalograph.run.hosts.base import Host
 from scalograph.study.declare import declare_shipped
 from scalograph.study.program import program
 
@@ -27,21 +28,12 @@ class KeptCeiling(BaseModel):
     ceiling: Ceiling
 
 
-def machine_ceiling(
-    facts: HostFacts,
-    probe: Sequence[str],
-    *,
-    fresh: bool = False,
-    told: Told | None = None,
-    environ: Mapping[str, str] = os.environ,
-) -> Ceiling:
-    """The ceiling of this machine: the kept one where it is of this machine, kernel, probe and workload, else measured.
+def machine_ceiling(host: Host, *, fresh: bool = False, environ: Mapping[str, str] = os.environ) -> Ceiling:
+    """The ceiling of a host: the kept one where it is of this machine, kernel, probe and workload, else measured.
 
     Args:
-        facts: of this host.
-        probe: program and arguments of the probe.
+        host: to know or to measure.
         fresh: measure in any case.
-        told: is told how far the measurement is.
         environ: says where it is kept.
 
     Returns:
@@ -51,14 +43,13 @@ def machine_ceiling(
         HostError: there is no compiler. Whoever calls it has the machine to itself.
         KeyboardInterrupt: a signal came meanwhile.
     """
-    wanted = key(facts, probe)
+    wanted = key(host.facts(), host.probe.argv)
     kept = None if fresh else read_ceiling(environ)
     if kept is not None and kept.key == wanted:
         return kept.ceiling
-    found = ceiling(facts, probe, told=told)
-    return found.model_copy(
-        update={"warnings": (*found.warnings, *_keep(KeptCeiling(key=wanted, ceiling=found), environ))}
-    )
+    found = ceiling(host)
+    warnings = (*found.warnings, *_keep(KeptCeiling(key=wanted, ceiling=found), environ))
+    return found.model_copy(update={"warnings": warnings})
 
 
 def _keep(kept: KeptCeiling, environ: Mapping[str, str]) -> tuple[str, ...]:

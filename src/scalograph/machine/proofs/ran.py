@@ -52,7 +52,7 @@ class Watch:
 
     @contextmanager
     def watching(self, n_before: int, planner: Planner) -> Iterator["Watch"]:
-        """As `conduct` wants its progress."""
+        """As a session wants its progress."""
         yield self
 
     def asked(self, run: Run, n_left: int) -> None:

@@ -10,8 +10,8 @@ from functools import cache
 from pydantic import ValidationError
 
 from scalograph.analysis.usl_predict import Boundary
-from scalograph.control.cpu_order import ORDERS
 from scalograph.findings.table import Table
+from scalograph.protocol.cpu_order import ORDERS
 from scalograph.protocol.facts import CpuFact
 from scalograph.protocol.findings import Level
 

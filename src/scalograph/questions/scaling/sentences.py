@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from scalograph.analysis.estimate import Estimate
 from scalograph.findings.names import setting, title, varying
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
@@ -12,6 +11,7 @@ from scalograph.questions.scaling.model_shape import (
     Shape,
     told,
 )
+from scalograph.text.quantities import times
 
 MAX_SENTENCES = 12
 
@@ -45,15 +45,7 @@ def _summary(factor: str, shapes: Sequence[Shape]) -> str:
 def _curve(table: Table, shape: Shape) -> str:
     curve = shape.curve
     where = setting(table, varying(table, curve.group)) or "Overall"
-    text = f"{where}: at most {_times(told(shape.best))} ({setting(table, {curve.factor: shape.best.level})})"
+    text = f"{where}: at most {times(told(shape.best))} ({setting(table, {curve.factor: shape.best.level})})"
     if shape.fallen is not None:
-        text += f", down to {_times(told(shape.fallen))} ({setting(table, {curve.factor: shape.fallen.level})})"
+        text += f", down to {times(told(shape.fallen))} ({setting(table, {curve.factor: shape.fallen.level})})"
     return text + "."
-
-
-def _times(estimate: Estimate | None) -> str:
-    if estimate is None or estimate.value is None:
-        return "unknown"
-    if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
-        return f"{estimate.value:.3g}x"
-    return f"{estimate.value:.3g}x [{estimate.low:.3g}, {estimate.high:.3g}]"

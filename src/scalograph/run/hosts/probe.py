@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import selectors
 import shutil
 import signal
@@ -27,6 +28,7 @@ from scalograph.protocol.events import (
     parse_events,
 )
 from scalograph.protocol.record import MAX_LINE_BYTES
+from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.interrupts import heard, kept, meaning
 
 PROGRAM = "scalograph-probe"
@@ -36,15 +38,8 @@ GRACE_S = 20.0
 MAX_RECORD_BYTES = 256 << 20
 _STDERR_TAIL = 4096
 _CHUNK = 1 << 16
+_MASK = re.compile(r"commands\[\d+\]\.cpus")
 _FIX_SIZE = "ask for less: fewer copies or iterations, a lower stdout_limit_bytes"
-
-
-@dataclass(frozen=True)
-class ProbeProgram:
-    """A probe to start, and what is to be said about the choice."""
-
-    argv: tuple[str, ...]
-    warning: str | None = None
 
 
 def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
@@ -67,6 +62,10 @@ def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
 
 class NotStartedError(HostError):
     """The probe's program could not be started."""
+
+
+class CpuGoneError(HostError):
+    """A CPU that was there when the run was planned is not any more."""
 
 
 class LostError(HostError):
@@ -314,11 +313,17 @@ def _refuse_failure(answer: Answer) -> None:
     if answer.exit_code in (2, 3) and len(last) <= MAX_LINE_BYTES:
         part = parse_event(last, "probe: last line")[1]
         if isinstance(part, ErrorEvent):
-            kind = HostError if answer.exit_code == 3 else ProtocolError
-            raise kind(part.where, part.found, part.expected, part.fix)
+            raise _error(answer.exit_code, part.where)(part.where, part.found, part.expected, part.fix)
     said = ascii(answer.stderr.strip()[-400:])
     if answer.exit_code < 0:
         found = f"killed by signal {-answer.exit_code}; standard error: {said}"
         raise LostError("probe", found, "a record", "look for the one who killed it (out of memory?)")
     found = f"exit code {answer.exit_code}; standard error: {said}"
     raise ProtocolError("probe", found, "0, or 2 or 3 with an error event", "report this with the study")
+
+
+def _error(exit_code: int, where: str) -> type[HostError] | type[ProtocolError]:
+    """Of an `error` event: `where` is the field of the specification that was refused."""
+    if exit_code == 2:
+        return ProtocolError
+    return CpuGoneError if _MASK.fullmatch(where) else HostError

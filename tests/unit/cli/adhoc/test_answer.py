@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.cli.adhoc.answer import Along, answer
 from scalograph.cli.adhoc.answer_sentence import percents, sentence
-from scalograph.cli.adhoc.command_study import Printed, Wish
+from scalograph.cli.adhoc.command_study import CommandStudy, PrintedFigure
 from scalograph.cli.adhoc.declaration import study_text
 from scalograph.cli.adhoc.law_note import law_line, unused
 from scalograph.cli.adhoc.next_size import next_gain
@@ -16,21 +16,21 @@ from scalograph.cli.adhoc.show import figure, steps_table
 from scalograph.findings.table import Row, Table
 from scalograph.study.load import parse
 
-OPS = Printed("ops", "ops/s", "higher", r"(\d+)")
+OPS = PrintedFigure("ops", "ops/s", "higher", r"(\d+)")
 
 
 def table(
     levels: tuple[int, ...] = (1, 2, 4, 8),
     sigma: float = 0.05,
     factor: str = "threads",
-    responses: tuple[Printed, ...] = (),
+    responses: tuple[PrintedFigure, ...] = (),
     wall_s: float = 1.0,
     failing: tuple[int, ...] = (),
     cpus: int = 8,
 ) -> Table:
     """Runs of a program with so large a serial share, on so many CPUs (or on as many as the level says)."""
     text = ",".join(map(str, levels))
-    study = parse(study_text(Wish(("p", "{threads}"), {factor: text}, responses=responses)))
+    study = parse(study_text(CommandStudy(("p", "{threads}"), {factor: text}, responses=responses)))
     rng = np.random.default_rng(3)
     treatments: list[dict[str, Any]] = [{factor: n} for n in levels]
 
@@ -68,7 +68,7 @@ def test_each_step_gains_what_the_law_says() -> None:
 
 
 @pytest.mark.parametrize("responses", [(), (OPS,)])
-def test_the_serial_share_is_found_again(responses: tuple[Printed, ...]) -> None:
+def test_the_serial_share_is_found_again(responses: tuple[PrintedFigure, ...]) -> None:
     along = only(table(responses=responses))
     assert along.law is not None and along.serial is along.law.sigma
     assert along.serial.low is not None and along.serial.low < 0.05 < float(along.serial.high or 0)
@@ -144,7 +144,7 @@ def test_runs_too_short_say_nothing_of_cpus_used() -> None:
 
 
 def test_a_factor_that_counts_nothing_has_rows_only() -> None:
-    study = parse(study_text(Wish(("p", "{gc}"), {"gc": "a,b"})))
+    study = parse(study_text(CommandStudy(("p", "{gc}"), {"gc": "a,b"})))
     rows = [
         Row(f"{gc}{i}", i, i, False, {"gc": gc}, "ok", None, "clean", (), {}, {"wall": 1.0 + i / 100}, wall_s=1.0)
         for gc in "ab"
@@ -216,7 +216,7 @@ def test_a_program_that_uses_one_cpu_of_many_is_told_so() -> None:
 
 
 def test_a_figure_that_is_zero_at_first_is_no_reason_to_fail() -> None:
-    lost = Printed("lost", "", "lower", r"(\d+)")
+    lost = PrintedFigure("lost", "", "lower", r"(\d+)")
     given = table((1, 2, 4), responses=(lost,))
     for row in given.rows:
         row.scores["lost"] = 0.0 if row.treatment["threads"] == 1 else 3.0

@@ -11,17 +11,15 @@ from scalograph.design.planner import Run
 from scalograph.machine.floor import measure
 from scalograph.machine.floor.floor import STRETCH, STUDY
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.run.session import Plan, plan
+from scalograph.run.hosts.base import ProbeProgram
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.session import run_unkept
 from scalograph.study.declare import declare_shipped
 
 from ...records import record
 from .test_kept import EARLIER, kept
 
 FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(2)), cpu_model="AMD EPYC")
-
-
-def planned() -> Plan:
-    return plan(measure._shortened(declare_shipped(STUDY)), FACTS)
 
 
 class Recorded:
@@ -35,13 +33,17 @@ class Recorded:
         return self.records.pop(0)
 
 
+def scored(host: Recorded) -> tuple[list[float], int]:
+    return measure.scored(run_unkept(measure.shortened(FACTS), host))
+
+
 def took(seconds: float, **more: Any) -> dict[str, Any]:
     return record(seconds + 0.1, seconds, iterations=[(seconds, seconds, 1)], **more)
 
 
 def test_one_label_and_one_cpu() -> None:
     host = Recorded(*(took(0.2 + n / 1000) for n in range(STRETCH)))
-    scores, n_disturbed = measure.measured(planned(), host)
+    scores, n_disturbed = scored(host)
     assert scores == pytest.approx([0.2 + n / 1000 for n in range(STRETCH)])
     assert n_disturbed == 0 and len(host.asked) == STRETCH
     assert {tuple(run.treatment.values()) for run in host.asked} == {("A", 1)}
@@ -49,19 +51,19 @@ def test_one_label_and_one_cpu() -> None:
 
 def test_disturbed_and_failed_runs_do_not_count_and_are_not_repeated() -> None:
     bad = [took(0.4, neighbor_s=0.2), record(status="failed", reason="it crashed")]
-    scores, n_disturbed = measure.measured(planned(), Recorded(*bad, *(took(0.2) for _ in range(STRETCH - 2))))
+    scores, n_disturbed = scored(Recorded(*bad, *(took(0.2) for _ in range(STRETCH - 2))))
     assert (len(scores), n_disturbed) == (STRETCH - 2, 2)
 
 
 def test_an_interrupted_run_ends_the_look() -> None:
     with pytest.raises(KeyboardInterrupt):
-        measure.measured(planned(), Recorded(took(0.2), record(status="interrupted")))
+        scored(Recorded(took(0.2), record(status="interrupted")))
 
 
 def test_nothing_to_hold_against() -> None:
     """An earlier form of the file: nothing is run, and nothing said."""
     earlier = kept().model_validate(EARLIER)
-    assert measure.recheck(FACTS, ["/nonexistent"], earlier) is None
+    assert measure.recheck(LocalHost(ProbeProgram(("/nonexistent",))), earlier) is None
 
 
 def test_the_study_asks_for_what_the_floor_reads() -> None:

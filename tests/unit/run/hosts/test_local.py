@@ -9,23 +9,35 @@ import pytest
 from scalograph.design.planner import Design, Run
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.interrupts import Interrupts
+from scalograph.run.plan import Plan
+from scalograph.run.runner import Runner
+from scalograph.study.declare import Declared
 from scalograph.study.load import parse
-from scalograph.study.program import program
+from scalograph.study.program import Program, program
 
 from ...study.example import VALID
 
 ANSWER = Path(__file__).resolve().parents[4] / "protocol" / "examples" / "probe_events.jsonl"
 
 
-def host(tmp_path: Path, probe: Path) -> tuple[LocalHost, Run]:
+FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+
+
+def runner(design: Design, started: Program, probe: Path | str) -> Runner:
+    """Runs on this machine, as if it had one CPU, by this probe."""
+    planned = Plan(Declared(design.study, Path("study.toml")), FACTS, design, started)
+    return Runner(planned, LocalHost(ProbeProgram((str(probe),))))
+
+
+def host(tmp_path: Path, probe: Path) -> tuple[Runner, Run]:
     study = parse(VALID)
     command = study.workload.model_copy(update={"use": None, "command": ["true"], "parameters": {}})
     run = Run("r1", 0, {"threads": 1, "lock": "none"}, 0)
     design = Design(study.model_copy(update={"workload": command}), (run.treatment,))
-    facts = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
-    return LocalHost(design, facts, program(command, tmp_path), [str(probe)]), run
+    return runner(design, program(command, tmp_path), probe), run
 
 
 def test_only_a_probe_that_never_starts_ends_the_study(tmp_path: Path) -> None:
@@ -54,9 +66,8 @@ def specified(tmp_path: Path, more: str) -> dict[str, object]:
     """What the probe is asked for one run of the valid study with these keys of its workload, or a response."""
     study = parse(VALID.replace("[factors.threads]", more + "[factors.threads]", 1))
     run = Run("r1", 0, {"threads": 2, "lock": "none"}, 0)
-    facts = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
-    here = LocalHost(Design(study, (run.treatment,)), facts, program(study.workload, tmp_path), ["probe"])
-    return here.specification(run, here.launch(run.treatment), Path("/somewhere"))
+    here = runner(Design(study, (run.treatment,)), program(study.workload, tmp_path), "probe")
+    return here.specification(run).line(Path("/somewhere"))
 
 
 def test_output_is_captured_only_where_a_response_reads_it(tmp_path: Path) -> None:
@@ -80,13 +91,12 @@ def test_steps_around_a_run_that_did_not_happen(tmp_path: Path) -> None:
     """`prepare` fails: no probe is started, and the run says so."""
     study = parse(VALID.replace('command = ["./prog", "-t", "{threads}"]', 'command = ["true"]\nprepare = ["false"]'))
     run = Run("r1", 0, {"threads": 1, "lock": "none"}, 0)
-    facts = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
-    here = LocalHost(Design(study, (run.treatment,)), facts, program(study.workload, tmp_path), ["/no/probe"])
+    here = runner(Design(study, (run.treatment,)), program(study.workload, tmp_path), "/no/probe")
     failed = here.measure(run)["run"]
     assert (failed["status"], failed["reason"]) == ("failed", "prepare failed: false: exit code 1")
 
 
-def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[LocalHost, Run]:
+def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[Runner, Run]:
     """A host whose runs leave `prepared` and `cleaned` behind, and `run` where the probe was started."""
     (tmp_path / "probe").write_text(f"#!/bin/sh\ntouch {tmp_path}/run\n{probe}\n")
     (tmp_path / "probe").chmod(stat.S_IRWXU)
@@ -96,9 +106,7 @@ def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[Lo
     )
     study = parse(VALID.replace('command = ["./prog", "-t", "{threads}"]', steps))
     run = Run("r1", 0, {"threads": 1, "lock": "none"}, 0)
-    facts = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
-    design = Design(study, (run.treatment,))
-    return LocalHost(design, facts, program(study.workload, tmp_path), [str(tmp_path / "probe")]), run
+    return runner(Design(study, (run.treatment,)), program(study.workload, tmp_path), tmp_path / "probe"), run
 
 
 def left(tmp_path: Path) -> set[str]:

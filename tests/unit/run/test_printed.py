@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from scalograph.protocol.events import Record
-from scalograph.run.hosts.captured import NoFigureError, Printed, figure
+from scalograph.run.captured import NoFigureError, Printed, figure
 from scalograph.study.load import parse
 from scalograph.study.model import Response
 from scalograph.study.output_patterns import engine
 
-from ...records import record
-from ...study.example import VALID
+from ..records import record
+from ..study.example import VALID
 
 OPS = VALID + '[responses.ops]\nfrom = "output"\npattern = "^ops: ([0-9.]+)$"\nbetter = "higher"\n'
 

@@ -1,13 +1,17 @@
-"""A command line's texts as argvs: no shell unless it was asked for."""
+"""Texts of a command line as values: argvs (no shell unless it was asked for), figures, factors, variables."""
 
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from scalograph.cli.adhoc.command_study import Printed, read_response, read_variable
+from scalograph.cli.adhoc.command_study import PrintedFigure
 from scalograph.errors import StudyError
 
 T = TypeVar("T")
+_RESPONSE = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()]*)\))?(?::(higher|lower|none))?:\s*(.+)", re.DOTALL)
+_NO_DIRECTION = re.compile(r"[a-z][a-z0-9_]*(?:\([^()]*\))?:([A-Za-z]\w*):")
+_FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
 
 
 def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
@@ -49,7 +53,7 @@ def steps(shell: bool, **texts: str | None) -> dict[str, tuple[str, ...]]:
     return {step: split(f"--{step}", text, shell) for step, text in texts.items() if text}
 
 
-def responses(texts: Iterable[str] | None) -> tuple[Printed, ...]:
+def responses(texts: Iterable[str] | None) -> tuple[PrintedFigure, ...]:
     """What `--response` asks to be read from the output.
 
     Raises:
@@ -79,3 +83,46 @@ def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
             raise StudyError.one(option, f'"{name}" twice', "each name once")
         found[name] = value
     return found
+
+
+def read_response(text: str) -> PrintedFigure:
+    """`NAME(UNIT):DIRECTION: PLACE`; unit and direction may be left out.
+
+    Raises:
+        StudyError: it has another form.
+
+    >>> read_response("ops:higher: ([0-9.]+) ops/s")
+    PrintedFigure(name='ops', unit='', better='higher', place='([0-9.]+) ops/s')
+    """
+    found = _RESPONSE.fullmatch(text)
+    if found and not found[3] and (word := _NO_DIRECTION.match(text)):
+        fix = f"a pattern that begins with it has a space before: '{found[1]}: {word[1]}:...'"
+        raise StudyError.one("--response", f'direction "{word[1]}"', "higher, lower or none", fix)
+    if found is None:
+        expected = "NAME(UNIT):DIRECTION: PLACE, such as 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'"
+        raise StudyError.one("--response", f"{text[:80]!r}", expected, "the place is a pattern or a JSON pointer")
+    return PrintedFigure(found[1], found[2] or "", found[3] or "none", found[4].strip())
+
+
+def read_factor(text: str) -> tuple[str, str]:
+    """`NAME=LEVELS`.
+
+    Raises:
+        StudyError: it has another form.
+    """
+    found = _FACTOR.fullmatch(text)
+    if found is None:
+        raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS, such as size=1:512:*2 or gc=serial,g1")
+    return found[1], found[2]
+
+
+def read_variable(text: str) -> tuple[str, str]:
+    """`NAME=VALUE`.
+
+    Raises:
+        StudyError: it has another form.
+    """
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise StudyError.one("--env", f"{text[:80]!r}", "NAME=VALUE")
+    return name, value

@@ -1,20 +1,28 @@
-"""Levels of the factors over which two versions are compared: of a range, as many as tell a line apart."""
+"""`find break-even`: its options, the levels over which two versions are compared, and its answer for machines."""
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from scalograph.cli.adhoc.search_levels import is_range, levels_of_range
 from scalograph.errors import StudyError
+from scalograph.questions.asked import AskedFactors, Option
+from scalograph.questions.break_even.document import BreakEven
+from scalograph.questions.ranges import is_range, levels_of_range
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
 from scalograph.text.units import parse_percent
 
+if TYPE_CHECKING:
+    from scalograph.protocol.findings import Findings
+
+TABLES = "break-even-"
 # Levels of each range, by the factors that vary: a line is told between levels, so a few for each doubling will do.
 _MOST = {1: 64, 2: 32, 3: 16, 4: 8}
 _NAMED = re.compile(r"(?:([a-z][a-z0-9_-]*)=)?(.+)", re.DOTALL)
+_EACH = "LOW:HIGH or levels; NAME=... where it is no {{{}}}; may be repeated."
 
 
-class EvenAxis(NamedTuple):
+class BreakEvenAxis(NamedTuple):
     """A factor: its name, what it is (None: nothing is known), and its levels as a study has them."""
 
     name: str
@@ -22,7 +30,45 @@ class EvenAxis(NamedTuple):
     levels: str
 
 
-def even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[EvenAxis]:
+@dataclass(frozen=True)
+class BreakEvenOptions:
+    """From where on is one version of a command faster than another? Some 8 to 24 pairs of runs; keeps a study.toml.
+
+    \b
+    scalograph find break-even --size 16:65536 -- ./prog --mode {version} -n {size}
+    scalograph find break-even --size n=16:65536 --workers p=1,2,4,8 -- ./prog {version} {n} {p}
+    scalograph find break-even --versions ./plain,./threaded --size 1:4096 -- {version} {size}
+    """
+
+    versions: Annotated[str, Option("Baseline and what may be faster: both fill {version}.")] = "sequential,parallel"
+    size: Annotated[list[str] | None, Option(f"Work grows with it: {_EACH.format('size')}")] = None
+    workers: Annotated[list[str] | None, Option(f"They divide it: {_EACH.format('workers')}")] = None
+    clients: Annotated[list[str] | None, Option(f"They share the CPUs: {_EACH.format('clients')}")] = None
+    factor: Annotated[list[str] | None, Option("NAME=LEVELS of anything else; may be repeated.")] = None
+    even: Annotated[str, Option("A difference of so much counts as none.")] = "10%"
+
+    def factors(self) -> AskedFactors:
+        """The two versions, and the factors over which they are compared."""
+        axes = break_even_axes({"size": self.size, "workers": self.workers, "clients": self.clients, None: self.factor})
+        both = two_versions(self.versions)
+        return AskedFactors(
+            {"version": ",".join(both), **{axis.name: axis.levels for axis in axes}},
+            roles={axis.name: axis.role for axis in axes if axis.role},
+            baseline=("version", both[0]),
+            precision=checked_share(self.even),
+        )
+
+
+def figures(found: "Findings") -> dict[str, Any]:
+    """What was compared, and the line at every setting."""
+    one = found.document("break-even", BreakEven)
+    lines = [
+        {**m.group, m.y or "y": line.level, **line.model_dump()} for m in (one.maps if one else []) for line in m.lines
+    ]
+    return {**(one.model_dump(mode="json", exclude={"maps"}) if one else {"decided": False, "n": 0}), "lines": lines}
+
+
+def break_even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[BreakEvenAxis]:
     """The factors that were asked for.
 
     Args:
@@ -39,7 +85,7 @@ def even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[EvenAxis
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise StudyError.one("break-even", f"factor {twice} twice", "each once", "name one of them: --size NAME=...")
     most = _MOST[len(given)]
-    return [EvenAxis(name, role, _levels(role, text, most)) for role, name, text in given]
+    return [BreakEvenAxis(name, role, _levels(role, text, most)) for role, name, text in given]
 
 
 def two_versions(text: str) -> tuple[str, str]:

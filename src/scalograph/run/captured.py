@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 from scalograph.protocol.events import Record, Values
+from scalograph.run.hosts.base import MAX_OUTPUT_BYTES
 from scalograph.study.model import Response, Study
 from scalograph.study.output_patterns import engine, printed_name
 
-MAX_BYTES = 8 << 20
 _SHOWN = 60
 _LONGEST = 200  # of a pattern, as it was written
 
@@ -36,7 +36,7 @@ class Printed:
         for copy in record.copies if record.run.status == "ok" else ():
             try:
                 if copy.stdout_truncated:
-                    raise NoFigureError(f"found more than {MAX_BYTES >> 20} MiB of output, expected less")
+                    raise NoFigureError(f"found more than {MAX_OUTPUT_BYTES >> 20} MiB of output, expected less")
                 found = {printed_name(name): [self._figure(name, copy.stdout or "")] for name in self.responses}
                 values.append(Values(copy_index=copy.copy_index, values=found))
             except NoFigureError as error:
