@@ -41,7 +41,7 @@ def test_every_field_of_the_page_is_told_by_some_golden_document() -> None:
 @pytest.mark.parametrize("number", range(len(LINES)))
 def test_a_golden_document_of_protocol_1_says_the_same(number: int) -> None:
     earlier, now = (Findings.model_validate_json(lines[number]) for lines in (EARLIER, LINES))
-    assert earlier.protocol == 1 and earlier == now.model_copy(update={"protocol": 1})
+    assert earlier.protocol == 1 and earlier.study == now.study and earlier.parts == now.parts
 
 
 def test_a_search_without_a_part_in_protocol_1_had_no_answer() -> None:

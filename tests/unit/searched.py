@@ -10,6 +10,7 @@ from scalograph.cli import last_stops
 from scalograph.design.planner import Run
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.findings import Findings
+from scalograph.protocol.record import Record
 from scalograph.questions.break_even.document import BreakEven
 from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
@@ -49,7 +50,7 @@ class Simulated:
 
     def noted(self, text: str) -> None: ...
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         raise NotImplementedError
 
 

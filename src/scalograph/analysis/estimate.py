@@ -43,6 +43,11 @@ class Estimate:
         value, low, high = (None if x is None else finite(x * factor) for x in ends)
         return replace(self, value=value, low=low, high=high)
 
+    def plus(self, amount: float) -> Self:
+        """Move value and interval by an amount: a ratio less one is a gain."""
+        value, low, high = (None if x is None else x + amount for x in (self.value, self.low, self.high))
+        return replace(self, value=value, low=low, high=high)
+
     def warned(self, *warnings: str) -> Self:
         """The same estimate with further warnings; one that is already there is not repeated."""
         return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *warnings))))

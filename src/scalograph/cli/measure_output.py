@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scalograph.cli.adhoc.command_study import CommandStudy
 from scalograph.cli.adhoc.declaration import as_options, study_text
@@ -106,20 +106,16 @@ def _share(text: str) -> float:
 
 def _answer(conducted: "Session", target: float, cost: float | None, json: bool) -> int:
     from scalograph.cli.adhoc import show
-    from scalograph.cli.adhoc.answer import answer
     from scalograph.cli.adhoc.answer_sentence import sentence
     from scalograph.cli.last_stops import exit_code, report
-    from scalograph.findings import table
 
     found, page = report(conducted.results.folder)
-    read = table.load(conducted.results.journal, keep_observations=False)
-    curves = answer(read, cost)
-    said = [text for along in curves if (text := sentence(along, target))]
+    said = [text for curve in found.curves if (text := sentence(found.study, curve, target))]
     if json:
-        emit_json({**show.document(read, curves, said, found), "results": str(conducted.results.folder)})
+        emit_json({**show.document(found, said, cost), "results": str(conducted.results.folder)})
         return exit_code(found)
     warn_first(found)
-    _tell(read, curves, said)
+    _tell(found, said, cost)
     close(conducted, found, page)
     return exit_code(found)
 
@@ -152,20 +148,20 @@ def _noted(made: Results) -> set[str]:
     return {str(event["text"]) for event in journal.read(made.journal) if event["event"] == "note"}
 
 
-def _tell(read: Any, curves: Any, said: list[str]) -> None:
-    from scalograph.cli.adhoc import law_note, show
+def _tell(found: "Findings", said: list[str], cost: float | None) -> None:
+    from scalograph.cli.adhoc import notes, show
     from scalograph.report.cells import sheet
     from scalograph.report.terminal_table import draw
 
-    draw(sheet(show.steps_table(read, curves)), out())
-    for along in curves:
-        if lines := show.figure(along):
+    draw(sheet(show.steps_table(found, cost)), out())
+    for curve in found.curves:
+        if lines := show.figure(curve):
             tell()
-            tell("\n".join([f"speedup{''.join(f', {n} {v}' for n, v in along.group.items())}", *lines]))
-            if text := law_note.law_line(along):
+            tell("\n".join([f"speedup{''.join(f', {n} {v}' for n, v in curve.group.items())}", *lines]))
+            if text := notes.law_line(curve):
                 tell(text)
     tell()
-    if len(curves) == 1 and len(curves[0].steps) == 1:
-        tell(show.spread(read, curves[0]))
-    for text in [*said, *filter(None, (law_note.unused(read, along) for along in curves))]:
+    if len(found.curves) == 1 and len(found.curves[0].points) == 1:
+        tell(notes.spread(found.study, found.curves[0].points[0]))
+    for text in [*said, *filter(None, (notes.unused(found.study, curve) for curve in found.curves))]:
         tell(text)

@@ -42,23 +42,10 @@ def command(
     scalograph run my-study.toml --wait-quiet 10m
     scalograph run my-study.toml --pilot         how many runs and iterations does it need?
     """
-    from scalograph.cli.five_stops import run_declared
-    from scalograph.cli.outcome import conclude
-    from scalograph.cli.overrides import (
-        given,
-        note_quick,
-        overridden,
-        refuse_unused,
-    )
+    from scalograph.cli.start import StartOptions, start
     from scalograph.study.declare import declare
 
-    declared = overridden(declare(file, quick), budget, max_runs, wait_quiet, when_busy)
-    note_quick(declared, quick)
-    refuse_unused(pilot, resume, accept_difference, max_runs, ceiling)
-    if pilot:
-        from scalograph.cli.pilot_output import run_pilot
-
-        return run_pilot(declared, output, resume, json, host)
-    conducted = run_declared(declared, output, resume, accept_difference, ceiling, host=host)
-    options = [*["--quick"] * quick, *given(budget, max_runs, wait_quiet, when_busy, host)]
-    return conclude(conducted, json, report=False, command=["scalograph", "run", str(file), *options])
+    options = StartOptions(
+        quick, output, resume, accept_difference, budget, max_runs, wait_quiet, when_busy, pilot, ceiling, host, json
+    )
+    return start(declare(file, quick), options, ["scalograph", "run", str(file)], report=False)

@@ -58,25 +58,12 @@ def command(
     if show:
         tell(declared.file.read_text(encoding="utf-8").rstrip())
         return 0
-    from scalograph.cli.five_stops import run_declared
-    from scalograph.cli.outcome import conclude
-    from scalograph.cli.overrides import (
-        given,
-        note_quick,
-        overridden,
-        refuse_unused,
+    from scalograph.cli.start import StartOptions, start
+
+    options = StartOptions(
+        quick, output, resume, accept_difference, budget, max_runs, wait_quiet, when_busy, pilot, ceiling, host, json
     )
-
-    note_quick(declared, quick)
-    declared = overridden(declared, budget, max_runs, wait_quiet, when_busy)
-    refuse_unused(pilot, resume, accept_difference, max_runs, ceiling)
-    if pilot:
-        from scalograph.cli.pilot_output import run_pilot
-
-        return run_pilot(declared, output, resume, json, host)
-    conducted = run_declared(declared, output, resume, accept_difference, ceiling, host=host)
-    options = [*["--quick"] * quick, *given(budget, max_runs, wait_quiet, when_busy, host)]
-    return conclude(conducted, json, report=True, command=["scalograph", "study", name, *options])
+    return start(declared, options, ["scalograph", "study", name], report=True)
 
 
 def _list(json: bool) -> int:

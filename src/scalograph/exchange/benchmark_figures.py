@@ -8,7 +8,7 @@ from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.exchange.readers.jmh import Benchmark, Fork
+from scalograph.exchange.benchmark import Benchmark, Fork
 from scalograph.protocol.findings import Cell, Column, Model, TableDoc
 
 _NOTE = (
@@ -77,10 +77,10 @@ def _flags(benchmark: Benchmark) -> Iterable[str]:
         yield f"{benchmark.threads} threads called it at once"
 
 
-def tables(every: Sequence[Figures]) -> list[TableDoc]:
-    """One for times and one for rates, as far as there are any."""
+def tables(every: Sequence[Figures], instrument: str) -> list[TableDoc]:
+    """Make one for times and one for rates, as far as there are any."""
     names = short_names(one.benchmark for one in every)
-    kinds = (("s", "Times by JMH"), ("1/s", "Rates by JMH"))
+    kinds = (("s", f"Times by {instrument}"), ("1/s", f"Rates by {instrument}"))
     parts = ((unit, title, [one for one in every if one.unit == unit]) for unit, title in kinds)
     return [_table(unit, title, found, names) for unit, title, found in parts if found]
 
@@ -94,7 +94,7 @@ def _table(unit: str, title: str, every: Sequence[Figures], names: dict[str, str
          one.p50, one.p90, one.p99, one.max, one.flags]
         for one in every
     ]  # fmt: skip
-    return TableDoc(id="jmh", title=title, note=_NOTE, columns=columns, rows=rows)
+    return TableDoc(id="benchmarks", title=title, note=_NOTE, columns=columns, rows=rows)
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:

@@ -116,6 +116,7 @@ class PointResponse(Model):
     scores: list[float] = []
     runs: list[str] = []
     verdicts: list[str] = []
+    left_out: list[str] = Field(default=[], description="runs that the estimate does not rest on")
 
 
 class Point(Model):
@@ -128,6 +129,8 @@ class Point(Model):
     simultaneous: Estimate | None = None
     efficiency: Estimate | None = None
     serial_fraction: Estimate | None = None
+    cpus_used: Estimate | None = Field(default=None, description="CPU seconds in a second; null where runs are short")
+    gain: Estimate | None = Field(default=None, description="throughput over that of the level before, less one")
     per_cpu_share: list[float] = []
     n_failed: int = 0
     flags: list[Text] = []
@@ -158,6 +161,9 @@ class Curve(Model):
     factor: str
     points: list[Point]
     law: LawDoc | None = None
+    serial: Estimate | None = Field(default=None, description="the law's, or by Karp and Flatt")
+    next_size: int | None = Field(default=None, description="the size after the largest that was measured")
+    next: Estimate | None = Field(default=None, description="what that size would gain over the largest")
 
 
 class Column(Model):

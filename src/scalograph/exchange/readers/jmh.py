@@ -1,7 +1,6 @@
 """What JMH wrote with `-rf json`: the shots of each fork, in seconds or per second. Executes nothing."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, FailFast, Field, StringConstraints, TypeAdapter, ValidationError
 
 from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import Benchmark, Fork
 from scalograph.text.units import unit_of
 
 MAX_BYTES = 64 << 20
@@ -47,34 +47,8 @@ class _Result(_Part):
     metric: _Metric = Field(alias="primaryMetric")
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """The shots of one JVM: values, and how often each occurred (mode `sample` counts in bins)."""
-
-    values: Sequence[float]
-    counts: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Benchmark:
-    """One benchmark with one level of each of its params.
-
-    Attributes:
-        unit: of the shots: "s", or "1/s" where they are rates.
-        forks: the experimental units; shots of one fork are no replicates.
-    """
-
-    name: str
-    mode: str
-    params: Mapping[str, str]
-    unit: Literal["s", "1/s"]
-    forks: tuple[Fork, ...]
-    threads: int = 1
-    batch: int = 1
-
-
 def read(file: Path) -> list[Benchmark]:
-    """The benchmarks of a result file, in its order.
+    """Read the benchmarks of a result file, in its order.
 
     Raises:
         StudyError: the file is missing, too large, or no result of JMH; says where and what was expected.

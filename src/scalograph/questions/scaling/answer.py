@@ -1,15 +1,17 @@
 """The scaling law of each curve: what limits it, where it is largest, and how far the curve may be believed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from scalograph.analysis.usl import N_PARAMETERS, Usl, fit_usl
+from scalograph.analysis.usl_predict import Boundary
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.names import curve_factor
-from scalograph.findings.sample import Group, Sample, grouped
+from scalograph.findings.sample import Sample, grouped
 from scalograph.findings.speedup_rule import Gain, gain
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, LawDoc
 from scalograph.questions.registry import basis
+from scalograph.questions.scaling.answer_next import beyond
 from scalograph.questions.scaling.model_boundaries import boundaries
 from scalograph.questions.scaling.model_lines import law_doc
 from scalograph.questions.scaling.sentences import sentences
@@ -33,22 +35,26 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
 
 
 def with_laws(table: Table, taken: Taken, curves: Sequence[Curve]) -> list[Curve]:
-    """The curves, each with its law; without where speedup has no meaning or a curve has too few sizes."""
+    """The curves, each with its law and what lies beyond it, as far as speedup has a meaning and sizes suffice."""
     factor = curve_factor(table)
     how = gain(table, factor)
     if how is None:
         return list(curves)
     groups = grouped(taken.values(), factor)
-    return [curve.model_copy(update={"law": _law(table, how, curve, groups)}) for curve in curves]
+    return [_with_law(table, how, curve, groups[tuple(curve.group.items())]) for curve in curves]
 
 
-def _law(table: Table, how: Gain, curve: Curve, groups: Mapping[Group, Sequence[Sample]]) -> LawDoc | None:
-    members = groups[tuple(curve.group.items())]
+def _with_law(table: Table, how: Gain, curve: Curve, members: Sequence[Sample]) -> Curve:
     fit = fitted(how, curve.factor, members, table.study.protocol.confidence)
-    if fit is None:
-        return None
-    smallest = min(_size(sample, curve.factor) for sample in members if sample.scores(how.response))
     limits = boundaries(table, curve.factor, curve.group, most_cpus(members))
+    law = _law(table, how, curve, members, fit, limits) if fit else None
+    return curve.model_copy(update={"law": law, **beyond(curve, fit, limits)})
+
+
+def _law(
+    table: Table, how: Gain, curve: Curve, members: Sequence[Sample], fit: Usl, limits: Sequence[Boundary]
+) -> LawDoc:
+    smallest = min(_size(sample, curve.factor) for sample in members if sample.scores(how.response))
     return law_doc(fit, smallest, float(table.study.baseline[curve.factor]), limits)
 
 
