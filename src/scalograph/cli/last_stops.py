@@ -24,7 +24,7 @@ def analyze(source: Path) -> tuple[Findings, Path]:
     from scalograph.findings import table
     from scalograph.findings.reproduce import reproduce
     from scalograph.machine.ceiling.joined import joined
-    from scalograph.profile.words import profiled
+    from scalograph.profile.profile_tables import profiled
     from scalograph.questions.assemble import findings
 
     read = table.load(results.journal_of(source), keep_observations=False)
