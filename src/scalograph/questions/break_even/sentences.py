@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from scalograph.findings.names import title, version_name
+from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.questions.break_even.document import BreakEven, EvenFormula, EvenLine, EvenMap
+from scalograph.text.format import version_name
 from scalograph.text.quantities import place
 
 # Pairs that differ by more, in percent, are noisier than the intervals were tried with.

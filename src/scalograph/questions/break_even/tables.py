@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from statistics import median
 
-from scalograph.findings.names import title, version_name
+from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.break_even.document import BreakEven, EvenLine
 from scalograph.questions.break_even.model import SURE, Surface
 from scalograph.questions.break_even.model_space import Pairs
+from scalograph.text.format import version_name
 from scalograph.text.quantities import place
 
 
