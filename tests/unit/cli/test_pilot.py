@@ -15,7 +15,6 @@ from scalograph.cli import five_stops, plan_command
 from scalograph.cli.five_stops import StudyStart
 from scalograph.cli.options import StartOptions
 from scalograph.cli.start import start
-from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -25,6 +24,7 @@ from scalograph.run.hosts.local import LocalHost
 from scalograph.run.plan import plan
 from scalograph.run.session import Session, run_session
 from scalograph.study.declare import Declared, declare
+from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
 from ..records import record
