@@ -1,8 +1,8 @@
-"""Name the questions that a study can ask, and the folder that answers each.
+"""The questions that a study can ask, and the folder that answers each.
 
-The rows are strings, and they stand here rather than beside the folders: a study names its question, and is checked by
-it, on a lower floor than the folders are. Nothing of a folder is imported before it is asked for. A further question is
-a folder and a row; `scalograph.questions.registry` says what the folder holds.
+The rows are strings, and they are here rather than beside the folders because a study names its question and is checked
+by it on a lower floor. No folder is imported before it is used. A further question is a folder and a row;
+`scalograph.questions.registry` says what the folder holds.
 """
 
 from importlib import import_module
@@ -13,7 +13,7 @@ from typing import Literal
 # beside the answer; all runs of a search together; or pairs of runs, of which none stands for its treatment.
 Basis = Literal["treatments", "levels", "runs", "pairs"]
 
-# What a study asks that names no question.
+# The question of a study that names none.
 SWEEP = "sweep"
 QUESTIONS: dict[str, str] = {
     SWEEP: "scalograph.questions.scaling",
@@ -38,11 +38,11 @@ def role(question: str, name: str) -> ModuleType:
 
 
 def basis(question: str) -> Basis:
-    """Tell what the answer to a question rests on, as its role `check` says."""
+    """Return what the answer to a question rests on, as its role `check` says."""
     rests_on: Basis = role(question, "check").BASIS
     return rests_on
 
 
 def is_search(question: str) -> bool:
-    """Tell whether a question's runs are decided by those before them, rather than by the design."""
+    """Tell whether a question's runs depend on those before them, rather than on the design alone."""
     return basis(question) != "treatments"
