@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from scipy.special import chdtri
 
 from scalograph.analysis.compare import minimum_detectable_effect
+from scalograph.analysis.quantiles import chi_square_median
 from scalograph.findings.curves import Sample
 from scalograph.findings.names import title
 from scalograph.findings.table import Table
@@ -62,4 +62,4 @@ class Visible:
 
 
 def _sd(sample_sd: float, freedom: int) -> float:
-    return float(sample_sd / math.sqrt(chdtri(freedom, 0.5) / freedom))
+    return float(sample_sd / math.sqrt(chi_square_median(freedom) / freedom))
