@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from statistics import median
 
 import numpy as np
 
@@ -26,8 +27,8 @@ def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) ->
     ]
     if not groups:
         return None
-    sd = float(np.median([_sd(group.std(ddof=1), len(group) - 1) for group in groups]))
-    n = int(np.median([len(group) for group in groups]))
+    sd = median(_sd(group.std(ddof=1), len(group) - 1) for group in groups)
+    n = int(median(len(group) for group in groups))
     detectable = minimum_detectable_effect(sd, n, confidence=confidence)
     if detectable is None:
         return None
