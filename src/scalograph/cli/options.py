@@ -77,22 +77,6 @@ class StartOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(StartOptions):
-    """What `run` takes: a study's file."""
-
-    file: StudyFile
-
-
-@dataclass(frozen=True, kw_only=True)
-class StudyOptions(StartOptions):
-    """What `study` takes: the name of one that ships, or nothing where these are listed."""
-
-    name: Annotated[str | None, typer.Argument(help="A study that ships.")] = None
-    list_: Annotated[bool, typer.Option("--list", help="The studies that ship, and stop.")] = False
-    show: Annotated[bool, typer.Option("--show", help="Print the study's declaration, and stop.")] = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class CommandOptions:
     """What `measure` and every search take: the command, what is done around its runs, and how long they may take."""
 

@@ -1,7 +1,16 @@
 """`scalograph run`."""
 
+from dataclasses import dataclass
+
 from scalograph.cli.bundles import bundled
-from scalograph.cli.options import RunOptions
+from scalograph.cli.options import StartOptions, StudyFile
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(StartOptions):
+    """What `run` takes: a study's file."""
+
+    file: StudyFile
 
 
 def _run(options: RunOptions) -> int:

@@ -1,8 +1,22 @@
 """`scalograph study`."""
 
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
 from scalograph.cli.bundles import bundled
 from scalograph.cli.console import emit_json, tell
-from scalograph.cli.options import StudyOptions
+from scalograph.cli.options import StartOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyOptions(StartOptions):
+    """What `study` takes: the name of one that ships, or nothing where these are listed."""
+
+    name: Annotated[str | None, typer.Argument(help="A study that ships.")] = None
+    list_: Annotated[bool, typer.Option("--list", help="The studies that ship, and stop.")] = False
+    show: Annotated[bool, typer.Option("--show", help="Print the study's declaration, and stop.")] = False
 
 
 def _study(options: StudyOptions) -> int:
