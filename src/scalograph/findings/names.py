@@ -13,11 +13,6 @@ def title(table: Table, name: str) -> str:
     return (part.title if part else "") or name.replace("_", " ")
 
 
-def version_name(factor: str, level: Level) -> str:
-    """A level of which a sentence says that it is faster; a bare number would be read as a measure of that."""
-    return level if isinstance(level, str) else f"{factor.replace('_', ' ')} {level:.6g}"
-
-
 def varied(table: Table) -> list[str]:
     """Factors that have more than one level among the planned treatments."""
     return [name for name in table.study.factors if len({t[name] for t in table.treatments}) > 1]

@@ -22,6 +22,7 @@ from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
 from scalograph.run.session import run_unkept
+from scalograph.study.question_names import SWEEP
 from scalograph.study.responses import observe, primary, windows
 from scalograph.study.template import places
 
@@ -88,7 +89,7 @@ def _only(planned: Plan, chosen: Sequence[Treatment]) -> Plan:
     """The plan of these treatments, each run once, and not again where it was disturbed."""
     study = planned.design.study
     protocol = study.protocol.model_copy(update=_ONCE)
-    study = study.model_copy(update={"protocol": protocol, "question": "sweep"})
+    study = study.model_copy(update={"protocol": protocol, "question": SWEEP})
     return replace(planned, design=replace(planned.design, study=study, treatments=tuple(chosen), repeats={}))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from scalograph.cli import five_stops, plan_command
+from scalograph.cli.five_stops import Start
 from scalograph.cli.options import StartOptions
 from scalograph.cli.start import start
 from scalograph.design.planner import Run
@@ -81,9 +82,9 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run_declared(status: str = "ok", reason: str | None = None) -> Callable[..., Session]:
     """`five_stops.run_declared` without a machine."""
 
-    def run(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None, host: str) -> Session:
+    def run(declared: Declared, start: Start) -> Session:
         planned = plan(declared, HOST)
-        made, machine = begin(planned, folder), Measuring(declared.study.protocol.iterations, status)
+        made, machine = begin(planned, start.folder), Measuring(declared.study.protocol.iterations, status)
         done = run_session(planned, made, machine, "probe", lambda *_: nullcontext(machine), None)
         return replace(done, reason=reason or done.reason)
 

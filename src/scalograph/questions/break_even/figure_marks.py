@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from scalograph.questions.break_even.figure_panels import Chart, PairMark, Panel, Row
+from scalograph.questions.break_even.figure_panels import Chart, EvenRow, PairMark, Panel
 from scalograph.text.plots import hover, line, outlined
 
 Point = tuple[float, float]
@@ -40,7 +40,7 @@ def undecided(sides: Sequence[Sequence[Point]]) -> list[dict[str, Any]]:
     return [inside, *(line([x for x, _ in side], [y for _, y in side], "ink", 1, **dashed) for side in sides)]
 
 
-def told(found: Chart, row: Row, i: int) -> list[str]:
+def told(found: Chart, row: EvenRow, i: int) -> list[str]:
     """Say the speedup with its ends, and what they mean."""
     low, high, least = row.low[i], row.high[i], 1 + found.even
     kind = "not known which is faster"

@@ -4,12 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scalograph.findings.names import version_name
 from scalograph.protocol.findings import BreakEven, EvenLine, EvenMap, EvenPair, Findings
 from scalograph.questions.break_even.figure_axis import EvenAxis
 from scalograph.text.axes import Factors
 from scalograph.text.escape import visible
-from scalograph.text.format import level_text
+from scalograph.text.format import level_text, version_name
 
 # What the eye can tell apart in one page; evenly chosen where there are more.
 MOST_MAPS, MOST_ROWS, MOST_COLUMNS, MOST_PAIRS = 16, 64, 64, 1024
@@ -18,7 +17,7 @@ MOST_OCTAVES = 4
 
 
 @dataclass(frozen=True)
-class Row:
+class EvenRow:
     """One level of the second factor: speedups along the first, who wins, and the places that hold the line."""
 
     at: float
@@ -50,7 +49,7 @@ class Panel:
     title: str
     x: list[float]
     places: list[str]
-    rows: list[Row]
+    rows: list[EvenRow]
     pairs: list[PairMark]
 
 
@@ -68,7 +67,7 @@ class Chart:
     panels: list[Panel]
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[EvenRow]:
         """Those of all panels."""
         return [row for panel in self.panels for row in panel.rows]
 
@@ -125,10 +124,10 @@ def _panel(one: BreakEven, m: EvenMap, x: EvenAxis, y: EvenAxis | None, factors:
     )
 
 
-def _row(one: BreakEven, m: EvenMap, row: int, columns: Sequence[int], x: EvenAxis, y: EvenAxis | None) -> Row:
+def _row(one: BreakEven, m: EvenMap, row: int, columns: Sequence[int], x: EvenAxis, y: EvenAxis | None) -> EvenRow:
     """One row; the high end of a time is the low one of a speedup."""
     line = m.lines[row]
-    return Row(
+    return EvenRow(
         at=y(m.y_levels[row]) if y else 0.0,
         text=y.text(m.y_levels[row]) if y else "",
         kind=line.kind,

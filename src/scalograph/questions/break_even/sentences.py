@@ -5,7 +5,7 @@ from itertools import groupby
 from math import exp
 from operator import itemgetter
 
-from scalograph.findings.names import title, version_name
+from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import (
     BreakEven,
@@ -18,6 +18,7 @@ from scalograph.protocol.findings import (
 )
 from scalograph.questions.break_even.answer import QUESTION, Told
 from scalograph.questions.break_even.model import SURE
+from scalograph.text.format import version_name
 
 # Pairs that differ by more, in percent, are noisier than the intervals were tried with.
 NOISY = 12
