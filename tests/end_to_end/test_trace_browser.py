@@ -27,7 +27,7 @@ def trace(workers: int, n: int, treatment: dict[str, Level]) -> TaskTrace:
 
 def report(folder: Path, traces: list[TaskTrace]) -> Path:
     found: Findings = sample.two_factors()
-    found.break_even, found.traces = None, traces
+    found.parts, found.traces = {}, traces
     write(found, figures(found), folder / "report.html")
     return folder / "report.html"
 

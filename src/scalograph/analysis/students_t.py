@@ -6,14 +6,14 @@ from scalograph.analysis.sample import Center
 
 
 def t_quantile(confidence: float, df: float) -> float:
-    """Half-width, in standard errors, of a two-sided Student t interval.
+    """Return the half-width, in standard errors, of a two-sided Student t interval.
 
     Args:
         confidence: nominal coverage, between 0 and 1, both excluded.
-        df: degrees of freedom, above zero; need not be whole.
+        df: degrees of freedom, above zero; need not be an integer.
 
     Raises:
-        ValueError: when `confidence` is no probability.
+        ValueError: `confidence` is no probability.
 
     >>> round(t_quantile(0.95, 4), 3)
     2.776
@@ -23,7 +23,7 @@ def t_quantile(confidence: float, df: float) -> float:
 
 
 def satterthwaite(one: Center, two: Center) -> float:
-    """Degrees of freedom of the difference of two means with their own variances."""
+    """Return the degrees of freedom of the difference of two means with their own variances."""
     largest = max(one.se, two.se)
     if largest == 0:
         return float(one.df + two.df)

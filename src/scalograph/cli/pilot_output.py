@@ -11,10 +11,10 @@ from scalograph.cli.console import (
     tell,
 )
 from scalograph.errors import Exit, StudyError
-from scalograph.study.question_names import is_search
+from scalograph.questions.registry import is_search
 
 if TYPE_CHECKING:
-    from scalograph.questions.pilot.proposal import Offer, Proposal
+    from scalograph.questions.pilot.plan_proposal import Offer, Proposal
     from scalograph.run.plan import Plan
     from scalograph.study.declare import Declared
 
@@ -56,8 +56,8 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
 def proposal(planned: "Plan", journal: Path) -> "Proposal":
     """What a journal lets propose for a study."""
     from scalograph.questions.pilot.plan import takes_iterations
-    from scalograph.questions.pilot.prior_runs import earlier
-    from scalograph.questions.pilot.proposal import propose
+    from scalograph.questions.pilot.plan_prior_runs import earlier
+    from scalograph.questions.pilot.plan_proposal import propose
 
     study = planned.declared.study
     return propose(planned.design, earlier(journal), takes_iterations(study, planned.program.argv))

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from scalograph.protocol.record import Record
+from scalograph.questions.registry import role
 from scalograph.study.model import Study
-from scalograph.study.question_names import role
 from scalograph.study.scalars import Level
 
 Treatment = Mapping[str, Level]

@@ -12,7 +12,7 @@ from scalograph.findings.curves import Sample
 from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Noise, TableDoc
-from scalograph.study.question_names import is_search
+from scalograph.questions.registry import is_search
 from scalograph.text.quantities import two_digits
 
 

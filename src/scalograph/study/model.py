@@ -14,6 +14,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from scalograph.questions.registry import QUESTIONS, SWEEP
 from scalograph.study.control_names import CONTROLS
 from scalograph.study.fields import (
     Argv,
@@ -28,7 +29,6 @@ from scalograph.study.fields import (
     Variable,
 )
 from scalograph.study.output_patterns import Pattern, Pointer, printed_name
-from scalograph.study.question_names import QUESTIONS, SWEEP
 
 From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
 

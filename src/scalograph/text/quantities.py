@@ -84,3 +84,14 @@ def cpus(n: int) -> str:
     ('1 CPU', '4 CPUs')
     """
     return "1 CPU" if n == 1 else f"{n} CPUs"
+
+
+def place(level: object) -> str:
+    """Write a place on an axis, a level or between two; what is no number as it is.
+
+    >>> place(1234.5), place(0.1234), place("none")
+    ('1234', '0.123', 'none')
+    """
+    if not isinstance(level, int | float):
+        return str(level)
+    return f"{level:.0f}" if abs(level) >= 1000 else f"{level:.3g}"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from scalograph.questions.asked import AskedFactors, Option
+from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.ranges import search_levels
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class CliffOptions:
 
 def figures(found: "Findings") -> dict[str, Any]:
     """The most probable cliff by itself, and all that was found."""
-    one = found.cliffs
+    one = found.document("cliff", Cliffs)
     first = max(one.cliffs, key=lambda cliff: cliff.probability, default=None) if one else None
     return {
         "location": first.location if first else None,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from scalograph.questions.asked import AskedFactors, Option
+from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
@@ -36,7 +37,8 @@ class EffectiveCpusOptions:
 
 def figures(found: "Findings") -> dict[str, Any]:
     """The answer; `sentence` is that of the trust, as everywhere."""
-    (one,) = found.effective_cpus
+    part = found.document("effective-cpus", EffectiveGroups)
+    (one,) = part.groups if part else [EffectiveCpus(group={}, factor="cpus")]
     told = {"limit_sentence": one.sentence, "sentence": found.trust.sentence}
     return {**one.model_dump(mode="json"), **told, "runs": found.runs.model_dump(mode="json")}
 

@@ -13,7 +13,7 @@ from scalograph.analysis.usl_predict import (
     reach,
 )
 from scalograph.protocol.findings import LawDoc
-from scalograph.questions.scaling.boundaries import NO_CPU
+from scalograph.questions.scaling.model_boundaries import NO_CPU
 
 # Points of a line within the measured range, and beyond it.
 N_INSIDE, N_BEYOND = 24, 6
