@@ -21,7 +21,7 @@ class Run:
 
 
 def as_run(event: Mapping[str, Any]) -> Run:
-    """The run that an `ask` or `run` event is about.
+    """Return the run that an `ask` or `run` event is about.
 
     Raises:
         KeyError, TypeError, ValueError: the event does not follow protocol/journal.md.
