@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import stdtrit
 
 from scalograph.analysis.contrast import Contrast, paired, welch
 from scalograph.analysis.estimate import Estimate, check_confidence
+from scalograph.analysis.quantiles import student_t
 from scalograph.analysis.ratio import paired_ratio, pairs, ratio
 from scalograph.analysis.sample import Scores, has_logs, present
 from scalograph.analysis.students_t import t_quantile
@@ -165,4 +165,4 @@ def _quantiles(df: float, power: float, confidence: float) -> float:
     check_confidence(confidence)
     if not 0 < power < 1:
         raise ValueError(f"power: found {power}, expected a number between 0 and 1")
-    return t_quantile(confidence, df) + float(stdtrit(df, power))
+    return t_quantile(confidence, df) + student_t(power, df)

@@ -4,8 +4,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import Self
 
-from scipy.special import stdtr
-
 from scalograph.analysis.estimate import Estimate, exp, need_runs
 from scalograph.analysis.sample import Center, FloatArray, center
 from scalograph.analysis.students_t import satterthwaite, t_quantile
@@ -57,6 +55,8 @@ class Contrast:
             return None
         if self.se == 0:
             return 1.0 if self.delta == 0 else 0.0
+        from scipy.special import stdtr  # it takes a tenth of a second
+
         return float(2 * stdtr(self.df, -abs(self.delta) / self.se))
 
 

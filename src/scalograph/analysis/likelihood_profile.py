@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-from scipy.special import fdtri
-
 # How far from the estimate an end is searched, in doublings.
 _DOUBLINGS = 60
 
@@ -17,6 +15,8 @@ def limit(rss: float, n: int, n_parameters: int, confidence: float) -> float | N
     left = n - n_parameters
     if left < 1:
         return None
+    from scipy.special import fdtri  # it takes a tenth of a second
+
     return float(rss * (1 + fdtri(1, left, confidence) / left))
 
 

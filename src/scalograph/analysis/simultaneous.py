@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import stdtr
 
 from scalograph.analysis.estimate import check_confidence
 from scalograph.analysis.sample import Center, FloatArray
@@ -43,6 +42,8 @@ def welch_level(base: Center, columns: Sequence[Center], confidence: float, draw
     >>> 0.95 < welch_level(even, [even] * 4, 0.95) < 0.9875
     True
     """
+    from scipy.special import stdtr  # it takes a tenth of a second
+
     check_confidence(confidence)
     rng = np.random.default_rng(SEED)
     mean0, var0 = _draw(rng, base, draws)
@@ -84,6 +85,8 @@ def paired_level(n_pairs: Sequence[int], rho: float, confidence: float, draws: i
 def _paired_level(n_pairs: tuple[int, ...], rho: float, confidence: float, draws: int) -> float:
     if len(n_pairs) <= 1:
         return confidence
+    from scipy.special import stdtr
+
     rng = np.random.default_rng(SEED)
     shared = math.sqrt(rho) * rng.standard_normal((draws, max(n_pairs)))
     smallest = np.ones(draws)

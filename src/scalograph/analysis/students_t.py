@@ -1,8 +1,7 @@
 """Student's t: its quantiles, and the degrees of freedom of a difference."""
 
-from scipy.special import stdtrit
-
 from scalograph.analysis.estimate import check_confidence
+from scalograph.analysis.quantiles import student_t
 from scalograph.analysis.sample import Center
 
 
@@ -20,7 +19,7 @@ def t_quantile(confidence: float, df: float) -> float:
     2.776
     """
     check_confidence(confidence)
-    return float(stdtrit(df, 0.5 + confidence / 2))
+    return student_t(0.5 + confidence / 2, df)
 
 
 def satterthwaite(one: Center, two: Center) -> float:

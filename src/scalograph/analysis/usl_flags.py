@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy.special import fdtrc
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import Flag
@@ -57,6 +56,8 @@ def _unfit(groups: Groups, law: Law) -> Iterator[Flag]:
     free, left = len(groups) - sum(value > ZERO for value in law.best), law.n - len(groups)
     if left < 1 or free < 1 or law.exact:
         return
+    from scipy.special import fdtrc  # it takes a tenth of a second
+
     pure = sum(float(((found - found.mean()) ** 2 / _scale(found, law)).sum()) for _, found in groups)
     lack = max(0.0, law.rss - pure) / free
     if pure > 0 and fdtrc(free, left, lack / (pure / left)) < ALPHA:
