@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import msgspec
 from probe_common import build, probe
 from scipy.stats import binom
 
@@ -71,7 +72,7 @@ def record(argv: list[str], **fields: Any) -> Record:
     run = probe(argv, cpus=CPUS, **fields)
     events = run.pop("events")
     parts = {kind: [e for e in events if e["event"] == kind] for kind in ("header", "copy")}
-    return Record.model_validate({"header": parts["header"][0], "copies": parts["copy"], "run": run})
+    return msgspec.convert({"header": parts["header"][0], "copies": parts["copy"], "run": run}, Record)
 
 
 def flagged(judgment: Judgment) -> float:

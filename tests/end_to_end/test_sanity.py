@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from scalograph.cli.sanity_output import sanity
@@ -78,9 +79,9 @@ def told(change: Callable[[Fields], object]) -> Callable[[Ran], Ran]:
     """A run with another record."""
 
     def lie(ran: Ran) -> Ran:
-        fields = ran.record.model_dump(mode="json")
+        fields = msgspec.to_builtins(ran.record)
         change(fields)
-        return replace(ran, record=Record.model_validate(fields))
+        return replace(ran, record=msgspec.convert(fields, Record))
 
     return lie
 

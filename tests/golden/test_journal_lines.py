@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from scalograph.findings import table
@@ -41,7 +42,11 @@ def test_every_event_of_the_page_has_a_golden_line_with_all_of_its_fields() -> N
 
 def test_the_golden_events_are_a_journal_as_it_reads() -> None:
     torn: list[str] = []
-    assert list(read(GOLDEN, torn)) == golden() and not torn
+    records = [
+        event | {"record": msgspec.convert(event["record"], Record)} if "record" in event else event
+        for event in golden()
+    ]
+    assert list(read(GOLDEN, torn)) == records and not torn
     found = table.load(GOLDEN)
     assert [row.run for row in found.rows] == ["r0000", "r0001", "r0001r1", "r0002", "r0003"]
     assert [row.status for row in found.rows] == ["ok", "ok", "ok", "ok", "failed"]
@@ -59,7 +64,7 @@ def test_the_golden_events_are_a_journal_as_it_reads() -> None:
 def test_the_golden_verdicts_are_those_of_the_golden_records() -> None:
     found = table.load(GOLDEN)
     asked = table.asked(found.study)
-    judged = {e["run"]: judge(Record.model_validate(e["record"]), asked) for e in golden() if e["event"] == "run"}
+    judged = {e["run"]: judge(msgspec.convert(e["record"], Record), asked) for e in golden() if e["event"] == "run"}
     told = {e["run"]: (e["verdict"], e["causes"]) for e in golden() if e["event"] == "verdict"}
     assert {name: (one.verdict, [asdict(cause) for cause in one.causes]) for name, one in judged.items()} == told
     assert {verdict for verdict, _ in told.values()} == {"clean", "contaminated", "failed"}

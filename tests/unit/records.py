@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from scalograph.protocol.record import Record
 
 
@@ -13,7 +15,7 @@ def record(*args: Any, **figures: Any) -> Record:
 
 def read(recorded: Mapping[str, Any]) -> Record:
     """What the journal keeps, as a host gives it."""
-    return Record.model_validate(recorded)
+    return msgspec.convert(recorded, Record)
 
 
 def placed(*in_force: Mapping[str, Any] | None) -> Record:

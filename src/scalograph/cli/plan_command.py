@@ -49,9 +49,9 @@ def command(
     from scalograph.cli.pilot_output import document as as_document
     from scalograph.cli.pilot_output import proposal, show
     from scalograph.protocol import results
+    from scalograph.questions.registry import is_search
     from scalograph.run.plan import expected_time, plan
     from scalograph.study.declare import declare
-    from scalograph.study.question_names import is_search
 
     declared = declare(file, quick)
     planned = plan(declared, _host(declared.study, no_host, cpus), starts=False)
@@ -78,7 +78,7 @@ def _host(study: "Study", no_host: bool, cpus: int | None) -> "HostFacts":
         return assumed(study, cpus or 1)
     if cpus is not None:
         raise StudyError.one("--cpus", "a count for this machine", "--no-host with it", "this machine is looked at")
-    from scalograph.run.hosts.registry import connected
+    from scalograph.run.hosts.host_names import connected
 
     with connected() as host:
         return host.facts()
@@ -102,7 +102,7 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
     from math import expm1
 
     from scalograph.analysis.compare import minimum_detectable_effect
-    from scalograph.study.question_names import is_search
+    from scalograph.questions.registry import is_search
 
     design = planned.design
     sd, origin = _noise(journal)

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from scalograph.analysis.steady import Kind, steady
 from scalograph.analysis.tail import Histogram, histogram
-from scalograph.design.replay import as_run
 from scalograph.errors import ProtocolError
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
@@ -28,6 +27,7 @@ from scalograph.study.responses import (
     windows,
 )
 from scalograph.study.scalars import Level
+from scalograph.study.treatment import as_run
 from scalograph.verdict.cause import Cause
 from scalograph.verdict.judge import Asked, judge
 from scalograph.verdict.saturation import n_cpus
@@ -40,7 +40,7 @@ LEAST_TAIL = 100
 BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class Row(Struct, frozen=True):
     """One run. `scores` has one number for each response that the run yielded; times are seconds.
 
     `course` is how its iterations went, and `settled` the first of the steady state, warm-up iterations counted.

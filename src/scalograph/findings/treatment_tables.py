@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import in_words
 from scalograph.findings.curves import Sample, curve_factor, estimated, key, primary
 from scalograph.findings.names import setting, title, varied
 from scalograph.findings.speedup_rule import formula
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import Visible
 from scalograph.protocol.findings import Cell, Column, Curve, Level, Point, TableDoc
-from scalograph.study.model import Table as Declared
+from scalograph.study.model import ReportTable
 
 __all__ = ["declared_tables", "judged", "title", "treatment_tables", "varied"]
 
@@ -83,7 +84,7 @@ def _row(table: Table, curve: Curve, point: Point, shown: Sequence[str], has_spe
     if has_speedup:
         cells += [_cell(point.speedup), _cell(point.efficiency)]
     n_runs = max((len(r.scores) for r in point.responses.values()), default=0)
-    return [*cells, n_runs, "; ".join(point.flags)]
+    return [*cells, n_runs, in_words(point.flags)]
 
 
 def _cell(estimate: Estimate | None) -> Cell:
@@ -108,7 +109,7 @@ def _pivot(
     chosen: Mapping[tuple[Level, ...], Sample],
     gains: Mapping[tuple[Level, ...], Estimate | None],
     index: int,
-    wish: Declared,
+    wish: ReportTable,
 ) -> TableDoc:
     rows, columns = _levels(table, wish.rows, chosen), _levels(table, wish.columns, chosen) if wish.columns else [None]
     unit = table.study.responses[wish.response].unit if wish.response in table.study.responses else ""
@@ -143,7 +144,7 @@ def _pivot_cell(
     table: Table,
     taken: Mapping[tuple[Level, ...], Sample],
     gains: Mapping[tuple[Level, ...], Estimate | None],
-    wish: Declared,
+    wish: ReportTable,
     here: Sequence[tuple[Level, ...]],
 ) -> Cell:
     if len(here) != 1:

@@ -6,6 +6,8 @@ docs/decisions/0008-no-steady-state.md says why a curve has one kind of time.
 from collections.abc import Mapping
 from dataclasses import replace
 
+from msgspec import structs
+
 from scalograph.findings import sample
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import Sample
@@ -57,4 +59,4 @@ def _whole(study: Study, sample: Sample) -> Sample:
 def _rescored(row: Row, fields: Mapping[str, str]) -> Row:
     whole = {name: getattr(row, field) for name, field in fields.items()}
     kept = {name: score for name, score in row.scores.items() if name not in fields}
-    return replace(row, scores={**kept, **{name: score for name, score in whole.items() if score is not None}})
+    return structs.replace(row, scores={**kept, **{name: score for name, score in whole.items() if score is not None}})

@@ -9,6 +9,8 @@ from scalograph.errors import ProtocolError
 
 FIX = "install scalograph and scalograph-probe of the same release"
 Checked = TypeVar("Checked")
+# What `msgspec.json.decode` raises for what is no JSON: bad syntax, bytes that are no text, endless nesting.
+UNREADABLE = (ValueError, RecursionError)
 # What msgspec says: `Expected `int`, got `str` - at `$.run.wall_ns``.
 _MESSAGE = re.compile(r"(?P<text>.*?)(?: - at (?:`key` in )?`\$(?P<path>.*)`)?", re.DOTALL)
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")

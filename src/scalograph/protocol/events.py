@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 import msgspec
-from pydantic_core import from_json
 
 from scalograph.errors import ProtocolError
-from scalograph.protocol.checked import checked
+from scalograph.protocol.checked import UNREADABLE, checked
 from scalograph.protocol.record import (
     MAX_LINE_BYTES,
     Capabilities,
@@ -76,8 +75,8 @@ def parse_event(line: str | bytes, where: str = "probe") -> tuple[str | None, Pa
     if len(line) > MAX_LINE_BYTES:
         raise ProtocolError(where, f"a line of {len(line)} bytes", f"at most {MAX_LINE_BYTES}", _FIX)
     try:
-        fields = from_json(line, allow_inf_nan=False)
-    except ValueError as error:
+        fields = msgspec.json.decode(line)
+    except UNREADABLE as error:
         raise ProtocolError(where, f"{_shown(line)} ({error})", "one JSON object", _FIX) from None
     if not isinstance(fields, dict):
         raise ProtocolError(where, _shown(line), "one JSON object", _FIX)
@@ -113,8 +112,8 @@ def parse_record(text: str | bytes, where: str = "record") -> Record:
         ProtocolError: not JSON, or a field that does not follow protocol/probe.md.
     """
     try:
-        return checked(from_json(text, allow_inf_nan=False), Record, where)
-    except ValueError as error:
+        return checked(msgspec.json.decode(text), Record, where)
+    except UNREADABLE as error:
         raise ProtocolError(where, f"{_shown(text)} ({error})", "one JSON object", _FIX) from None
 
 

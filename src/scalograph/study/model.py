@@ -1,4 +1,4 @@
-"""The words of a study as values: Study, Factor, Response, Protocol (protocol/study.md)."""
+"""The parts of a study as values: Study, Factor, Response, Protocol (protocol/study.md)."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -14,6 +14,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from scalograph.questions.registry import QUESTIONS, SWEEP
 from scalograph.study.control_names import CONTROLS
 from scalograph.study.fields import (
     Argv,
@@ -28,7 +29,6 @@ from scalograph.study.fields import (
     Variable,
 )
 from scalograph.study.output_patterns import Pattern, Pointer, printed_name
-from scalograph.study.question_names import QUESTIONS, SWEEP
 
 From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
 
@@ -42,20 +42,20 @@ def _known_control(value: Any) -> Any:
 
 
 def _known(value: Any, rows: Mapping[str, object]) -> Any:
-    """Refuse what names no row of a registry, in pydantic's words for a choice."""
+    """Refuse a name that a registry does not have, in pydantic's words for a choice."""
     if isinstance(value, str) and value in rows:
         return value
     *names, last = map(repr, rows)
     raise PydanticCustomError("choice", "Input should be {names}", {"names": f"{', '.join(names)} or {last}"})
 
 
-class Part(BaseModel):
-    """A table of the study: every key is known."""
+class StudyPart(BaseModel):
+    """A table of the study; every key must be known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True, strict=True)
 
 
-class WorkloadUse(Part):
+class WorkloadUse(StudyPart):
     """What is run: a workload that ships, a folder beside the study, or a command."""
 
     use: Text | None = None
@@ -76,8 +76,8 @@ class WorkloadUse(Part):
         return self
 
 
-class Factor(Part):
-    """A variable set on purpose. `levels` is text in the grammar while it needs a host to be spelled out."""
+class Factor(StudyPart):
+    """A variable set on purpose. `levels` is text in the grammar as long as it needs a host to be spelled out."""
 
     levels: Levels
     control: Annotated[str, BeforeValidator(_known_control)] | None = None
@@ -90,12 +90,12 @@ class Factor(Part):
 
     @property
     def kind(self) -> str:
-        """What sort of variable this is."""
+        """The sort of variable."""
         return self.declared_kind or ("workload" if self.control is None else CONTROLS[self.control].kind)
 
 
-class Response(Part):
-    """What is read from each run; `pattern` or `pointer` says where in the program's output a figure stands."""
+class Response(StudyPart):
+    """What is read from each run; `pattern` or `pointer` says where the figure is in the program's output."""
 
     source: From = Field(alias="from")
     pattern: Pattern | None = None
@@ -118,7 +118,7 @@ class Response(Part):
         return self
 
 
-class Protocol(Part):
+class Protocol(StudyPart):
     """How runs are made. Times are seconds."""
 
     runs: Annotated[int, Field(ge=1, le=10_000)] = 5
@@ -143,7 +143,7 @@ class Protocol(Part):
         return self
 
 
-class Table(Part):
+class ReportTable(StudyPart):
     """A table that the report shows: one response, rows by columns."""
 
     title: Text
@@ -153,7 +153,7 @@ class Table(Part):
     where: dict[Name, Scalar] = {}
 
 
-class Published(Part):
+class Published(StudyPart):
     """Figures of a paper to be shown beside the measured ones."""
 
     file: Text
@@ -163,7 +163,7 @@ class Published(Part):
     note: Text = ""
 
 
-class Quick(Part):
+class Quick(StudyPart):
     """What `--quick` changes."""
 
     protocol: dict[str, Any] = {}
@@ -171,7 +171,7 @@ class Quick(Part):
     exclude: list[dict[Name, list[Scalar]]] = []
 
 
-class Study(Part):
+class Study(StudyPart):
     """What is asked, in one file."""
 
     version: Literal[1]
@@ -190,14 +190,14 @@ class Study(Part):
     protocol: Protocol = Protocol()
     baseline: dict[Name, Scalar] = Field(default={}, max_length=1)
     reference: dict[Name, Scalar] = {}
-    tables: list[Table] = []
+    tables: list[ReportTable] = []
     published: Published | None = None
     quick: Quick = Quick()
 
     @field_validator("responses")
     @classmethod
     def _named(cls, responses: dict[str, Response]) -> dict[str, Response]:
-        """What is printed is kept among the values of a run, under a name that follows from the response's."""
+        """Give each printed response the name under which a run keeps its value."""
         sources = {name: f"value.{printed_name(name)}" for name, r in responses.items() if r.source == "output"}
         return {
             name: r.model_copy(update={"source": sources[name]}) if name in sources else r
@@ -205,4 +205,4 @@ class Study(Part):
         }
 
 
-__all__ = ["Factor", "Protocol", "Published", "Quick", "Response", "Study", "Table"]
+__all__ = ["Factor", "Protocol", "Published", "Quick", "ReportTable", "Response", "Study"]

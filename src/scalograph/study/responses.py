@@ -8,15 +8,15 @@ from statistics import fmean, median
 from scalograph.protocol.events import Record, RunFigures
 from scalograph.study.model import Study
 
-# What a neighbor that takes the CPU from a run leaves nearly as it was.
+# Responses that a neighbor on the CPU hardly changes.
 CPU_TIMES = ("window.cpu", "run.cpu", "run.user", "run.system")
-# What a window's figure becomes where no window stands for a run: the field of `table.Row` that has the whole.
+# What replaces a window's figure if no window represents the run: the field of `table.Row` for the whole run.
 WHOLE = {"window.wall": "wall_s", "window.cpu": "cpu_s"}
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The iterations of a run in order, each over all of its copies: first start to last end.
+    """Iterations of a run in order, each over all of its copies: first start to last end.
 
     Attributes:
         wall_s: of each, in s.
@@ -55,7 +55,7 @@ Observer = Callable[[Record, Windows], Sequence[float]]
 
 
 def observer(source: str, warmup: int) -> Observer:
-    """What reads the observations of one run that succeeded.
+    """Make what reads the observations of one run that succeeded.
 
     Args:
         source: `from` of a response (protocol/study.md).
@@ -104,14 +104,14 @@ def _values(name: str, record: Record, windows: Windows) -> Sequence[float]:
 
 
 def primary(study: Study) -> str:
-    """The response that a study is about: the window's wall time, else the first that has a direction."""
+    """Return the response that a study is about: the window's wall time, else the first that has a direction."""
     wall = [name for name, r in study.responses.items() if r.source == "window.wall"]
     directed = [name for name, r in study.responses.items() if r.better != "none"]
     return [*wall, *directed, *study.responses][0]
 
 
 def figure_units() -> dict[str, str]:
-    """Names that may follow `run.`, and the unit of each: `s`, `bytes`, `%` or none."""
+    """Return the names that may follow `run.`, and the unit of each: `s`, `bytes`, `%` or none."""
     not_numbers = {"status", "reason", "wall_source", "cpu_source", "wait_scope", "degraded"}
     not_numbers |= {"per_cpu_ns", "neighbor_per_cpu_ns", "neighbors", "clock_source_changed"}
     ends = {"_ns": "s", "_bytes": "bytes"}
@@ -152,7 +152,7 @@ def _busiest_cpu_share(record: Record, windows: Windows) -> float | None:
 
 
 def _startup(record: Record, windows: Windows) -> float | None:
-    """Process wall less the time from the first window's start to the last one's end: what starting and ending cost."""
+    """Return the seconds of starting and ending: process wall minus the time from first to last window."""
     if not windows.wall_s or record.run.wall_ns is None:
         return None
     first = min(min(part.start_ns) for part in record.iterations if part.start_ns)

@@ -1,9 +1,10 @@
 """Findings of runs that a test makes up."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from scalograph.findings import table
 from scalograph.findings.table import Table
@@ -28,7 +29,7 @@ def loaded(folder: Path, made: Made, text: str) -> Table:
     design = {"treatments": treatments, "runs": n_asked}
     read = table.load(write(folder / "journal.jsonl", runs, text, design=design))
     # Each treatment runs once in a block.
-    read.rows[:] = [replace(row, block=index // len(treatments)) for index, row in enumerate(read.rows)]
+    read.rows[:] = [structs.replace(row, block=index // len(treatments)) for index, row in enumerate(read.rows)]
     return read
 
 

@@ -1,10 +1,10 @@
 """Results with and without the disturbed runs, and whether treatments lost them alike."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from scalograph.findings import left_out_table
 from scalograph.protocol.findings import Findings, TableDoc

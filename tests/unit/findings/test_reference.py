@@ -1,10 +1,10 @@
 """Every treatment beside the one program that it has to beat."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
@@ -105,7 +105,11 @@ def test_runs_of_one_block_are_taken_together(tmp_path: Path) -> None:
     """The baseline runs twice in each block; one of both alone would make its noise larger."""
     runs = [run for run in made() if run[0] == {"threads": 1, "lock": "none"}]
     read = loaded(tmp_path, made(), TEXT)
-    extra = [replace(row, run=f"{row.run}x", scores={"wall": 4.0}) for row in read.rows if row.treatment == runs[0][0]]
+    extra = [
+        structs.replace(row, run=f"{row.run}x", scores={"wall": 4.0})
+        for row in read.rows
+        if row.treatment == runs[0][0]
+    ]
     read.rows += extra
     (table,) = [table for table in findings(read).tables if table.id == "reference"]
     cells = {(row[0], row[1]): row[3] for row in table.rows}

@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from scalograph.findings import table
@@ -22,7 +23,7 @@ WHOLE: dict[str, list[float]] = {
 
 def told(**changes: Any) -> Record:
     values = {name: told for name, told in (WHOLE | changes).items() if told is not None}
-    return Record.model_validate(recorded(values=values))
+    return msgspec.convert(recorded(values=values), Record)
 
 
 def test_a_whole_trace_is_read() -> None:

@@ -11,7 +11,6 @@ from scalograph.errors import HostError
 from scalograph.profile.choose import choose
 from scalograph.profile.recording import options, refusal, settings
 from scalograph.profile.taking import within
-from scalograph.protocol.events import Record
 from scalograph.protocol.facts import Jvm
 
 from ..records import record
@@ -64,9 +63,9 @@ def test_a_jvm_without_a_recorder_is_named(tmp_path: Path) -> None:
 
 
 def test_iterations_after_the_warmup_count() -> None:
-    made = Record.model_validate(record(iterations=[(1.0, 1.0, 1), (2.0, 1.0, 1), (4.0, 1.0, 1)], wall_s=9.0))
+    made = record(iterations=[(1.0, 1.0, 1), (2.0, 1.0, 1), (4.0, 1.0, 1)], wall_s=9.0)
     gate_s = (time.time_ns() - time.monotonic_ns()) / 1e9
     counts = within(made, 1)
     assert [counts(gate_s + at) for at in (0.5, 1.5, 6.5, 7.5)] == [False, True, True, False]
-    whole = within(Record.model_validate(record(wall_s=9.0)), 0)
+    whole = within(record(wall_s=9.0), 0)
     assert [whole(gate_s + at) for at in (-0.5, 0.5, 8.5, 9.5)] == [False, True, True, False]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from scalograph.protocol.events import Record
@@ -80,7 +81,7 @@ def test_what_a_pointer_does_not_find(pointer: str, text: str, why: str) -> None
 def read(stdout: str | None, truncated: bool = False, **changes: Any) -> Record:
     made = recorded(**changes)
     made["copies"][0] |= {"stdout": stdout, "stdout_truncated": truncated}
-    return Printed(parse(OPS)).read(Record.model_validate(made))
+    return Printed(parse(OPS)).read(msgspec.convert(made, Record))
 
 
 def test_a_run_keeps_the_figure_and_not_the_output() -> None:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalograph.design.planner import Planner, Run
+from scalograph.design.planner import Planner
 from scalograph.machine.proofs.marks import marked
 from scalograph.protocol import journal
 from scalograph.protocol.events import Record
+from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
 # Where nothing holds a tree together ("best effort"), what is left is looked for and killed, which takes time.
@@ -44,14 +45,14 @@ class Ran:
         return {name: list(figures) for values in parts for name, figures in values.items()}
 
 
-class Watch:
+class Leftovers:
     """Told as progress is, when a run has ended: which processes with the mark are left of it?"""
 
     def __init__(self, mark: str) -> None:
         self.mark, self.left = mark, dict[str, tuple[int, ...]]()
 
     @contextmanager
-    def watching(self, n_before: int, planner: Planner) -> Iterator["Watch"]:
+    def watching(self, n_before: int, planner: Planner) -> Iterator["Leftovers"]:
         """As a session wants its progress."""
         yield self
 

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from scalograph.questions.asked import AskedFactors, Option
+from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.ranges import search_levels
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
-
-TABLES = "cliff"
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,12 @@ class CliffOptions:
         return AskedFactors({self.factor: search_levels(self.range)}, per_worker=self.per_worker)
 
 
+OPTIONS = CliffOptions
+
+
 def figures(found: "Findings") -> dict[str, Any]:
     """The most probable cliff by itself, and all that was found."""
-    one = found.cliffs
+    one = found.document("cliff", Cliffs)
     first = max(one.cliffs, key=lambda cliff: cliff.probability, default=None) if one else None
     return {
         "location": first.location if first else None,

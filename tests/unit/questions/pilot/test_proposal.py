@@ -10,8 +10,8 @@ import pytest
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.questions.pilot.prior_runs import Earlier, Seen, earlier
-from scalograph.questions.pilot.proposal import propose
+from scalograph.questions.pilot.plan_prior_runs import Earlier, Seen, earlier
+from scalograph.questions.pilot.plan_proposal import propose
 from scalograph.simulate.noise import HIGH, LOW, Noise
 from scalograph.simulate.runs import run_iterations
 from scalograph.study.load import parse
