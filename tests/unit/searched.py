@@ -10,6 +10,7 @@ from scalograph.cli import last_stops
 from scalograph.design.planner import Run
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.findings import Findings
+from scalograph.protocol.record import Record
 from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
 from scalograph.run.session import Session, run_session
@@ -29,7 +30,7 @@ class Simulated:
 
     def noted(self, text: str) -> None: ...
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         raise NotImplementedError
 
 

@@ -1,11 +1,15 @@
-"""What a control is: a level becomes part of a launch, or a machine setting that is held for a while."""
+"""What a control is, and which there are: a level becomes part of a launch, or a setting that is held for a while."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from importlib import import_module
+from typing import Any
 
+from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
+from scalograph.study.control_names import CONTROLS
 
 Level = bool | int | float | str
 
@@ -45,21 +49,37 @@ class LevelError(ValueError):
         self.found, self.expected, self.fix = found, expected, fix
 
 
-class Control(Protocol):
-    """One way to make the machine obey. Stateless; machine settings are held by the context of `hold`."""
-
-    name: str
-    kind: str
+class Control:
+    """One way to make the machine obey: a control overrides what it does. Stateless; `hold` keeps what was changed."""
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Spell the levels out for this host ("all", a JVM's name). Raises LevelError. Touches nothing."""
+        return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """The launch that obeys the level. Pure."""
+        """Return the launch that obeys the level. Pure."""
+        return launch
 
     def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
         """Set and later restore what cannot be set per process; most controls have nothing to hold."""
         return nullcontext()
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
-        """What the run's record says was not in force, in words; empty when the level was obeyed."""
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
+        """Return what the run's record says was not in force, in words; empty when the level was obeyed."""
+        return []
+
+
+def control(name: str) -> Control:
+    """Return the control of a name, imported when a factor first asks for it.
+
+    Args:
+        name: of a row in `scalograph.study.control_names`.
+
+    Raises:
+        StudyError: there is none; lists those there are.
+    """
+    if name not in CONTROLS:
+        raise StudyError.one("control", f'no control "{name}"', "one of " + ", ".join(CONTROLS))
+    module, _, kind = CONTROLS[name].defined.partition(":")
+    made: Control = getattr(import_module(module), kind)()
+    return made

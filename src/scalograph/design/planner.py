@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
+from scalograph.protocol.record import Record
 from scalograph.study.model import Study
 from scalograph.study.question_names import role
 from scalograph.study.scalars import Level
@@ -57,7 +58,7 @@ class Planner(Protocol):
     def ask(self) -> Run | None:
         """The next run, or None when the question is answered."""
 
-    def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> str | None:
+    def tell(self, run: Run, record: Record, verdict: str) -> str | None:
         """What became of a run; resume replays the journal through here. Says what a person should know, if anything.
 
         Raises:

@@ -104,7 +104,7 @@ def _one(planned: Plan, host: Host, folder: Path, tell: Tell) -> Profiled:
     ((_, record, _),) = run_unkept(planned, Runner(planned, host))
     recordings = folder / "recordings"
     try:
-        return _told(profiled, planned, Record.model_validate(record), sorted(recordings.glob("*.jfr")), jvm)
+        return _told(profiled, planned, record, sorted(recordings.glob("*.jfr")), jvm)
     except (HostError, ProtocolError) as error:  # one recording that cannot be read takes no others along
         return profiled.model_copy(update={"reason": str(error)[:1000]})
     finally:

@@ -42,8 +42,8 @@ class Printed:
             except NoFigureError as error:
                 wrong.append(str(error))
         copies = [copy.model_copy(update={"stdout": None}) for copy in record.copies]
-        run = record.run.model_copy(update={"status": "failed", "reason": wrong[0]}) if wrong else record.run
-        return record.model_copy(update={"copies": copies, "values": values, "run": run})
+        read = record.model_copy(update={"copies": copies, "values": values})
+        return read.failed(wrong[0]) if wrong else read
 
     def _figure(self, name: str, text: str) -> float:
         try:

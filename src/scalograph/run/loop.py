@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from scalograph.design.planner import Planner, Run
 from scalograph.protocol.journal import EventTooLargeError
+from scalograph.protocol.record import Record
 from scalograph.run.interrupts import Interrupts
 from scalograph.run.quiet_gate import Passage
 from scalograph.verdict.judge import Judging, Judgment, judge
@@ -16,7 +17,7 @@ from scalograph.verdict.judge import Judging, Judgment, judge
 class Instrument(Protocol):
     """What a run is measured with."""
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         """Carry out one run; a failed one is a record with a status, never an exception."""
 
 
@@ -36,7 +37,7 @@ class Progress(Protocol):
     def asked(self, run: Run, n_left: int) -> None:
         """A run begins; with it, so many are left as far as is known."""
 
-    def told(self, run: Run, record: Mapping[str, Any], judgment: Judgment) -> None:
+    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
         """A run has ended."""
 
     def noted(self, text: str) -> None:
@@ -49,7 +50,7 @@ class Silent:
     def asked(self, run: Run, n_left: int) -> None:
         """Nothing."""
 
-    def told(self, run: Run, record: Mapping[str, Any], judgment: Judgment) -> None:
+    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
         """Nothing."""
 
     def noted(self, text: str) -> None:
@@ -62,7 +63,7 @@ class Gate(Protocol):
     def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
         """Whether the machine is quiet, after waiting for it where that was asked."""
 
-    def told(self, record: Mapping[str, Any]) -> None:
+    def told(self, record: Record) -> None:
         """A run has ended: what others took meanwhile is as good as a look."""
 
 
@@ -199,7 +200,7 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
     except KeyboardInterrupt:
         return False
     # What failed while somebody stopped us may have been stopped too: a shell that is told so ends with 130.
-    if record["run"]["status"] == "interrupted" or (interrupts.number and record["run"]["status"] == "failed"):
+    if record.run.status == "interrupted" or (interrupts.number and record.run.status == "failed"):
         return False
     record = _append_run(loop.journal, identity, record)
     if gate:
@@ -212,7 +213,7 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
     return True
 
 
-def _append_run(journal: Book, identity: Mapping[str, Any], record: Mapping[str, Any]) -> Mapping[str, Any]:
+def _append_run(journal: Book, identity: Mapping[str, Any], record: Record) -> Record:
     """The record as journaled; what no line can hold (a million iterations) is left out, and the run counts as failed.
 
     From here on only this one counts: a later start will know no other.
@@ -221,7 +222,6 @@ def _append_run(journal: Book, identity: Mapping[str, Any], record: Mapping[str,
         journal.append("run", **identity, record=record)
     except EventTooLargeError as error:
         reason = f"its record is too large for the journal ({error}): ask for fewer iterations or copies"
-        run = {**record["run"], "status": "failed", "reason": reason}
-        record = {"header": record["header"], "copies": [], "run": run}
+        record = Record(header=record.header, run=record.failed(reason).run)
         journal.append("run", **identity, record=record)
     return record

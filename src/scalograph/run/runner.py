@@ -1,10 +1,8 @@
 """The runs of a plan on a host: a run becomes a specification, what comes back the record of its treatment."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from scalograph.control.apply import read_back
 from scalograph.design.planner import Run
+from scalograph.protocol.record import Record
 from scalograph.run.captured import Printed
 from scalograph.run.hosts.base import Host, Specification
 from scalograph.run.launches import launches
@@ -18,7 +16,7 @@ class Runner:
         self._planned, self._host = planned, host
         self._printed = Printed(planned.design.study)
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         """Make one run and return its record, as journal.md says.
 
         Raises:
@@ -27,9 +25,7 @@ class Runner:
         spec = self.specification(run)
         with self._host.hold(self._planned, run.treatment):
             record = self._printed.read(self._host.measure(spec))
-        made = record.model_dump(mode="json")
-        made["run"]["quota_cpus"] = spec.launches[0].quota_cpus
-        return self._obeyed(run, made)
+        return self._obeyed(run, record.with_figures(quota_cpus=spec.launches[0].quota_cpus))
 
     def specification(self, run: Run) -> Specification:
         """Return what the host is asked for a run."""
@@ -44,9 +40,7 @@ class Runner:
             steps=program.steps,
         )
 
-    def _obeyed(self, run: Run, record: dict[str, Any]) -> dict[str, Any]:
+    def _obeyed(self, run: Run, record: Record) -> Record:
         """A run under levels that were not in force is no run of its treatment."""
         wrong = read_back(self._planned.design.study, run.treatment, self._planned.facts, record)
-        if wrong and record["run"]["status"] == "ok":
-            record["run"] |= {"status": "failed", "reason": "; ".join(wrong)}
-        return record
+        return record.failed("; ".join(wrong)) if wrong and record.run.status == "ok" else record

@@ -11,6 +11,7 @@ from scalograph.design.replay import as_run, replay, seconds_per_block
 from scalograph.errors import StudyError
 from scalograph.findings.table import asked
 from scalograph.protocol import journal
+from scalograph.protocol.record import Record
 from scalograph.protocol.results import Results
 from scalograph.run.interrupts import interruption
 from scalograph.run.loop import Budget, Gate, Instrument, Loop, Progress, Silent, run_study
@@ -86,7 +87,7 @@ class Finished(NamedTuple):
     """A run that is done, with its record and verdict."""
 
     run: Run
-    record: Mapping[str, Any]
+    record: Record
     verdict: str
 
 

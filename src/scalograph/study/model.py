@@ -1,5 +1,6 @@
 """The words of a study as values: Study, Factor, Response, Protocol (protocol/study.md)."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -13,6 +14,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from scalograph.study.control_names import CONTROLS
 from scalograph.study.fields import (
     Argv,
     Copies,
@@ -30,8 +32,21 @@ from scalograph.study.question_names import QUESTIONS, SWEEP
 
 From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
 
-CONTROLS = ("cpus", "placement", "isolation", "quota", "policy", "nice", "jvm", "jvm-options")
-_PLACEMENT = ("cpus", "placement", "isolation")
+
+def _known_question(value: Any) -> Any:
+    return _known(value, QUESTIONS)
+
+
+def _known_control(value: Any) -> Any:
+    return _known(value, CONTROLS)
+
+
+def _known(value: Any, rows: Mapping[str, object]) -> Any:
+    """Refuse what names no row of a registry, in pydantic's words for a choice."""
+    if isinstance(value, str) and value in rows:
+        return value
+    *names, last = map(repr, rows)
+    raise PydanticCustomError("choice", "Input should be {names}", {"names": f"{', '.join(names)} or {last}"})
 
 
 class Part(BaseModel):
@@ -65,7 +80,7 @@ class Factor(Part):
     """A variable set on purpose. `levels` is text in the grammar while it needs a host to be spelled out."""
 
     levels: Levels
-    control: Literal["cpus", "placement", "isolation", "quota", "policy", "nice", "jvm", "jvm-options"] | None = None
+    control: Annotated[str, BeforeValidator(_known_control)] | None = None
     declared_kind: Literal["workload", "placement", "tunable", "nuisance"] | None = Field(default=None, alias="kind")
     title: Text = ""
     unit: Text = ""
@@ -76,9 +91,7 @@ class Factor(Part):
     @property
     def kind(self) -> str:
         """What sort of variable this is."""
-        return self.declared_kind or (
-            "workload" if self.control is None else "placement" if self.control in _PLACEMENT else "tunable"
-        )
+        return self.declared_kind or ("workload" if self.control is None else CONTROLS[self.control].kind)
 
 
 class Response(Part):
@@ -158,14 +171,6 @@ class Quick(Part):
     exclude: list[dict[Name, list[Scalar]]] = []
 
 
-def _known_question(value: Any) -> Any:
-    """Refuse what names no question, in pydantic's words for a choice."""
-    if isinstance(value, str) and value in QUESTIONS:
-        return value
-    *names, last = map(repr, QUESTIONS)
-    raise PydanticCustomError("question", "Input should be {names}", {"names": f"{', '.join(names)} or {last}"})
-
-
 class Study(Part):
     """What is asked, in one file."""
 
@@ -200,4 +205,4 @@ class Study(Part):
         }
 
 
-__all__ = ["CONTROLS", "Factor", "Protocol", "Published", "Quick", "Response", "Study", "Table"]
+__all__ = ["Factor", "Protocol", "Published", "Quick", "Response", "Study", "Table"]

@@ -16,6 +16,7 @@ from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.record import Record
 from scalograph.run.begin import begin
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.plan import plan
@@ -53,7 +54,7 @@ class Measuring:
     status: str = "ok"
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2))
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         walls = 1e-3 * np.exp(0.03 * self.rng.standard_normal() + 0.02 * self.rng.standard_normal(self.iterations))
         found = [(float(wall), float(wall), 7) for wall in walls]
         return record(float(walls.sum()), float(walls.sum()), status=self.status, reason="x", iterations=found)

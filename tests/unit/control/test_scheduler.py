@@ -22,6 +22,9 @@ from scalograph.control.scheduler import (
     why_no_ext,
 )
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
+
+from ..records import placed
 
 FREE = HostFacts(cpus=())
 BOUND = HostFacts(
@@ -33,8 +36,8 @@ BOUND = HostFacts(
 PARTLY = BOUND.model_copy(update={"granted_priority": 20, "granted_nice": -5})
 
 
-def record(**in_force: Any) -> dict[str, Any]:
-    return {"copies": [{"in_force": in_force}, {"in_force": None}]}
+def record(**in_force: Any) -> Record:
+    return placed(in_force, None)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from scalograph.findings import table
 from scalograph.findings.table import Table
 
 from ..findings.test_table import TREATMENTS, write
-from ..records import record
+from ..records import recorded
 from ..study.example import VALID
 from .made import result, written
 
@@ -24,7 +24,7 @@ CAS = {"threads": "2", "lock": "cas"}
 
 def study(folder: Path, text: str = VALID, runs: int = 4) -> Table:
     """Six treatments; with `threads` they take 1/threads seconds, and runs differ by some percent."""
-    made = [(t, record((1 + r / 100) / int(t["threads"]))) for t in TREATMENTS for r in range(runs)]
+    made = [(t, recorded((1 + r / 100) / int(t["threads"]))) for t in TREATMENTS for r in range(runs)]
     return table.load(write(folder / "journal.jsonl", made, text))
 
 
@@ -145,7 +145,7 @@ def test_levels_are_compared_by_value(level: Any, text: str, same: bool) -> None
 
 
 def test_disturbed_runs_are_said(tmp_path: Path) -> None:
-    made = [(TREATMENTS[3], record(0.5 + r / 100, 0.5, neighbor_s=0.2 if r == 2 else 0.0)) for r in range(3)]
+    made = [(TREATMENTS[3], recorded(0.5 + r / 100, 0.5, neighbor_s=0.2 if r == 2 else 0.0)) for r in range(3)]
     read_ = table.load(write(tmp_path / "journal.jsonl", made))
     (found,) = beside(read(written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS))), read_, {}, "JMH")
     assert found.n_runs == 2 and any("1 of 3 runs contaminated" in text for text in found.flags)

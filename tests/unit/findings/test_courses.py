@@ -6,7 +6,7 @@ import pytest
 
 from scalograph.findings.whole_run import UNLIKE, WARNING
 
-from ..records import record
+from ..records import recorded
 from .made import ONE_FACTOR, Made, at, found_in
 
 TEXT = ONE_FACTOR.replace("runs = 3", "runs = 3\niterations = 60\nwarmup = 5")
@@ -18,7 +18,7 @@ def study(*courses: list[float]) -> Made:
     for block in range(3):
         for n, times in zip((1, 2), courses, strict=True):
             windows = [(t * (1 + 0.002 * ((i + block) % 3)) / n, t, 7) for i, t in enumerate(times)]
-            runs.append(({"threads": n}, record(sum(times) + 1, sum(times), cpus=(0, 1, 2, 3), iterations=windows)))
+            runs.append(({"threads": n}, recorded(sum(times) + 1, sum(times), cpus=(0, 1, 2, 3), iterations=windows)))
     return runs
 
 

@@ -15,7 +15,7 @@ from scalograph.questions.parallel_build.answer import Told, jobs_factor, parall
 from scalograph.questions.parallel_build.tables_memory import Memory
 
 from ..findings.test_table import write
-from ..records import record
+from ..records import recorded
 
 STUDY = """\
 version = 1
@@ -61,7 +61,7 @@ MIB = 1 << 20
 def one(jobs: int, jitter: float, timeline: bool = True) -> dict[str, Any]:
     """Two tasks on two CPUs all the time but for the last 0.2 s; with -j 1 one task."""
     wall = WALLS[jobs] * jitter
-    made = record(wall, USERS[jobs] * jitter, cpus=(0, 1), per_cpu_s=(wall, wall))
+    made = recorded(wall, USERS[jobs] * jitter, cpus=(0, 1), per_cpu_s=(wall, wall))
     made["run"]["max_rss_bytes"] = 100 * MIB
     full = STEP_MS * 1_000_000
     both = 0.0 if jobs == 1 else wall - 0.2

@@ -9,7 +9,7 @@ import pytest
 from scalograph.protocol.findings import Findings
 from scalograph.questions.surface.model import shared, whole
 
-from ..records import record
+from ..records import recorded
 from .made import found_in
 
 STUDY = """\
@@ -42,7 +42,7 @@ SIZES = (1, 2, 3, 4, 6, 8)
 
 def run(copies: int, cpus: int, wall_s: float, last_s: float | None = None) -> dict[str, Any]:
     """A run whose copies end evenly between 90 % of the time and all of it."""
-    found = record(wall_s, wall_s * min(copies, cpus), cpus=tuple(range(cpus)), per_cpu_s=(wall_s * 0.5,) * cpus)
+    found = recorded(wall_s, wall_s * min(copies, cpus), cpus=tuple(range(cpus)), per_cpu_s=(wall_s * 0.5,) * cpus)
     (one,) = found["copies"]
     ends = [wall_s * (0.9 + 0.1 * (i + 1) / copies) for i in range(copies)]
     found["copies"] = [{**one, "copy": i, "pid": i + 1, "end_ns": round(end * 1e9)} for i, end in enumerate(ends)]

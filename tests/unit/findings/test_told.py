@@ -13,7 +13,7 @@ from scalograph.questions.assemble import findings
 from scalograph.text.scale import Scale
 
 from ..findings.test_table import TREATMENTS, write
-from ..records import record
+from ..records import recorded
 from ..study.example import VALID
 
 JITTER = (-0.1, 0.0, 0.1)
@@ -95,7 +95,7 @@ def answer(tmp_path: Path, text: str) -> list[str]:
     for j in JITTER:
         for t in TREATMENTS:
             nice = 5.0 - t["threads"] if t["lock"] == "cas" else 0.0
-            made.append((t, record(1 + j / 10, cpus=(0, 1), values={"nice": [nice], "share": [50 + j]})))
+            made.append((t, recorded(1 + j / 10, cpus=(0, 1), values={"nice": [nice], "share": [50 + j]})))
     return findings(table.load(write(tmp_path / "journal.jsonl", made, text)), tmp_path).answer
 
 
@@ -118,7 +118,7 @@ def test_many_columns_that_do_the_same_are_counted(tmp_path: Path) -> None:
     locks = ["none", "cas", *(f"lock{i}" for i in range(30))]
     text = (VALID + RESPONSES + wish("share")).replace('["none", "cas"]', str(locks).replace("'", '"'))
     made = [
-        ({"threads": n, "lock": lock}, record(1.0, cpus=(0, 1), values={"nice": [0.0], "share": [50.0]}))
+        ({"threads": n, "lock": lock}, recorded(1.0, cpus=(0, 1), values={"nice": [0.0], "share": [50.0]}))
         for lock in locks
         for n in (1, 2, 4)
         for _ in range(3)

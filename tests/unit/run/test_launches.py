@@ -58,7 +58,7 @@ def test_each_process_is_a_launch_under_the_same_levels(tmp_path: Path) -> None:
 def test_two_commands_behind_one_gate_come_back_apart(tmp_path: Path, kind: str) -> None:
     probe = ProbeProgram(DEGRADED) if kind == "python" else find_probe()
     record = Runner(planned(tmp_path), LocalHost(probe)).measure(Run("r1", 0, TREATMENT, 0))
-    assert record["run"]["status"] == "ok", record["run"]["reason"]
-    assert [copy["command"] for copy in record["copies"]] == [0, 1, 1, 1]
-    said = [part["values"]["output_sent"] for part in record["values"]]
+    assert record.run.status == "ok", record.run.reason
+    assert [copy.command for copy in record.copies] == [0, 1, 1, 1]
+    said = [part.values["output_sent"] for part in record.values]
     assert said == [[3.0], [7.0], [7.0], [7.0]]

@@ -9,8 +9,8 @@ from scalograph.run.captured import NoFigureError, Printed, figure
 from scalograph.study.load import parse
 from scalograph.study.model import Response
 from scalograph.study.output_patterns import engine
+from tests.unit.records import recorded
 
-from ..records import record
 from ..study.example import VALID
 
 OPS = VALID + '[responses.ops]\nfrom = "output"\npattern = "^ops: ([0-9.]+)$"\nbetter = "higher"\n'
@@ -78,7 +78,7 @@ def test_what_a_pointer_does_not_find(pointer: str, text: str, why: str) -> None
 
 
 def read(stdout: str | None, truncated: bool = False, **changes: Any) -> Record:
-    made = record(**changes)
+    made = recorded(**changes)
     made["copies"][0] |= {"stdout": stdout, "stdout_truncated": truncated}
     return Printed(parse(OPS)).read(Record.model_validate(made))
 

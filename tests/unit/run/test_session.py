@@ -15,6 +15,7 @@ from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.findings import table
 from scalograph.protocol import journal, results
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
+from scalograph.protocol.record import Record
 from scalograph.protocol.results import Results
 from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
@@ -52,7 +53,7 @@ class Quiet:
 
     def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None: ...
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         """As a host: every run is clean."""
         return record()
 
@@ -136,7 +137,7 @@ def test_a_start_that_failed_at_its_first_line_may_be_repeated(tmp_path: Path, m
 
 def test_a_record_that_a_planner_cannot_read_is_a_protocol_error(tmp_path: Path, made: Results) -> None:
     lines = [json.loads(line) for line in made.journal.read_text().splitlines()]
-    next(line for line in lines if line["event"] == "run")["record"].pop("copies")
+    next(line for line in lines if line["event"] == "run")["record"].pop("run")
     made.journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(ProtocolError, match=r"a broken `run` event"):
         run(planned(tmp_path / "study"), made, [])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scalograph.findings.sample import COUNTED
 from scalograph.protocol.events import Record
@@ -79,8 +79,8 @@ def measured(runs: Sequence[Finished]) -> Ceiling:
     return Ceiling(at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), kinds=_kinds(found))
 
 
-def _seconds(record: Any, verdict: str) -> float | None:
-    found = windows(Record.model_validate(record)) if verdict != "failed" else []
+def _seconds(record: Record, verdict: str) -> float | None:
+    found = windows(record) if verdict != "failed" else []
     return median(window.wall_s for window in found) if found else None
 
 

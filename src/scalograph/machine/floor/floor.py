@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean, median, stdev
 
 from scalograph.analysis.ratio import paired_ratio
@@ -100,14 +100,9 @@ def reference(scores: Sequence[float], runs: int = STRETCH) -> Reference | None:
 def _disturbed(rows: Sequence[Row]) -> tuple[dict[str, int], str | None]:
     """Causes with the runs that each disturbed, most first, and the largest in words."""
     causes = [cause for row in rows for cause in row.causes]
-    counts = Counter(str(name) for row in rows for name in {cause["cause"] for cause in row.causes})
-    worst = max(causes, key=_amount, default=None)
-    return dict(counts.most_common()), None if worst is None else str(worst["text"])
-
-
-def _amount(cause: Mapping[str, object]) -> float:
-    amount = cause["amount"]
-    return float(amount) if isinstance(amount, int | float) else 0.0
+    counts = Counter(name for row in rows for name in {cause.cause for cause in row.causes})
+    worst = max(causes, key=lambda cause: cause.amount or 0.0, default=None)
+    return dict(counts.most_common()), None if worst is None else worst.text
 
 
 def _objections(part: Part) -> list[str]:

@@ -10,7 +10,6 @@ from scalograph.machine.floor.changed import ALPHA
 from scalograph.machine.floor.floor import STRETCH, STUDY
 from scalograph.machine.floor.kept import KeptNoise
 from scalograph.machine.floor.second_look import second_look
-from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.run.hosts.base import Host
@@ -57,6 +56,5 @@ def shortened(facts: HostFacts) -> Plan:
 
 def scored(runs: Sequence[Finished]) -> tuple[list[float], int]:
     """Return seconds of the runs that count, in order, and how many were disturbed or failed."""
-    counted = [Record.model_validate(run.record) for run in runs if run.verdict in COUNTED]
-    scores = [median(window.wall_s for window in windows(record)) for record in counted]
+    scores = [median(window.wall_s for window in windows(run.record)) for run in runs if run.verdict in COUNTED]
     return scores, len(runs) - len(scores)

@@ -58,9 +58,9 @@ class Watch:
     def asked(self, run: Run, n_left: int) -> None:
         """Nothing to show."""
 
-    def told(self, run: Run, record: Mapping[str, Any], judgment: Judgment) -> None:
+    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
         """The record is there: nothing of the run may be, at once where something holds the tree together."""
-        patience_s = _LAST_OF_TREE_S if record["header"]["containment"] == "best effort" else 0.0
+        patience_s = _LAST_OF_TREE_S if record.header.containment == "best effort" else 0.0
         deadline = time.monotonic() + patience_s
         while (left := marked(self.mark)) and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -99,7 +99,7 @@ class LocalHost:
                 record = self._unless_interrupted(spec, folder)
             finally:  # what `prepare` made stays after no run, however that ended
                 wrong = steps.carry_out("cleanup", first, folder)
-            return _failed(record, wrong)
+            return _after_cleanup(record, wrong)
 
     def _unless_interrupted(self, spec: Specification, folder: Path) -> Record:
         if kept() is not None:  # a signal that came during `prepare`
@@ -120,11 +120,8 @@ class LocalHost:
         """Nothing outlives a run here."""
 
 
-def _failed(record: Record, wrong: str | None) -> Record:
-    if wrong is None or record.run.status != "ok":
-        return record
-    run = record.run.model_copy(update={"status": "failed", "reason": wrong})
-    return record.model_copy(update={"run": run})
+def _after_cleanup(record: Record, wrong: str | None) -> Record:
+    return record if wrong is None or record.run.status != "ok" else record.failed(wrong)
 
 
 def _folder(in_callers: bool) -> AbstractContextManager[Path]:

@@ -23,11 +23,10 @@ from scalograph.protocol.events import (
     ErrorEvent,
     Header,
     Record,
-    RunFigures,
     parse_event,
     parse_events,
 )
-from scalograph.protocol.record import MAX_LINE_BYTES
+from scalograph.protocol.record import MAX_LINE_BYTES, unmeasured
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.interrupts import heard, kept, meaning
 
@@ -123,16 +122,12 @@ def lost(reason: str, first_line: bytes = b"") -> Record:
         header = parse_event(first_line)[1]
     except ProtocolError:
         header = None
-    if not isinstance(header, Header):
-        header = Header(protocol=1, probe="unknown", kind="native", containment="best effort", backend="plain")
-    return Record(header=header, run=RunFigures(status="failed", reason=reason[:4096]))
+    return unmeasured(reason, header if isinstance(header, Header) else None)
 
 
 def interrupted() -> Record:
     """The record of a run that a signal kept from being started."""
-    record = lost("")
-    run = record.run.model_copy(update={"status": "interrupted", "reason": "a signal came before it was started"})
-    return record.model_copy(update={"run": run})
+    return lost("").with_figures(status="interrupted", reason="a signal came before it was started")
 
 
 def capabilities(probe: Sequence[str]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from scalograph.machine.ceiling.kept import (
 from scalograph.machine.ceiling.measure import RUNS, measured, planned_ceiling
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.machine_ceiling import WORDS, Ceiling, Timed
+from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.loop import Progress, Silent
@@ -57,7 +58,7 @@ class Scaling:
     def __init__(self, on_two: Mapping[str, float], disturbed: str = "", failed: str = "") -> None:
         self.on_two, self.disturbed, self.failed, self.n = on_two, disturbed, failed, 0
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.n += 1
         kind, n = str(run.treatment["kind"]), int(run.treatment["cpus"])
         if kind == self.failed:
@@ -122,7 +123,7 @@ def test_a_kind_that_fails_has_no_ceiling() -> None:
 
 def test_an_interrupted_run_ends_it() -> None:
     class Interrupted:
-        def measure(self, run: Run) -> Mapping[str, Any]:
+        def measure(self, run: Run) -> Record:
             return record(status="interrupted")
 
     with pytest.raises(KeyboardInterrupt):

@@ -1,7 +1,6 @@
 """The second look: the same work, through the same path as a study, without a journal."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from scalograph.design.planner import Run
 from scalograph.machine.floor import measure
 from scalograph.machine.floor.floor import STRETCH, STUDY
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.record import Record
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.session import run_unkept
@@ -28,7 +28,7 @@ class Recorded:
     def __init__(self, *records: dict[str, Any]) -> None:
         self.records, self.asked = list(records), list[Run]()
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.asked.append(run)
         return self.records.pop(0)
 
@@ -37,7 +37,7 @@ def scored(host: Recorded) -> tuple[list[float], int]:
     return measure.scored(run_unkept(measure.shortened(FACTS), host))
 
 
-def took(seconds: float, **more: Any) -> dict[str, Any]:
+def took(seconds: float, **more: Any) -> Record:
     return record(seconds + 0.1, seconds, iterations=[(seconds, seconds, 1)], **more)
 
 

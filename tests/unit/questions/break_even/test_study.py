@@ -2,11 +2,9 @@
 
 import json
 import math
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +14,7 @@ from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
+from scalograph.protocol.record import Record
 from scalograph.run.plan import Plan, write_design
 from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
@@ -65,7 +64,7 @@ class Machine(Simulated):
     failing_workers: int = 0
     busy: tuple[int, ...] = ()
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.made.append(run)
         n, p = int(run.treatment["size"]), int(run.treatment["workers"])
         parallel = run.treatment["version"] in ("parallel", 2)
@@ -207,7 +206,7 @@ def test_start_points_that_fail_are_stood_in_for(tmp_path: Path) -> None:
 class Cutoff(Machine):
     """The parallel version is slower up to 1000, and then suddenly three times as fast."""
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.made.append(run)
         wall = (1.15 if run.treatment["size"] < 1000 else 0.37) if run.treatment["version"] == "parallel" else 1.0
         wall *= math.exp(0.03 * math.sin(12.9898 * len(self.made)))
@@ -232,7 +231,7 @@ def test_beside_a_jump_nothing_wrong_is_told_for_sure(tmp_path: Path, seed: int)
 class Alike(Machine):
     """Both versions are the same program."""
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.made.append(run)
         wall = math.exp(0.06 * math.sin(12.9898 * len(self.made)))
         return record(wall, wall, cpus=(0, 1))
@@ -257,7 +256,7 @@ def test_what_is_known_of_a_setting_that_is_open_is_told(tmp_path: Path) -> None
 class Middle(Machine):
     """Parallel wins in the middle of the range, and loses at its ends."""
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.made.append(run)
         n = int(run.treatment["size"])
         ratio = 3 * (16 / n) ** 0.35 + (n / 65536) ** 2 * 1.2

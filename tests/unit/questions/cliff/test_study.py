@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,6 +18,7 @@ from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
+from scalograph.protocol.record import Record
 from scalograph.run.plan import Plan, write_design
 from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
@@ -53,15 +53,15 @@ class Machine(Simulated):
     failing_from: int = 10_000
     busy: tuple[int, ...] = ()
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.made.append(run)
         n = int(run.treatment["threads"])
         wall = math.prod(factor for place, factor in self.jumps.items() if n >= place)
         wall *= math.exp(0.02 * math.sin(12.9898 * len(self.made)))
         status, disturbed = "failed" if n >= self.failing_from else "ok", 0.3 if len(self.made) in self.busy else 0.0
+        faults = 100 if n < min(self.jumps, default=0) else 1000
         found = record(wall, wall, cpus=(0, 1), status=status, neighbor_s=disturbed)
-        found["run"]["n_minor_faults"] = 100 if n < min(self.jumps, default=0) else 1000
-        return found
+        return found.with_figures(n_minor_faults=faults)
 
 
 def planned(folder: Path, text: str = STUDY, facts: HostFacts = HOST) -> Plan:
@@ -91,7 +91,7 @@ def test_a_cliff_is_found_with_what_moved_beside_the_time(tmp_path: Path) -> Non
 class Moving(Machine):
     """The place is 150 in about half of the runs, else 260."""
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.jumps = {150 if math.sin(78.233 * len(self.made)) > 0 else 260: 2.0}
         return super().measure(run)
 

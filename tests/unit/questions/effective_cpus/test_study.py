@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +15,13 @@ from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
+from scalograph.protocol.record import Record
 from scalograph.run.plan import Plan
 from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
 
 from ... import searched
-from ...records import record
+from ...records import read, recorded
 from ...searched import Simulated
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(12)))
@@ -56,7 +56,7 @@ class Machine(Simulated):
     failing: tuple[int, ...] = ()
     busy_first: bool = False  # somebody else has half of the first CPU, and leaves the others alone
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.made.append(run)
         n = int(run.treatment.get("cpus", run.treatment.get("threads", 1)))
         busy = min(n, self.cap)
@@ -64,9 +64,8 @@ class Machine(Simulated):
         wall *= 2 if self.busy_first and n == 1 else 1
         mask = tuple(range(12 if self.workers else n))
         values = {"believed_cpus": [float(self.believed)]} if self.believed else None
-        found = record(wall, wall * busy, cpus=mask, values=values, status="failed" if n in self.failing else "ok")
-        found["timeline"] = timeline(wall, busy)
-        return found
+        found = recorded(wall, wall * busy, cpus=mask, values=values, status="failed" if n in self.failing else "ok")
+        return read({**found, "timeline": timeline(wall, busy)})
 
 
 def timeline(wall_s: float, busy: int) -> dict[str, Any]:

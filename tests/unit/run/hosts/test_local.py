@@ -44,8 +44,8 @@ def test_only_a_probe_that_never_starts_ends_the_study(tmp_path: Path) -> None:
     probe = tmp_path / "probe"
     here, run = host(tmp_path, probe)
     for _ in range(2):
-        failed = here.measure(run)["run"]
-        assert failed["status"] == "failed" and "No such file" in failed["reason"]
+        failed = here.measure(run).run
+        assert failed.status == "failed" and "No such file" in (failed.reason or "")
     with pytest.raises(HostError, match="No such file"):
         here.measure(run)
 
@@ -57,9 +57,9 @@ def test_one_that_starts_again_is_forgiven(tmp_path: Path) -> None:
         here.measure(run)
     probe.write_text(f"#!/bin/sh\ncat >/dev/null\nhead -6 {ANSWER}\n")
     probe.chmod(stat.S_IRWXU)
-    assert here.measure(run)["run"]["status"] == "ok"
+    assert here.measure(run).run.status == "ok"
     probe.unlink()
-    assert here.measure(run)["run"]["status"] == "failed"
+    assert here.measure(run).run.status == "failed"
 
 
 def specified(tmp_path: Path, more: str) -> dict[str, object]:
@@ -92,8 +92,8 @@ def test_steps_around_a_run_that_did_not_happen(tmp_path: Path) -> None:
     study = parse(VALID.replace('command = ["./prog", "-t", "{threads}"]', 'command = ["true"]\nprepare = ["false"]'))
     run = Run("r1", 0, {"threads": 1, "lock": "none"}, 0)
     here = runner(Design(study, (run.treatment,)), program(study.workload, tmp_path), "/no/probe")
-    failed = here.measure(run)["run"]
-    assert (failed["status"], failed["reason"]) == ("failed", "prepare failed: false: exit code 1")
+    failed = here.measure(run).run
+    assert (failed.status, failed.reason) == ("failed", "prepare failed: false: exit code 1")
 
 
 def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[Runner, Run]:
@@ -118,7 +118,7 @@ INTERRUPTED = f'cat >/dev/null; head -6 {ANSWER} | sed \'s/"ok"/"interrupted"/\'
 
 def test_what_was_prepared_is_cleaned_up_after_an_interrupted_run_too(tmp_path: Path) -> None:
     here, run = between_steps(tmp_path, INTERRUPTED)
-    assert here.measure(run)["run"]["status"] == "interrupted"
+    assert here.measure(run).run.status == "interrupted"
     assert left(tmp_path) == {"prepared", "run", "cleaned"}
 
 
@@ -133,8 +133,8 @@ def test_what_was_prepared_is_cleaned_up_after_a_run_that_ends_the_study(tmp_pat
 def test_a_signal_during_prepare_starts_no_run(tmp_path: Path) -> None:
     here, run = between_steps(tmp_path, f"cat >/dev/null; head -6 {ANSWER}", "kill -TERM $PPID")
     with Interrupts():
-        stopped = here.measure(run)["run"]
-    assert (stopped["status"], stopped["reason"]) == ("interrupted", "a signal came before it was started")
+        stopped = here.measure(run).run
+    assert (stopped.status, stopped.reason) == ("interrupted", "a signal came before it was started")
     assert left(tmp_path) == {"prepared", "cleaned"}
 
 
@@ -142,9 +142,9 @@ def test_a_signal_before_prepare_starts_nothing(tmp_path: Path) -> None:
     here, run = between_steps(tmp_path, f"cat >/dev/null; head -6 {ANSWER}")
     with Interrupts():
         signal.raise_signal(signal.SIGTERM)
-        assert here.measure(run)["run"]["status"] == "interrupted"
+        assert here.measure(run).run.status == "interrupted"
     assert left(tmp_path) == set()
-    assert here.measure(run)["run"]["status"] == "ok", "and what was kept then is over"
+    assert here.measure(run).run.status == "ok", "and what was kept then is over"
 
 
 def test_a_cpu_that_has_gone_fails_its_runs_and_not_the_study(tmp_path: Path) -> None:
@@ -157,8 +157,8 @@ def test_a_cpu_that_has_gone_fails_its_runs_and_not_the_study(tmp_path: Path) ->
         probe.write_text(f"#!/bin/sh\ncat >/dev/null\necho '{said % where}'\nexit 3\n")
         probe.chmod(stat.S_IRWXU)
         if where.endswith("cpus"):
-            failed = here.measure(run)["run"]
-            assert failed["status"] == "failed" and "expected a CPU of this host: 1" in failed["reason"]
+            failed = here.measure(run).run
+            assert failed.status == "failed" and "expected a CPU of this host: 1" in (failed.reason or "")
         else:
             with pytest.raises(HostError, match="policy"):
                 here.measure(run)

@@ -118,9 +118,9 @@ def test_no_value_of_a_command_does_more_than_be_refused(name: str, value: Any) 
 
 
 def said(*pieces: bytes) -> lines.Speech:
-    speech, budget = lines.Speech(), lines.Budget()
+    speech, limits = lines.Speech(), lines.Limits()
     for piece in pieces:
-        speech.feed(piece, budget)
+        speech.feed(piece, limits)
     speech.finish()
     return speech
 
@@ -181,11 +181,11 @@ def test_a_torn_last_line_is_broken() -> None:
 
 
 def test_names_and_numbers_have_limits_over_all_copies() -> None:
-    budget = lines.Budget()
+    limits = lines.Limits()
     for start in (0, 0, 128, 128):
-        lines.Speech().feed(b"".join(b"value a%d 1\n" % i for i in range(start, start + 128)), budget)
+        lines.Speech().feed(b"".join(b"value a%d 1\n" % i for i in range(start, start + 128)), limits)
     with pytest.raises(lines.BrokenLineError, match="names"):
-        lines.Speech().feed(b"value b 1\n", budget)
+        lines.Speech().feed(b"value b 1\n", limits)
 
 
 def record_process(proc: Path, pid: int, parent: int, state: str = "S", name: str = "sleep") -> None:
