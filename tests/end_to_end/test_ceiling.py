@@ -15,7 +15,7 @@ from scalograph.errors import HostError
 from scalograph.machine.ceiling.measure import ceiling
 from scalograph.protocol.machine_ceiling import WORDS
 from scalograph.run.build import build
-from scalograph.run.hosts.registry import connect
+from scalograph.run.hosts.host_names import connect
 from scalograph.study.workload import fill, load, shipped
 
 WORKLOAD = load(shipped("ceiling"))

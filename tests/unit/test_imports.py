@@ -23,7 +23,7 @@ OFFLINE = (
     "report",
     "exchange",
     "profile.stacks",
-    "profile.words",
+    "profile.profile_tables",
 )
 
 

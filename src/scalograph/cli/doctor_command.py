@@ -42,8 +42,8 @@ def _examine(json: bool) -> int:
     from dataclasses import asdict
 
     from scalograph.machine.doctor import examine
+    from scalograph.run.hosts.host_names import connected
     from scalograph.run.hosts.probe import capabilities
-    from scalograph.run.hosts.registry import connected
 
     with connected() as host:
         probe, report = host.probe, examine(host.facts(), capabilities(host.probe.argv))

@@ -11,7 +11,7 @@ from scalograph.design.planner import Planner
 from scalograph.protocol import results
 from scalograph.run.begin import begin
 from scalograph.run.hosts.base import Host
-from scalograph.run.hosts.registry import LOCAL, connected
+from scalograph.run.hosts.host_names import LOCAL, connected
 from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import prepared
 from scalograph.run.quiet_gate import QuietGate

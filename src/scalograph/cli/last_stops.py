@@ -1,10 +1,18 @@
 """Stops 4 and 5 as the commands call them: from files to files."""
 
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scalograph.errors import Exit
 from scalograph.protocol import findings_file, results
 from scalograph.protocol.findings import Findings
+
+if TYPE_CHECKING:
+    from scalograph.protocol.figure import Figure, Overlay
+
+# Questions that have a figure, in the order of the page.
+DRAWING = ("break_even", "surface", "cliff")
 
 
 def analyze(source: Path) -> tuple[Findings, Path]:
@@ -16,7 +24,7 @@ def analyze(source: Path) -> tuple[Findings, Path]:
     from scalograph.findings import table
     from scalograph.findings.reproduce import reproduce
     from scalograph.machine.ceiling.joined import joined
-    from scalograph.profile.words import profiled
+    from scalograph.profile.profile_tables import profiled
     from scalograph.questions.assemble import findings
 
     read = table.load(results.journal_of(source), keep_observations=False)
@@ -42,8 +50,14 @@ def report(source: Path) -> tuple[Findings, Path]:
     if found.protocol != findings_file.LATEST and folder.journal.exists():
         analyze(source)
         found = findings_file.read(folder.findings)
-    write(found, folder.report)
+    write(found, figures(found), folder.report)
     return found, folder.report
+
+
+def figures(found: Findings) -> "list[Figure | Overlay]":
+    """What the questions draw of findings, in the order of the page."""
+    roles = (import_module(f"scalograph.questions.{question}.figure") for question in DRAWING)
+    return [one for role in roles for one in role.figures(found)]
 
 
 def is_current(source: Path) -> bool:

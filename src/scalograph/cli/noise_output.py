@@ -54,7 +54,7 @@ def noise(json: bool) -> int:
 def keep(measured: "Floor", found: "Findings", folder: Path) -> bool:
     """Keep it where one CPU has a floor, and say whether; otherwise what was kept before is better."""
     from scalograph.machine.floor.floor import STUDY, is_kept
-    from scalograph.machine.floor.kept import KeptNoise, keep_noise
+    from scalograph.machine.floor.kept_floor import KeptNoise, keep_noise
 
     one = measured.one
     if one is None or one.spread is None or not is_kept(one):
@@ -86,7 +86,7 @@ def grid(measured: "Floor") -> "Grid":
     from rich.table import Table
     from rich.text import Text
 
-    from scalograph.machine.floor.cells import rows
+    from scalograph.machine.floor.floor_rows import rows
 
     shown = Table.grid(padding=(0, 2))
     for cells in rows(measured):

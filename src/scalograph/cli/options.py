@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from scalograph.run.hosts.host_names import LOCAL
+
 LEVELS = "levels such as 1,2,8 or 1:8 or 1:512:*2 or 1:all"
 
 StudyFile = Annotated[Path, typer.Argument(help="A study.toml, or a folder that holds one.")]
@@ -54,6 +56,24 @@ NoHost = Annotated[
 Cpus = Annotated[
     int | None, typer.Option("--cpus", min=1, max=4096, help="With --no-host: CPUs of the assumed machine; default 1.")
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartOptions:
+    """What a start of a declared study says beside it; None leaves a key as the study declares it."""
+
+    quick: Quick = False
+    output: OutDir = None
+    resume: Resume = False
+    accept_difference: Accept = None
+    budget: Budget = None
+    max_runs: MaxRuns = None
+    wait_quiet: WaitQuiet = None
+    when_busy: WhenBusy = None
+    pilot: Pilot = False
+    ceiling: Ceiling = False
+    host: HostName = LOCAL
+    json: Json = False
 
 
 @dataclass(frozen=True, kw_only=True)

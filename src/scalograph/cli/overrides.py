@@ -5,7 +5,7 @@ from typing import Any
 
 from scalograph.cli.console import say
 from scalograph.errors import StudyError
-from scalograph.run.hosts.registry import LOCAL
+from scalograph.run.hosts.host_names import LOCAL
 from scalograph.study.declare import Declared
 from scalograph.study.model import Quick
 from scalograph.text.units import parse_duration

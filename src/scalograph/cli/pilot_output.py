@@ -34,7 +34,7 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
     from scalograph.cli.last_stops import analyze
     from scalograph.cli.outcome import conclude
     from scalograph.questions.pilot.plan import pilot, takes_iterations
-    from scalograph.run.hosts.registry import connected
+    from scalograph.run.hosts.host_names import connected
     from scalograph.run.plan import plan
 
     with connected(host) as machine:

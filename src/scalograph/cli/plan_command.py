@@ -78,7 +78,7 @@ def _host(study: "Study", no_host: bool, cpus: int | None) -> "HostFacts":
         return assumed(study, cpus or 1)
     if cpus is not None:
         raise StudyError.one("--cpus", "a count for this machine", "--no-host with it", "this machine is looked at")
-    from scalograph.run.hosts.registry import connected
+    from scalograph.run.hosts.host_names import connected
 
     with connected() as host:
         return host.facts()

@@ -5,7 +5,7 @@ from typing import Any
 
 from scalograph.cli.console import say
 from scalograph.errors import HostError
-from scalograph.machine.floor.kept import read_noise
+from scalograph.machine.floor.kept_floor import read_noise
 from scalograph.run.hosts.base import Host
 from scalograph.run.plan import Plan
 
@@ -33,7 +33,7 @@ def _noise(planned: Plan, host: Host) -> Mapping[str, Any] | None:
     kept = read_noise()
     if kept is None or kept.floor is None or not kept.is_of(planned.facts) or planned.declared.study.name == STUDY:
         return None
-    from scalograph.machine.floor.measure import recheck
+    from scalograph.machine.floor.recheck import recheck
 
     try:
         found = recheck(host, kept)
@@ -44,7 +44,7 @@ def _noise(planned: Plan, host: Host) -> Mapping[str, Any] | None:
 
 
 def _ceiling(host: Host) -> Mapping[str, Any] | None:
-    from scalograph.machine.ceiling.kept import machine_ceiling
+    from scalograph.machine.ceiling.kept_ceiling import machine_ceiling
 
     say("what this machine itself scales to: about 20 s where it is not known yet")
     try:

@@ -78,7 +78,7 @@ def _profile(
     from scalograph.cli.machine_lock import alone
     from scalograph.profile.again import planned_again
     from scalograph.profile.taking import refuse_other_programs, with_iterations
-    from scalograph.run.hosts.registry import connected
+    from scalograph.run.hosts.host_names import connected
 
     with alone(), connected() as host:
         planned, notes = planned_again(folder, file, host.facts())
@@ -115,7 +115,7 @@ def _taken(
 
 
 def _show(found: "Profile") -> None:
-    from scalograph.profile.words import tables
+    from scalograph.profile.profile_tables import tables
     from scalograph.report.cells import sheet
     from scalograph.report.terminal_table import draw
 

@@ -1,38 +1,19 @@
 """`scalograph run`."""
 
-from scalograph.cli.options import (
-    Accept,
-    Budget,
-    Ceiling,
-    HostName,
-    Json,
-    MaxRuns,
-    OutDir,
-    Pilot,
-    Quick,
-    Resume,
-    StudyFile,
-    WaitQuiet,
-    WhenBusy,
-)
-from scalograph.run.hosts.registry import LOCAL
+from dataclasses import dataclass
+
+from scalograph.cli.bundles import bundled
+from scalograph.cli.options import StartOptions, StudyFile
 
 
-def command(
-    file: StudyFile,
-    quick: Quick = False,
-    output: OutDir = None,
-    resume: Resume = False,
-    accept_difference: Accept = None,
-    budget: Budget = None,
-    max_runs: MaxRuns = None,
-    wait_quiet: WaitQuiet = None,
-    when_busy: WhenBusy = None,
-    pilot: Pilot = False,
-    ceiling: Ceiling = False,
-    host: HostName = LOCAL,
-    json: Json = False,
-) -> int:
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(StartOptions):
+    """What `run` takes: a study's file."""
+
+    file: StudyFile
+
+
+def _run(options: RunOptions) -> int:
     """Stop 3: run a study; every finished run is on the disk before the next begins.
 
     \b
@@ -42,10 +23,10 @@ def command(
     scalograph run my-study.toml --wait-quiet 10m
     scalograph run my-study.toml --pilot         how many runs and iterations does it need?
     """
-    from scalograph.cli.start import StartOptions, start
+    from scalograph.cli.start import start
     from scalograph.study.declare import declare
 
-    options = StartOptions(
-        quick, output, resume, accept_difference, budget, max_runs, wait_quiet, when_busy, pilot, ceiling, host, json
-    )
-    return start(declare(file, quick), options, ["scalograph", "run", str(file)], report=False)
+    return start(declare(options.file, options.quick), options, ["scalograph", "run", str(options.file)], report=False)
+
+
+command = bundled(_run, RunOptions)

@@ -42,7 +42,7 @@ def sanity(json: bool) -> int:
 def _proofs() -> "list[Proof]":
     from scalograph.cli.machine_lock import alone
     from scalograph.machine.proofs.proving import prove
-    from scalograph.run.hosts.registry import connected
+    from scalograph.run.hosts.host_names import connected
 
     with connected() as host:
         if host.probe.warning:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from scalograph.control.base import (
+from scalograph.control.control import (
     Control,
     Launch,
     Level,

@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import replace
 from pathlib import Path
 
-from scalograph.control.base import Control, Launch, Level, LevelError
 from scalograph.control.cgroups import CgroupTree, read
+from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.control.cpu_tree import FirstTree, cpu_tree
 from scalograph.control.isolation import Refusal, unwritable
 from scalograph.control.quota import cpu_quota, quota_of

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scalograph.control.base import Control, Launch, Level, LevelError
+from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 

@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from scalograph.control.base import Control, Launch, Level, LevelError
 from scalograph.control.cgroups import (
     CgroupTree,
     cgroup2_mount,
@@ -15,6 +14,7 @@ from scalograph.control.cgroups import (
     read,
     v1_mount,
 )
+from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.control.masks import at_stake
 from scalograph.control.scheduler import kernel_says
 from scalograph.control.settings import delegation, exclusive_leaf

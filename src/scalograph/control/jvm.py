@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from scalograph.control.base import Control, Launch, Level, LevelError
+from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
 

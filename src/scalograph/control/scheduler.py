@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from scalograph.control.base import Control, Launch, Level, LevelError
+from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 

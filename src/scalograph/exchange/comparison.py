@@ -11,7 +11,7 @@ from scalograph.errors import StudyError
 from scalograph.exchange.agreement import Label, label
 from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.benchmark_figures import (
-    Figures,
+    BenchmarkFigures,
     figures,
     params_text,
     scores,
@@ -35,7 +35,7 @@ class Held(Model):
     """One benchmark beside one treatment; `treatment` is null where none matches, and `why` says so."""
 
     instrument: str
-    figures: Figures
+    figures: BenchmarkFigures
     treatment: dict[str, Level] | None = None
     unmatched_params: dict[str, str] = Field(default={})
     n_runs: int = 0

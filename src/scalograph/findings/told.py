@@ -13,7 +13,7 @@ from scalograph.findings.speedup_rule import gain
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import WARNING
 from scalograph.protocol.findings import Level, TableDoc
-from scalograph.study.model import Table as Declared
+from scalograph.study.model import ReportTable
 from scalograph.text.format import (
     decimals,
     enough,
@@ -74,14 +74,14 @@ def told(table: Table, shown: Sequence[TableDoc]) -> list[str]:
     return found
 
 
-def _asked(table: Table, wish: Declared) -> bool:
+def _asked(table: Table, wish: ReportTable) -> bool:
     """Whether the figures stand for themselves: no speedup, nor a response that speedups are taken on."""
     if wish.response not in table.study.responses:
         return False
     return gain(table, curve_factor(table)) is None or table.study.responses[wish.response].better == "none"
 
 
-def _sentence(table: Table, wish: Declared, doc: TableDoc) -> str:
+def _sentence(table: Table, wish: ReportTable, doc: TableDoc) -> str:
     grouped: dict[str, list[str]] = {}
     for level, line in _lines(table, wish, doc).items():
         grouped.setdefault(phrase(line), []).append(level)
@@ -91,7 +91,7 @@ def _sentence(table: Table, wish: Declared, doc: TableDoc) -> str:
     return f"{wish.title.rstrip(' .:')}: {'; '.join(phrases)}." if phrases else ""
 
 
-def _lines(table: Table, wish: Declared, doc: TableDoc) -> Mapping[str, Line]:
+def _lines(table: Table, wish: ReportTable, doc: TableDoc) -> Mapping[str, Line]:
     """Columns that hold a measured cell, by the text of their level."""
     unit = table.study.factors[wish.rows].unit
     columns = [_cells(doc, index) for index in range(1, len(doc.columns))]

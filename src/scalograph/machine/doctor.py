@@ -3,36 +3,22 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scalograph.control import capacity, isolation
 from scalograph.control.cache import cache
 from scalograph.machine.attempts import attempted
-from scalograph.machine.check import Check
+from scalograph.machine.checks import Check, Report
 from scalograph.machine.examine import disk, examined
-from scalograph.machine.floor.kept import KeptNoise, read_noise
+from scalograph.machine.floor.kept_floor import KeptNoise, read_noise
 from scalograph.protocol.facts import HostFacts
 from scalograph.text.quantities import two_digits
-
-__all__ = ["Check", "Report", "examine"]
 
 _PROGRAMS = {
     "cc": ("C workloads need a compiler", "apt install gcc"),
     "javac": ("Java workloads need a compiler", "apt install openjdk-17-jdk-headless"),
 }
-
-
-@dataclass(frozen=True)
-class Report:
-    """All checks, in the order in which a person reads them."""
-
-    checks: tuple[Check, ...]
-
-    def refused(self) -> tuple[Check, ...]:
-        """What is not granted here."""
-        return tuple(check for check in self.checks if check.status == "refused")
 
 
 def examine(

@@ -16,12 +16,12 @@ def pack(text: str) -> str:
 
 
 def json_text(value: Any) -> str:
-    r"""JSON that is safe inside a script element even where somebody embeds it unpacked.
+    r"""JSON of plain values and dataclasses, safe inside a script element even where somebody embeds it unpacked.
 
     >>> json_text({"a": "</script>"})
     '{"a":"\\u003c/script>"}'
     """
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(value, default=vars, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
 

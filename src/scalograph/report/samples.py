@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scalograph.protocol.findings import Curve, Point, PointResponse
-from scalograph.report.axis import Factors
+from scalograph.text.axes import Factors
 from scalograph.text.escape import visible
 
 EXACT_RUNS = 20_000  # past this, scores are rounded to DIGITS so that the page stays under 3 MB

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from scalograph.control.apply import apply
-from scalograph.control.base import Launch
+from scalograph.control.control import Launch
 from scalograph.design.planner import Treatment
 from scalograph.run.plan import Plan
 from scalograph.study.workload import fill

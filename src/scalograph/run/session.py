@@ -1,7 +1,7 @@
 """Stop 3 as the commands call it: the runs of a plan to a journal, on the disk or in memory, by the one loop."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -67,19 +67,15 @@ def run_session(
         # Read twice rather than held: a journal may be larger than the memory.
         n_before = replay(planner, journal.read(made.journal), judging)
         spent = seconds_per_block(journal.read(made.journal))
-    book = journal.Journal(made.journal)
-    try:
+    protocol = planned.design.study.protocol
+    budget = Budget(protocol.budget_s, spent, protocol.budget_runs, n_before, planned.runs.block_size)
+    with closing(journal.Journal(made.journal)) as book:
         _write_first(book, *first)
         for name, fields in (machine or {}).items():
             book.append(name, **fields)
-        protocol = planned.design.study.protocol
-        size = planned.runs.block_size
-        budget = Budget(protocol.budget_s, spent, protocol.budget_runs, n_before, size)
         with progress(n_before, planner) as shown:
             loop = Loop(instrument, book, shown, judging)
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")
-    finally:
-        book.close()
     return Session(made, ended.reason, n_before, ended.signal)
 
 

@@ -2,7 +2,7 @@
 
 The rows stand here rather than beside the controls: a study names its controls, and is checked by them, on a lower
 floor than they are. Nothing of a control is imported before it is asked for. A further control is a file and a row;
-`scalograph.control.base` says what the file defines.
+`scalograph.control.control` says what the file defines.
 """
 
 from typing import Literal, NamedTuple

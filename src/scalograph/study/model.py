@@ -49,13 +49,13 @@ def _known(value: Any, rows: Mapping[str, object]) -> Any:
     raise PydanticCustomError("choice", "Input should be {names}", {"names": f"{', '.join(names)} or {last}"})
 
 
-class Part(BaseModel):
+class StudyPart(BaseModel):
     """A table of the study: every key is known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True, strict=True)
 
 
-class WorkloadUse(Part):
+class WorkloadUse(StudyPart):
     """What is run: a workload that ships, a folder beside the study, or a command."""
 
     use: Text | None = None
@@ -76,7 +76,7 @@ class WorkloadUse(Part):
         return self
 
 
-class Factor(Part):
+class Factor(StudyPart):
     """A variable set on purpose. `levels` is text in the grammar while it needs a host to be spelled out."""
 
     levels: Levels
@@ -94,7 +94,7 @@ class Factor(Part):
         return self.declared_kind or ("workload" if self.control is None else CONTROLS[self.control].kind)
 
 
-class Response(Part):
+class Response(StudyPart):
     """What is read from each run; `pattern` or `pointer` says where in the program's output a figure stands."""
 
     source: From = Field(alias="from")
@@ -118,7 +118,7 @@ class Response(Part):
         return self
 
 
-class Protocol(Part):
+class Protocol(StudyPart):
     """How runs are made. Times are seconds."""
 
     runs: Annotated[int, Field(ge=1, le=10_000)] = 5
@@ -143,7 +143,7 @@ class Protocol(Part):
         return self
 
 
-class Table(Part):
+class ReportTable(StudyPart):
     """A table that the report shows: one response, rows by columns."""
 
     title: Text
@@ -153,7 +153,7 @@ class Table(Part):
     where: dict[Name, Scalar] = {}
 
 
-class Published(Part):
+class Published(StudyPart):
     """Figures of a paper to be shown beside the measured ones."""
 
     file: Text
@@ -163,7 +163,7 @@ class Published(Part):
     note: Text = ""
 
 
-class Quick(Part):
+class Quick(StudyPart):
     """What `--quick` changes."""
 
     protocol: dict[str, Any] = {}
@@ -171,7 +171,7 @@ class Quick(Part):
     exclude: list[dict[Name, list[Scalar]]] = []
 
 
-class Study(Part):
+class Study(StudyPart):
     """What is asked, in one file."""
 
     version: Literal[1]
@@ -190,7 +190,7 @@ class Study(Part):
     protocol: Protocol = Protocol()
     baseline: dict[Name, Scalar] = Field(default={}, max_length=1)
     reference: dict[Name, Scalar] = {}
-    tables: list[Table] = []
+    tables: list[ReportTable] = []
     published: Published | None = None
     quick: Quick = Quick()
 
@@ -205,4 +205,4 @@ class Study(Part):
         }
 
 
-__all__ = ["Factor", "Protocol", "Published", "Quick", "Response", "Study", "Table"]
+__all__ = ["Factor", "Protocol", "Published", "Quick", "ReportTable", "Response", "Study"]

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scalograph.cli import five_stops, plan_command, run_command
+from scalograph.cli import five_stops, plan_command
+from scalograph.cli.options import StartOptions
+from scalograph.cli.start import start
 from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
@@ -21,7 +23,7 @@ from scalograph.run.begin import begin
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.plan import plan
 from scalograph.run.session import Session, run_session
-from scalograph.study.declare import Declared
+from scalograph.study.declare import Declared, declare
 from scalograph.verdict.judge import Judgment
 
 from ..records import record
@@ -88,8 +90,13 @@ def run_declared(status: str = "ok", reason: str | None = None) -> Callable[...,
     return run
 
 
+def command(file: Path, **options: Any) -> int:
+    """`run --pilot`, in this process."""
+    return start(declare(file), StartOptions(pilot=True, **options), ["scalograph", "run", str(file)], report=False)
+
+
 def piloted(study: Path, capsys: pytest.CaptureFixture[str], **options: Any) -> tuple[int, Any]:
-    code = run_command.command(study, pilot=True, json=True, **options)
+    code = command(study, json=True, **options)
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -111,7 +118,7 @@ def test_its_lines_are_a_protocol(study: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_people_get_a_table_and_the_lines(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command.command(study, pilot=True) == Exit.DONE
+    assert command(study) == Exit.DONE
     out = capsys.readouterr().out
     assert "small: 10 runs of 2 treatments" in out
     assert all(f"+-{percent} %" in out for percent in (1, 2, 5))
@@ -135,13 +142,13 @@ def test_a_plan_without_an_earlier_run_proposes_nothing(study: Path, capsys: pyt
 def test_the_budget_chooses_the_lines(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, document = piloted(study, capsys, budget="1ms")
     assert tomllib.loads(document["toml"])["protocol"]["runs"] == document["offers"][-1]["runs"]
-    run_command.command(study, pilot=True, budget="1ms")
+    command(study, budget="1ms")
     assert "For +-5 %, put into the study (more than its budget, 1 ms):" in capsys.readouterr().out
 
 
 def test_a_pilot_is_not_resumed(study: Path) -> None:
     with pytest.raises(StudyError, match="start it anew"):
-        run_command.command(study, pilot=True, resume=True)
+        command(study, resume=True)
 
 
 def test_treatments_that_fail_are_no_proposal(
@@ -160,5 +167,5 @@ def test_an_interrupted_pilot_proposes_nothing(
     study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(five_stops, "run_declared", run_declared(reason="interrupted"))
-    assert run_command.command(study, pilot=True) == Exit.INTERRUPTED
+    assert command(study) == Exit.INTERRUPTED
     assert "runs of" not in capsys.readouterr().out

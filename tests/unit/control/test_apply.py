@@ -10,7 +10,7 @@ from scalograph.control.apply import (
     read_back,
     refusals,
 )
-from scalograph.control.base import Launch, LevelError, control
+from scalograph.control.control import Launch, LevelError, control
 from scalograph.control.topology import read_topology
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts

@@ -10,9 +10,9 @@ import pytest
 
 import scalograph
 from scalograph.control.apply import apply
-from scalograph.control.base import Launch, LevelError
 from scalograph.control.capacity import QuotaControl, limited, refusal
 from scalograph.control.cgroups import CgroupTree
+from scalograph.control.control import Launch, LevelError
 from scalograph.control.cpu_tree import FirstTree, cpu_tree
 from scalograph.control.quota import cpu_quota
 from scalograph.control.store import CHANGES, Store, restore_stale

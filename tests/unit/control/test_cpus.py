@@ -2,7 +2,7 @@
 
 import pytest
 
-from scalograph.control.base import Launch, Level, LevelError
+from scalograph.control.control import Launch, Level, LevelError
 from scalograph.control.cpus import CpusControl
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import Record

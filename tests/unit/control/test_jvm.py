@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.base import Launch, Level, LevelError
+from scalograph.control.control import Launch, Level, LevelError
 from scalograph.control.jvm import JvmControl, JvmOptionsControl, default_values
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm

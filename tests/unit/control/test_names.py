@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.base import control
+from scalograph.control.control import control
 from scalograph.design.planner import Run
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -26,7 +26,7 @@ FAN = '''
 from contextlib import contextmanager
 from pathlib import Path
 
-from scalograph.control.base import Control, LevelError
+from scalograph.control.control import Control, LevelError
 
 SETTING = Path(__file__).with_name("speed")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.base import Launch, Level, LevelError
+from scalograph.control.control import Launch, Level, LevelError
 from scalograph.control.scheduler import (
     EXT,
     NEGATIVE_NICE,

@@ -9,7 +9,7 @@ from scalograph.cli.main import _code
 from scalograph.exchange.readers.registry import READERS, Reader
 
 from ..findings.test_table import TREATMENTS, write
-from ..records import record
+from ..records import recorded
 
 TOY = """
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_a_further_reader_is_a_file_and_a_row(toy: Path, capsys: pytest.CaptureF
 
 
 def test_its_figures_stand_beside_a_study(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = [(treatment, record(0.5 + r / 100)) for treatment in TREATMENTS for r in range(3)]
+    made = [(treatment, recorded(0.5 + r / 100)) for treatment in TREATMENTS for r in range(3)]
     write(toy.parent / "journal.jsonl", made)
     assert _code(["import", "toy", str(toy), "--beside", str(toy.parent), "--json"]) == 0
     (one,) = json.loads(capsys.readouterr().out)["benchmarks"]

@@ -14,9 +14,10 @@ import pytest
 from scalograph.control.discover import discover
 from scalograph.control.quota import cpu_quota
 from scalograph.errors import HostError
-from scalograph.machine.doctor import Check, Report, examine
+from scalograph.machine.checks import Check, Report
+from scalograph.machine.doctor import examine
 from scalograph.machine.examine import disk
-from scalograph.machine.floor.kept import (
+from scalograph.machine.floor.kept_floor import (
     KeptNoise,
     keep_noise,
     noise_file,

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.profile.profile_tables import profiled, tables
 from scalograph.profile.values import (
     FILE,
     MAX_BYTES,
     Profile,
     Profiled,
-    Seen,
+    RecordedTasks,
     Stack,
     Waited,
     Waits,
 )
-from scalograph.profile.words import profiled, tables
 from scalograph.protocol.findings import Findings
 from scalograph.report.cells import sheet
 
@@ -23,7 +23,7 @@ from ..records import recorded
 
 PARKS = Waits(n=30, mean_s=0.002, on=(Waited(on="java.util.concurrent.ForkJoinPool", n=30, mean_s=0.002),))
 STACKS = (Stack(frames=("a.b.C.d", "a.E.f", "G.h", "I.j"), n=150, share=0.75),)
-SEEN = Seen(n_samples=200, stacks=STACKS, parks=PARKS)
+SEEN = RecordedTasks(n_samples=200, stacks=STACKS, parks=PARKS)
 
 
 @pytest.fixture

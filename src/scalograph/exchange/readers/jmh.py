@@ -22,13 +22,13 @@ Bin = tuple[Figure, Annotated[int, Field(ge=1, le=1 << 53)]]
 Text = Annotated[str, StringConstraints(max_length=1000)]
 
 
-class _Part(BaseModel):
+class _JmhPart(BaseModel):
     """A part of the document; what is not read here may be anything."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
-class _Metric(_Part):
+class _Metric(_JmhPart):
     unit: Text = Field(alias="scoreUnit")
     forks: Annotated[list[Annotated[list[Figure], Field(min_length=1), FailFast()]], FailFast()] = Field(
         default=[], alias="rawData"
@@ -38,7 +38,7 @@ class _Metric(_Part):
     ] = Field(default=[], alias="rawDataHistogram")
 
 
-class _Result(_Part):
+class _Result(_JmhPart):
     benchmark: Text
     mode: Literal["thrpt", "avgt", "sample", "ss"]
     params: Annotated[dict[Text, Text], Field(max_length=64)] = {}

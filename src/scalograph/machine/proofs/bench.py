@@ -9,7 +9,7 @@ from scalograph.errors import HostError
 from scalograph.machine.proofs.marks import end_marked
 from scalograph.machine.proofs.own_settings import empty_leaves, settings
 from scalograph.machine.proofs.proof import NotProvableError, expect
-from scalograph.machine.proofs.ran import Ran, Watch, read
+from scalograph.machine.proofs.ran import Leftovers, Ran, read
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.begin import begin
 from scalograph.run.hosts.base import Host
@@ -86,7 +86,7 @@ class Bench:
             raise NotProvableError(why, problem.fix or "apt install gcc libc6-dev") from error
 
     def _run(self, planned: Plan, folder: Path) -> list[Ran]:
-        made, watch = begin(planned, folder), Watch(self.mark)
+        made, watch = begin(planned, folder), Leftovers(self.mark)
         instrument, probe = Runner(planned, self._host), self._host.probe.name
         done = run_session(planned, made, instrument, probe, watch.watching, None)
         if done.reason == "interrupted":  # it ends all, as the signal meant

@@ -44,14 +44,14 @@ class Ran:
         return {name: list(figures) for values in parts for name, figures in values.items()}
 
 
-class Watch:
+class Leftovers:
     """Told as progress is, when a run has ended: which processes with the mark are left of it?"""
 
     def __init__(self, mark: str) -> None:
         self.mark, self.left = mark, dict[str, tuple[int, ...]]()
 
     @contextmanager
-    def watching(self, n_before: int, planner: Planner) -> Iterator["Watch"]:
+    def watching(self, n_before: int, planner: Planner) -> Iterator["Leftovers"]:
         """As a session wants its progress."""
         yield self
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from scalograph.control.base import Launch
+from scalograph.control.control import Launch
 from scalograph.control.quiet import Look
 from scalograph.design.planner import Run, Treatment
 from scalograph.protocol.events import Record

@@ -24,7 +24,7 @@ from scalograph.run.hosts.probe import (
     measure,
 )
 from scalograph.run.hosts.ready import build_program
-from scalograph.run.hosts.steps import Steps
+from scalograph.run.hosts.study_steps import StudySteps
 from scalograph.run.interrupts import kept, note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
@@ -67,7 +67,7 @@ class LocalHost:
                 where = "on PATH" if "/" not in name else "an executable file"
                 raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
         study = planned.design.study
-        steps = Steps(planned.program.steps, study.protocol.timeout_s)
+        steps = StudySteps(planned.program.steps, study.protocol.timeout_s)
         steps.begin(started[0], lambda: _folder(study.workload.cwd == "caller"))
         return planned
 
@@ -91,7 +91,7 @@ class LocalHost:
         """
         if kept() is not None:
             return interrupted()
-        steps, first = Steps(spec.steps, spec.timeout_s), spec.launches[0]
+        steps, first = StudySteps(spec.steps, spec.timeout_s), spec.launches[0]
         with _folder(spec.in_callers_folder) as folder:
             if wrong := steps.carry_out("prepare", first, folder):
                 return lost(wrong)

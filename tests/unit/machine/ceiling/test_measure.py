@@ -9,8 +9,8 @@ import pytest
 
 from scalograph.design.planner import Run
 from scalograph.errors import StudyError
-from scalograph.machine.ceiling import kept
-from scalograph.machine.ceiling.kept import (
+from scalograph.machine.ceiling import kept_ceiling
+from scalograph.machine.ceiling.kept_ceiling import (
     KeptCeiling,
     ceiling_file,
     key,
@@ -140,7 +140,7 @@ def test_another_baseline() -> None:
 def measuring(monkeypatch: pytest.MonkeyPatch) -> list[Ceiling]:
     """Ceilings that a measurement gives next."""
     given = [ceiling()]
-    monkeypatch.setattr(kept, "ceiling", lambda host: given.pop(0))
+    monkeypatch.setattr(kept_ceiling, "ceiling", lambda host: given.pop(0))
     return given
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from scalograph.findings.table import Row, Table
-from scalograph.machine.floor.cells import rows as in_words
 from scalograph.machine.floor.floor import (
     difference,
     floor,
     part,
     reference,
 )
+from scalograph.machine.floor.floor_rows import rows as in_words
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_study
 from scalograph.verdict.cause import Cause

@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.control.discover import discover
 from scalograph.machine.doctor import examine
-from scalograph.machine.floor.kept import (
+from scalograph.machine.floor.kept_floor import (
     KeptNoise,
     keep_noise,
     noise_file,

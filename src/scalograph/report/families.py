@@ -1,16 +1,18 @@
-"""Curves as figures take them: families that share a horizontal axis, and the measures drawn over it."""
+"""Curves as the page takes them: families that share a horizontal axis, and the measures drawn over it."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.figure import Overlay
 from scalograph.protocol.findings import Curve, Findings, Point
-from scalograph.questions.cliff.figure import cliff_marks
-from scalograph.questions.scaling.figure import law_line
-from scalograph.report.axis import Factors, key
+from scalograph.report.law_lines import law_line
 from scalograph.report.samples import Samples
+from scalograph.report.share_figure import share_figure
+from scalograph.text.axes import Factors, Levels, key, place_of
 from scalograph.text.escape import prose, visible
 from scalograph.text.format import estimate
+from scalograph.text.plots import COLORS
 from scalograph.text.scale import PLAIN, Scale, shared_scales
 
 DERIVED = {
@@ -18,17 +20,28 @@ DERIVED = {
     "efficiency": "Efficiency",
     "serial_fraction": "Serial fraction (Karp\N{EN DASH}Flatt)",
 }
+# More lines than this to a panel, and the fitted laws wait until they are asked for.
+MANY_LAWS = 3
+LAW_KEY = (
+    "thin line and faint band: fitted scaling law, where shown, dotted past the largest size measured; "
+    "diamond: where it is largest, N*, with its interval"
+)
 
 
-def families(findings: Findings, factors: Factors, samples: Samples) -> list[dict[str, Any]]:
+def families(
+    findings: Findings, factors: Factors, samples: Samples, overlays: Sequence[Overlay]
+) -> list[dict[str, Any]]:
     """Curves along the same factor, over the same other factors, can stand in one figure."""
     kinds: dict[tuple[str, ...], list[Curve]] = {}
     for curve in findings.curves:
         kinds.setdefault((curve.factor, *curve.group), []).append(curve)
-    return [_family(findings, curves, factors, samples) for curves in kinds.values()]
+    made = [_family(findings, curves, factors, samples, overlays) for curves in kinds.values()]
+    return [family for family in made if family["measures"]]
 
 
-def _family(findings: Findings, curves: list[Curve], factors: Factors, samples: Samples) -> dict[str, Any]:
+def _family(
+    findings: Findings, curves: list[Curve], factors: Factors, samples: Samples, overlays: Sequence[Overlay]
+) -> dict[str, Any]:
     factor, names = curves[0].factor, list(curves[0].group)
     varying = [name for name in names if len({key(c.group[name]) for c in curves}) > 1]
     fixed = {name: curves[0].group[name] for name in names if name not in varying}
@@ -37,16 +50,60 @@ def _family(findings: Findings, curves: list[Curve], factors: Factors, samples: 
     axis = factors[factor].axis()
     for one in drawn:
         one["points"].sort(key=lambda point: axis["at"][point["level"]])
+    over = [overlay for overlay in overlays if overlay.factor == factor]
+    line = default_line(curves, varying)
     return {
-        "factor": factor,
         "axis": axis,
         "title": _titled(factors, factor),
         "groups": varying,
+        "line": line,
         "fixed": factors.treatment(fixed),
-        "measures": [m | {"scale": m["scale"].factor} for m in measures],
+        "measures": [_explained(m, drawn, over) for m in measures],
+        "laws": _laws(drawn, measures, varying.index(line) if line else None),
         "curves": drawn,
-        "cliffs": cliff_marks(findings, factor),
+        "shapes": [_placed(shape, factors[factor]) for overlay in over for shape in overlay.shapes],
+        "share": share_figure(curves, line, factors, _titled(factors, factor)),
     }
+
+
+def default_line(curves: Sequence[Curve], varying: Sequence[str]) -> str | None:
+    """Choose the factor that tells lines apart: of those whose levels get a color each the one with the most."""
+    sizes = {name: len({key(curve.group[name]) for curve in curves}) for name in varying}
+    colored = [name for name in varying if sizes[name] <= COLORS]
+    return max(colored, key=lambda name: sizes[name]) if colored else min(varying, key=lambda n: sizes[n], default=None)
+
+
+def _placed(shape: dict[str, Any], levels: Levels) -> dict[str, Any]:
+    """Put a shape where its levels stand."""
+    place = place_of(levels)
+    ends = {end: place(shape[end]) for end in ("x0", "x1")}
+    return shape | {end: round(x, 5) for end, x in ends.items() if x is not None}
+
+
+def _explained(measure: dict[str, Any], drawn: Sequence[dict[str, Any]], over: Sequence[Overlay]) -> dict[str, Any]:
+    """Say how to read a measure."""
+    parts, name = [f"Line: estimate; bars: its {measure['confidence']} interval"], measure["id"]
+    if name == "speedup":
+        parts.append("shaded: interval that holds for all levels at once")
+    if name in ("speedup", "efficiency"):
+        parts.append("dashed gray: ideal")
+    if name == "speedup" and any(curve["law"] for curve in drawn):
+        parts.append(LAW_KEY)
+    return measure | {"scale": measure["scale"].factor, "key": parts + [one.caption for one in over if one.caption]}
+
+
+def _laws(drawn: Sequence[dict[str, Any]], measures: Sequence[dict[str, Any]], line: int | None) -> dict[str, bool]:
+    """Name the lines that can stand under the speedup, and whether they are shown at first."""
+    if all(measure["id"] != "speedup" for measure in measures):
+        return {}
+    few = 1 if line is None else len({curve["group"][line] for curve in drawn})
+    known = {
+        "fitted": any(curve["law"] for curve in drawn),
+        "amdahl": any(curve["law"] and curve["law"]["amdahl"] for curve in drawn),
+        "ideal": any(sum(point["ideal"] is not None for point in curve["points"]) > 1 for curve in drawn),
+    }
+    shown = {"fitted": few <= MANY_LAWS, "amdahl": False, "ideal": True}
+    return {name: shown[name] for name, has in known.items() if has}
 
 
 def _titled(factors: Factors, name: str) -> str:
@@ -119,9 +176,7 @@ def _point(
         "ideal": ideal,
         "values": {name: value for name, value in values.items() if value},
         "rows": samples.add(curve, point),
-        "share": [round(x, 4) for x in point.per_cpu_share],
         "flags": [prose(flag) for flag in point.flags],
-        "failed": point.n_failed,
     }
 
 

@@ -10,7 +10,7 @@ from scalograph.cli.main import _code
 from scalograph.control.quiet import Look
 from scalograph.errors import StudyError
 from scalograph.protocol import journal
-from scalograph.run.hosts import registry
+from scalograph.run.hosts import host_names
 from scalograph.run.hosts.base import Host
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -73,7 +73,7 @@ def replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One file, one row."""
     (tmp_path / "replaying_host.py").write_text(REPLAY)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(registry.HOSTS, "replay", "replaying_host")
+    monkeypatch.setitem(host_names.HOSTS, "replay", "replaying_host")
     monkeypatch.delitem(sys.modules, "replaying_host", raising=False)
     monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", 300.0)
 
@@ -96,13 +96,13 @@ def test_a_whole_study_runs_on_it(replay: None, tmp_path: Path, capsys: pytest.C
 
 def test_one_that_is_not_there_is_named_with_those_that_are() -> None:
     with pytest.raises(StudyError, match=r'--host: no host "moon", expected one of local'):
-        registry.connect("moon")
+        host_names.connect("moon")
 
 
 def test_a_host_is_closed_whatever_happens(monkeypatch: pytest.MonkeyPatch, replay: None) -> None:
     def busy(host: Host) -> Look:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), registry.connected("replay") as host:
+    with pytest.raises(KeyboardInterrupt), host_names.connected("replay") as host:
         busy(host)
     assert len(sys.modules["replaying_host"].CLOSED) == 1

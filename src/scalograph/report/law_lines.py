@@ -1,4 +1,4 @@
-"""Scaling laws as figures take them: lines of speedup where the levels of an axis stand, and words for the optimum."""
+"""Scaling laws as the page takes them: lines of speedup along an axis, and words for the optimum."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -6,14 +6,14 @@ from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Curve, LawDoc
-from scalograph.report.axis import Levels, place_of
+from scalograph.text.axes import Levels, place_of
 from scalograph.text.escape import prose
 from scalograph.text.format import estimate
 
 
 def law_line(curve: Curve, levels: Levels) -> dict[str, Any] | None:
     """The law of a curve; None where it has none, or nothing of it can stand on this axis."""
-    law, place = curve.law, place_of(levels.levels)
+    law, place = curve.law, place_of(levels)
     if law is None:
         return None
     drawn = [(x, i) for i, n in enumerate(law.sizes) if (x := place(n)) is not None]

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.base import Launch
+from scalograph.control.control import Launch
 from scalograph.errors import HostError
 from scalograph.run.hosts.python_probe.tree import parse_stat
-from scalograph.run.hosts.steps import Steps
+from scalograph.run.hosts.study_steps import StudySteps
 
 LAUNCH = Launch(env={"PATH": os.environ["PATH"], "WHO": "me"}, values={"n": 3})
 
 
-def steps(timeout_s: float = 10, **templates: list[str]) -> Steps:
-    return Steps(templates, timeout_s)
+def steps(timeout_s: float = 10, **templates: list[str]) -> StudySteps:
+    return StudySteps(templates, timeout_s)
 
 
 def test_a_step_is_filled_in_and_has_the_environment_and_folder_of_a_run(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_step_that_may_not_be_killed_is_told_and_not_waited_for(
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "kill", forbid)
-    monkeypatch.setattr("scalograph.run.hosts.steps._DEATH_S", 0.2)
+    monkeypatch.setattr("scalograph.run.hosts.study_steps._DEATH_S", 0.2)
     why = steps(0.3, prepare=["sh", "-c", "sleep 60 & wait"]).carry_out("prepare", LAUNCH, tmp_path)
     for pid in spared:
         kill(pid, signal.SIGKILL)

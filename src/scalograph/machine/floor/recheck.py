@@ -8,7 +8,7 @@ from typing import Any
 from scalograph.findings.sample import COUNTED
 from scalograph.machine.floor.changed import ALPHA
 from scalograph.machine.floor.floor import STRETCH, STUDY
-from scalograph.machine.floor.kept import KeptNoise
+from scalograph.machine.floor.kept_floor import KeptNoise
 from scalograph.machine.floor.second_look import second_look
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.noise_floor import Recheck

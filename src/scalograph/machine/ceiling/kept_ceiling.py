@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.errors import HostError
 from scalograph.machine.ceiling.measure import STUDY, ceiling
-from scalograph.machine.floor.kept import noise_file
+from scalograph.machine.floor.kept_floor import noise_file
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.run.hosts.base import Host

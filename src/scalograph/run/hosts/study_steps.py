@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
-from scalograph.control.base import Launch
+from scalograph.control.control import Launch
 from scalograph.errors import HostError
 from scalograph.study.template import fill
 
@@ -18,7 +18,7 @@ _TAIL = 200
 _DEATH_S = 5.0
 
 
-class Steps:
+class StudySteps:
     """The steps of a study, as templates by name; before and after a run, none may take longer than a run."""
 
     def __init__(self, templates: Mapping[str, Sequence[str]], timeout_s: float) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from scalograph.protocol.noise_floor import Floor, Part
+from scalograph.protocol.noise_floor import Floor, FloorPart
 from scalograph.text.quantities import two_digits
 
 UNKNOWN = "not known"
@@ -17,21 +17,21 @@ def rows(floor: Floor) -> Iterator[list[str]]:
         yield [f"smallest effect, {n} runs each", *(_effect(part, n) for part in floor.parts)]
 
 
-def _count(part: Part) -> str:
+def _count(part: FloorPart) -> str:
     return f"{part.n} of {part.n_runs}"
 
 
-def _disturbed(part: Part) -> str:
+def _disturbed(part: FloorPart) -> str:
     share = 100 * (part.n_runs - part.n) / part.n_runs if part.n_runs else 0
     told = [f"{name} {n}" for name, n in part.causes.items()] + ([f"failed {part.n_failed}"] if part.n_failed else [])
     return f"{share:.0f} %" + (f" ({', '.join(told)})" if told else "")
 
 
-def _median(part: Part) -> str:
+def _median(part: FloorPart) -> str:
     return UNKNOWN if part.median_s is None else f"{part.median_s:.4g} s"
 
 
-def _spread(part: Part) -> str:
+def _spread(part: FloorPart) -> str:
     spread = part.spread
     if spread is None:
         return UNKNOWN
@@ -39,22 +39,22 @@ def _spread(part: Part) -> str:
     return f"{two_digits(spread.sd_log_percent)} % [{low} .. {high}]"
 
 
-def _on_end(part: Part) -> str:
+def _on_end(part: FloorPart) -> str:
     return UNKNOWN if part.reference is None else f"{two_digits(part.reference.spread.sd_log_percent)} %"
 
 
-def _difference(part: Part) -> str:
+def _difference(part: FloorPart) -> str:
     d = part.difference
     if d is None or d.percent is None or d.low is None or d.high is None:
         return UNKNOWN
     return f"{d.percent:+.2g} % [{d.low:+.2g} .. {d.high:+.2g}]" + (", not 0" if d.is_false else "")
 
 
-def _effect(part: Part, n: int) -> str:
+def _effect(part: FloorPart, n: int) -> str:
     return f"{two_digits(part.detectable_percent[n])} %" if n in part.detectable_percent else UNKNOWN
 
 
-_ROWS: tuple[tuple[str, Callable[[Part], str]], ...] = (
+_ROWS: tuple[tuple[str, Callable[[FloorPart], str]], ...] = (
     ("runs that count", _count),
     ("disturbed or failed", _disturbed),
     ("median time", _median),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scalograph.design.planner import Run
-from scalograph.machine.floor import measure
+from scalograph.machine.floor import recheck
 from scalograph.machine.floor.floor import STRETCH, STUDY
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import Record
@@ -34,7 +34,7 @@ class Recorded:
 
 
 def scored(host: Recorded) -> tuple[list[float], int]:
-    return measure.scored(run_unkept(measure.shortened(FACTS), host))
+    return recheck.scored(run_unkept(recheck.shortened(FACTS), host))
 
 
 def took(seconds: float, **more: Any) -> Record:
@@ -63,7 +63,7 @@ def test_an_interrupted_run_ends_the_look() -> None:
 def test_nothing_to_hold_against() -> None:
     """An earlier form of the file: nothing is run, and nothing said."""
     earlier = kept().model_validate(EARLIER)
-    assert measure.recheck(LocalHost(ProbeProgram(("/nonexistent",))), earlier) is None
+    assert recheck.recheck(LocalHost(ProbeProgram(("/nonexistent",))), earlier) is None
 
 
 def test_the_study_asks_for_what_the_floor_reads() -> None:

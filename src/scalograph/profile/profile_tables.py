@@ -7,7 +7,7 @@ from scalograph.errors import ProtocolError
 from scalograph.profile.values import (
     Profile,
     Profiled,
-    Seen,
+    RecordedTasks,
     Waits,
     read,
 )
@@ -79,7 +79,7 @@ def _flags(one: Profiled) -> list[str]:
     return few + ([f"{one.seen.n_lost} events were not read: counts are too low"] if one.seen.n_lost else [])
 
 
-def _methods(labels: Sequence[str], every: Sequence[tuple[Profiled, Seen]]) -> TableDoc:
+def _methods(labels: Sequence[str], every: Sequence[tuple[Profiled, RecordedTasks]]) -> TableDoc:
     columns = [Column(name="method", kind="text"), Column(name="share", unit="%")]
     table = _table("profile-methods", "Methods on top, in a run apart", _METHODS, labels, columns)
     table.rows.extend(
@@ -91,7 +91,7 @@ def _methods(labels: Sequence[str], every: Sequence[tuple[Profiled, Seen]]) -> T
 
 
 # A column of the table of waits: its name, unit and kind, and what it holds.
-_Held = tuple[Column, Callable[[Profiled, Seen], Cell]]
+_Held = tuple[Column, Callable[[Profiled, RecordedTasks], Cell]]
 _HELD: list[_Held] = [
     (Column(name="parks a task"), lambda one, seen: _per(seen.parks.n, one.n_tasks)),
     (Column(name="mean park", unit="s"), lambda one, seen: _rounded(seen.parks.mean_s)),
@@ -106,7 +106,7 @@ _HELD: list[_Held] = [
 ]
 
 
-def _waits(labels: Sequence[str], every: Sequence[tuple[Profiled, Seen]]) -> TableDoc:
+def _waits(labels: Sequence[str], every: Sequence[tuple[Profiled, RecordedTasks]]) -> TableDoc:
     """Columns in which nothing happened are left out."""
     held = [(column, [get(one, seen) for one, seen in every]) for column, get in _HELD]
     held = [(column, cells) for column, cells in held if any(cell not in (None, 0, "") for cell in cells)]

@@ -1,7 +1,7 @@
-"""Where the levels of a factor stand on a horizontal axis."""
+"""The factors of a study as figures name them, and where their levels stand on a horizontal axis."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -50,9 +50,13 @@ class Levels:
     def texts(self) -> list[str]:
         return [visible(level_text(level, self.unit)) for level in self.levels]
 
+    def kind(self) -> Literal["log", "linear", "category"]:
+        """Kind of scale that spaces them well."""
+        return "log" if self.ratios else scale(self.levels)
+
     def axis(self) -> dict[str, Any]:
         """Kind of scale, position and label of each level."""
-        kind = "log" if self.ratios else scale(self.levels)
+        kind = self.kind()
         bare = [visible(level_text(level)) for level in self.levels]
         return {"scale": kind, "at": [_place(kind, i, x) for i, x in enumerate(self.levels)], "labels": bare}
 
@@ -88,16 +92,16 @@ def _place(kind: str, i: int, level: Level) -> float:
     return math.log10(float(level)) if kind == "log" else float(level)
 
 
-def place_of(levels: list[Level]) -> Callable[[float], float | None]:
+def place_of(one: Levels) -> Callable[[float], float | None]:
     """Where a number between the levels would stand on their axis; None where the axis does not reach it.
 
-    >>> place_of([10, 11, 24, 25])(17.5)
+    >>> place_of(Levels("n", "n", "", [10, 11, 24, 25]))(17.5)
     1.5
     """
-    kind = scale(levels)
+    kind = one.kind()
     if kind != "category":
         return lambda x: _place(kind, 0, x)
-    known = sorted((float(x), i) for i, x in enumerate(levels) if isinstance(x, int | float))
+    known = sorted((float(x), i) for i, x in enumerate(one.levels) if isinstance(x, int | float))
 
     def between(x: float) -> float | None:
         for (a, i), (b, j) in pairwise(known):
@@ -109,13 +113,16 @@ def place_of(levels: list[Level]) -> Callable[[float], float | None]:
 
 
 class Factors:
-    """All factors of a study by name; one that only a curve mentions is added."""
+    """All factors of a study by name; one that only a curve mentions is added.
 
-    def __init__(self, findings: Findings) -> None:
-        declared = findings.study.factors
-        self.known = {f.name: _levels(f) for f in declared}
-        if findings.cliffs and (searched := self.known.get(findings.cliffs.factor)):
-            measured = {point.level for curve in findings.curves for point in curve.points}
+    Factors of `by_ratio` have the levels that were measured, on a logarithmic axis.
+    """
+
+    def __init__(self, findings: Findings, by_ratio: Iterable[str] = ()) -> None:
+        self.known = {f.name: _levels(f) for f in findings.study.factors}
+        for searched in (self.known[name] for name in by_ratio if name in self.known):
+            curves = [curve for curve in findings.curves if curve.factor == searched.name]
+            measured = {point.level for curve in curves for point in curve.points}
             levels = [level for level in searched.levels if level in measured]
             self.known[searched.name] = Levels(searched.name, searched.title, searched.unit, levels, ratios=True)
 

@@ -1,0 +1,244 @@
+"""Timelines as a figure: which CPUs ran a program's tasks, and above the line the tasks that waited for one."""
+
+import math
+from statistics import fmean
+from typing import Any
+
+from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
+from scalograph.protocol.findings import Findings, TimelineDoc
+from scalograph.text.axes import Factors
+from scalograph.text.escape import prose, visible
+from scalograph.text.format import DASH, number, significant
+from scalograph.text.plots import MARGIN, axis, escaped, faded, outside
+from scalograph.text.scale import Scale, scale_for
+
+MAX_CELLS = 300_000  # CPUs x bins over all timelines: about 0.4 MB in the page
+MAX_TASKS = 12
+# The one row of a run whose switches were too many to record each.
+TREE = "all"
+# Fewer tasks than this on CPUs are one at most, with what comes and goes beside it.
+ALONE = 1.25
+# More CPUs than this are a map, not bands; and the picture as numbers has so many rows at most.
+FEW_CPUS, FEW_ROWS = 8, 20
+KEY = (
+    "Of each treatment, the run nearest the median. Below the line: tasks on a CPU, one band for each CPU. Above it: "
+    "tasks that were ready and had to wait (vertical scales differ)."
+)
+TITLE = "On the CPUs over time"
+
+
+def figures(findings: Findings, factors: Factors) -> list[Figure]:
+    """Draw two timelines at a time; one that a degraded probe left empty is passed over."""
+    kept = [(t, whole) for t in findings.timelines if (whole := drawable(t.timeline))]
+    if not kept:
+        return []
+    cells = sum(len(whole["cpus"]) * len(whole["busy_ns"][0]) for _, whole in kept)
+    merge = 1 if cells <= MAX_CELLS else 2 ** math.ceil(math.log2(cells / MAX_CELLS))
+    scale = scale_for("ns", [whole["bin_ns"] * len(whole["busy_ns"][0]) for _, whole in kept])
+    views = [_view(t, Bins(whole, merge, scale), factors) for t, whole in kept]
+    shown = (0, len(views) - 1) if len(views) > 1 else (0,)
+    return [Figure("timelines", TITLE, KEY, views, shown, choice="Treatment")]
+
+
+def untimed(findings: Findings) -> str:
+    """Why there is no timeline; empty where there is one, or nothing was run."""
+    if findings.runs.n_done == 0 or any(drawable(t.timeline) for t in findings.timelines):
+        return ""
+    refused = next((d for d in findings.degraded if "records" in d.what), None)
+    why = f"{refused.what}: {refused.why}{f'; {refused.fix}' if refused.fix else ''}" if refused else "no run has one"
+    return prose(f"No timeline of tasks on CPUs ({why}).")
+
+
+def drawable(timeline: dict[str, Any]) -> dict[str, Any] | None:
+    """The timeline where its rows and bins agree, as protocol/probe.md has them, else None.
+
+    Where switches were too many to record, the tree as a whole is one row, and nobody knows who waited.
+    """
+    tree = timeline.get("tree_busy_ns")
+    if timeline.get("cpus") == [] and isinstance(tree, list):
+        timeline = {**timeline, "cpus": [TREE], "busy_ns": [tree], "waiting_ns": None}
+    cpus, busy, waiting = (timeline.get(name) for name in ("cpus", "busy_ns", "waiting_ns"))
+    if not (isinstance(cpus, list) and isinstance(busy, list) and cpus and len(busy) == len(cpus)):
+        return None
+    rows = busy if waiting is None and cpus == [TREE] else [*busy, waiting]
+    return timeline if _agree(rows) and _is_positive(timeline.get("bin_ns")) else None
+
+
+def _agree(rows: list[Any]) -> bool:
+    return all(isinstance(row, list) and row and len(row) == len(rows[0]) and _numeric(row) for row in rows)
+
+
+def _is_positive(x: Any) -> bool:
+    return isinstance(x, int | float) and x > 0
+
+
+def _numeric(row: list[Any]) -> bool:
+    return all(isinstance(x, int | float) and math.isfinite(x) for x in row)
+
+
+class Bins:
+    """A timeline in the steps in which it is drawn: percent of each CPU, and tasks that waited, where that is known."""
+
+    def __init__(self, timeline: dict[str, Any], merge: int, scale: Scale) -> None:
+        bin_ns = timeline["bin_ns"] * merge
+        rows = [[x / bin_ns for x in merged(row, merge)] for row in timeline["busy_ns"]]
+        waits = [x / bin_ns for x in merged(timeline["waiting_ns"] or [], merge)]
+        self.width, self.unit = bin_ns * scale.factor, scale.unit
+        self.cpus = [visible(str(cpu)) for cpu in timeline["cpus"]]
+        self.busy: list[list[int]] = [[round(100 * x) for x in row] for row in rows]
+        self.waiting = [float(f"{x:.3g}") for x in waits]
+        self.words = in_words(rows, waits)
+        self.tasks = _tasks(timeline.get("tasks"))
+
+    @property
+    def n(self) -> int:
+        """How many steps there are."""
+        return len(self.busy[0])
+
+    def most(self) -> int:
+        """CPUs that the axis holds: all rows, or what the tree as one row had at most."""
+        return max(len(self.cpus), math.ceil(max(self.busy[0]) / 100))
+
+
+def _view(doc: TimelineDoc, bins: Bins, factors: Factors) -> View:
+    title, run = factors.treatment(doc.treatment) or visible(doc.run), visible(doc.run)
+    label = f"Tasks on CPUs over time, {title}. {bins.words}"
+    details = [_busiest(bins, run)] if bins.tasks else []
+    note = bins.words if bins.tasks else f"{bins.words} The tasks of this run were not recorded."
+    data, layout = _drawn(bins)
+    reach, more = bins.width * bins.n, [*details, _over_time(bins, run)]
+    return View([Plot(label, data, layout, title, note=note, details=more, reach=reach, size="large")], name=title)
+
+
+def _drawn(bins: Bins) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    few, waits = len(bins.cpus) <= FEW_CPUS, bool(bins.waiting)
+    top = bins.most()
+    rows = (
+        {"range": [0, top * 102], **_whole_cpus(top)}
+        if few
+        else {"range": [-0.5, len(bins.cpus) - 0.5], "showgrid": False}
+    )
+    below = {"domain": [0, 0.56 if waits else 1], "title": {"text": "on a CPU" if few else "CPU"}}
+    time = axis(f"time since the start ({bins.unit})", (0, bins.width * bins.n), anchor="y", nticks=6, **outside())
+    layout: dict[str, Any] = {"margin": MARGIN, "xaxis": time, "yaxis": below | rows}
+    split = {"type": "line", "xref": "paper", "yref": "paper", "x0": 0, "x1": 1, "y0": 0.59, "y1": 0.59}
+    if waits:
+        layout["yaxis2"] = {
+            "domain": [0.63, 1],
+            "range": [0, max(1, *bins.waiting) * 1.05],
+            "nticks": 4,
+            "title": {"text": "waiting"},
+        }
+        layout["shapes"] = [split | {"line": {"color": "ink", "width": 1}}]
+    return [*(_bands(bins) if few else [_map(bins)]), *([_waiting(bins)] if waits else [])], layout
+
+
+def _whole_cpus(top: int) -> dict[str, Any]:
+    """Put a tick at whole CPUs, of which 100 percent each are drawn."""
+    ticks = range(0, top + 1, math.ceil(top / 4))
+    return {"tickmode": "array", "tickvals": [100 * n for n in ticks], "ticktext": [*map(str, ticks)]}
+
+
+def _steps(bins: Bins, values: list[Any], color: str, **more: Any) -> dict[str, Any]:
+    """Draw a line that keeps each value for the whole of its step."""
+    style = {"type": "scatter", "mode": "lines", "x0": 0, "dx": bins.width, "y": [*values, values[-1]]}
+    return {**style, "line": {"color": color, "shape": "hv", "width": 1}} | more
+
+
+def _bands(bins: Bins) -> list[dict[str, Any]]:
+    """Stack a band for each CPU, the first at the bottom."""
+    shades = [faded("line-0", 0.9 - 0.55 * i / len(bins.cpus)) for i in range(len(bins.cpus))]
+    edge = {"line": {"width": 0.6, "color": "paper", "shape": "hv"}, "stackgroup": "cpus"}
+    tell = [f"%{{x:.3g}} {bins.unit}: CPU {escaped(cpu)} busy %{{y}} %<extra></extra>" for cpu in bins.cpus]
+    return [
+        _steps(bins, row, "paper", **edge, fillcolor=shade, hovertemplate=text)
+        for text, row, shade in zip(tell, bins.busy, shades, strict=True)
+    ]
+
+
+def _map(bins: Bins) -> dict[str, Any]:
+    return {
+        "type": "heatmap", "x0": bins.width / 2, "dx": bins.width, "z": bins.busy, "zmin": 0, "zmax": 100,
+        "showscale": False, "colorscale": [[0, "paper"], [1, "line-0"]],
+        "hovertemplate": f"%{{x:.3g}} {bins.unit}: %{{z}} %<extra></extra>",
+    }  # fmt: skip
+
+
+def _waiting(bins: Bins) -> dict[str, Any]:
+    tell = f"%{{x:.3g}} {bins.unit}: %{{y:.3g}} waiting<extra></extra>"
+    return _steps(
+        bins, bins.waiting, "wait", yaxis="y2", fill="tozeroy", fillcolor=faded("wait", 0.35), hovertemplate=tell
+    )
+
+
+def _busiest(bins: Bins, run: str) -> Details:
+    table = TextTable(f"Busiest tasks of run {run}", ["task", "on CPU", "waiting", "moves"], bins.tasks)
+    return Details("Busiest tasks", [table])
+
+
+def _over_time(bins: Bins, run: str) -> Details:
+    """The picture as numbers, in a few steps of time."""
+    step = math.ceil(bins.n / FEW_ROWS)
+    few = len(bins.cpus) <= FEW_CPUS
+    each = [f"CPU {cpu} (%)" for cpu in bins.cpus] if few else []
+    head = [f"from ({bins.unit})", "on a CPU", *each, *(["waiting"] if bins.waiting else [])]
+    rows = []
+    for start in range(0, bins.n, step):
+        means = [fmean(row[start : start + step]) for row in bins.busy]
+        waits = [f"{fmean(bins.waiting[start : start + step]):.3g}"] if bins.waiting else []
+        shares = [f"{mean:.0f}" for mean in means] if few else []
+        rows.append([f"{start * bins.width:.3g}", f"{sum(means) / 100:.3g}", *shares, *waits])
+    return Details("This timeline as a table", [TextTable(f"Tasks over time, run {run}", head, rows)])
+
+
+def in_words(busy: list[list[float]], waiting: list[float]) -> str:
+    """What a timeline shows, for who does not see it.
+
+    Args:
+        busy: for each CPU, the share of each bin for which a task ran there.
+        waiting: tasks that waited in each bin; empty where that is not known.
+
+    >>> in_words([[1, 1, 1, 1], [0, 1, 1, 0]], [0, 2, 0, 0])
+    'On average 1.5 tasks are on a CPU; for 50 % of the time about one or none. On average 0.5 wait, at most 2.'
+    """
+    running = [sum(column) for column in zip(*busy, strict=True)]
+    alone = sum(x < ALONE for x in running) / len(running)
+    most = f"for {100 * alone:.0f} % of the time about one or none"
+    told = f"On average {fmean(running):.3g} tasks are on a CPU; {most}."
+    if not waiting:
+        return f"{told} How many wait is not known: there were too many switches to record each."
+    return f"{told} On average {fmean(waiting):.3g} wait, at most {max(waiting):.3g}."
+
+
+def merged(row: list[float], merge: int) -> list[float]:
+    """Neighboring bins added up.
+
+    >>> merged([1, 2, 3, 4, 5], 2)
+    [3, 7, 5]
+    """
+    return row if merge == 1 else [sum(row[i : i + merge]) for i in range(0, len(row), merge)]
+
+
+def _tasks(tasks: Any) -> list[list[str]]:
+    """Name, CPU time, waiting time and moves of the busiest tasks."""
+    listed = [t for t in tasks if isinstance(t, dict)] if isinstance(tasks, list) else []
+    cpu = scale_for("ns", [_number(t.get("cpu_ns")) for t in listed])
+    wait = scale_for("ns", [_number(t.get("wait_ns")) for t in listed])
+    return [
+        [
+            prose(f"{t.get('name', '')} ({t.get('tid', '?')})"),
+            _figure(t.get("cpu_ns"), cpu.factor, cpu.unit),
+            _figure(t.get("wait_ns"), wait.factor, wait.unit),
+            number(_number(t.get("migrations"))),
+        ]
+        for t in listed[:MAX_TASKS]
+    ]
+
+
+def _number(x: Any) -> float | None:
+    return float(x) if isinstance(x, int | float) and not isinstance(x, bool) else None
+
+
+def _figure(x: Any, factor: float, unit: str) -> str:
+    value = _number(x)
+    return DASH if value is None else f"{significant(value * factor)} {unit}"
