@@ -4,13 +4,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from scalograph.questions.asked import AskedFactors, Option
-from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.ranges import search_levels
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
-
-TABLES = "cliff"
 
 
 @dataclass(frozen=True)
@@ -31,8 +28,13 @@ class CliffOptions:
         return AskedFactors({self.factor: search_levels(self.range)}, per_worker=self.per_worker)
 
 
+OPTIONS = CliffOptions
+
+
 def figures(found: "Findings") -> dict[str, Any]:
     """The most probable cliff by itself, and all that was found."""
+    from scalograph.questions.cliff.document import Cliffs
+
     one = found.document("cliff", Cliffs)
     first = max(one.cliffs, key=lambda cliff: cliff.probability, default=None) if one else None
     return {
