@@ -14,11 +14,11 @@ from scalograph.questions.registry import having, role
 
 
 class Searches(TyperGroup):
-    """A command for each question that says how a command line asks it."""
+    """A command for each question that has a role `find` (scalograph.questions.asked)."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Name the questions in the order of their registry."""
-        return having("find")
+        """Name the questions that a command line can ask."""
+        return sorted(having("find"))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Make one command from the options of its question."""
@@ -45,8 +45,8 @@ def _find() -> None:
 
 
 def _search(question: str) -> Callable[..., int]:
-    """Search for the answer to one question: its own options stand before those of every search."""
-    asks = role(question, "find").OPTIONS
+    """One command, with the options that the question declares before those of every search."""
+    options_of = role(question, "find").OPTIONS
 
     def search(asked: QuestionOptions, options: SearchOptions) -> int:
         from scalograph.cli.adhoc.from_options import searched_study
@@ -56,5 +56,5 @@ def _search(question: str) -> Callable[..., int]:
         study = searched_study(question, asked.factors(), options)
         return carried_out(study, options, lambda session: tell_search(session, question, options.json))
 
-    search.__doc__ = asks.__doc__
-    return bundled(search, asks, SearchOptions)
+    search.__doc__ = options_of.__doc__
+    return bundled(search, options_of, SearchOptions)

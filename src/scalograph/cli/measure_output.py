@@ -17,7 +17,8 @@ from scalograph.cli.console import (
     say,
     tell,
 )
-from scalograph.cli.options import CommandOptions, SweepOptions
+from scalograph.cli.measure_command import SweepOptions
+from scalograph.cli.options import CommandOptions
 from scalograph.cli.outcome import tell_failures, tell_how_on
 from scalograph.errors import Exit, HostError, StudyError
 from scalograph.protocol import journal
