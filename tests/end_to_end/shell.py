@@ -1,11 +1,22 @@
-"""The command as a user has it: a process, its exit code, what it printed."""
+"""The command as a user has it: its exit code and what it printed, of a process or in this one."""
 
+import io
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
+import pytest
+
+from scalograph.cli.main import main
+from scalograph.control.store import Store
+
+# One worker takes all that holds the machine's lock, changes its settings, or asserts what was measured on it.
+machine = pytest.mark.xdist_group("machine")
+UNLOCKED = Store(None, None)
 STUDY = """\
 version = 1
 name = "small"
@@ -48,6 +59,37 @@ def scalograph(
         ["scalograph", *map(str, arguments)], cwd=cwd, env=environment(**(env or {})), capture_output=True, text=True,
         timeout=timeout, check=False,
     )  # fmt: skip
+
+
+def in_process(
+    *arguments: object, cwd: Path, env: Mapping[str, str] | None = None, store: Store = UNLOCKED
+) -> subprocess.CompletedProcess[str]:
+    """Run `scalograph ARGUMENTS` here: it answers the same, without the second in which a process starts.
+
+    It neither holds the machine nor looks for long whether it is quiet: not for tests of what is measured on it.
+    """
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["scalograph", *map(str, arguments)]
+    with pytest.MonkeyPatch.context() as patch, _handlers(), redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", argv)
+        patch.setattr(Store, "of_machine", lambda: store)
+        patch.setattr("scalograph.control.quiet.LOOK_S", 0.01)
+        patch.setattr("scalograph.control.quiet.GLANCE_S", 0.01)
+        patch.chdir(cwd)
+        for name, value in environment(**(env or {})).items():
+            patch.setenv(name, value)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    return subprocess.CompletedProcess(argv, int(ended.value.code or 0), out.getvalue(), err.getvalue())
+
+
+@contextmanager
+def _handlers() -> Iterator[None]:
+    """A command that ends by signals sets handlers; ours come back."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def degraded(folder: Path) -> dict[str, str]:
