@@ -1,6 +1,7 @@
 """The command as a user has it: its exit code and what it printed, of a process or in this one."""
 
 import io
+import json
 import os
 import signal
 import subprocess
@@ -94,7 +95,18 @@ def _handlers() -> Iterator[None]:
 
 def degraded(folder: Path) -> dict[str, str]:
     """An environment in which the degraded probe measures: always there, and quick to start."""
-    program = folder / "degraded-probe"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m scalograph.hosts.degraded "$@"\n')
+    return _probe(folder / "degraded-probe", "")
+
+
+def simulated(folder: Path, walls: Mapping[str, float], noise_percent: float = 1) -> dict[str, str]:
+    """An environment in which no time passes: of each command line, the seconds that it would take are given."""
+    table = {command: {"wall_ns": seconds * 1e9} for command, seconds in walls.items()}
+    model = folder / "model.json"
+    model.write_text(json.dumps({"seed": 1, "noise_percent": noise_percent, "table": table}))
+    return _probe(folder / "simulated-probe", f'[ $# -gt 0 ] || set -- --simulate "{model}"')
+
+
+def _probe(program: Path, first: str) -> dict[str, str]:
+    program.write_text(f'#!/bin/sh\n{first}\nexec "{sys.executable}" -m scalograph.hosts.degraded "$@"\n')
     program.chmod(0o755)
     return {"SCALOGRAPH_PROBE": str(program)}
