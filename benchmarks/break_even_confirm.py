@@ -17,14 +17,15 @@ from pathlib import Path
 
 import numpy as np
 
-from scalograph import results, table
-from scalograph.analysis.isoline import SURE
-from scalograph.answer.break_even import Told, told_again
-from scalograph.answer.sample import COUNTED
 from scalograph.cli.five_stops import run_declared
-from scalograph.declare import Declared, declare
-from scalograph.responses import primary
-from scalograph.shipped import shipped_study
+from scalograph.findings import table
+from scalograph.findings.sample import COUNTED
+from scalograph.protocol import results
+from scalograph.questions.break_even.answer import Told, told_again
+from scalograph.questions.break_even.model import SURE
+from scalograph.study.declare import Declared, declare
+from scalograph.study.responses import primary
+from scalograph.study.shipped import shipped_study
 
 NAMES = {1: "loses", -1: "wins"}
 

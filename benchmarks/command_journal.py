@@ -7,8 +7,8 @@ from itertools import accumulate, chain, product
 from pathlib import Path
 from typing import Any
 
-from scalograph.identity import as_journaled, study_hash
-from scalograph.study import parse
+from scalograph.study.identity import as_journaled, study_hash
+from scalograph.study.load import parse
 
 SEED = 7
 N_ITERATIONS = 10

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import RegularGridInterpolator
 
-from scalograph.simulate.isolines import RANGES, ForkJoin, spread_points
+from scalograph.questions.break_even.truth import RANGES, ForkJoin, spread_points
 from scalograph.simulate.noise import FloatArray, Noise
 from scalograph.simulate.runs import run_scores
 

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 import numpy as np
 from statistics_common import Case, Measure, main, share
 
-from scalograph.analysis import compare, speedup
-from scalograph.simulate import NOISES, Noise, a_a, sweep
-from scalograph.simulate.runs import Order
+from scalograph.analysis.compare import compare
+from scalograph.analysis.speedup import speedup
+from scalograph.simulate.noise import NOISES, Noise
+from scalograph.simulate.runs import Order, a_a, sweep
 
 TARGET = (0.0, 6.0)
 DRIFT = 0.06

@@ -12,9 +12,17 @@ from math import exp, log, sqrt
 import numpy as np
 from statistics_common import Case, Measure, main, share
 
-from scalograph.simulate import NOISES, Noise
-from scalograph.simulate.cliffs import Draw, Program, bend, curve, jump, line, moving, search
-from scalograph.simulate.noise import FloatArray
+from scalograph.questions.cliff.truth import (
+    Draw,
+    Program,
+    bend,
+    curve,
+    jump,
+    line,
+    moving,
+    search,
+)
+from scalograph.simulate.noise import NOISES, FloatArray, Noise
 from scalograph.simulate.runs import run_scores
 
 TOP, NEAR = 512, 0.05

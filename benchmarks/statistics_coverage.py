@@ -11,16 +11,14 @@ import numpy as np
 from scipy import stats
 from statistics_common import Case, Measure, main, share
 
-from scalograph.analysis import (
-    Estimate,
-    minimum_detectable_effect,
-    paired_ratio,
-    ratio,
-    speedup,
-    summarize,
-)
-from scalograph.simulate import NOISES, Noise, coverage, run_iterations, run_scores, sweep
-from scalograph.simulate.noise import FloatArray, Truth
+from scalograph.analysis.compare import minimum_detectable_effect
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.interval import summarize
+from scalograph.analysis.ratio import paired_ratio, ratio
+from scalograph.analysis.speedup import speedup
+from scalograph.simulate.coverage import coverage
+from scalograph.simulate.noise import NOISES, FloatArray, Noise, Truth
+from scalograph.simulate.runs import run_iterations, run_scores, sweep
 
 TARGET = (93.0, 97.0)
 POWER = (78.0, 82.0)

@@ -5,9 +5,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from statistics_common import Case, Measure, main, share
 
-from scalograph.simulate import NOISES, Noise, lock_collapse, usl
-from scalograph.simulate.noise import FloatArray
-from scalograph.simulate.searches import Answer, capped, with_model, without_model
+from scalograph.questions.effective_cpus.truth import (
+    Answer,
+    capped,
+    with_model,
+    without_model,
+)
+from scalograph.simulate.curves import lock_collapse, usl
+from scalograph.simulate.noise import NOISES, FloatArray, Noise
 
 CPUS = range(1, 13)
 TARGETS = {"low": (95.0, 100.0), "high": (93.0, 100.0)}

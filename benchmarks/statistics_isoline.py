@@ -16,13 +16,21 @@ from isoline_grid import N_PAIRS
 from isoline_grid import errors as errors_of_whole_grid
 from statistics_common import SEED, Case, Measure, main
 
-from scalograph.analysis.isoline import Surface
-from scalograph.analysis.isoline_mean import Axis
-from scalograph.simulate import NOISES, Noise
-from scalograph.simulate.break_even import Asked
-from scalograph.simulate.break_even import asked as asked_until_it_ends
-from scalograph.simulate.isolines import RANGES, ForkJoin, axes, errors, fork_join, pair, search, spread_points
-from scalograph.simulate.noise import FloatArray
+from scalograph.questions.break_even.model import Surface
+from scalograph.questions.break_even.model_mean import Axis
+from scalograph.questions.break_even.truth import (
+    RANGES,
+    ForkJoin,
+    axes,
+    errors,
+    fork_join,
+    pair,
+    search,
+    spread_points,
+)
+from scalograph.questions.break_even.truth_search import Asked
+from scalograph.questions.break_even.truth_search import asked as asked_until_it_ends
+from scalograph.simulate.noise import NOISES, FloatArray, Noise
 
 Method = Callable[[ForkJoin, int, int, np.random.Generator, Noise], Surface]
 

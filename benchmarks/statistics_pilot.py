@@ -5,10 +5,16 @@ from collections.abc import Iterator
 import numpy as np
 from statistics_common import Case, Measure, main, share
 
-from scalograph.analysis import iterations_per_run
-from scalograph.analysis.pilot import MOST_RUNS, Pilot, pilot, runs_for
+from scalograph.analysis.allocate import iterations_per_run
 from scalograph.analysis.stopping import half_width
-from scalograph.simulate import NOISES, Noise, run_iterations
+from scalograph.questions.pilot.model import (
+    MOST_RUNS,
+    Pilot,
+    pilot,
+    runs_for,
+)
+from scalograph.simulate.noise import NOISES, Noise
+from scalograph.simulate.runs import run_iterations
 
 PRECISION = 0.02
 TREATMENTS, RUNS, ITERATIONS = 4, 3, 5

@@ -7,8 +7,7 @@ import numpy as np
 from statistics_common import Case, Measure, main
 
 from scalograph.analysis.steady import Steady, steady
-from scalograph.simulate import NOISES, Noise
-from scalograph.simulate.noise import FloatArray
+from scalograph.simulate.noise import NOISES, FloatArray, Noise
 
 
 def courses(noise: Noise, n: int, change: Callable[[FloatArray], None], right: Callable[[Steady], bool]) -> Measure:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 from statistics_common import Case, Measure, main
 
-from scalograph.analysis import summarize
+from scalograph.analysis.interval import summarize
 from scalograph.analysis.stopping import Stopping, half_width
-from scalograph.simulate import NOISES, Noise, run_scores
-from scalograph.simulate.noise import FloatArray
+from scalograph.simulate.noise import NOISES, FloatArray, Noise
+from scalograph.simulate.runs import run_scores
 
 MOST = 200
 PLANNED = {"low": 40, "high": 70}

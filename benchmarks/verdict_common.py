@@ -14,8 +14,8 @@ from typing import Any
 from probe_common import build, probe
 from scipy.stats import binom
 
-from scalograph.analysis import Estimate
-from scalograph.analysis.verdict import Judgment, judge
+from scalograph.analysis.estimate import Estimate
+from scalograph.verdict.judge import Judgment, judge
 
 CPUS = sorted(os.sched_getaffinity(0))[:2]
 SEED = 20

@@ -14,7 +14,7 @@ from probe_rounds import Round, main
 from verdict_common import SEED, UNDECIDED, Work, flagged, record
 from verdict_witness import witnessed
 
-from scalograph.analysis.verdict import judge
+from scalograph.verdict.judge import judge
 
 THREADS = 512
 LENGTHS = (0.1, 0.5, 2.2)

@@ -21,8 +21,8 @@ from verdict_study import small_study
 from verdict_tools import at_hand, missing
 from verdict_witness import witnessed
 
-from scalograph.analysis import Estimate
-from scalograph.ceiling.compare import ratio
+from scalograph.analysis.estimate import Estimate
+from scalograph.machine.ceiling.verdict import ratio
 
 SECONDS = 0.5
 ROUNDS, OF_PEERS = 200, 40

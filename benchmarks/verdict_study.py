@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from verdict_common import Work, judged
 
-from scalograph.analysis import Estimate, ratio
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.ratio import ratio
 
 RUNS = 5
 # Threads, seconds, and 1 where the run was flagged.

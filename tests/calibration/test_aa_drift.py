@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from scalograph.analysis import compare, speedup
-from scalograph.simulate import HIGH, LOW, Noise, a_a, sweep
-from scalograph.simulate.runs import Order
+from scalograph.analysis.compare import compare
+from scalograph.analysis.speedup import speedup
+from scalograph.simulate.noise import HIGH, LOW, Noise
+from scalograph.simulate.runs import Order, a_a, sweep
 
 NOISES = pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
 

@@ -6,8 +6,16 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from scalograph.simulate import HIGH, LOW, Noise
-from scalograph.simulate.cliffs import Draw, bend, curve, jump, line, moving, search
+from scalograph.questions.cliff.truth import (
+    Draw,
+    bend,
+    curve,
+    jump,
+    line,
+    moving,
+    search,
+)
+from scalograph.simulate.noise import HIGH, LOW, Noise
 
 TOP, N_CASES = 512, 10
 

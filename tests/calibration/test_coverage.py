@@ -12,25 +12,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scalograph.analysis import (
-    Estimate,
-    minimum_detectable_effect,
-    paired_ratio,
-    ratio,
-    speedup,
-    summarize,
-)
-from scalograph.simulate import (
-    HIGH,
-    LOW,
-    Noise,
-    coverage,
-    run_iterations,
-    run_scores,
-    sweep,
-)
-from scalograph.simulate.coverage import Coverage
-from scalograph.simulate.noise import FloatArray, Truth
+from scalograph.analysis.compare import minimum_detectable_effect
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.interval import summarize
+from scalograph.analysis.ratio import paired_ratio, ratio
+from scalograph.analysis.speedup import speedup
+from scalograph.simulate.coverage import Coverage, coverage
+from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise, Truth
+from scalograph.simulate.runs import run_iterations, run_scores, sweep
 
 CASES = 3000
 NOISES = pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])

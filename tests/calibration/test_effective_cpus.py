@@ -5,9 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from scalograph.simulate import HIGH, LOW, Noise
-from scalograph.simulate.noise import FloatArray
-from scalograph.simulate.searches import Answer, capped, with_model, without_model
+from scalograph.questions.effective_cpus.truth import (
+    Answer,
+    capped,
+    with_model,
+    without_model,
+)
+from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise
 
 CPUS = range(1, 13)
 # Of the search with the model, which weighs thousands of programs after each run.

@@ -2,10 +2,15 @@
 
 import numpy as np
 
-from scalograph.analysis.isoline_mean import Axis
-from scalograph.simulate import HIGH
-from scalograph.simulate.break_even import asked
-from scalograph.simulate.isolines import axes, errors, fork_join, search
+from scalograph.questions.break_even.model_mean import Axis
+from scalograph.questions.break_even.truth import (
+    axes,
+    errors,
+    fork_join,
+    search,
+)
+from scalograph.questions.break_even.truth_search import asked
+from scalograph.simulate.noise import HIGH
 
 
 def pooled(n_pairs: int, blind: bool = False, odd: bool = False, n_cases: int = 5) -> float:

@@ -3,10 +3,16 @@
 import numpy as np
 import pytest
 
-from scalograph.analysis import iterations_per_run
-from scalograph.analysis.pilot import SURE, Pilot, pilot, runs_for
+from scalograph.analysis.allocate import iterations_per_run
 from scalograph.analysis.stopping import half_width
-from scalograph.simulate import HIGH, LOW, Noise, run_iterations
+from scalograph.questions.pilot.model import (
+    SURE,
+    Pilot,
+    pilot,
+    runs_for,
+)
+from scalograph.simulate.noise import HIGH, LOW, Noise
+from scalograph.simulate.runs import run_iterations
 
 MIXED = Noise(within=0.06, between=0.03)
 N_CASES = 300

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.stopping import Stopping
-from scalograph.simulate import HIGH, LOW, Noise, run_scores
+from scalograph.simulate.noise import HIGH, LOW, Noise
+from scalograph.simulate.runs import run_scores
 
 
 def sequential(rule: Stopping, noise: Noise, n_cases: int, seed: int) -> tuple[float, float]:

@@ -107,6 +107,6 @@ def simulated(folder: Path, walls: Mapping[str, float], noise_percent: float = 1
 
 
 def _probe(program: Path, first: str) -> dict[str, str]:
-    program.write_text(f'#!/bin/sh\n{first}\nexec "{sys.executable}" -m scalograph.hosts.degraded "$@"\n')
+    program.write_text(f'#!/bin/sh\n{first}\nexec "{sys.executable}" -m scalograph.run.hosts.python_probe "$@"\n')
     program.chmod(0o755)
     return {"SCALOGRAPH_PROBE": str(program)}

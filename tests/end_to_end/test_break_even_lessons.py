@@ -13,8 +13,13 @@ from typing import Any
 
 import pytest
 
-from scalograph.build import build
-from scalograph.workload import fill, load, shipped, shipped_study
+from scalograph.run.build import build
+from scalograph.study.workload import (
+    fill,
+    load,
+    shipped,
+    shipped_study,
+)
 
 from .shell import degraded, in_process
 from .test_workloads import Said, through_pipes

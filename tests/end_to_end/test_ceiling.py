@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.build import build
-from scalograph.ceiling.measure import ceiling
-from scalograph.ceiling.values import WORDS
 from scalograph.control.discover import discover
 from scalograph.control.store import lock_machine
 from scalograph.errors import HostError
-from scalograph.hosts.probe import find_probe
-from scalograph.workload import fill, load, shipped
+from scalograph.machine.ceiling.measure import ceiling
+from scalograph.protocol.machine_ceiling import WORDS
+from scalograph.run.build import build
+from scalograph.run.hosts.probe import find_probe
+from scalograph.study.workload import fill, load, shipped
 
 WORKLOAD = load(shipped("ceiling"))
 KINDS = [str(kind) for kind in WORKLOAD.parameters["kind"].choices or ()]

@@ -14,8 +14,13 @@ from uuid import uuid4
 
 import pytest
 
-from scalograph.analysis.verdict import judge
-from scalograph.hosts.probe import DEGRADED, PROGRAM, find_probe, measure
+from scalograph.run.hosts.probe import (
+    DEGRADED,
+    PROGRAM,
+    find_probe,
+    measure,
+)
+from scalograph.verdict.judge import judge
 
 from .shell import machine
 

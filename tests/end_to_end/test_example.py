@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scalograph import table
-from scalograph.answer import findings
+from scalograph.findings import table
+from scalograph.questions.assemble import findings
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "studies").glob("*/example/journal.jsonl.gz"))
 

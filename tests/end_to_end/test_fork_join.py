@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.build import build
 from scalograph.control.jvms import find
 from scalograph.errors import HostError
-from scalograph.workload import fill, load, shipped
+from scalograph.run.build import build
+from scalograph.study.workload import fill, load, shipped
 
 from .shell import degraded, in_process
 from .test_workloads import MASK, Said, through_pipes

@@ -19,8 +19,14 @@ from uuid import uuid4
 
 import pytest
 
-from scalograph.hosts.probe import DEGRADED, PROGRAM, capabilities, find_probe, measure
-from scalograph.hosts.records import CopyEvent, Record
+from scalograph.protocol.events import CopyEvent, Record
+from scalograph.run.hosts.probe import (
+    DEGRADED,
+    PROGRAM,
+    capabilities,
+    find_probe,
+    measure,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 SANITY = ROOT / "workloads" / "sanity"
@@ -377,7 +383,7 @@ def test_a_caller_that_is_killed_leaves_nothing(
     token: str, probe: Sequence[str], command: Callable[..., dict[str, Any]]
 ) -> None:
     asked = spec(command("containment", token=token), command("hang", token=token))
-    code = f"from scalograph.hosts.probe import measure; measure({asked!r}, {list(probe)!r})"
+    code = f"from scalograph.run.hosts.probe import measure; measure({asked!r}, {list(probe)!r})"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     with subprocess.Popen([DEGRADED[0], "-c", code], start_new_session=True, env=environment) as caller:
         # The command line of the caller carries the token too.

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.findings import Findings
+from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
 
 INSTALL = "apt-get install chromium"

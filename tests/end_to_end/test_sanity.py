@@ -15,18 +15,18 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli.sanity import sanity
+from scalograph.cli.sanity_output import sanity
 from scalograph.control.discover import discover
 from scalograph.control.store import lock_machine
-from scalograph.declare import check
-from scalograph.hosts.probe import find_probe
-from scalograph.hosts.records import Record
-from scalograph.sanity.bench import Bench
-from scalograph.sanity.claims import CLAIMS
-from scalograph.sanity.proof import DisprovedError, NotProvableError
-from scalograph.sanity.proving import judged
-from scalograph.sanity.ran import Ran
-from scalograph.shipped import shipped
+from scalograph.machine.proofs.bench import Bench
+from scalograph.machine.proofs.claims import CLAIMS
+from scalograph.machine.proofs.proof import DisprovedError, NotProvableError
+from scalograph.machine.proofs.proving import judged
+from scalograph.machine.proofs.ran import Ran
+from scalograph.protocol.events import Record
+from scalograph.run.hosts.probe import find_probe
+from scalograph.study.declare import check
+from scalograph.study.shipped import shipped
 
 SANITY = shipped("sanity/pinning").parent
 WAIT_S = 300.0
@@ -49,7 +49,7 @@ def test_nothing_is_wrong_with_this_machine(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("scalograph.cli.alone.WAIT_S", WAIT_S)
+    monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", WAIT_S)
     code = sanity(json=True)
     told = json.loads(capsys.readouterr().out)
     assert [proof["name"] for proof in told["proofs"]] == list(CHECKS)
@@ -221,7 +221,7 @@ def test_exclusive_cpus_that_are_not_given_back_are_told(truth: Bench, monkeypat
     folder = truth.folder / "exit-code-settings"
     owned = [replace(ran, treatment={**ran.treatment, "isolation": "exclusive"}) for ran in truth.done[folder]]
     monkeypatch.setitem(truth.done, folder, owned)
-    monkeypatch.setattr("scalograph.sanity.restored.refusal", lambda: None)
+    monkeypatch.setattr("scalograph.machine.proofs.restored.refusal", lambda: None)
     assert "given back" in CHECKS["exclusive CPUs"](truth)
     monkeypatch.setattr(truth, "before", {**truth.before, "/cg/cpuset.cpus.effective": "0-63"})
     with pytest.raises(DisprovedError, match=r"cpuset.cpus.effective: absent, expected 0-63"):
@@ -238,7 +238,7 @@ def test_a_cgroup_that_stays_is_told(truth: Bench, monkeypatch: pytest.MonkeyPat
     folder = truth.folder / "containment-study"
     lie = told(lambda fields: fields["header"].update(cgroup="scalograph-1a"))
     monkeypatch.setitem(truth.done, folder, [lie(ran) for ran in truth.done[folder]])
-    monkeypatch.setattr("scalograph.sanity.restored.homes", lambda: [tmp_path])
+    monkeypatch.setattr("scalograph.machine.proofs.restored.homes", lambda: [tmp_path])
     assert "none is left" in CHECKS["containment: cgroup"](truth)
     (tmp_path / "scalograph-1a").mkdir()
     with pytest.raises(DisprovedError, match=r"1 of .* still there"):
@@ -248,8 +248,8 @@ def test_a_cgroup_that_stays_is_told(truth: Bench, monkeypatch: pytest.MonkeyPat
 def test_an_empty_cgroup_left_by_anybody_of_ours_is_told(
     truth: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("scalograph.sanity.restored.empty_leaves", lambda: {tmp_path / "scalograph-2b"})
-    monkeypatch.setattr("scalograph.sanity.restored._SETTLE_S", 0.0)
+    monkeypatch.setattr("scalograph.machine.proofs.restored.empty_leaves", lambda: {tmp_path / "scalograph-2b"})
+    monkeypatch.setattr("scalograph.machine.proofs.restored._SETTLE_S", 0.0)
     with pytest.raises(DisprovedError, match="1 cgroups that runs left empty"):
         CHECKS["settings restored"](truth)
 
@@ -265,7 +265,7 @@ if lie == "mask":
     command["cpus"] = None
 if lie == "our settings":
     os.sched_setaffinity(os.getppid(), {min(os.sched_getaffinity(0))})
-probe = [sys.executable, "-P", "-m", "scalograph.hosts.degraded"]
+probe = [sys.executable, "-P", "-m", "scalograph.run.hosts.python_probe"]
 done = subprocess.run(probe, input=json.dumps(spec), stdout=subprocess.PIPE, text=True)
 if lie == "leftover":
     sleep = [sys.executable, "-S", "-c", "import time; time.sleep(60)", *command["argv"]]

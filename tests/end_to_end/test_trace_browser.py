@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.findings import Findings, Level, TaskTrace
+from scalograph.protocol.findings import Findings, Level, TaskTrace
 from scalograph.report.html import write
 
 from ..unit.report import even_sample as sample

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.build import build
 from scalograph.control.jvms import find
 from scalograph.errors import HostError
-from scalograph.facts import Jvm
-from scalograph.workload import fill, load, shipped
+from scalograph.protocol.facts import Jvm
+from scalograph.run.build import build
+from scalograph.study.workload import fill, load, shipped
 
 JVMS = find()
 FORMS = re.compile(r"ready|iteration \d+ \d+ \d+ \d+( \d+)?|value [a-z][a-z0-9_]{0,63} -?\d+(\.\d+)?", re.ASCII)

@@ -5,8 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.hosts.degraded import lines, spec
-from scalograph.hosts.records import EVENTS, Record, parse_event, parse_events, parse_record
+from scalograph.protocol.events import (
+    EVENTS,
+    Record,
+    parse_event,
+    parse_events,
+    parse_record,
+)
+from scalograph.run.hosts.python_probe import lines, spec
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "protocol" / "examples"
 

@@ -4,11 +4,11 @@ import csv
 
 import pytest
 
-from scalograph.design import design
-from scalograph.facts import CpuFact, HostFacts, Jvm
-from scalograph.study import load
+from scalograph.design.resolve import design
+from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
+from scalograph.study.load import load
 from scalograph.study.quick import quickened
-from scalograph.workload import shipped_study
+from scalograph.study.workload import shipped_study
 
 FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),), jvms=(Jvm(name="17", java="java", release=17, build="17.0.0"),))
 FOLDER = shipped_study("fork-join")

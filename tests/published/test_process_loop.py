@@ -3,10 +3,10 @@
 import csv
 from pathlib import Path
 
-from scalograph.answer.published_file import read_rows
-from scalograph.answer.published_physics import objected
-from scalograph.declare import declare
-from scalograph.workload import shipped_study
+from scalograph.findings.published_file import read_rows
+from scalograph.findings.published_physics import objected
+from scalograph.study.declare import declare
+from scalograph.study.workload import shipped_study
 
 PRINTED = Path(__file__).parent / "process-loop-1cpu.csv"
 

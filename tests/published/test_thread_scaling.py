@@ -5,12 +5,14 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from scalograph.answer.published import level
-from scalograph.design import Treatment, design
-from scalograph.facts import CpuFact, HostFacts
-from scalograph.study import Study, load
+from scalograph.design.planner import Treatment
+from scalograph.design.resolve import design
+from scalograph.findings.published import level
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.study.load import load
+from scalograph.study.model import Study
 from scalograph.study.quick import quickened
-from scalograph.workload import shipped_study
+from scalograph.study.workload import shipped_study
 
 Row = dict[str, str]
 TWO_CPUS = HostFacts(cpus=(CpuFact(cpu=0, core=0), CpuFact(cpu=1, core=1)))

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scalograph import conduct, stops
-from scalograph.analysis.verdict import Judgment
-from scalograph.conduct import Conducted, Plan
-from scalograph.declare import declare
+from scalograph.cli import last_stops
 from scalograph.design.planner import Run
-from scalograph.facts import HostFacts
-from scalograph.findings import Findings
+from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.findings import Findings
+from scalograph.run import session
+from scalograph.run.session import Conducted, Plan
+from scalograph.study.declare import declare
+from scalograph.verdict.judge import Judgment
 
 
 @dataclass(kw_only=True)
@@ -34,11 +35,11 @@ class Simulated:
 def planned(folder: Path, text: str, facts: HostFacts) -> Plan:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "study.toml").write_text(text)
-    return conduct.plan(declare(folder), facts)
+    return session.plan(declare(folder), facts)
 
 
 def run(folder: Path, machine: Simulated, text: str, facts: HostFacts) -> tuple[Conducted, Findings]:
     plan = planned(folder / "study", text, facts)
-    made = conduct.begin(plan, folder / "results")
-    done = conduct.conduct(plan, made, machine, "probe", lambda n, planner: nullcontext(machine), None)
-    return done, stops.analyze(made.folder)[0]
+    made = session.begin(plan, folder / "results")
+    done = session.conduct(plan, made, machine, "probe", lambda n, planner: nullcontext(machine), None)
+    return done, last_stops.analyze(made.folder)[0]

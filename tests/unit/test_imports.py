@@ -13,8 +13,18 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "scalograph"
 HEAVY = {"numpy", "scipy", "polars", "plotly", "jinja2"}
 # What works on numbers and journals must work on any machine: it cannot even reach what runs something.
-RUNNING = ("scalograph.runner", "scalograph.hosts.local", "scalograph.hosts.probe", "scalograph.control")
-OFFLINE = ("analysis", "simulate", "table", "answer", "report", "imported", "profile.stacks", "profile.beside")
+RUNNING = ("scalograph.run", "scalograph.control")
+OFFLINE = (
+    "analysis",
+    "simulate",
+    "verdict",
+    "protocol",
+    "findings",
+    "report",
+    "exchange",
+    "profile.stacks",
+    "profile.beside",
+)
 
 
 def imported(*arguments: str) -> set[str]:
@@ -82,7 +92,7 @@ def test_what_reads_never_reaches_what_runs(room: str) -> None:
 
 
 def test_a_study_knows_units_and_errors_only() -> None:
-    known = ("scalograph.study", "scalograph.units", "scalograph.errors")
+    known = ("scalograph.study", "scalograph.protocol", "scalograph.text", "scalograph.errors")
     assert {name for name in reach("study") if not any(inside(name, k) for k in known)} - {"scalograph"} == set()
 
 
@@ -92,4 +102,4 @@ def test_numbers_know_numbers_only() -> None:
 
 
 def test_the_sources_were_read() -> None:
-    assert "scalograph.runner" in reach("conduct") and "scalograph.hosts.local" in reach("cli")
+    assert "scalograph.run.loop" in reach("run.session") and "scalograph.run.hosts.local" in reach("cli")

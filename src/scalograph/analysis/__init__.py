@@ -1,48 +1,40 @@
-"""Estimates from arrays of numbers; knows nothing of runs on a machine."""
+"""Estimates from arrays of numbers; knows nothing of runs on a machine.
 
-from scalograph.analysis.allocate import (
-    Allocation,
-    Spread,
-    baseline_repeats,
-    iterations_per_run,
-    spread,
-)
-from scalograph.analysis.compare import (
-    Comparison,
-    compare,
-    holm,
-    minimum_detectable_effect,
-)
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.interval import summarize
-from scalograph.analysis.ratio import paired_ratio, ratio
-from scalograph.analysis.score import score, scores
-from scalograph.analysis.serial_fraction import karp_flatt
-from scalograph.analysis.speedup import SpeedupPoint, speedup
-from scalograph.analysis.usl import Usl, fit_usl
-from scalograph.analysis.usl_predict import Boundary, predict
+What a notebook needs stands here under its own name and is imported when it is first used.
+"""
 
-__all__ = [
-    "Allocation",
-    "Boundary",
-    "Comparison",
-    "Estimate",
-    "SpeedupPoint",
-    "Spread",
-    "Usl",
-    "baseline_repeats",
-    "compare",
-    "fit_usl",
-    "holm",
-    "iterations_per_run",
-    "karp_flatt",
-    "minimum_detectable_effect",
-    "paired_ratio",
-    "predict",
-    "ratio",
-    "score",
-    "scores",
-    "speedup",
-    "spread",
-    "summarize",
-]
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "Allocation": "allocate",
+    "Boundary": "usl_predict",
+    "Comparison": "compare",
+    "Estimate": "estimate",
+    "SpeedupPoint": "speedup",
+    "Spread": "allocate",
+    "Usl": "usl",
+    "baseline_repeats": "allocate",
+    "compare": "compare",
+    "fit_usl": "usl",
+    "holm": "compare",
+    "iterations_per_run": "allocate",
+    "karp_flatt": "serial_fraction",
+    "minimum_detectable_effect": "compare",
+    "paired_ratio": "ratio",
+    "predict": "usl_predict",
+    "ratio": "ratio",
+    "score": "score",
+    "scores": "score",
+    "speedup": "speedup",
+    "spread": "allocate",
+    "summarize": "interval",
+}
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name from its home."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -6,9 +6,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from scalograph.analysis.contrast import Contrast, paired, welch
-from scalograph.analysis.estimate import Estimate, t_quantile
-from scalograph.analysis.sample import FloatArray, Scores, as_array, center
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.sample import (
+    FloatArray,
+    Scores,
+    as_array,
+    center,
+)
 from scalograph.analysis.simultaneous import paired_level, shared_correlation, welch_level
+from scalograph.analysis.students_t import t_quantile
 
 Blocks = Mapping[int, Sequence[Hashable]]
 Means = Mapping[int, Mapping[Hashable, float]]

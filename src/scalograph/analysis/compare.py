@@ -9,9 +9,10 @@ import numpy as np
 from scipy.special import stdtrit
 
 from scalograph.analysis.contrast import Contrast, paired, welch
-from scalograph.analysis.estimate import Estimate, check_confidence, t_quantile
+from scalograph.analysis.estimate import Estimate, check_confidence
 from scalograph.analysis.ratio import paired_ratio, pairs, ratio
 from scalograph.analysis.sample import Scores, has_logs, present
+from scalograph.analysis.students_t import t_quantile
 
 Label = Literal["faster", "slower", "equivalent", "uncertain"]
 Better = Literal["lower", "higher"]

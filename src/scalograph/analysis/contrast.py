@@ -6,8 +6,9 @@ from typing import Self
 
 from scipy.special import stdtr
 
-from scalograph.analysis.estimate import Estimate, exp, need_runs, t_quantile
+from scalograph.analysis.estimate import Estimate, exp, need_runs
 from scalograph.analysis.sample import Center, FloatArray, center
+from scalograph.analysis.students_t import satterthwaite, t_quantile
 
 WELCH = "ratio of typical runs, Welch t on log scores"
 PAIRED = "ratio of typical runs, paired t on log scores"
@@ -88,13 +89,3 @@ def _df(one: Center, two: Center) -> float:
     """
     found, (least, most) = satterthwaite(one, two), sorted((one.df, two.df))
     return min(found, least + 1) if least <= _FEW_DF and most >= 4 * least else found
-
-
-def satterthwaite(one: Center, two: Center) -> float:
-    """Degrees of freedom of the difference of two means with their own variances."""
-    largest = max(one.se, two.se)
-    if largest == 0:
-        return float(one.df + two.df)
-    # Scaled by the larger, because the fourth power of a small standard error underflows.
-    u, v = (one.se / largest) ** 2, (two.se / largest) ** 2
-    return (u + v) ** 2 / (u**2 / one.df + v**2 / two.df)

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from scipy.special import stdtrit
-
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -25,12 +23,12 @@ class Estimate:
     True
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
-    confidence: float
-    n: int
-    method: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    confidence: float = 0.95
+    n: int = 0
+    method: str = ""
     warnings: tuple[str, ...] = ()
 
     def contains(self, x: float) -> bool:
@@ -80,23 +78,6 @@ def finite(x: float) -> float | None:
 def exp(x: float) -> float | None:
     """Exponential of `x`, or None where that exceeds what a float can hold."""
     return math.exp(x) if x < 709.0 else None
-
-
-def t_quantile(confidence: float, df: float) -> float:
-    """Half-width, in standard errors, of a two-sided Student t interval.
-
-    Args:
-        confidence: nominal coverage, between 0 and 1, both excluded.
-        df: degrees of freedom, above zero; need not be whole.
-
-    Raises:
-        ValueError: when `confidence` is no probability.
-
-    >>> round(t_quantile(0.95, 4), 3)
-    2.776
-    """
-    check_confidence(confidence)
-    return float(stdtrit(df, 0.5 + confidence / 2))
 
 
 def check_confidence(confidence: float) -> None:

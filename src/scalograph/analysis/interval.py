@@ -16,15 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from scalograph.analysis.estimate import (
-    Estimate,
-    check_confidence,
-    exp,
-    finite,
-    need_runs,
-    t_quantile,
-    unknown,
-)
+from scalograph.analysis.estimate import Estimate, check_confidence, exp, finite, need_runs, unknown
 from scalograph.analysis.sample import (
     IDENTICAL,
     Center,
@@ -35,6 +27,7 @@ from scalograph.analysis.sample import (
     present,
     trim_note,
 )
+from scalograph.analysis.students_t import t_quantile
 
 Estimand = Literal["typical", "mean"]
 TYPICAL = "typical run (geometric mean), Student t on log scores"

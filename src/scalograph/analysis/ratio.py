@@ -4,8 +4,13 @@ import math
 
 import numpy as np
 
-from scalograph.analysis.contrast import PAIRED, WELCH, paired, welch
-from scalograph.analysis.estimate import Estimate, check_confidence, finite, need_runs, t_quantile, unknown
+from scalograph.analysis.contrast import (
+    PAIRED,
+    WELCH,
+    paired,
+    welch,
+)
+from scalograph.analysis.estimate import Estimate, check_confidence, finite, need_runs, unknown
 from scalograph.analysis.sample import (
     FloatArray,
     Scores,
@@ -15,6 +20,7 @@ from scalograph.analysis.sample import (
     present,
     trim_note,
 )
+from scalograph.analysis.students_t import t_quantile
 
 FIELLER = "ratio of means, Fieller interval"
 

@@ -10,11 +10,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from scalograph.analysis.baseline import Blocks, Columns, blocked_columns, unpaired, unpaired_columns
+from scalograph.analysis.baseline import (
+    Blocks,
+    Columns,
+    blocked_columns,
+    unpaired,
+    unpaired_columns,
+)
 from scalograph.analysis.compare import Better
 from scalograph.analysis.estimate import Estimate, check_confidence, unknown
 from scalograph.analysis.ratio import ratio
-from scalograph.analysis.sample import FloatArray, Scores, has_logs, present
+from scalograph.analysis.sample import (
+    FloatArray,
+    Scores,
+    has_logs,
+    present,
+)
 from scalograph.analysis.serial_fraction import karp_flatt
 
 Work = Literal["total", "per-worker"]

@@ -16,7 +16,12 @@ from typing import Literal
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray, Scores, has_logs, present
+from scalograph.analysis.sample import (
+    FloatArray,
+    Scores,
+    has_logs,
+    present,
+)
 
 Kind = Literal["flat", "warm-up", "slowdown", "no steady state", "not assessed"]
 

@@ -14,9 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.estimate import Estimate, t_quantile
+from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.sample import FloatArray, Scores, center, has_logs, present
+from scalograph.analysis.sample import (
+    FloatArray,
+    Scores,
+    center,
+    has_logs,
+    present,
+)
+from scalograph.analysis.students_t import t_quantile
 
 TRIM = 0.05
 FIRST_LOOK = 8

@@ -14,7 +14,7 @@ import numpy as np
 
 from scalograph.analysis.estimate import Estimate, need_runs, unknown
 from scalograph.analysis.law import Law, Plain, Relative
-from scalograph.analysis.profile import limit, lower_end, upper_end
+from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
 from scalograph.analysis.sample import FloatArray
 
 Weights = Literal["relative", "none"]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate, unknown
 from scalograph.analysis.law import Law
-from scalograph.analysis.profile import limit, lower_end, upper_end
+from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
 from scalograph.analysis.usl import N_PARAMETERS, Usl
 
 # So many times the largest size that was measured, and no further.

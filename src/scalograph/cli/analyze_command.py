@@ -12,7 +12,7 @@ def command(source: Source, json: Json = False, gate: Gate = False) -> int:
     scalograph analyze scalograph-results/thread-scaling/latest
     scalograph analyze journal.jsonl --json | jq .trust
     """
-    from scalograph.stops import analyze, exit_code
+    from scalograph.cli.last_stops import analyze, exit_code
 
     found, file = analyze(source)
     if json:

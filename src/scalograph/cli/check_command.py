@@ -23,9 +23,9 @@ def command(
     scalograph check my-study.toml
     scalograph check --schema > study.schema.json    for an editor that completes
     """
-    from scalograph.declare import check
     from scalograph.errors import StudyError
-    from scalograph.identity import as_journaled
+    from scalograph.study.declare import check
+    from scalograph.study.identity import as_journaled
     from scalograph.study.model import Study
 
     if schema:

@@ -34,11 +34,11 @@ def command(
 
         raise StudyError.one("doctor", "--quick without --noise", "both", "add --noise")
     if noise:
-        from scalograph.cli.noise import noise as measure
+        from scalograph.cli.noise_output import noise as measure
 
         return measure(json, quick)
     if sanity:
-        from scalograph.cli.sanity import sanity as prove
+        from scalograph.cli.sanity_output import sanity as prove
 
         return prove(json)
     return _examine(json)
@@ -47,8 +47,8 @@ def command(
 def _examine(json: bool) -> int:
     from dataclasses import asdict
 
-    from scalograph.doctor import examine
-    from scalograph.hosts.probe import capabilities, find_probe
+    from scalograph.machine.doctor import examine
+    from scalograph.run.hosts.probe import capabilities, find_probe
 
     probe = find_probe()
     report = examine(Path("/"), capabilities(probe.argv))

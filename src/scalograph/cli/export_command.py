@@ -18,8 +18,9 @@ def command(
     \b
     scalograph export scalograph-results/thread-scaling/latest --to thread-scaling.csv
     """
-    from scalograph import results, table
-    from scalograph.export import observations, write
+    from scalograph.exchange.export import observations, write
+    from scalograph.findings import table
+    from scalograph.protocol import results
 
     read = table.load(results.journal_of(source))
     for text in read.warnings:

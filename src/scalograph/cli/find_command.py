@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from scalograph.cli.find_asked import Asked, wish_of
 from scalograph.cli.find_even_command import break_even
 from scalograph.cli.measure_command import (
     Cleanup,
@@ -19,8 +18,15 @@ from scalograph.cli.measure_command import (
     Timeout,
     Within,
 )
-from scalograph.cli.measured import Start, carried_out
-from scalograph.cli.options import Json, MaxRuns, OutDir, WaitQuiet, WhenBusy
+from scalograph.cli.measure_output import Start, carried_out
+from scalograph.cli.options import (
+    Json,
+    MaxRuns,
+    OutDir,
+    WaitQuiet,
+    WhenBusy,
+)
+from scalograph.cli.search_options import Asked, wish_of
 
 group = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -68,8 +74,8 @@ def effective_cpus(
     scalograph find effective-cpus --max-cpus 16 --prepare 'make clean' -- make -j64
     scalograph find effective-cpus --response 'believed_cpus: using ([0-9]+) cores' -- ./prog
     """
-    from scalograph.cli.found import tell_effective_cpus
-    from scalograph.measure.cpu_levels import cpu_levels
+    from scalograph.cli.adhoc.cpu_levels import cpu_levels
+    from scalograph.cli.search_output import tell_effective_cpus
 
     cpus = {"cpus": cpu_levels(len(os.sched_getaffinity(0)), max_cpus)}
     factors = ({"threads": str(threads)} if threads else {}) | cpus
@@ -106,8 +112,8 @@ def cliff(
     scalograph find cliff --factor threads --range 1:512 -- ./prog -t {threads}
     scalograph find cliff --factor size --range 1:65536 --json -- ./prog {size}
     """
-    from scalograph.cli.found import tell_cliffs
-    from scalograph.measure.search_levels import search_levels
+    from scalograph.cli.adhoc.search_levels import search_levels
+    from scalograph.cli.search_output import tell_cliffs
 
     asked = Asked(command, max_reruns, budget, max_runs, timeout, shell, setup, prepare, cleanup, env, response)
     start = Start(wait_quiet=wait_quiet, when_busy=when_busy)

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from scalograph.cli.find_asked import Asked, wish_of
 from scalograph.cli.measure_command import (
     Cleanup,
     Command,
@@ -17,8 +16,15 @@ from scalograph.cli.measure_command import (
     Timeout,
     Within,
 )
-from scalograph.cli.measured import Start, carried_out
-from scalograph.cli.options import Json, MaxRuns, OutDir, WaitQuiet, WhenBusy
+from scalograph.cli.measure_output import Start, carried_out
+from scalograph.cli.options import (
+    Json,
+    MaxRuns,
+    OutDir,
+    WaitQuiet,
+    WhenBusy,
+)
+from scalograph.cli.search_options import Asked, wish_of
 
 Axis = list[str] | None
 _NAMED = "LOW:HIGH or levels; NAME=... where it is no {{{}}}; may be repeated."
@@ -56,8 +62,8 @@ def break_even(
     scalograph find break-even --size n=16:65536 --workers p=1,2,4,8 -- ./prog {version} {n} {p}
     scalograph find break-even --versions ./plain,./threaded --size 1:4096 -- {version} {size}
     """
-    from scalograph.cli.found import tell_break_even
-    from scalograph.measure.even_levels import checked_share, even_axes, two_versions
+    from scalograph.cli.adhoc.break_even_levels import checked_share, even_axes, two_versions
+    from scalograph.cli.search_output import tell_break_even
 
     axes = even_axes({"size": size, "workers": workers, "clients": clients, None: factor})
     both = two_versions(versions)

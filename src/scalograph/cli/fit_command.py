@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scalograph.cli.console import emit_json, out, printable, tell
+from scalograph.cli.console import (
+    emit_json,
+    out,
+    printable,
+    tell,
+)
 from scalograph.cli.options import Json
 
 if TYPE_CHECKING:
@@ -34,8 +39,8 @@ def command(
     scalograph fit data.csv --x users --y requests_per_s --predict 64 --json
     """
     from scalograph.errors import StudyError
-    from scalograph.laws import laws
-    from scalograph.points import read_points
+    from scalograph.exchange.csv_points import read_points
+    from scalograph.exchange.fit import laws
 
     if weights not in ("relative", "none"):
         raise StudyError.one("--weights", f'"{weights}"', "relative or none")
@@ -77,10 +82,10 @@ def _points(found: dict[str, Any]) -> "Table":
 
 
 def _shown(estimate: dict[str, Any] | None) -> str:
-    from scalograph.findings import EstimateDoc
-    from scalograph.report.format import estimate as shown
+    from scalograph.analysis.estimate import Estimate
+    from scalograph.text.format import estimate as shown
 
-    return "" if estimate is None else str(shown(EstimateDoc.model_validate(estimate)))
+    return "" if estimate is None else str(shown(Estimate(**estimate)))
 
 
 def sentences(found: dict[str, Any]) -> list[str]:

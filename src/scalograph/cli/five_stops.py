@@ -4,22 +4,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from scalograph import conduct, results
-from scalograph.cli.alone import alone
-from scalograph.cli.before import examined
 from scalograph.cli.console import say
+from scalograph.cli.machine_lock import alone
+from scalograph.cli.preflight import examined
 from scalograph.cli.progress import LiveProgress
-from scalograph.conduct import Conducted, Plan
 from scalograph.control.discover import discover
-from scalograph.declare import Declared
-from scalograph.design import Planner
-from scalograph.hosts.local import LocalHost
-from scalograph.hosts.probe import find_probe
-from scalograph.hosts.ready import build_program
-from scalograph.planning import outlook
-from scalograph.quiet_gate import QuietGate
-from scalograph.units import format_duration
-from scalograph.uses import prepared
+from scalograph.design.planner import Planner
+from scalograph.protocol import results
+from scalograph.questions.planners import outlook
+from scalograph.run import session
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.ready import build_program
+from scalograph.run.provenance import prepared
+from scalograph.run.quiet_gate import QuietGate
+from scalograph.run.session import Conducted, Plan
+from scalograph.study.declare import Declared
+from scalograph.text.units import format_duration
 
 
 def run_declared(
@@ -50,7 +51,7 @@ def run_declared(
 def _alone(
     declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None, ceiling: bool, noise: bool
 ) -> Conducted:
-    planned = conduct.plan(declared, discover())
+    planned = session.plan(declared, discover())
     probe = find_probe()
     if probe.warning:
         say(probe.warning, "yellow")
@@ -61,14 +62,14 @@ def _alone(
     # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
     earlier = results.latest(declared.study.name, folder) if resume else None
     learned = examined(planned, probe.argv, ceiling, noise)
-    made = earlier or conduct.begin(planned, folder)
+    made = earlier or session.begin(planned, folder)
     if made.warning:
         say(made.warning, "yellow")
     _announce(planned, made.folder)
     made_by = Path(probe.argv[0]).name if len(probe.argv) == 1 else "degraded"
     gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say)
     accepted = (accepted or []) if resume else None
-    done = conduct.conduct(planned, made, host, made_by, _progress(planned), accepted, gate, learned)
+    done = session.conduct(planned, made, host, made_by, _progress(planned), accepted, gate, learned)
     return replace(done, signal=host.signal or done.signal)
 
 

@@ -5,13 +5,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.console import emit_json, out, say, tell
+from scalograph.cli.console import (
+    emit_json,
+    out,
+    say,
+    tell,
+)
 from scalograph.cli.options import Json
 
 if TYPE_CHECKING:
-    from scalograph.findings import TableDoc
-    from scalograph.imported.jmh import Benchmark
-    from scalograph.table import Table
+    from scalograph.exchange.readers.jmh import Benchmark
+    from scalograph.findings.table import Table
+    from scalograph.protocol.findings import TableDoc
 
 group = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -44,7 +49,7 @@ def jmh(
     scalograph import jmh jmh.json --beside scalograph-results/fork-join/latest
     """
     from scalograph.errors import StudyError
-    from scalograph.imported.jmh import read
+    from scalograph.exchange.readers.jmh import read
 
     if where and beside is None:
         raise StudyError.one("--where", "no study", "--beside with its results", "it names levels of a study")
@@ -56,7 +61,7 @@ def jmh(
 
 
 def _alone(file: Path, every: "list[Benchmark]", json: bool) -> None:
-    from scalograph.imported.figures import figures, tables
+    from scalograph.exchange.benchmark_figures import figures, tables
 
     found = [figures(benchmark, 0.95) for benchmark in every]
     if json:
@@ -66,11 +71,11 @@ def _alone(file: Path, every: "list[Benchmark]", json: bool) -> None:
 
 
 def _beside(file: Path, every: "list[Benchmark]", table: "Table", where: list[str], json: bool) -> None:
-    from scalograph.answer.names import title
-    from scalograph.imported.beside import beside, tables
-    from scalograph.imported.match import parse_where
-    from scalograph.imported.words import sentences
-    from scalograph.responses import primary
+    from scalograph.exchange.agreement import sentences
+    from scalograph.exchange.comparison import beside, tables
+    from scalograph.exchange.match import parse_where
+    from scalograph.findings.names import title
+    from scalograph.study.responses import primary
 
     response = primary(table.study)
     found = beside(every, table, parse_where(where, table))
@@ -85,7 +90,8 @@ def _beside(file: Path, every: "list[Benchmark]", table: "Table", where: list[st
 
 
 def _loaded(source: Path) -> "Table":
-    from scalograph import results, table
+    from scalograph.findings import table
+    from scalograph.protocol import results
 
     read = table.load(results.journal_of(source), keep_observations=False)
     for text in read.warnings:

@@ -4,7 +4,13 @@ from typing import Annotated
 
 import typer
 
-from scalograph.cli.options import Ceiling, Json, OutDir, WaitQuiet, WhenBusy
+from scalograph.cli.options import (
+    Ceiling,
+    Json,
+    OutDir,
+    WaitQuiet,
+    WhenBusy,
+)
 
 Command = Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --.")]
 Response = Annotated[
@@ -59,9 +65,15 @@ def command(
     scalograph measure --jobs 1:8 --prepare 'make clean' -- make -j{jobs}
     scalograph measure --copies 1:4 -- ./prog                 copies at once
     """
-    from scalograph.cli.measured import Start, measured
-    from scalograph.measure.wish import Wish, read_factor
-    from scalograph.measure.words_of_command import argv, responses, steps, unique, variables
+    from scalograph.cli.adhoc.argv import (
+        argv,
+        responses,
+        steps,
+        unique,
+        variables,
+    )
+    from scalograph.cli.adhoc.command_study import Wish, read_factor
+    from scalograph.cli.measure_output import Start, measured
 
     asked = [("threads", threads), ("jobs", jobs), ("copies", None if _is_count(copies) else copies)]
     asked += [*map(read_factor, factor or ()), ("cpus", cpus)]

@@ -4,12 +4,17 @@ import shlex
 import signal
 from typing import TYPE_CHECKING
 
-from scalograph.cli.console import emit_json, out, say, tell
+from scalograph.cli.console import (
+    emit_json,
+    out,
+    say,
+    tell,
+)
 from scalograph.errors import Exit
 
 if TYPE_CHECKING:
-    from scalograph.conduct import Conducted
-    from scalograph.findings import Findings
+    from scalograph.protocol.findings import Findings
+    from scalograph.run.session import Conducted
 
 _LIMITS = ("--budget", "--max-runs")
 
@@ -21,8 +26,8 @@ def conclude(conducted: "Conducted", as_json: bool, report: bool, command: list[
         again = f"Go on with: {shlex.join(words)}" if words else "Start it anew"
         say(f"interrupted; nothing finished is lost. {again}", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
-    from scalograph.stops import analyze, exit_code
-    from scalograph.stops import report as make_report
+    from scalograph.cli.last_stops import analyze, exit_code
+    from scalograph.cli.last_stops import report as make_report
 
     found, file = (make_report if report else analyze)(conducted.results.folder)
     if command:

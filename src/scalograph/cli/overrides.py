@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from scalograph.cli.console import say
-from scalograph.declare import Declared
 from scalograph.errors import StudyError
-from scalograph.study import Quick
-from scalograph.units import parse_duration
+from scalograph.study.declare import Declared
+from scalograph.study.model import Quick
+from scalograph.text.units import parse_duration
 
 # As protocol/study.md; the model would say so too, but of a key and not of the option.
 CHOICES = ("report", "cpu-time", "stop")

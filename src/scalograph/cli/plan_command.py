@@ -6,14 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.console import emit_json, tell
-from scalograph.cli.options import Cpus, Json, NoHost, Quick, StudyFile
+from scalograph.cli.options import (
+    Cpus,
+    Json,
+    NoHost,
+    Quick,
+    StudyFile,
+)
 from scalograph.errors import HostError, StudyError
 
 if TYPE_CHECKING:
-    from scalograph.conduct import Plan
-    from scalograph.facts import HostFacts
-    from scalograph.study import Study
-    from scalograph.study.model import Protocol
+    from scalograph.protocol.facts import HostFacts
+    from scalograph.run.session import Plan
+    from scalograph.study.model import Protocol, Study
 
 # Where no earlier journal tells the noise, it is assumed and said so.
 ASSUMED_SD = 0.03
@@ -41,18 +46,20 @@ def command(
     scalograph plan my-study.toml --earlier scalograph-results/my-study/latest
     scalograph plan my-study.toml --no-host --cpus 64
     """
-    from scalograph import conduct, results
-    from scalograph.cli.proposal import document as as_document
-    from scalograph.cli.proposal import proposal, show
-    from scalograph.declare import declare
+    from scalograph.cli.pilot_output import document as as_document
+    from scalograph.cli.pilot_output import proposal, show
+    from scalograph.protocol import results
+    from scalograph.run import session
+    from scalograph.study.declare import declare
+    from scalograph.study.question_names import is_search
 
     declared = declare(file, quick)
-    planned = conduct.plan(declared, _host(declared.study, no_host, cpus), starts=False)
+    planned = session.plan(declared, _host(declared.study, no_host, cpus), starts=False)
     if output is not None:
         _write(planned, output)
     journal = results.at(earlier).journal if earlier else None
-    document = _document(planned, conduct.estimate(planned, journal), journal)
-    made = proposal(planned, journal) if journal and declared.study.question == "sweep" else None
+    document = _document(planned, session.estimate(planned, journal), journal)
+    made = proposal(planned, journal) if journal and not is_search(declared.study.question) else None
     if made is not None:
         document["proposal"] = as_document(made, planned.design.study.protocol.budget_s)
     document["host"] = {"assumed": no_host, "n_cpus": planned.facts.n_cpus}
@@ -77,7 +84,8 @@ def _host(study: "Study", no_host: bool, cpus: int | None) -> "HostFacts":
 
 
 def _write(planned: "Plan", output: Path) -> None:
-    from scalograph import conduct, results
+    from scalograph.protocol import results
+    from scalograph.run import session
 
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -86,27 +94,27 @@ def _write(planned: "Plan", output: Path) -> None:
         raise HostError(
             str(output), f"cannot be made: {error.strerror}", "a folder that can be written", fix
         ) from error
-    conduct.write_design(planned, results.Results(output).design)
+    session.write_design(planned, results.Results(output).design)
 
 
 def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> dict[str, object]:
     from math import expm1
 
-    from scalograph.analysis import minimum_detectable_effect
-    from scalograph.planning import asked_for, outlook
-    from scalograph.study.question import SEARCHED
+    from scalograph.analysis.compare import minimum_detectable_effect
+    from scalograph.questions.planners import asked_for, outlook
+    from scalograph.study.question_names import is_search
 
     design = planned.design
     sd, origin = _noise(journal)
     protocol = design.study.protocol
-    search = design.study.question in SEARCHED
+    search = is_search(design.study.question)
     effect = None if search else minimum_detectable_effect(sd, _fewest(protocol), confidence=protocol.confidence)
     return {
         "study": design.study.name,
         "question": design.study.question,
         "treatments": len(design.treatments),
         "blocks": None if search else protocol.runs,
-        "runs": sum(asked_for(design)) if search else design.n_runs,
+        "runs": sum(asked_for(design)),
         "outlook": outlook(design),
         "expected_s": None if search else seconds,
         "budget_s": protocol.budget_s,
@@ -130,9 +138,9 @@ def _fewest(protocol: "Protocol") -> int:
 def _noise(journal: Path | None) -> tuple[float, str]:
     if journal is None:
         return ASSUMED_SD, "assumed"
-    from scalograph import table
-    from scalograph.answer.curves import primary, samples
-    from scalograph.answer.noise import noise
+    from scalograph.findings import table
+    from scalograph.findings.curves import primary, samples
+    from scalograph.findings.visible_effect import noise
 
     read = table.load(journal, keep_observations=False)
     found = noise(samples(read).values(), primary(read))
@@ -140,13 +148,13 @@ def _noise(journal: Path | None) -> tuple[float, str]:
 
 
 def _print(document: dict[str, object]) -> None:
-    from scalograph.units import format_duration
+    from scalograph.text.units import format_duration
 
     seconds, effect = document["expected_s"], document["detectable_percent"]
     tell(f"{document['study']}: {document['outlook']}")
     tell(f"  host: {_shown(document['host'])}")
     known = format_duration(seconds) if isinstance(seconds, float) else None
-    if document["question"] == "sweep":
+    if document["blocks"] is not None:  # a search has none
         tell(f"  time: {known or 'unknown; give results of an earlier run with --earlier'}")
         _detectable(document, effect)
     dropped = document["dropped"]

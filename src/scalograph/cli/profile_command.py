@@ -5,14 +5,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.console import emit_json, out, say, tell
+from scalograph.cli.console import (
+    emit_json,
+    out,
+    say,
+    tell,
+)
 from scalograph.cli.options import Json
 from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
-    from scalograph.conduct import Plan
     from scalograph.profile.values import Profile
-    from scalograph.results import Results
+    from scalograph.protocol.results import Results
+    from scalograph.run.session import Plan
 
 # What the recorder of a JVM can be asked for.
 LEAST_S, MOST_S = 0.001, 1.0
@@ -50,8 +55,8 @@ def command(
     scalograph profile scalograph-results/fork-join/latest --period 1ms --iterations 5000       more samples
     scalograph profile scalograph-results/fork-join/latest --where version=stream --where p=128
     """
-    from scalograph import results
     from scalograph.profile.values import FILE
+    from scalograph.protocol import results
 
     folder = results.at(source)
     found = _profile(folder, study, where or [], _seconds(period), iterations)
@@ -69,7 +74,7 @@ def _profile(
     folder: "Results", file: Path | None, where: list[str], period_s: float, iterations: int | None
 ) -> "Profile":
     """Alone on this machine, as every run is."""
-    from scalograph.cli.alone import alone
+    from scalograph.cli.machine_lock import alone
     from scalograph.control.discover import discover
     from scalograph.profile.again import planned_again
     from scalograph.profile.taking import refuse_other_programs, with_iterations
@@ -82,12 +87,13 @@ def _profile(
 
 
 def _taken(planned: "Plan", folder: "Results", where: list[str], period_s: float, notes: list[str]) -> "Profile":
-    from scalograph import journal, table
-    from scalograph.hosts.probe import find_probe
-    from scalograph.imported.match import is_level, parse_where
+    from scalograph.exchange.match import is_level, parse_where
+    from scalograph.findings import table
     from scalograph.profile.choose import choose
     from scalograph.profile.taking import Taking, take, with_measured
     from scalograph.profile.values import Profile
+    from scalograph.protocol import journal
+    from scalograph.run.hosts.probe import find_probe
 
     measured, probe = table.load(folder.journal, keep_observations=False), find_probe()
     wanted = parse_where(where, measured)
@@ -119,7 +125,7 @@ def _show(found: "Profile") -> None:
 
 
 def _seconds(text: str) -> float:
-    from scalograph.units import parse_duration
+    from scalograph.text.units import parse_duration
 
     try:
         found = parse_duration(text)

@@ -6,12 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from scalograph.analysis.verdict import Judgment
-from scalograph.cli.console import err, maybe_unheard, printable, say
-from scalograph.design.planner import Design, Planner, Run, Treatment
+from scalograph.cli.console import (
+    err,
+    maybe_unheard,
+    printable,
+    say,
+)
+from scalograph.design.planner import (
+    Design,
+    Planner,
+    Run,
+    Treatment,
+)
 from scalograph.design.search import SearchPlanner
 from scalograph.design.sequential import Reached, SequentialPlanner
-from scalograph.units import format_duration
+from scalograph.text.units import format_duration
+from scalograph.verdict.judge import Judgment
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -35,7 +45,7 @@ class LiveProgress:
     def __init__(self, design: Design, n_done: int, budget_s: float | None, planner: Planner | None = None) -> None:
         self._total = design.n_runs + design.study.protocol.warmup_runs
         # A search has no last block: it ends when it knows.
-        self._of = design.study.protocol.runs if design.study.question == "sweep" else None
+        self._of = None if isinstance(planner, SearchPlanner) else design.study.protocol.runs
         self._budget_s = budget_s
         self._planner = planner if isinstance(planner, SequentialPlanner) else None
         self._search = planner if isinstance(planner, SearchPlanner) else None

@@ -10,8 +10,8 @@ def command(source: Source, json: Json = False, gate: Gate = False) -> int:
     \b
     scalograph report scalograph-results/thread-scaling/latest
     """
+    from scalograph.cli.last_stops import exit_code, report
     from scalograph.report.terminal import render
-    from scalograph.stops import exit_code, report
 
     found, file = report(source)
     if json:

@@ -41,14 +41,19 @@ def command(
     """
     from scalograph.cli.five_stops import run_declared
     from scalograph.cli.outcome import conclude
-    from scalograph.cli.overrides import given, note_quick, overridden, refuse_unused
-    from scalograph.declare import declare
+    from scalograph.cli.overrides import (
+        given,
+        note_quick,
+        overridden,
+        refuse_unused,
+    )
+    from scalograph.study.declare import declare
 
     declared = overridden(declare(file, quick), budget, max_runs, wait_quiet, when_busy)
     note_quick(declared, quick)
     refuse_unused(pilot, resume, accept_difference, max_runs, ceiling)
     if pilot:
-        from scalograph.cli.proposal import run_pilot
+        from scalograph.cli.pilot_output import run_pilot
 
         return run_pilot(declared, output, resume, json)
     conducted = run_declared(declared, output, resume, accept_difference, ceiling)

@@ -44,8 +44,8 @@ def command(
     scalograph study thread-scaling --pilot                    how many runs and iterations does it need?
     scalograph study thread-scaling --show > my-study.toml     a start for your own
     """
-    from scalograph.declare import declare_shipped
     from scalograph.errors import StudyError
+    from scalograph.study.declare import declare_shipped
 
     if list_:
         return _list(json)
@@ -57,13 +57,18 @@ def command(
         return 0
     from scalograph.cli.five_stops import run_declared
     from scalograph.cli.outcome import conclude
-    from scalograph.cli.overrides import given, note_quick, overridden, refuse_unused
+    from scalograph.cli.overrides import (
+        given,
+        note_quick,
+        overridden,
+        refuse_unused,
+    )
 
     note_quick(declared, quick)
     declared = overridden(declared, budget, max_runs, wait_quiet, when_busy)
     refuse_unused(pilot, resume, accept_difference, max_runs, ceiling)
     if pilot:
-        from scalograph.cli.proposal import run_pilot
+        from scalograph.cli.pilot_output import run_pilot
 
         return run_pilot(declared, output, resume, json)
     conducted = run_declared(declared, output, resume, accept_difference, ceiling)
@@ -72,8 +77,8 @@ def command(
 
 
 def _list(json: bool) -> int:
-    from scalograph.declare import declare_shipped
-    from scalograph.shipped import shipped_studies
+    from scalograph.study.declare import declare_shipped
+    from scalograph.study.shipped import shipped_studies
 
     titles = {name: declare_shipped(name).study.title for name in shipped_studies()}
     if json:

@@ -5,13 +5,18 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from scalograph.control.base import Control, Launch, Level, LevelError
+from scalograph.control.base import (
+    Control,
+    Launch,
+    Level,
+    LevelError,
+)
 from scalograph.control.isolation import exclusive
 from scalograph.control.placement import n_available, place
 from scalograph.control.registry import control
 from scalograph.control.topology import format_cpu_list
-from scalograph.facts import HostFacts
-from scalograph.study import Study
+from scalograph.protocol.facts import HostFacts
+from scalograph.study.model import Study
 
 Treatment = Mapping[str, Level]
 

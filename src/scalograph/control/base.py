@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from scalograph.facts import HostFacts
+from scalograph.protocol.facts import HostFacts
 
 Level = bool | int | float | str
 

@@ -20,7 +20,7 @@ from scalograph.control.scheduler import kernel_says
 from scalograph.control.settings import cpu_delegation, quota_leaf
 from scalograph.control.store import Store, changed, lock_machine
 from scalograph.errors import HostError
-from scalograph.facts import HostFacts
+from scalograph.protocol.facts import HostFacts
 
 QUOTA, NO_QUOTA = "quota", "none"
 PERIOD_US = 100_000  # what kernels and containers have by default

@@ -2,7 +2,12 @@
 
 from pathlib import Path
 
-from scalograph.control.cgroups import CgroupTree, cgroup2_mount, read, v1_mount
+from scalograph.control.cgroups import (
+    CgroupTree,
+    cgroup2_mount,
+    read,
+    v1_mount,
+)
 
 CONTROLLER = "cpu"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
-from scalograph.facts import HostFacts
+from scalograph.protocol.facts import HostFacts
 
 
 class CpusControl:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from scalograph.cache import cache
 from scalograph.control import capacity, isolation
+from scalograph.control.cache import cache
 from scalograph.control.jvms import at, find, unasked
 from scalograph.control.quota import cpu_quota
 from scalograph.control.scheduler import EXT, granted_scheduling, why_no_ext
 from scalograph.control.topology import read_topology
-from scalograph.facts import HostFacts, Jvm
+from scalograph.protocol.facts import HostFacts, Jvm
 
 # Words of the kernel command line that change what is measured; nothing else of it is kept.
 _ALLOWED = frozenset(

@@ -9,14 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
-from scalograph.control.cgroups import CgroupTree, cgroup2_mount, masks_kept, read, v1_mount
+from scalograph.control.cgroups import (
+    CgroupTree,
+    cgroup2_mount,
+    masks_kept,
+    read,
+    v1_mount,
+)
 from scalograph.control.masks import at_stake
 from scalograph.control.scheduler import kernel_says
 from scalograph.control.settings import delegation, exclusive_leaf
 from scalograph.control.store import Store, changed, lock_machine
 from scalograph.control.topology import format_cpu_list, parse_cpu_list
 from scalograph.errors import HostError
-from scalograph.facts import HostFacts
+from scalograph.protocol.facts import HostFacts
 
 ISOLATIONS = ("shared", "exclusive")
 ISOLATION = "isolation"

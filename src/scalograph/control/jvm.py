@@ -7,7 +7,7 @@ from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
 from scalograph.errors import HostError
-from scalograph.facts import HostFacts, Jvm
+from scalograph.protocol.facts import HostFacts, Jvm
 
 INSTALL = "apt install openjdk-17-jdk-headless"
 

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from scalograph.facts import LATEST, Jvm
+from scalograph.protocol.facts import LATEST, Jvm
 
 TIMEOUT_S = 20
 _PROPERTY = re.compile(r"^\s+(java\.[a-z.]+) = (.*)$", re.MULTILINE)

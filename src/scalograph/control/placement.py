@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
-from scalograph.cpu_order import ORDERS
-from scalograph.facts import CpuFact, HostFacts
+from scalograph.control.cpu_order import ORDERS
+from scalograph.protocol.facts import CpuFact, HostFacts
 
 PLACEMENTS = tuple(ORDERS)
 
@@ -15,7 +15,7 @@ PLACEMENTS = tuple(ORDERS)
 def place(n_cpus: int, placement: str, cpus: Sequence[CpuFact]) -> tuple[int, ...]:
     """Numbers of the CPUs to use, ascending. More CPUs of one placement always hold those of fewer.
 
-    The placements are those of `scalograph.cpu_order`.
+    The placements are those of `scalograph.control.cpu_order`.
 
     Raises:
         LevelError: no such placement, or not as many CPUs for it.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.control.base import Launch, Level, LevelError
-from scalograph.facts import HostFacts
+from scalograph.protocol.facts import HostFacts
 
 _REAL_TIME = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
 _PLAIN = ("other", "batch", "idle", "ext")

@@ -16,9 +16,21 @@ from scalograph.control.cgroups import CgroupTree, cgroup2_mount
 from scalograph.control.cpu_tree import cpu_tree
 from scalograph.control.folder import PrivateFolder, state_folder
 from scalograph.control.leaves import sweep
-from scalograph.control.lock import Turn, locked, shared_by_all, try_lock
+from scalograph.control.lock import (
+    Turn,
+    locked,
+    shared_by_all,
+    try_lock,
+)
 from scalograph.control.owner import Owner, boot_id
-from scalograph.control.settings import OF_CPU_TIME, Change, Tree, in_force, left_on, undo
+from scalograph.control.settings import (
+    OF_CPU_TIME,
+    Change,
+    Tree,
+    in_force,
+    left_on,
+    undo,
+)
 from scalograph.control.shared import shared_lock
 from scalograph.errors import HostError
 

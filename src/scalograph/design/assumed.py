@@ -3,8 +3,15 @@
 import re
 from collections.abc import Iterator
 
-from scalograph.facts import LATEST, CpuFact, HostFacts, Jvm
-from scalograph.study import Level, Study, parse_levels
+from scalograph.protocol.facts import (
+    LATEST,
+    CpuFact,
+    HostFacts,
+    Jvm,
+)
+from scalograph.study.levels import parse_levels
+from scalograph.study.model import Study
+from scalograph.study.scalars import Level
 
 
 def assumed(study: Study, n_cpus: int) -> HostFacts:

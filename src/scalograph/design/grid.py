@@ -7,9 +7,8 @@ from typing import Any
 
 from scalograph.design.planner import Design, Run, Treatment
 from scalograph.errors import StudyError
+from scalograph.findings.sample import REPEATED
 
-# More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
-REPEATED = ("contaminated", "impossible")
 _CHOICES = "wait: --wait-quiet 10m; CPU times only: --when-busy cpu-time; end: --when-busy stop"
 
 

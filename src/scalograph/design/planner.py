@@ -1,10 +1,11 @@
 """The words of a design, and what every planner is: something that is asked for the next run and told its record."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from scalograph.study import Level, Study
+from scalograph.study.model import Study
+from scalograph.study.scalars import Level
 
 Treatment = Mapping[str, Level]
 
@@ -72,3 +73,27 @@ class Planner(Protocol):
 
     def resume(self) -> None:
         """Another start goes on: the machine may be another one now, so what made this one give up is over."""
+
+
+class RunPlan(Protocol):
+    """Which runs answer the question of a design: the role `plan` of a question makes one."""
+
+    def planner(self) -> Planner:
+        """Return what asks for the runs, from the first one on."""
+
+    def planned_runs(self) -> Iterator[Run]:
+        """Return every run that is known before the first is made; of a search, those that it makes in any case."""
+
+    def asked_for(self) -> list[int]:
+        """Return how many those are of each treatment, warm-up runs left out."""
+
+    @property
+    def most_runs(self) -> int:
+        """Runs after which the study ends in any case, runs that are made again left out."""
+
+    @property
+    def block_size(self) -> int:
+        """Runs that a block is expected to hold."""
+
+    def outlook(self) -> str:
+        """Say what will be run."""

@@ -9,8 +9,10 @@ from scalograph.control.base import LevelError
 from scalograph.control.registry import control
 from scalograph.design.planner import Design, Treatment
 from scalograph.errors import Problem, StudyError
-from scalograph.facts import HostFacts
-from scalograph.study import Factor, Level, LevelsError, Study, parse_levels
+from scalograph.protocol.facts import HostFacts
+from scalograph.study.levels import LevelsError, parse_levels
+from scalograph.study.model import Factor, Study
+from scalograph.study.scalars import Level
 
 MAX_TREATMENTS = 100_000
 

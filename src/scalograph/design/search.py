@@ -1,69 +1,20 @@
-"""A search: each step goes where it tells most. Which question it answers is its course's affair."""
+"""A search as a planner: each step goes where it tells most. Which question it answers is its course's affair."""
 
-import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from scalograph.design.grid import REPEATED
-from scalograph.design.planner import Design, Run, Treatment
-from scalograph.design.sequential import DECIDING
+from scalograph.design.planner import Design, Run
 from scalograph.errors import StudyError
+from scalograph.findings.sample import COUNTED, REPEATED
+from scalograph.findings.search import Course, Key, Search, Steps, key_of
+from scalograph.findings.stopping_rule import score, work_time
+from scalograph.study.scalars import Level
 
 # Runs before which a machine is not called busy.
 BUSY_FROM = 8
 
 Score = Callable[[Mapping[str, Any]], float | None]
-
-
-class Course(Protocol):
-    """How far a search is: pure in the levels, the seed and what was told, in that order."""
-
-    @property
-    def next_level(self) -> int | None:
-        """Where the next step is wanted; None when the search is over."""
-
-    @property
-    def n_left(self) -> int:
-        """Steps that are still to come, as far as is known by now; at least 1."""
-
-    @property
-    def state(self) -> str:
-        """What is known so far, in a few words; empty before anything is."""
-
-    def add(self, level: int, score: float) -> str | None:
-        """The score of a step; says what a person should know."""
-
-    def fail(self, level: int) -> str | None:
-        """A run without a score; says what a person should know."""
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """A search over the levels of one factor, or over numbered points.
-
-    Attributes:
-        what: is searched: the factor, or the word for a point.
-        steps: level -> treatments of the runs that one step makes there: one, or several that are compared.
-        first: levels that are measured whatever they say, in their order.
-        course: what is known; mutable.
-        most: runs at most, disturbed ones and all.
-        seed: of the order of the runs in a step.
-        combined: the score of a step from those of its runs, in the order of `steps`.
-    """
-
-    what: str
-    steps: Mapping[int, Sequence[Treatment]]
-    first: Sequence[int]
-    course: Course
-    most: int
-    seed: int = 0
-    combined: Callable[[Sequence[float]], float] = field(default=lambda scores: scores[0])
-
-    def order(self, number: int, level: int) -> list[Treatment]:
-        """The runs of a step in the order in which they are made: drawn, so that a drift favors none."""
-        draw = random.Random(f"{self.seed} {number}")
-        return draw.sample([*self.steps[level]], len(self.steps[level]))
 
 
 class SearchPlanner:
@@ -75,7 +26,7 @@ class SearchPlanner:
     of its own.
     """
 
-    def __init__(self, search: Search, score: Score, *, max_reruns: int, waits: bool) -> None:
+    def __init__(self, search: Search[Any], score: Score, *, max_reruns: int, waits: bool) -> None:
         """A search from its beginning.
 
         Args:
@@ -86,10 +37,8 @@ class SearchPlanner:
         """
         self._search, self._score = search, score
         self._max_reruns, self._waits = max_reruns, waits
-        self._levels = {_key(t): level for level, made in search.steps.items() for t in made}
-        self._told: dict[str, _Key] = {}
-        self._step = 0
-        self._scores: dict[_Key, float] = {}
+        self._steps = Steps(search)
+        self._told: dict[str, Key] = {}
         self._under_way: int | None = None
         self._again = ""
         self.resume()
@@ -103,14 +52,15 @@ class SearchPlanner:
     @property
     def course(self) -> Course:
         """What is known so far."""
-        return self._search.course
+        course: Course = self._search.course
+        return course
 
     @property
     def n_left(self) -> int:
         """Runs that are still to come, as far as is known by now."""
         if self.ask() is None:
             return 0
-        expected = self.course.n_left * max(map(len, self._search.steps.values())) - len(self._scores)
+        expected = self.course.n_left * max(map(len, self._search.steps.values())) - self._steps.n_scores
         return max(1, min(expected, self._search.most - len(self._told)))
 
     def ask(self) -> Run | None:
@@ -121,10 +71,10 @@ class SearchPlanner:
         level = self.course.next_level if is_new else self._under_way
         if level is None:
             return None
-        left = [t for t in self._search.order(self._step, level) if _key(t) not in self._scores]
+        left = self._steps.left(level)
         if self._again:
             again = self._told[self._again.partition("r")[0]]
-            return self._run(self._again, next(t for t in left if _key(t) == again))
+            return self._run(self._again, next(t for t in left if key_of(t) == again))
         return self._run(f"e{sum('r' not in name for name in self._told):04d}", left[0])
 
     def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> str | None:
@@ -136,42 +86,20 @@ class SearchPlanner:
         Raises:
             StudyError: the run has a treatment that this design does not have.
         """
-        key = _key(run.treatment)
-        if key not in self._levels:
+        key = key_of(run.treatment)
+        if key not in self._steps.levels:
             raise self._unknown(run)
         if run.warmup:
             return None
-        if run.block != self._step:  # a journal whose steps another release, or other options, have counted
-            self._step = run.block
-            self._scores.clear()
-        self._told[run.run], self._again, self._under_way = key, "", self._levels[key]
+        self._steps.begin(run.block)  # another than the next one where another release, or other options, counted them
+        self._told[run.run], self._again, self._under_way = key, "", self._steps.levels[key]
         if verdict in REPEATED:
             return self._disturbed(run.run)
         self._n_in_a_row = 0
-        time = self._score(record) if verdict in DECIDING else None
-        return self._failed() if time is None else self._took(key, time)
-
-    def _took(self, key: "_Key", time: float) -> str | None:
-        """A score; with the last one of its step the course has it."""
-        self._scores[key] = time
-        level = self._levels[key]
-        made = [_key(t) for t in self._search.steps[level]]
-        if not all(other in self._scores for other in made):
-            return None
-        score = self._search.combined([self._scores[other] for other in made])
-        self._end_step()
-        return self.course.add(level, score)
-
-    def _failed(self) -> str | None:
-        level = self._under_way
-        assert level is not None
-        self._end_step()
-        return self.course.fail(level)
-
-    def _end_step(self) -> None:
-        self._step += 1
-        self._scores.clear()
-        self._under_way = None
+        note = self._steps.take(run.treatment, self._score(record) if verdict in COUNTED else None)
+        if not self._steps.n_scores:
+            self._under_way = None
+        return note
 
     def _unknown(self, run: Run) -> StudyError:
         found = f"{run.run} of {dict(run.treatment)} in the journal"
@@ -179,8 +107,8 @@ class SearchPlanner:
         shown = f"{levels[0]} to {levels[-1]}" if len(levels) > 8 else str(levels)
         return StudyError.one("resume: design", found, f"{self._search.what} in {shown}", "start anew")
 
-    def _run(self, name: str, treatment: Treatment) -> Run:
-        return Run(name, self._step, treatment, [*self._told.values()].count(_key(treatment)))
+    def _run(self, name: str, treatment: Mapping[str, Level]) -> Run:
+        return Run(name, self._steps.block, treatment, [*self._told.values()].count(key_of(treatment)))
 
     def _disturbed(self, name: str) -> str | None:
         self._n_disturbed += 1
@@ -190,7 +118,8 @@ class SearchPlanner:
         if number <= self._max_reruns:
             self._again = f"{first}r{number}"
         else:
-            self._end_step()
+            self._steps.end()
+            self._under_way = None
         # Last, and without a trace in what is asked for next: a start with other options asks the same.
         n = len(self._told) - self._n_before
         busy = self._n_in_a_row >= BUSY_FROM or (n >= BUSY_FROM and 2 * self._n_disturbed > n)
@@ -202,38 +131,57 @@ class SearchPlanner:
         return None
 
 
-_Key = tuple[tuple[str, Any], ...]
+class SearchPlan:
+    """Which runs answer a question that is searched."""
 
+    def __init__(self, design: Design, begin: Callable[[], Search[Any]]) -> None:
+        """Begin a search.
 
-def _key(treatment: Treatment) -> _Key:
-    # A level may read alike and be another one: 1 and true.
-    return tuple(sorted((name, (type(level).__name__, level)) for name, level in treatment.items()))
+        Args:
+            design: over whose treatments.
+            begin: makes it anew, as nothing is known.
 
+        Raises:
+            StudyError: it cannot be made over these treatments.
+        """
+        self._design, self._begin, self._search = design, begin, begin()
 
-def first_runs(search: Search) -> list[Run]:
-    """The runs that are made whatever they say: the steps at the first levels, in their order."""
-    made = [(i, t) for i, level in enumerate(search.first) for t in search.order(i, level)]
-    return [Run(f"e{number:04d}", i, treatment, 0) for number, (i, treatment) in enumerate(made)]
+    def planner(self) -> SearchPlanner:
+        """Return what asks for the runs, from the first one on."""
+        study, protocol = self._design.study, self._design.study.protocol
+        return SearchPlanner(
+            self._begin(),
+            lambda record: work_time(study, score(study, record)),
+            max_reruns=protocol.max_reruns,
+            waits=protocol.wait_quiet_s > 0,
+        )
 
+    def planned_runs(self) -> Iterator[Run]:
+        """Return the runs that are made whatever they say: the steps at the first levels, in their order."""
+        made = [(i, t) for i, level in enumerate(self._search.first) for t in self._search.order(i, level)]
+        return (Run(f"e{number:04d}", i, treatment, 0) for number, (i, treatment) in enumerate(made))
 
-def factor_of(design: Design) -> str:
-    """The factor whose levels are searched: the one that has several."""
-    varied = (name for name in design.study.factors if len({t[name] for t in design.treatments}) > 1)
-    return next(varied, next(iter(design.study.factors)))
+    def asked_for(self) -> list[int]:
+        """Return how many those are of each treatment."""
+        first = Counter(tuple(run.treatment.items()) for run in self.planned_runs())
+        return [first[tuple(treatment.items())] for treatment in self._design.treatments]
 
+    @property
+    def most_runs(self) -> int:
+        """Runs after which it ends without an answer."""
+        return min(self._search.most, self._design.study.protocol.budget_runs or self._search.most)
 
-def counted(design: Design, factor: str) -> dict[int, Treatment]:
-    """Level -> treatment.
+    @property
+    def block_size(self) -> int:
+        """Runs that a block is expected to hold: each step, a run or a pair of them, is a block of its own."""
+        return max(map(len, self._search.steps.values()))
 
-    Raises:
-        StudyError: another factor varies, or the levels are no counts.
-    """
-    others = {tuple(value for name, value in t.items() if name != factor) for t in design.treatments}
-    if len(others) != 1:
-        found = f"{len(others)} settings beside {factor}"
-        raise StudyError.one("factors", found, "one: one program is searched", "give the others one level")
-    levels = [treatment.get(factor) for treatment in design.treatments]
-    if len(levels) < 2 or any(type(level) is not int or level < 1 for level in levels):
-        found = ", ".join(map(str, levels[:8]))
-        raise StudyError.one(f"factors.{factor}.levels", found, "at least two counts from 1 on", 'such as "1:all"')
-    return {int(treatment[factor]): treatment for treatment in design.treatments}
+    def outlook(self) -> str:
+        """Say what will be run."""
+        first = len(self._search.first)
+        if self.block_size == 1:
+            treatments = f"{len(self._design.treatments)} treatments"
+            return f"{treatments}; {first} runs first, then one at a time where it tells most, at most {self.most_runs}"
+        pairs = f"{first} pairs of runs first, then a pair at a time where it tells most"
+        most = f"at most {self.most_runs} runs with those that are made again"
+        return f"{len(self._search.steps)} points, two versions; {pairs}, {most}"

@@ -7,10 +7,8 @@ from typing import Any
 from scalograph.analysis.stopping import Stopping, half_width
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, Run, Treatment
-from scalograph.study import Level
-
-# Runs with these verdicts carry the estimates, so these decide.
-DECIDING = ("clean", "undecided")
+from scalograph.findings.sample import COUNTED
+from scalograph.study.scalars import Level
 
 Score = Callable[[Mapping[str, Any]], float | None]
 Key = tuple[Level, ...]
@@ -60,7 +58,7 @@ class SequentialPlanner:
             StudyError: the design gives the name of this run to another treatment.
         """
         note = self._grid.tell(run, record, verdict)
-        if not run.warmup and verdict in DECIDING and (found := self._score(record)) is not None:
+        if not run.warmup and verdict in COUNTED and (found := self._score(record)) is not None:
             self._scores.setdefault(tuple(run.treatment.values()), []).append(found)
         if not run.warmup and self._grid.ended(run.block):
             self._decide()

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scalograph import identity, journal
-from scalograph.conduct import Plan, plan
-from scalograph.declare import declare
 from scalograph.errors import Problem, ProtocolError, StudyError
-from scalograph.facts import HostFacts
-from scalograph.results import Results
+from scalograph.protocol import journal
+from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.results import Results
+from scalograph.run.session import Plan, plan
+from scalograph.study import identity
+from scalograph.study.declare import declare
 
 # What is run must be the same; another machine, kernel or JVM is told, and for the reader to judge.
 _SAME = ("study_hash", *identity.NEVER)

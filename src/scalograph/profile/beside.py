@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from scalograph.errors import ProtocolError
-from scalograph.findings import Findings
 from scalograph.profile.values import read
 from scalograph.profile.words import tables
+from scalograph.protocol.findings import Findings
 
 
 def profiled(found: Findings, folder: Path | None) -> Findings:

@@ -11,9 +11,16 @@ from pathlib import Path
 from typing import IO
 
 from scalograph.errors import HostError, ProtocolError
-from scalograph.facts import Jvm
-from scalograph.profile.stacks import SAMPLES, WAITS, Counting, Event, Within, events
+from scalograph.profile.stacks import (
+    SAMPLES,
+    WAITS,
+    Counting,
+    Event,
+    Within,
+    events,
+)
 from scalograph.profile.values import MAX_FRAMES, Seen
+from scalograph.protocol.facts import Jvm
 
 FIRST_RELEASE = 11
 # A recording keeps its end where it grows larger; one event takes about 40 bytes there, and 1 KB as JSON.

@@ -10,21 +10,21 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from scalograph.conduct import Plan
-from scalograph.design import Run
+from scalograph.design.planner import Run
 from scalograph.errors import HostError, ProtocolError, StudyError
-from scalograph.facts import Jvm
-from scalograph.hosts.local import LocalHost
-from scalograph.hosts.ready import build_program
-from scalograph.hosts.records import Record
-from scalograph.interrupts import interruption
+from scalograph.findings.table import Table
 from scalograph.profile.choose import Treatment
 from scalograph.profile.recording import options, refusal, seen
 from scalograph.profile.stacks import Within
 from scalograph.profile.values import Profiled
-from scalograph.responses import observe, primary, windows
-from scalograph.table import Table
-from scalograph.template import places
+from scalograph.protocol.events import Record
+from scalograph.protocol.facts import Jvm
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.ready import build_program
+from scalograph.run.interrupts import interruption
+from scalograph.run.session import Plan
+from scalograph.study.responses import observe, primary, windows
+from scalograph.study.template import places
 
 Told = Callable[[str], None]
 _NEEDED = ("java", "jvm_options")

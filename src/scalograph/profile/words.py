@@ -2,9 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from scalograph.findings import Cell, Column, TableDoc
-from scalograph.profile.values import Profile, Profiled, Seen, Waits
-from scalograph.units import format_duration
+from scalograph.profile.values import (
+    Profile,
+    Profiled,
+    Seen,
+    Waits,
+)
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.text.units import format_duration
 
 _SHOWN_FRAMES, _SHOWN_METHODS, _SHOWN_OBJECTS = 3, 5, 2
 # Shares of fewer samples say little.

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
-from scalograph.findings import FactorDoc, Findings, Level
-from scalograph.report.escape import prose, visible
-from scalograph.report.format import level_text
+from scalograph.protocol.findings import FactorDoc, Findings, Level
+from scalograph.text.escape import prose, visible
+from scalograph.text.format import level_text
 
 WIDE = 8  # largest over smallest level from which a logarithmic axis pays
 CROWDED = 12  # widest over narrowest gap past which levels on a linear axis run into each other

@@ -1,16 +1,20 @@
 """A table laid out once: texts, alignment and footnotes; the terminal and the page only draw it."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import ValidationError
-
-from scalograph.findings import Column, EstimateDoc, TableDoc
-from scalograph.report.escape import prose, visible
-from scalograph.report.format import DASH, estimate, level_text, number
-from scalograph.report.scale import Scale, scale_for_label, shared_scales
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.findings import Column, TableDoc
+from scalograph.text.escape import prose, visible
+from scalograph.text.format import (
+    DASH,
+    estimate,
+    level_text,
+    number,
+)
+from scalograph.text.scale import Scale, scale_for_label, shared_scales
 
 MARKS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -80,7 +84,7 @@ class Footnotes:
 
     marks: dict[str, str] = field(default_factory=dict)
 
-    def mark(self, warnings: list[str]) -> str:
+    def mark(self, warnings: Sequence[str]) -> str:
         return "".join(sorted({self._letter(prose(w)) for w in warnings}))
 
     def _letter(self, warning: str) -> str:
@@ -98,7 +102,7 @@ def sheet(table: TableDoc) -> Sheet:
     footnotes = Footnotes()
     width = len(table.columns)
     rows = [(row + [None] * width)[:width] for row in table.rows]
-    raw = [[_parsed(row[i]) for row in rows] for i in range(width)]
+    raw = [[row[i] for row in rows] for i in range(width)]
     scales = _scales(table.columns, raw)
     drawn = zip(table.columns, raw, scales, strict=True)
     columns = [_column(c, values, s, footnotes) for c, values, s in drawn if not _is_blank(c, values)]
@@ -114,7 +118,7 @@ def _is_blank(column: Column, values: list[Any]) -> bool:
 
 
 def _column(column: Column, values: list[Any], scale: Scale, footnotes: Footnotes) -> tuple[Heading, list[Cell]]:
-    shared = _shared([x for x in values if isinstance(x, EstimateDoc)])
+    shared = _shared([x for x in values if isinstance(x, Estimate)])
     marks = footnotes.mark(shared)
     label = column.kind == "label"
     cells = [_label(x) if label else _cell(x, scale, footnotes, shared) for x in values]
@@ -123,9 +127,9 @@ def _column(column: Column, values: list[Any], scale: Scale, footnotes: Footnote
     return heading, _on_the_point(cells) if numeric else cells
 
 
-def _shared(estimates: list[EstimateDoc]) -> list[str]:
+def _shared(estimates: list[Estimate]) -> list[str]:
     """Warnings that every estimate of a column carries: the heading says them, not each cell."""
-    first, *others = estimates or [EstimateDoc()]
+    first, *others = estimates or [Estimate()]
     return [w for w in first.warnings if others and all(w in e.warnings for e in others)]
 
 
@@ -143,18 +147,8 @@ def _is_scaled(column: Column) -> bool:
     return column.kind in ("number", "estimate")
 
 
-def _parsed(x: Any) -> Any:
-    """A cell as a value; what only resembles an estimate stays text."""
-    if isinstance(x, dict):
-        try:
-            return EstimateDoc.model_validate(x)
-        except ValidationError:
-            return str(x)
-    return x
-
-
 def _magnitude(x: Any) -> float | None:
-    if isinstance(x, EstimateDoc):
+    if isinstance(x, Estimate):
         return x.value
     return float(x) if isinstance(x, int | float) and not isinstance(x, bool) else None
 
@@ -167,7 +161,7 @@ def _label(x: Any) -> Cell:
 
 
 def _cell(x: Any, scale: Scale, footnotes: Footnotes, shared: list[str]) -> Cell:
-    if isinstance(x, EstimateDoc):
+    if isinstance(x, Estimate):
         shown = estimate(x, scale)
         title = prose("; ".join(x.warnings)) or _origin(x)
         marks = footnotes.mark([w for w in x.warnings if w not in shared])
@@ -186,7 +180,7 @@ def _plain(x: Any) -> Cell:
     return Cell(text, sort=text)
 
 
-def _origin(e: EstimateDoc) -> str:
+def _origin(e: Estimate) -> str:
     return prose(f"{e.method}; {e.n} runs" if e.method else f"{e.n} runs")
 
 

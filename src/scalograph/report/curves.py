@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from scalograph.findings import Curve, EstimateDoc, Findings, Point
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.findings import Curve, Findings, Point
+from scalograph.questions.cliff.figure import cliff_marks
+from scalograph.questions.scaling.figure import law_line
 from scalograph.report.axis import Factors, key
-from scalograph.report.cliff_marks import cliff_marks
-from scalograph.report.escape import prose, visible
-from scalograph.report.format import estimate
-from scalograph.report.law_lines import law_line
 from scalograph.report.samples import Samples
-from scalograph.report.scale import PLAIN, Scale, shared_scales
+from scalograph.text.escape import prose, visible
+from scalograph.text.format import estimate
+from scalograph.text.scale import PLAIN, Scale, shared_scales
 
 DERIVED = {
     "speedup": "Speedup",
@@ -70,7 +71,7 @@ def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
     return [m for m in measures if m.pop("any")]
 
 
-def _measure(name: str, title: str, scale: Scale, estimates: Sequence[EstimateDoc | None]) -> dict[str, Any]:
+def _measure(name: str, title: str, scale: Scale, estimates: Sequence[Estimate | None]) -> dict[str, Any]:
     known = [e for e in estimates if e is not None and e.value is not None]
     confidence = f"{100 * known[0].confidence:.4g} %" if known else ""
     unit = visible(scale.unit)
@@ -124,15 +125,15 @@ def _point(
     }
 
 
-def _estimate(point: Point, measure: dict[str, Any]) -> EstimateDoc | None:
+def _estimate(point: Point, measure: dict[str, Any]) -> Estimate | None:
     if "response" in measure:
         response = point.responses.get(measure["response"])
         return response.estimate if response else None
-    found: EstimateDoc | None = getattr(point, measure["id"])
+    found: Estimate | None = getattr(point, measure["id"])
     return found
 
 
-def _drawn(e: EstimateDoc | None, point: Point, measure: dict[str, Any]) -> list[Any] | None:
+def _drawn(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[Any] | None:
     """Value, interval, text, and for speedups the interval that holds for all levels at once."""
     if e is None or e.value is None:
         return None

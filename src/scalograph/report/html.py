@@ -8,14 +8,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from scalograph import __version__
-from scalograph.findings import Findings
-from scalograph.report import rows, words
+from scalograph.protocol.findings import Findings
+from scalograph.protocol.results import write_text
+from scalograph.report import rows
 from scalograph.report.cells import sheet
-from scalograph.report.escape import visible
-from scalograph.report.facts import facts
+from scalograph.report.machine_facts import facts
 from scalograph.report.pack import json_text, nonce, pack
 from scalograph.report.payload import payload
-from scalograph.results import write_text
+from scalograph.text import wording
+from scalograph.text.escape import visible
 
 ROOM = Path(__file__).parent
 STYLES = ("base", "verdict", "controls", "figures", "tables", "evidence", "print")
@@ -70,7 +71,7 @@ def page(findings: Findings) -> str:
         "sheets": [sheet(t) for t in findings.tables],
         "machine": facts(findings.machine),
         "rows": rows,
-        "words": words,
+        "words": wording,
         "version": __version__,
         "nonce": nonce(__version__, script, style, data, findings.model_dump_json()),
         "style_hashes": STYLE_HASHES,

@@ -5,7 +5,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from scalograph.report.escape import encodable, prose
+from scalograph.text.escape import encodable, prose
 
 PROSE_COLUMNS = 100  # longer lines are hard to read back to the next one's start
 

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from scalograph.findings import Findings
+from scalograph.protocol.findings import Findings
+from scalograph.questions.break_even.figure import even_maps
+from scalograph.questions.surface.figure import surfaces
 from scalograph.report.axis import Factors, Levels
 from scalograph.report.curves import families
-from scalograph.report.escape import visible
-from scalograph.report.even_maps import even_maps
 from scalograph.report.samples import Samples
-from scalograph.report.surfaces import surfaces
 from scalograph.report.timelines import timelines, untimed
 from scalograph.report.traces import traces
+from scalograph.text.escape import visible
 
 
 def payload(findings: Findings) -> dict[str, Any]:

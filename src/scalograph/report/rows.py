@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from markupsafe import Markup, escape
 
 from scalograph.report.cells import Cell, Sheet
-from scalograph.report.escape import visible
+from scalograph.text.escape import visible
 
 
 def hints(sheet: Sheet) -> list[str]:

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from scalograph.findings import Curve, Point, PointResponse
+from scalograph.protocol.findings import Curve, Point, PointResponse
 from scalograph.report.axis import Factors
-from scalograph.report.escape import visible
+from scalograph.text.escape import visible
 
 EXACT_RUNS = 20_000  # past this, scores are rounded to DIGITS so that the page stays under 3 MB
 DIGITS = 5

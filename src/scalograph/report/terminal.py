@@ -2,11 +2,16 @@
 
 from rich.console import Console
 
-from scalograph.findings import Findings
-from scalograph.report import words
+from scalograph.protocol.findings import Findings
 from scalograph.report.cells import sheet
-from scalograph.report.paper import gap, items, say, verbatim
+from scalograph.report.paper import (
+    gap,
+    items,
+    say,
+    verbatim,
+)
 from scalograph.report.terminal_table import draw
+from scalograph.text import wording
 
 TRUST_STYLES = {"believe": "bold green", "doubt": "bold yellow", "reject": "bold red"}
 
@@ -25,17 +30,17 @@ def render(findings: Findings, console: Console) -> None:
         draw(sheet(table), console)
     items(console, "Warnings", findings.warnings)
     items(console, "Varied, though not declared", findings.residue)
-    items(console, "Not granted by this machine", [words.degraded(d) for d in words.alike(findings.degraded)])
+    items(console, "Not granted by this machine", [wording.degraded(d) for d in wording.alike(findings.degraded)])
     verbatim(console, "To reproduce", findings.reproduce)
 
 
 def _head(findings: Findings, console: Console) -> None:
     study = findings.study
     say(console, study.title or study.name, "bold")
-    for text in (words.study(findings), words.machine(findings), words.runs(findings.runs)):
+    for text in (wording.study(findings), wording.machine(findings), wording.runs(findings.runs)):
         if text:
             say(console, text)
-    failures = words.failures(findings.runs)
+    failures = wording.failures(findings.runs)
     if failures:
         say(console, f"failures: {failures}")
 
@@ -44,7 +49,7 @@ def _trust(findings: Findings, console: Console) -> None:
     gap(console)
     trust = findings.trust
     say(console, f"{trust.level.upper()}: {trust.sentence}", TRUST_STYLES[trust.level])
-    for cause in words.causes(trust):
+    for cause in wording.causes(trust):
         say(console, cause, indent=2)
     if findings.noise:
-        say(console, words.noise(findings.noise), indent=2)
+        say(console, wording.noise(findings.noise), indent=2)

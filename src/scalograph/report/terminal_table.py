@@ -7,8 +7,19 @@ from rich.table import Table
 from rich.text import Text
 
 from scalograph.report.cells import Sheet
-from scalograph.report.paper import emit, gap, say, words
-from scalograph.report.table_plan import GAP, Plan, column_texts, plan, sections
+from scalograph.report.paper import (
+    emit,
+    gap,
+    say,
+    words,
+)
+from scalograph.report.table_plan import (
+    GAP,
+    Plan,
+    column_texts,
+    plan,
+    sections,
+)
 
 
 def draw(sheet: Sheet, console: Console) -> None:

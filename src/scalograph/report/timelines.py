@@ -4,11 +4,11 @@ import math
 from statistics import fmean
 from typing import Any
 
-from scalograph.findings import Findings, TimelineDoc
+from scalograph.protocol.findings import Findings, TimelineDoc
 from scalograph.report.axis import Factors
-from scalograph.report.escape import prose, visible
-from scalograph.report.format import DASH, number, significant
-from scalograph.report.scale import Scale, scale_for
+from scalograph.text.escape import prose, visible
+from scalograph.text.format import DASH, number, significant
+from scalograph.text.scale import Scale, scale_for
 
 MAX_CELLS = 300_000  # CPUs x bins over all timelines: about 0.4 MB in the page
 MAX_TASKS = 12

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from scalograph.findings import Findings, TaskTrace
+from scalograph.protocol.findings import Findings, TaskTrace
 from scalograph.report.axis import Factors
-from scalograph.report.escape import visible
-from scalograph.report.format import significant
-from scalograph.report.scale import MICRO
+from scalograph.text.escape import visible
+from scalograph.text.format import significant
+from scalograph.text.scale import MICRO
 
 MOST_SUBTASKS = 512
 

@@ -5,9 +5,19 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo
 
-from scalograph.study.levels import SOME_HOST, check_levels, needs_host, parse_levels
-from scalograph.study.values import Level, refuse, refuse_text, short
-from scalograph.units import parse_duration, parse_percent
+from scalograph.study.levels import (
+    SOME_HOST,
+    check_levels,
+    needs_host,
+    parse_levels,
+)
+from scalograph.study.scalars import (
+    Level,
+    refuse,
+    refuse_text,
+    short,
+)
+from scalograph.text.units import parse_duration, parse_percent
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
 MAX_COPIES = 4096

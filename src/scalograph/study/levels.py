@@ -4,7 +4,12 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from scalograph.study.values import Level, alike, as_text, refuse
+from scalograph.study.scalars import (
+    Level,
+    alike,
+    as_text,
+    refuse,
+)
 
 MAX_LEVELS = 4096
 # Stands for "all" where the host is not known: a machine on which nearly every text can be spelled out.

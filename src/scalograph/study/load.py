@@ -8,15 +8,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from scalograph.errors import Problem, StudyError
-from scalograph.study.copies import uncountable
-from scalograph.study.locate import Path as KeyPath
-from scalograph.study.locate import line_of, locate
+from scalograph.study.check_copies import uncountable
+from scalograph.study.check_question import unanswerable
+from scalograph.study.cross_checks import Found, dangling, meant
 from scalograph.study.model import Study
-from scalograph.study.precise import endless
-from scalograph.study.question import unanswerable
 from scalograph.study.quick import shorter_protocol, without_baseline
-from scalograph.study.references import Found, dangling, meant
-from scalograph.study.values import short
+from scalograph.study.scalars import short
+from scalograph.study.toml_lines import Path as KeyPath
+from scalograph.study.toml_lines import line_of, locate
 
 MAX_BYTES = 1 << 20
 
@@ -46,7 +45,6 @@ def parse(text: str, name: str = "study.toml", look: Look = lambda raw: ()) -> S
     found += dangling(raw)
     found += uncountable(raw)
     found += unanswerable(raw)
-    found += endless(raw)
     found += _quick(raw, found)
     found += look(raw)
     if found or study is None:

@@ -2,10 +2,31 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
-from scalograph.study.fields import Argv, Copies, Duration, Levels, Name, Percent, Scalar, Text, Value, Variable
-from scalograph.study.printed import Pattern, Pointer, printed_name
+from scalograph.study.fields import (
+    Argv,
+    Copies,
+    Duration,
+    Levels,
+    Name,
+    Percent,
+    Scalar,
+    Text,
+    Value,
+    Variable,
+)
+from scalograph.study.output_patterns import Pattern, Pointer, printed_name
+from scalograph.study.question_names import QUESTIONS, SWEEP
 
 From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
 
@@ -137,13 +158,21 @@ class Quick(Part):
     exclude: list[dict[Name, list[Scalar]]] = []
 
 
+def _known_question(value: Any) -> Any:
+    """Refuse what names no question, in pydantic's words for a choice."""
+    if isinstance(value, str) and value in QUESTIONS:
+        return value
+    *names, last = map(repr, QUESTIONS)
+    raise PydanticCustomError("question", "Input should be {names}", {"names": f"{', '.join(names)} or {last}"})
+
+
 class Study(Part):
     """What is asked, in one file."""
 
     version: Literal[1]
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
     title: Text
-    question: Literal["sweep", "effective-cpus", "cliff", "break-even"] = "sweep"
+    question: Annotated[str, BeforeValidator(_known_question)] = SWEEP
     work: Literal["total", "per-worker"]
     seed: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
     workload: WorkloadUse

@@ -6,8 +6,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from scalograph.errors import StudyError
+from scalograph.study.cross_checks import Found, has_level, table
 from scalograph.study.model import Study
-from scalograph.study.references import Found, has_level, table
 
 
 def quickened(study: Study) -> Study:

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from scalograph.analysis import baseline_repeats, iterations_per_run, spread
-from scalograph.simulate import LOW, Noise, run_iterations
+from scalograph.analysis.allocate import baseline_repeats, iterations_per_run, spread
+from scalograph.simulate.noise import LOW, Noise
+from scalograph.simulate.runs import run_iterations
 
 
 def test_the_formula() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scalograph.analysis.best import contenders
+from scalograph.questions.parallel_build.model_best import contenders
 
 
 def test_one_is_the_only_best() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scalograph.analysis.cold import cold
+from scalograph.analysis.cold_start import cold
 
 STILL = [1.0, 1.002, 0.998, 1.001, 0.999, 1.0]
 

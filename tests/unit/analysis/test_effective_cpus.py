@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from scalograph.analysis.effective_course import EffectiveCourse
-from scalograph.analysis.effective_cpus import effective_cpus
-from scalograph.analysis.effective_evidence import evidence
-from scalograph.analysis.effective_model import answers, most_runs, programs
-from scalograph.analysis.effective_search import Searched, search
-from scalograph.simulate import usl
+from scalograph.questions.effective_cpus.course import EffectiveCourse
+from scalograph.questions.effective_cpus.model import effective_cpus
+from scalograph.questions.effective_cpus.model_evidence import evidence
+from scalograph.questions.effective_cpus.model_programs import answers, most_runs, programs
+from scalograph.questions.effective_cpus.model_search import Searched, search
+from scalograph.simulate.curves import usl
 
 LEVELS = range(1, 13)
 SPREAD = [1, 4, 6, 9, 12]

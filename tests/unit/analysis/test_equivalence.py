@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scalograph.analysis.equivalence import equivalence
+from scalograph.questions.parallel_build.model_equivalence import equivalence
 
 
 def test_agrees_with_two_t_tests_of_scipy() -> None:

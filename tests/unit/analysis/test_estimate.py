@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from scalograph.analysis import Estimate
-from scalograph.analysis.estimate import exp, finite, need_runs, t_quantile, unknown
+from scalograph.analysis.estimate import Estimate, exp, finite, need_runs, unknown
+from scalograph.analysis.students_t import t_quantile
 
 
 def test_a_zero_is_a_value_and_has_an_interval() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scalograph.analysis.fairness import Attempt, Fairness, fairness
+from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
 
 LENGTH = {n: float(n) for n in range(1, 9)}
 LEVEL = 0.01

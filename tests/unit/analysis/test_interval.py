@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scalograph.analysis import Estimate, score, scores, summarize
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.interval import summarize
+from scalograph.analysis.score import score, scores
 
 positive = st.floats(1e-6, 1e6)
 samples = st.lists(positive, min_size=2, max_size=12)

@@ -5,9 +5,15 @@ from math import exp, log, log2
 import numpy as np
 import pytest
 
-from scalograph.analysis.isoline import Surface, least_work, line, straddle, undecided
-from scalograph.analysis.isoline_mean import Axis, fit_mean, size_powers
 from scalograph.analysis.sample import FloatArray
+from scalograph.questions.break_even.model import (
+    Surface,
+    least_work,
+    line,
+    straddle,
+    undecided,
+)
+from scalograph.questions.break_even.model_mean import Axis, fit_mean, size_powers
 
 AXES = (Axis("size", 4, 18), Axis("workers", 0, 6))
 CPUS, START, WORKER = 8, 5000.0, 200.0

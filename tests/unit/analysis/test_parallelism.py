@@ -2,7 +2,7 @@
 
 import pytest
 
-from scalograph.analysis.parallelism import parallelism
+from scalograph.questions.parallel_build.model_parallelism import parallelism
 
 MS = 1_000_000
 

@@ -5,8 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from scalograph.analysis.pilot import half_width_of, noisier, pilot, runs_for
-from scalograph.simulate import LOW, Noise, run_iterations
+from scalograph.questions.pilot.model import (
+    half_width_of,
+    noisier,
+    pilot,
+    runs_for,
+)
+from scalograph.simulate.noise import LOW, Noise
+from scalograph.simulate.runs import run_iterations
 
 
 def made(

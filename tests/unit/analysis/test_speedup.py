@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scalograph.analysis import Estimate, SpeedupPoint, karp_flatt, ratio, speedup
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.ratio import ratio
 from scalograph.analysis.sample import Center
-from scalograph.analysis.simultaneous import (
-    paired_level,
-    shared_correlation,
-    welch_level,
-)
+from scalograph.analysis.serial_fraction import karp_flatt
+from scalograph.analysis.simultaneous import paired_level, shared_correlation, welch_level
+from scalograph.analysis.speedup import SpeedupPoint, speedup
 
 TIMES = {1: [10.0, 10.3, 9.8], 2: [5.1, 5.0, 5.3], 4: [3.0, 3.1, 2.9]}
 BLOCKS = {1: [1, 2, 3], 2: [1, 2, 3], 4: [3, 2, 1]}

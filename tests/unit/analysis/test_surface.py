@@ -5,7 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from scalograph.analysis.surface import deviation, fairness, jain, one_after_another, shared, slope, whole
+from scalograph.questions.surface.model import (
+    deviation,
+    fairness,
+    jain,
+    one_after_another,
+    shared,
+    slope,
+    whole,
+)
 
 
 @pytest.mark.parametrize(("workers", "cpus"), [(1, 1), (3, 2), (24, 1), (24, 7), (5, 64)])

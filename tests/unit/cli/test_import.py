@@ -7,9 +7,9 @@ import pytest
 
 from scalograph.cli.main import _code
 
-from ..imported.made import RECORDED, result, written
+from ..exchange.made import RECORDED, result, written
+from ..findings.test_table import TREATMENTS, write
 from ..records import record
-from ..test_table import TREATMENTS, write
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from scalograph.cli import measured
+from scalograph.cli import measure_output
+from scalograph.cli.adhoc.command_study import Wish
 from scalograph.errors import HostError, StudyError
-from scalograph.measure.wish import Wish
 
 
 @pytest.mark.parametrize(("level", "first"), [("reject", True), ("doubt", False), ("believe", False)])
@@ -19,16 +19,16 @@ def test_what_is_not_to_be_believed_says_so_first_and_once(
         trust=SimpleNamespace(level=level, sentence="because."), runs=SimpleNamespace(failures={}), warnings=[]
     )
     conducted: Any = SimpleNamespace(results=SimpleNamespace(study="study.toml"))
-    measured.warn_first(found)
+    measure_output.warn_first(found)
     assert (capsys.readouterr().out == f"{level.upper()}: because.\n\n") == first
-    measured.close(conducted, found, (), measured.Path("report.html"))
+    measure_output.close(conducted, found, (), measure_output.Path("report.html"))
     assert (f"{level.upper()}: because." in capsys.readouterr().out) != first
 
 
 def test_a_folder_with_results_goes_on_with_the_study_that_lies_there(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").write_text("{}\n")
     with pytest.raises(StudyError, match=rf"go on with: scalograph run {tmp_path}/study.toml --resume -o {tmp_path}$"):
-        measured.measured(Wish(("true",)), tmp_path, measured.Start(), json=False)
+        measure_output.measured(Wish(("true",)), tmp_path, measure_output.Start(), json=False)
 
 
 def test_a_folder_that_may_not_be_read_is_told_where_it_is_made(
@@ -40,7 +40,7 @@ def test_a_folder_that_may_not_be_read_is_told_where_it_is_made(
     def run(*_: object) -> None:
         raise HostError("out", "cannot be made: Permission denied", "a writable folder")
 
-    monkeypatch.setattr(measured, "refuse_taken", refuse)
-    monkeypatch.setattr(measured, "_run", run)
+    monkeypatch.setattr(measure_output, "refuse_taken", refuse)
+    monkeypatch.setattr(measure_output, "_run", run)
     with pytest.raises(HostError, match="cannot be made"):
-        measured.measured(Wish(("true",)), tmp_path, measured.Start(), json=False)
+        measure_output.measured(Wish(("true",)), tmp_path, measure_output.Start(), json=False)

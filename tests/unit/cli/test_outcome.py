@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from scalograph import stops
-from scalograph.cli import outcome
+from scalograph.cli import last_stops, outcome
 
 
 def concluded(monkeypatch: pytest.MonkeyPatch, reason: str, folder: str = "out", **failures: int) -> int:
     runs = SimpleNamespace(failures=failures, n_repeated=0, n_done=0, n_asked=6)
     found = SimpleNamespace(trust=SimpleNamespace(sentence="Because."), runs=runs, warnings=[])
-    monkeypatch.setattr(stops, "analyze", lambda source: (found, source))
-    monkeypatch.setattr(stops, "exit_code", lambda found: 5)
+    monkeypatch.setattr(last_stops, "analyze", lambda source: (found, source))
+    monkeypatch.setattr(last_stops, "exit_code", lambda found: 5)
     conducted: Any = SimpleNamespace(reason=reason, signal=None, results=SimpleNamespace(folder=Path(folder)))
     return outcome.conclude(conducted, False, False, ["scalograph", "run", "s.toml", "--budget", "1s", "--quick"])
 

@@ -4,10 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.cli.overrides import CHOICES, note_quick, overridden, refuse_unused
-from scalograph.declare import Declared
+from scalograph.cli.overrides import (
+    CHOICES,
+    note_quick,
+    overridden,
+    refuse_unused,
+)
 from scalograph.errors import StudyError
-from scalograph.study import Protocol, parse
+from scalograph.study.declare import Declared
+from scalograph.study.load import parse
+from scalograph.study.model import Protocol
 
 from ..study.example import VALID
 

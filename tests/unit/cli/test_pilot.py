@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scalograph import conduct, journal
-from scalograph.analysis.verdict import Judgment
 from scalograph.cli import five_stops, plan_command, run_command
-from scalograph.conduct import Conducted
 from scalograph.control import discover
-from scalograph.declare import Declared
 from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
-from scalograph.facts import CpuFact, HostFacts
+from scalograph.protocol import journal
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.run import session
+from scalograph.run.session import Conducted
+from scalograph.study.declare import Declared
+from scalograph.verdict.judge import Judgment
 
 from ..records import record
 
@@ -77,9 +78,9 @@ def run_declared(status: str = "ok", reason: str | None = None) -> Callable[...,
     """`five_stops.run_declared` without a machine."""
 
     def run(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None) -> Conducted:
-        planned = conduct.plan(declared, HOST)
-        made, host = conduct.begin(planned, folder), Measuring(declared.study.protocol.iterations, status)
-        done = conduct.conduct(planned, made, host, "probe", lambda *_: nullcontext(host), None)
+        planned = session.plan(declared, HOST)
+        made, host = session.begin(planned, folder), Measuring(declared.study.protocol.iterations, status)
+        done = session.conduct(planned, made, host, "probe", lambda *_: nullcontext(host), None)
         return replace(done, reason=reason or done.reason)
 
     return run

@@ -7,13 +7,15 @@ import pytest
 from rich.console import Console
 
 from scalograph.analysis.stopping import Stopping
-from scalograph.analysis.verdict import Judgment
 from scalograph.cli import progress
 from scalograph.cli.progress import LiveProgress
-from scalograph.design import Design, GridPlanner, Planner, design
+from scalograph.design.grid import GridPlanner
+from scalograph.design.planner import Design, Planner
+from scalograph.design.resolve import design
 from scalograph.design.sequential import SequentialPlanner
-from scalograph.facts import CpuFact, HostFacts
-from scalograph.study import parse
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.study.load import parse
+from scalograph.verdict.judge import Judgment
 
 from ..study.example import VALID
 

@@ -5,13 +5,19 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.apply import apply, hold, read_back, refusals
+from scalograph.control.apply import (
+    apply,
+    hold,
+    read_back,
+    refusals,
+)
 from scalograph.control.base import Launch, LevelError
 from scalograph.control.registry import CONTROLS, control
 from scalograph.control.topology import read_topology
 from scalograph.errors import StudyError
-from scalograph.facts import HostFacts
-from scalograph.study import Study, parse
+from scalograph.protocol.facts import HostFacts
+from scalograph.study.load import parse
+from scalograph.study.model import Study
 
 from .trees import grown, two_sockets
 

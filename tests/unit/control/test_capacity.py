@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import scalograph
-from scalograph.analysis.verdict import judge
 from scalograph.control.apply import apply
 from scalograph.control.base import Launch, LevelError
 from scalograph.control.capacity import QuotaControl, limited, refusal
@@ -18,8 +17,9 @@ from scalograph.control.cpu_tree import FirstTree, cpu_tree
 from scalograph.control.quota import cpu_quota
 from scalograph.control.store import CHANGES, Store, restore_stale
 from scalograph.errors import HostError
-from scalograph.facts import CpuFact, HostFacts
-from scalograph.study import Study
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.study.model import Study
+from scalograph.verdict.judge import judge
 
 from ..records import record
 from .trees import write

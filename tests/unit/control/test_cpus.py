@@ -6,7 +6,7 @@ import pytest
 
 from scalograph.control.base import Launch, Level, LevelError
 from scalograph.control.cpus import CpusControl
-from scalograph.facts import CpuFact, HostFacts
+from scalograph.protocol.facts import CpuFact, HostFacts
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(64)))
 CONTROL = CpusControl()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.discover import discover
-from scalograph.facts import CpuFact, HostFacts
+from scalograph.protocol.facts import CpuFact, HostFacts
 
 from .trees import bare, grown, planted, two_sockets, write
 

@@ -11,10 +11,16 @@ import pytest
 import scalograph
 from scalograph.control.base import Launch, LevelError
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount
-from scalograph.control.isolation import IsolationControl, Refusal, exclusive, refusal, unwritable
+from scalograph.control.isolation import (
+    IsolationControl,
+    Refusal,
+    exclusive,
+    refusal,
+    unwritable,
+)
 from scalograph.control.store import CHANGES, Store, restore_stale
 from scalograph.errors import HostError
-from scalograph.facts import HostFacts
+from scalograph.protocol.facts import HostFacts
 
 from .paper import PaperTree, machine
 from .trees import planted, write

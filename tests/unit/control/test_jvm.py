@@ -7,7 +7,7 @@ import pytest
 from scalograph.control.base import Launch, Level, LevelError
 from scalograph.control.jvm import JvmControl, JvmOptionsControl, default_values
 from scalograph.errors import HostError
-from scalograph.facts import HostFacts, Jvm
+from scalograph.protocol.facts import HostFacts, Jvm
 
 TWO = HostFacts(
     cpus=(),

@@ -8,7 +8,7 @@ from scalograph.control.base import LevelError
 from scalograph.control.discover import with_launchers
 from scalograph.control.jvm import JvmControl
 from scalograph.control.jvms import find
-from scalograph.facts import HostFacts, Jvm
+from scalograph.protocol.facts import HostFacts, Jvm
 
 SAID = """echo asked >> "$0.asked"
 cat >&2 <<END

@@ -9,9 +9,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scalograph.control.base import Launch, LevelError
-from scalograph.control.placement import PLACEMENTS, PlacementControl, n_available, place
+from scalograph.control.placement import (
+    PLACEMENTS,
+    PlacementControl,
+    n_available,
+    place,
+)
 from scalograph.control.topology import read_topology
-from scalograph.facts import CpuFact, HostFacts
+from scalograph.protocol.facts import CpuFact, HostFacts
 
 from .trees import MACHINES, grown
 

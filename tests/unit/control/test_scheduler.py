@@ -21,7 +21,7 @@ from scalograph.control.scheduler import (
     parse_policy,
     why_no_ext,
 )
-from scalograph.facts import HostFacts
+from scalograph.protocol.facts import HostFacts
 
 FREE = HostFacts(cpus=())
 BOUND = HostFacts(

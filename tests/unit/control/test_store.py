@@ -17,10 +17,21 @@ from typing import Any
 import pytest
 
 import scalograph
-from scalograph.control.folder import MAX_BYTES, PrivateFolder, _is_ours, state_folder
+from scalograph.control.folder import (
+    MAX_BYTES,
+    PrivateFolder,
+    _is_ours,
+    state_folder,
+)
 from scalograph.control.settings import delegation, exclusive_leaf
 from scalograph.control.shared import shared_lock
-from scalograph.control.store import CHANGES, Store, changed, lock_machine, restore_stale
+from scalograph.control.store import (
+    CHANGES,
+    Store,
+    changed,
+    lock_machine,
+    restore_stale,
+)
 from scalograph.errors import HostError
 
 from .paper import LEAF, PaperTree, machine, store

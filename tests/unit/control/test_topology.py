@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.topology import format_cpu_list, parse_cpu_list, read_topology
-from scalograph.facts import CpuFact
+from scalograph.protocol.facts import CpuFact
 
 from .trees import bare, chiplets, grown, hybrid, planted, two_sockets, write
 

@@ -4,13 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalograph.design import Design, GridPlanner, Run, design
 from scalograph.design.assumed import assumed
-from scalograph.design.estimate import expected_seconds, seconds_per_treatment
+from scalograph.design.duration import expected_seconds, seconds_per_treatment
+from scalograph.design.grid import GridPlanner
+from scalograph.design.planner import Design, Run
+from scalograph.design.resolve import design
 from scalograph.errors import StudyError
-from scalograph.facts import CpuFact, HostFacts, Jvm
-from scalograph.study import parse
-from scalograph.workload import Parameter, Requirement, Workload, refusals
+from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
+from scalograph.study.load import parse
+from scalograph.study.workload import (
+    Parameter,
+    Requirement,
+    Workload,
+    refusals,
+)
 
 from ..study.example import VALID
 

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from scalograph.design import design
-from scalograph.facts import CpuFact, HostFacts
+from scalograph.design.resolve import design
+from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.load import parse
 
 PAGE = Path(__file__).parents[3] / "docs/howto/cpu-surface.md"

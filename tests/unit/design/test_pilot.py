@@ -2,10 +2,12 @@
 
 import pytest
 
-from scalograph.design import Design, Treatment, design
-from scalograph.design.pilot import ends, pilot, takes_iterations
-from scalograph.facts import CpuFact, HostFacts
-from scalograph.study import Study, parse
+from scalograph.design.planner import Design, Treatment
+from scalograph.design.resolve import design
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.questions.pilot.plan import ends, pilot, takes_iterations
+from scalograph.study.load import parse
+from scalograph.study.model import Study
 
 from ..study.example import VALID
 

@@ -5,23 +5,23 @@ from collections.abc import Callable
 
 import pytest
 
-from scalograph.analysis import effective_course
-from scalograph.analysis.effective_course import EffectiveCourse, first_levels
-from scalograph.analysis.effective_cpus import Effective
-from scalograph.analysis.effective_search import Searched
-from scalograph.design import Design, Run, design
-from scalograph.design.search import Search, SearchPlanner, counted
+from scalograph.design.planner import Design, Run
+from scalograph.design.resolve import design
+from scalograph.design.search import SearchPlanner
 from scalograph.errors import StudyError
-from scalograph.facts import CpuFact, HostFacts
-from scalograph.questions import QUESTIONS
-from scalograph.study import parse
+from scalograph.findings.search import Search, counted
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.questions.effective_cpus import course
+from scalograph.questions.effective_cpus.course import MOST, EffectiveCourse, first_levels
+from scalograph.questions.effective_cpus.model import Effective
+from scalograph.questions.effective_cpus.model_search import Searched
+from scalograph.study.load import parse
 
 from ..study.example import VALID
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(12)))
 LOCK = '[factors.lock]\nlevels = ["none", "cas"]\n'
 TEXT = VALID.replace(LOCK, "").replace('levels = "1,2,4"', 'levels = "1:12"')
-MOST = QUESTIONS["effective-cpus"].most
 Time = Callable[[int], float]
 Finished = tuple[Run, dict[str, float | None], str]
 
@@ -32,7 +32,7 @@ def planned(text: str = TEXT) -> Design:
 
 def planner(text: str = TEXT, rounds: bool = False, most: int = MOST) -> SearchPlanner:
     made = planned(text)
-    study, treatments = made.study, counted(made, "threads")
+    study, treatments = made.study, counted(made.treatments, "threads")
     course = EffectiveCourse([*treatments], study.seed, rounds)
     search = Search(
         "threads", {n: (t,) for n, t in treatments.items()}, first_levels([*treatments], study.seed), course, most
@@ -212,7 +212,7 @@ def test_a_program_of_no_model_is_searched_without_one() -> None:
 
 
 def test_a_search_that_the_model_does_not_decide_goes_on_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effective_course, "MOST_MODEL", 6)  # before it may decide
+    monkeypatch.setattr(course, "MOST_MODEL", 6)  # before it may decide
     made, notes = planner(), []
     while run := made.ask():
         notes.append(made.tell(run, {"score": 1 / min(threads(run), 3)}, "clean"))

@@ -5,10 +5,11 @@ from collections import Counter
 import numpy as np
 
 from scalograph.analysis.stopping import Stopping
-from scalograph.design import Design, design
+from scalograph.design.planner import Design
+from scalograph.design.resolve import design
 from scalograph.design.sequential import SequentialPlanner
-from scalograph.facts import CpuFact, HostFacts
-from scalograph.study import parse
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.study.load import parse
 
 from ..study.example import VALID
 

@@ -4,13 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.findings import Findings
 from scalograph.profile.beside import profiled
-from scalograph.profile.values import FILE, MAX_BYTES, Profile, Profiled, Seen, Stack, Waited, Waits
+from scalograph.profile.values import (
+    FILE,
+    MAX_BYTES,
+    Profile,
+    Profiled,
+    Seen,
+    Stack,
+    Waited,
+    Waits,
+)
 from scalograph.profile.words import tables
+from scalograph.protocol.findings import Findings
 from scalograph.report.cells import sheet
 
-from ..answer.made import ONE_FACTOR, found_in
+from ..findings.made import ONE_FACTOR, found_in
 from ..records import record
 
 PARKS = Waits(n=30, mean_s=0.002, on=(Waited(on="java.util.concurrent.ForkJoinPool", n=30, mean_s=0.002),))

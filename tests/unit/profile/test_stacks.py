@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import ProtocolError
-from scalograph.profile.stacks import Counting, events, instant, stack
+from scalograph.profile.stacks import (
+    Counting,
+    events,
+    instant,
+    stack,
+)
 from scalograph.profile.values import Seen
 
 RECORDED = Path(__file__).resolve().parents[2] / "recorded" / "jfr-print.json"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
-from scalograph.facts import Jvm
-from scalograph.hosts.records import Record
 from scalograph.profile.choose import choose
 from scalograph.profile.recording import options, refusal, settings
 from scalograph.profile.taking import within
+from scalograph.protocol.events import Record
+from scalograph.protocol.facts import Jvm
 
 from ..records import record
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from scalograph.findings import (
+from scalograph.protocol.findings import (
     BaselineDoc,
     BreakEven,
     Column,

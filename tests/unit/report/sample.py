@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from scalograph.findings import (
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.findings import (
     BaselineDoc,
     Column,
     Curve,
     Degraded,
-    EstimateDoc,
     FactorDoc,
     Findings,
     LawDoc,
@@ -34,16 +34,16 @@ COST = {"none": 0.0, "method": 0.95, "object": 0.35, "cas": 0.18, "reentrant": 0
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
-def estimate(scores: Sequence[float], spread: float = 0.01) -> EstimateDoc:
+def estimate(scores: Sequence[float], spread: float = 0.01) -> Estimate:
     """The middle of the scores with an interval that looks like one of theirs."""
     if not scores:
-        return EstimateDoc(n=0, method="mean of logs", warnings=["need >= 1 run for a value, have 0"])
+        return Estimate(n=0, method="mean of logs", warnings=("need >= 1 run for a value, have 0",))
     value = math.exp(sum(map(math.log, scores)) / len(scores))
     if len(scores) < 2:
-        return EstimateDoc(value=value, n=1, method="mean of logs", warnings=["need >= 2 runs for an interval, have 1"])
+        return Estimate(value=value, n=1, method="mean of logs", warnings=("need >= 2 runs for an interval, have 1",))
     half = 2.26 * max(spread, 1e-6) / math.sqrt(len(scores))
     low, high = value * math.exp(-half), value * math.exp(half)
-    return EstimateDoc(value=value, low=low, high=high, n=len(scores), method="t interval on log scores")
+    return Estimate(value=value, low=low, high=high, n=len(scores), method="t interval on log scores")
 
 
 def wall_s(threads: int, cpus: int, lock: str, quantum: str) -> float:
@@ -97,9 +97,9 @@ def _against(p: Point, base: float) -> None:
         p.flags = [f"speedup {ratio:.2f} above {n_cpus}, the growth of the CPUs in use: the baseline is slow"]
 
 
-def _band(value: float, spread: float, n: int) -> EstimateDoc:
+def _band(value: float, spread: float, n: int) -> Estimate:
     low, high = value * math.exp(-spread), value * math.exp(spread)
-    return EstimateDoc(value=value, low=low, high=high, n=n, method="Welch t on logs against the shared baseline")
+    return Estimate(value=value, low=low, high=high, n=n, method="Welch t on logs against the shared baseline")
 
 
 def timeline(threads: int, cpus: int, seconds: float, rng: random.Random, bins: int = 512) -> dict[str, Any]:
@@ -136,11 +136,11 @@ def law(sigma: float, kappa: float, largest: float) -> LawDoc:
     fitted = [n / (1 + sigma * (n - 1) + kappa * n * (n - 1)) for n in sizes]
     best = math.sqrt((1 - sigma) / kappa) if kappa else None
     low = (best and 0.8 * best) or 3 * largest
-    optimum = EstimateDoc(value=best, low=low, high=best and 1.3 * best, n=9, method="law")
+    optimum = Estimate(value=best, low=low, high=best and 1.3 * best, n=9, method="law")
     end = "2 times the largest size measured"
     return LawDoc(
-        sigma=EstimateDoc(value=sigma), kappa=EstimateDoc(value=kappa), gamma=EstimateDoc(value=1.0), optimum=optimum,
-        twice=EstimateDoc(value=fitted[-1]), largest=largest, end=end, sizes=sizes, fitted=fitted,
+        sigma=Estimate(value=sigma), kappa=Estimate(value=kappa), gamma=Estimate(value=1.0), optimum=optimum,
+        twice=Estimate(value=fitted[-1]), largest=largest, end=end, sizes=sizes, fitted=fitted,
         low=[0.95 * y for y in fitted], high=[1.05 * y for y in fitted],
         amdahl=[] if kappa else [n / (1 + sigma * (n - 1)) for n in sizes],
     )  # fmt: skip
@@ -197,7 +197,7 @@ def table(curves: Sequence[Curve]) -> TableDoc:
 
 def _row(c: Curve, p: Point) -> list[Any]:
     labels = [c.group["cpus"], c.group["quantum"], c.group["lock"], p.level]
-    times = [p.responses[name].estimate.model_dump() if name in p.responses else None for name in ("wall", "cpu")]
+    times = [p.responses[name].estimate if name in p.responses else None for name in ("wall", "cpu")]
     return [*labels, *times, p.speedup, p.efficiency, "; ".join(p.flags)]
 
 
@@ -210,8 +210,8 @@ def published() -> TableDoc:
         Column(name="recomputed"),
         Column(name="measured factor", kind="estimate"),
     ]
-    one = EstimateDoc(value=1.0, low=1.0, high=1.0, n=10, method="the baseline, 1 by definition")
-    two = EstimateDoc(value=1.93, low=1.88, high=1.97, n=10, method="Welch t on logs")
+    one = Estimate(value=1.0, low=1.0, high=1.0, n=10, method="the baseline, 1 by definition")
+    two = Estimate(value=1.93, low=1.88, high=1.97, n=10, method="Welch t on logs")
     rows: list[list[Any]] = [[1, 43.1763, 1.0, 1.0, one], [2, 43.5993, 0.99, 0.9903, two], [8, None, 0, 1.0, None]]
     return TableDoc(id="published", title="Published beside measured", columns=columns, rows=rows)
 

@@ -3,11 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from scalograph.analysis.surface import jain, shared, whole
-from scalograph.findings import (
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.findings import (
     BaselineDoc,
     Column,
-    EstimateDoc,
     FactorDoc,
     Findings,
     Level,
@@ -19,14 +18,15 @@ from scalograph.findings import (
     TableDoc,
     Trust,
 )
+from scalograph.questions.surface.model import jain, shared, whole
 
 ALONE_S = 0.1
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
-def around(value: float, share: float = 0.01) -> EstimateDoc:
+def around(value: float, share: float = 0.01) -> Estimate:
     """An estimate with an interval to both sides."""
-    return EstimateDoc(value=value, low=value * (1 - share), high=value * (1 + share), n=10, method="an example")
+    return Estimate(value=value, low=value * (1 - share), high=value * (1 + share), n=10, method="an example")
 
 
 def cell(workers: int, cpus: int) -> SurfaceCell:

@@ -2,16 +2,18 @@
 
 import random
 import string
+from dataclasses import asdict
 from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalograph.findings import Column, EstimateDoc, Findings, TableDoc
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.findings import Column, Findings, TableDoc
 from scalograph.report.axis import key, scale
 from scalograph.report.cells import Sheet, sheet
-from scalograph.report.escape import encodable, prose, visible
+from scalograph.text.escape import encodable, prose, visible
 
 
 def laid(columns: list[Column], rows: list[list[object]]) -> Sheet:
@@ -33,16 +35,16 @@ def test_rows_of_any_length_fill_the_table() -> None:
 
 
 def test_estimates_come_as_models_or_as_json() -> None:
-    doc = EstimateDoc(value=1.92, low=1.88, high=1.96)
-    rows: list[list[object]] = [[doc], [doc.model_dump()], [{"value": "no number"}]]
+    doc = Estimate(value=1.92, low=1.88, high=1.96)
+    rows: list[list[object]] = [[doc], [asdict(doc)], [{"value": "no number"}]]
     first, second, third = texts([Column(name="x", kind="estimate")], rows)
     assert first == second == ["1.92 [1.88, 1.96]"]
     assert "no number" in third[0]
 
 
 def test_a_warning_is_said_once_and_marked() -> None:
-    lonely = EstimateDoc(value=2.0, warnings=["need >= 2 runs for an interval, have 1"])
-    fine = EstimateDoc(value=1.0, low=0.9, high=1.1)
+    lonely = Estimate(value=2.0, warnings=("need >= 2 runs for an interval, have 1",))
+    fine = Estimate(value=1.0, low=0.9, high=1.1)
     found = laid([Column(name="x", kind="estimate")], [[lonely], [fine], [lonely]])
     assert [row[0].marks for row in found.rows] == ["a", "", "a"]
     assert found.footnotes == [("a", "need >= 2 runs for an interval, have 1")]
@@ -50,14 +52,14 @@ def test_a_warning_is_said_once_and_marked() -> None:
 
 
 def test_a_warning_of_every_cell_marks_the_heading() -> None:
-    lonely = EstimateDoc(value=2.0, warnings=["w"])
+    lonely = Estimate(value=2.0, warnings=("w",))
     found = laid([Column(name="x", kind="estimate")], [[lonely], [lonely]])
     assert found.headings[0].marks == "a"
     assert [row[0].marks for row in found.rows] == ["", ""]
 
 
 def test_more_warnings_than_letters_share_a_star() -> None:
-    rows: list[list[object]] = [[EstimateDoc(value=1.0, warnings=[f"w{i}"])] for i in range(30)]
+    rows: list[list[object]] = [[Estimate(value=1.0, warnings=(f"w{i}",))] for i in range(30)]
     found = laid([Column(name="x", kind="estimate")], rows)
     assert len(found.footnotes) == 27
     assert found.footnotes[-1] == ("*", "4 further warnings, in findings.json")

@@ -4,9 +4,9 @@ from math import log10
 
 import pytest
 
-from scalograph.findings import CliffDoc, Cliffs, Findings
+from scalograph.protocol.findings import CliffDoc, Cliffs, Findings
+from scalograph.questions.cliff.figure import cliff_marks
 from scalograph.report.axis import Factors
-from scalograph.report.cliff_marks import cliff_marks
 from scalograph.report.payload import payload
 
 from .sample import full

@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-from scalograph.findings import BaselineDoc, Findings
+from scalograph.protocol.findings import BaselineDoc, Findings
 from scalograph.report.payload import payload
 
 

@@ -5,8 +5,13 @@ from typing import Any
 
 import pytest
 
-from scalograph.findings import EvenLine, EvenMap, EvenPair, Findings
-from scalograph.report.even_axis import round_numbers
+from scalograph.protocol.findings import (
+    EvenLine,
+    EvenMap,
+    EvenPair,
+    Findings,
+)
+from scalograph.questions.break_even.figure_axis import round_numbers
 from scalograph.report.html import page, write
 from scalograph.report.payload import payload
 

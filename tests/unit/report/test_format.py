@@ -7,9 +7,21 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scalograph.findings import EstimateDoc
-from scalograph.report.format import DASH, decimals, estimate, level_text, number, significant
-from scalograph.report.scale import SECONDS, Scale, scale_for, shared_scales
+from scalograph.analysis.estimate import Estimate
+from scalograph.text.format import (
+    DASH,
+    decimals,
+    estimate,
+    level_text,
+    number,
+    significant,
+)
+from scalograph.text.scale import (
+    SECONDS,
+    Scale,
+    scale_for,
+    shared_scales,
+)
 
 SIZES = st.floats(min_value=1e-9, max_value=1e9)
 VALUES = st.one_of(st.just(0.0), SIZES, SIZES.map(lambda x: -x))
@@ -22,7 +34,7 @@ def parsed(text: str) -> float:
 @given(SIZES, st.floats(min_value=1e-6, max_value=2.0))
 def test_an_interval_keeps_its_order_and_its_width(value: float, spread: float) -> None:
     low, high = value * math.exp(-spread), value * math.exp(spread)
-    shown = estimate(EstimateDoc(value=value, low=low, high=high))
+    shown = estimate(Estimate(value=value, low=low, high=high))
     left, right = (parsed(x) for x in re.fullmatch(r"\[(\S+), (\S+)\]", shown.interval).groups())  # type: ignore[union-attr]
     assert left <= parsed(shown.value) <= right
     if value >= 1e-4 and spread >= 1e-5:
@@ -42,7 +54,7 @@ def test_significant_digits(x: float, digits: int) -> None:
 
 @given(st.one_of(VALUES, st.just(-0.0), st.floats(min_value=-1e-12, max_value=1e-12)))
 def test_no_text_shows_a_negative_zero_or_no_number(x: float) -> None:
-    for text in (number(x), significant(x), str(estimate(EstimateDoc(value=x)))):
+    for text in (number(x), significant(x), str(estimate(Estimate(value=x)))):
         assert text not in ("-0", "nan", "inf")
         assert text
 
@@ -65,8 +77,8 @@ def test_zero_is_a_value_and_null_is_a_dash() -> None:
     assert number(0) == "0"
     assert number(0.0) == "0"
     assert number(None) == DASH
-    assert str(estimate(EstimateDoc(value=0.0, low=-0.1, high=0.1))) == "0.00 [-0.10, 0.10]"
-    assert str(estimate(EstimateDoc(warnings=["need >= 1 run"]))) == DASH
+    assert str(estimate(Estimate(value=0.0, low=-0.1, high=0.1))) == "0.00 [-0.10, 0.10]"
+    assert str(estimate(Estimate(warnings=("need >= 1 run",)))) == DASH
     assert str(estimate(None)) == DASH
     assert level_text(0) == "0"
     assert level_text(False) == "false"
@@ -74,14 +86,14 @@ def test_zero_is_a_value_and_null_is_a_dash() -> None:
 
 
 def test_one_sided_intervals_say_which_end_is_open() -> None:
-    assert str(estimate(EstimateDoc(value=2.0, low=None, high=2.5))) == f"2.000 [{DASH}, 2.500]"
+    assert str(estimate(Estimate(value=2.0, low=None, high=2.5))) == f"2.000 [{DASH}, 2.500]"
 
 
 def test_digits_follow_the_width() -> None:
     assert decimals(1.92, 1.88, 1.96) == 2
     assert decimals(1.92, 1.915, 1.925) == 3
     assert decimals(1920.0, 1000.0, 3000.0) == 0
-    assert str(estimate(EstimateDoc(value=0.512, low=0.506, high=0.518), Scale(1000.0, "ms"))) == "512 [506, 518]"
+    assert str(estimate(Estimate(value=0.512, low=0.506, high=0.518), Scale(1000.0, "ms"))) == "512 [506, 518]"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +106,7 @@ def test_digits_follow_the_width() -> None:
     ],
 )
 def test_what_is_above_zero_shows_two_digits(value: float, low: float, high: float, shown: str) -> None:
-    assert str(estimate(EstimateDoc(value=value, low=low, high=high))) == shown
+    assert str(estimate(Estimate(value=value, low=low, high=high))) == shown
 
 
 def test_units() -> None:

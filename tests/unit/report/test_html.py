@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 
 import scalograph.report
+from scalograph.analysis.estimate import Estimate
 from scalograph.errors import HostError
-from scalograph.findings import EstimateDoc, Findings
+from scalograph.protocol.findings import Findings
 from scalograph.report.cells import sheet
-from scalograph.report.facts import facts
 from scalograph.report.html import page, write
+from scalograph.report.machine_facts import facts
 from scalograph.report.payload import payload
 from scalograph.report.rows import body
 
@@ -208,8 +209,8 @@ def test_a_run_in_two_curves_is_one_row(sample: ModuleType) -> None:
 def test_zero_is_drawn_and_null_is_not(sample: ModuleType) -> None:
     findings: Findings = sample.small()
     points = findings.curves[0].points
-    points[1].speedup = EstimateDoc(value=0.0, low=0.0, high=0.0)
-    points[2].speedup = EstimateDoc(warnings=["need runs of the baseline"])
+    points[1].speedup = Estimate(value=0.0, low=0.0, high=0.0)
+    points[2].speedup = Estimate(warnings=("need runs of the baseline",))
     drawn = payload(findings)["families"][0]["curves"][0]["points"]
     assert drawn[1]["values"]["speedup"][0] == 0.0
     assert "speedup" not in drawn[2]["values"]

@@ -4,16 +4,17 @@ from typing import Any
 
 import pytest
 
-from scalograph.findings import Curve, EstimateDoc, LawDoc, Level
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.findings import Curve, LawDoc, Level
+from scalograph.questions.scaling.figure import law_line
 from scalograph.report.axis import Levels, place_of
-from scalograph.report.law_lines import law_line
 
 
 def law(**changes: Any) -> LawDoc:
-    none = EstimateDoc()
+    none = Estimate()
     sizes = [1.0, 2.0, 4.0, 8.0, 16.0]
     columns = {"fitted": [1, 1.9, 3.4, 5.2, 5.0], "low": [1, 1.8, 3.3, 5.0, 4.0], "high": [1, 2.0, 3.5, 5.4, None]}
-    best = EstimateDoc(value=10.0, low=9.0, high=12.0)
+    best = Estimate(value=10.0, low=9.0, high=12.0)
     given = {"sigma": none, "kappa": none, "gamma": none, "twice": none, "optimum": best, "largest": 8, "sizes": sizes}
     return LawDoc(**{**given, **columns, **changes})
 
@@ -41,16 +42,16 @@ def test_an_axis_of_categories_ends_with_its_levels() -> None:
 
 
 def test_an_optimum_further_out_is_told_and_not_drawn() -> None:
-    far = drawn([1, 2, 4, 8], optimum=EstimateDoc(value=40.0, low=30.0, high=60.0))
+    far = drawn([1, 2, 4, 8], optimum=Estimate(value=40.0, low=30.0, high=60.0))
     assert far is not None and far["optimum"] is None and far["words"].startswith("N* = 40")
-    open_ = drawn([1, 2, 4, 8], optimum=EstimateDoc(low=20.2))
+    open_ = drawn([1, 2, 4, 8], optimum=Estimate(low=20.2))
     assert open_ is not None and open_["optimum"] is None and open_["words"] == "N* > 20.2"
-    none = drawn([1, 2, 4, 8], optimum=EstimateDoc())
+    none = drawn([1, 2, 4, 8], optimum=Estimate())
     assert none is not None and none["words"] == ""
 
 
 def test_the_interval_of_the_optimum_ends_with_the_line() -> None:
-    found = drawn([1, 2, 4, 8], optimum=EstimateDoc(value=12.0, low=5.0, high=80.0))
+    found = drawn([1, 2, 4, 8], optimum=Estimate(value=12.0, low=5.0, high=80.0))
     assert found is not None and found["optimum"]["high"] == found["at"][-1]
 
 

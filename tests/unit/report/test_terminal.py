@@ -9,8 +9,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.cli.analyze_command import command
-from scalograph.findings import Column, Degraded, EstimateDoc, Findings, TableDoc, Trust
+from scalograph.protocol.findings import Column, Degraded, Findings, TableDoc, Trust
 from scalograph.report.terminal import render
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -59,7 +60,7 @@ def test_every_number_of_a_table_survives_every_layout(sample: ModuleType, width
 
 def test_a_narrow_terminal_stacks_rows(sample: ModuleType) -> None:
     columns = [Column(name="lock", kind="label"), Column(name="a very descriptive column", kind="estimate")]
-    estimate = EstimateDoc(value=12345.678, low=12345.6, high=12345.7)
+    estimate = Estimate(value=12345.678, low=12345.6, high=12345.7)
     table = TableDoc(id="t", title="T", columns=columns, rows=[["x" * 40, estimate]])
     assert f"lock: {'x' * 40}\n  a very descriptive column  12,345.68 [12,345.60, 12,345.70]\n" in printed(
         with_table(sample, table), 64
@@ -90,7 +91,7 @@ def test_a_short_answer_still_says_its_warnings(
 ) -> None:
     findings = sample.bare()
     findings.warnings = ["the published figures are left out:\x1b[2J no file"]
-    monkeypatch.setattr("scalograph.stops.analyze", lambda source: (findings, source / "findings.json"))
+    monkeypatch.setattr("scalograph.cli.last_stops.analyze", lambda source: (findings, source / "findings.json"))
     assert command(Path("somewhere")) == 0
     said = capsys.readouterr()
     assert "warning: the published figures are left out:" in said.err
@@ -134,7 +135,7 @@ def test_commands_to_copy_are_never_wrapped(sample: ModuleType) -> None:
 
 
 def test_values_stand_under_values(sample: ModuleType) -> None:
-    rows = [["a", EstimateDoc(value=1.0, low=0.9, high=1.1)], ["b", EstimateDoc(value=123.4, low=120.0, high=126.0)]]
+    rows = [["a", Estimate(value=1.0, low=0.9, high=1.1)], ["b", Estimate(value=123.4, low=120.0, high=126.0)]]
     columns = [Column(name="k", kind="label"), Column(name="v", kind="estimate")]
     text = printed(with_table(sample, TableDoc(id="t", title="T", columns=columns, rows=rows)), 80)
     lines = [line for line in text.splitlines() if "[" in line]

@@ -3,9 +3,14 @@
 from types import ModuleType
 from typing import Any
 
-from scalograph.findings import Degraded, Findings, TimelineDoc
+from scalograph.protocol.findings import Degraded, Findings, TimelineDoc
 from scalograph.report.axis import Factors
-from scalograph.report.timelines import drawable, in_words, timelines, untimed
+from scalograph.report.timelines import (
+    drawable,
+    in_words,
+    timelines,
+    untimed,
+)
 
 TREE: dict[str, Any] = {
     "source": "cpu.stat", "bin_ns": 1000, "cpus": [], "busy_ns": [], "waiting_ns": None, "tasks": [],

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.findings import Findings, TaskTrace
+from scalograph.protocol.findings import Findings, TaskTrace
 from scalograph.report.html import page
 from scalograph.report.payload import payload
 from scalograph.report.traces import busy, in_words

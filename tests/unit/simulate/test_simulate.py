@@ -5,24 +5,28 @@ import math
 import numpy as np
 import pytest
 
-from scalograph.analysis import Estimate
-from scalograph.simulate import (
+from scalograph.analysis.estimate import Estimate
+from scalograph.simulate.coverage import coverage
+from scalograph.simulate.curves import (
+    amdahl,
+    linear,
+    lock_collapse,
+    times,
+    usl,
+    usl_peak,
+)
+from scalograph.simulate.noise import (
     HIGH,
     LOW,
     QUIET,
     Noise,
+)
+from scalograph.simulate.runs import (
     a_a,
-    amdahl,
-    coverage,
     drift,
-    linear,
-    lock_collapse,
     run_iterations,
     run_scores,
     sweep,
-    times,
-    usl,
-    usl_peak,
 )
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalograph.study import Level, LevelsError, needs_host, parse_levels
-from scalograph.study.levels import check_levels, possible
+from scalograph.study.levels import LevelsError, check_levels, needs_host, parse_levels, possible
+from scalograph.study.scalars import Level
 
 
 @pytest.mark.parametrize(

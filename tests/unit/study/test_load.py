@@ -3,8 +3,10 @@ import json
 import pytest
 
 from scalograph.errors import StudyError
-from scalograph.identity import as_journaled, study_hash
-from scalograph.study import Study, parse, quickened
+from scalograph.study.identity import as_journaled, study_hash
+from scalograph.study.load import parse
+from scalograph.study.model import Study
+from scalograph.study.quick import quickened
 
 from .example import VALID
 

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from scalograph.shipped import shipped
+from scalograph.study.shipped import shipped
 
 HOME = shipped("source-build")
 MAKEFILE = """all: a.o b.o c.o

@@ -1,0 +1,156 @@
+"""The study of a command line, as text that `scalograph check` accepts and `scalograph run` repeats."""
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple
+
+from scalograph.cli.adhoc.command_study import WORKERS, Printed, Wish
+from scalograph.errors import (
+    HostError,
+    Problem,
+    ScalographError,
+    StudyError,
+)
+from scalograph.study.levels import LevelsError, parse_levels
+from scalograph.study.scalars import as_text
+
+MAX_TITLE = 200
+# Response, where it is read where it is the first and where it is not, unit, direction, title.
+_OWN = (
+    ("wall", "window.wall", "run.wall", "s", "lower", "wall time"),
+    ("cpu", "window.cpu", "run.cpu", "s", "lower", "CPU time"),
+    ("cpu_percent", "run.cpu_percent", "run.cpu_percent", "%", "none", "CPU usage"),
+)
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
+_WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
+_KEY = re.compile(r"workload\.(\w+)")
+_OPTIONS = {"protocol": "--{}", "factors": "--factor {}", "responses": "--response {}", "workload": "--{}"}
+
+
+def study_text(wish: Wish) -> str:
+    """The declaration: what varies, what is read, how runs are made."""
+    along = wish.along
+    per_worker = wish.per_worker or (along is not None and along[0] == "copies")
+    head = [
+        f"# What `scalograph {wish.asked}` ran. Repeat it from the folder in which that was: scalograph run study.toml",
+        "version = 1",
+        f"name = {quoted(name(wish.command, wish.asked.rpartition(' ')[2]))}",
+        f"title = {quoted(_title(wish.command))}",
+        f"question = {quoted(wish.question)}",
+        f"work = {quoted('per-worker' if per_worker else 'total')}",
+        "seed = 1",
+    ]
+    # A search measures levels as often as it needs: no speedup is paired with a baseline.
+    baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along and wish.question == "sweep" else []
+    if wish.baseline:
+        factor, level = wish.baseline
+        # As the text of the levels reads it: 1 is a number.
+        baseline = ["", "[baseline]", f"{factor} = {_level(level)}"]
+    protocol = ["", "[protocol]", *(f"{key} = {_value(value)}" for key, value in wish.protocol.items())]
+    return "\n".join([*head, *_workload(wish), *_factors(wish), *_responses(wish), *baseline, *protocol]) + "\n"
+
+
+def name(command: Sequence[str], asked: str = "measure") -> str:
+    """What the study and its folder are called.
+
+    >>> name(["./Prog_2", "-t"]), name(["make"], "effective-cpus")
+    ('measure-prog-2', 'effective-cpus-make')
+    """
+    program = re.sub(r"[^a-z0-9]+", "-", command[0].rpartition("/")[2].lower()).strip("-")
+    return f"{asked}-{program}"[:64].rstrip("-")
+
+
+def as_options(error: ScalographError) -> ScalographError:
+    """What is wrong with the study, or with this host, told of the options: nobody has seen the file."""
+    problems = [_as_option(problem) for problem in error.problems]
+    return HostError(*astuple(problems[0])) if isinstance(error, HostError) else StudyError(problems)
+
+
+def quoted(text: str) -> str:
+    """A text of TOML.
+
+    Raises:
+        StudyError: it holds bytes that are no UTF-8.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise StudyError.one("command", f"{text[:60]!r} is not UTF-8", "UTF-8 text") from error
+    plain = (_ESCAPES.get(c) or (c if c >= " " and c != "\x7f" else f"\\u{ord(c):04X}") for c in text)
+    return f'"{"".join(plain)}"'
+
+
+def _workload(wish: Wish) -> Iterator[str]:
+    yield from ("", "[workload]", f"command = {_argv(wish.command)}")
+    yield 'cwd = "caller"'
+    if "copies" in wish.factors:
+        yield 'copies = "{copies}"'
+    elif wish.copies != 1:
+        yield f"copies = {wish.copies}"
+    yield from (f"{step} = {_argv(argv)}" for step, argv in wish.steps.items())
+    if wish.env:
+        yield f"env = {{ {', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in wish.env.items())} }}"
+
+
+def _factors(wish: Wish) -> Iterator[str]:
+    # A command by itself is measured on all CPUs there are.
+    for factor, levels in (wish.factors or {"cpus": "all"}).items():
+        yield from ("", f"[factors.{factor}]", f"levels = {quoted(levels)}")
+        if factor == "cpus":
+            yield 'control = "cpus"'
+        if factor in wish.roles:
+            yield f"role = {quoted(wish.roles[factor])}"
+
+
+def _responses(wish: Wish) -> Iterator[str]:
+    """What the command prints goes first where it has a direction: then the study is about it."""
+    directed = [printed for printed in wish.responses if printed.better != "none"]
+    for printed in directed:
+        yield from _printed(printed)
+    for own, first, later, unit, better, title in _OWN:
+        yield from ("", f"[responses.{own}]", f"from = {quoted(later if directed else first)}")
+        yield from (f"unit = {quoted(unit)}", f"better = {quoted(better)}", f"title = {quoted(title)}")
+    for printed in wish.responses:
+        if printed not in directed:
+            yield from _printed(printed)
+
+
+def _printed(printed: Printed) -> Iterator[str]:
+    key = "pointer" if printed.place.startswith("/") else "pattern"
+    yield from ("", f"[responses.{printed.name}]", 'from = "output"', f"{key} = {quoted(printed.place)}")
+    yield from (f"unit = {quoted(printed.unit)}", f"better = {quoted(printed.better)}")
+
+
+def _argv(argv: Sequence[str]) -> str:
+    return f"[{', '.join(map(quoted, argv))}]"
+
+
+def _value(value: str | int) -> str:
+    return quoted(value) if isinstance(value, str) else str(value)
+
+
+def _level(text: str) -> str:
+    try:
+        (level,) = parse_levels(text)
+    except LevelsError:
+        return quoted(text)  # told where the study is checked
+    return quoted(level) if isinstance(level, str) else as_text(level)
+
+
+def _title(command: Sequence[str]) -> str:
+    text = shlex.join(command)
+    return text if len(text) <= MAX_TITLE else f"{text[:MAX_TITLE]}..."
+
+
+def _as_option(problem: Problem) -> Problem:
+    key = _WHERE.sub("", problem.where)
+    room, _, rest = key.partition(".")
+    part = re.split(r"[.\[]", rest)[0].replace("_", "-")
+    where = _OPTIONS.get(room, key).format(part)
+    if room == "factors" and part in (*WORKERS, "cpus"):
+        where = f"--{part}"
+    if room == "workload" and part in ("command", ""):
+        where = "command"
+    fix = _KEY.sub(lambda key: "the command" if key[1] == "command" else f"--{key[1]}", problem.fix)
+    return Problem(where, problem.found, problem.expected, fix)

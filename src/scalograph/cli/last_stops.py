@@ -1,0 +1,74 @@
+"""Stops 4 and 5 as the commands call them: from files to files."""
+
+from pathlib import Path
+
+from scalograph.errors import Exit
+from scalograph.protocol import findings_file, results
+from scalograph.protocol.findings import Findings
+
+
+def analyze(source: Path) -> tuple[Findings, Path]:
+    """Stop 4: read the journal, and the profile beside it, and write findings.json there.
+
+    Raises:
+        ProtocolError: there is no readable journal.
+    """
+    from scalograph.findings import table
+    from scalograph.findings.reproduce import reproduce
+    from scalograph.machine.ceiling.joined import joined
+    from scalograph.profile.beside import profiled
+    from scalograph.questions.assemble import findings
+
+    read = table.load(results.journal_of(source), keep_observations=False)
+    folder = results.at(source)
+    found = findings(read, folder.folder, reproduce(read.study, folder.study))
+    found = profiled(joined(found, read.ceiling) if read.ceiling else found, folder.folder)
+    findings_file.write(found, folder.findings)
+    return found, folder.findings
+
+
+def report(source: Path) -> tuple[Findings, Path]:
+    """Stop 5: read findings.json and write the page; stop 4 comes first where the journal has more to say.
+
+    Raises:
+        ProtocolError: there are no readable findings, and no journal to make them from.
+    """
+    from scalograph.report.html import write
+
+    folder = results.at(source)
+    if not is_current(source):
+        analyze(source)
+    found = findings_file.read(folder.findings)
+    if found.protocol != findings_file.LATEST and folder.journal.exists():
+        analyze(source)
+        found = findings_file.read(folder.findings)
+    write(found, folder.report)
+    return found, folder.report
+
+
+def is_current(source: Path) -> bool:
+    """Whether findings.json is there, of this journal, and no file beside it is newer; without a journal it is."""
+    folder = results.at(source)
+    if not folder.findings.is_file():
+        return False
+    if not folder.journal.exists():
+        return True
+    if source.is_file() and source != folder.journal:  # a second journal in one folder
+        return False
+    others = (file for file in folder.folder.iterdir() if file not in (folder.findings, folder.report))
+    made = folder.findings.stat().st_mtime_ns
+    return all(file.stat().st_mtime_ns <= made for file in others if file.is_file())
+
+
+def exit_code(found: Findings) -> Exit:
+    """4 where a treatment ran and never succeeded, 5 where one has fewer clean runs than asked, else 0.
+
+    5 also where a search ended without its answer.
+
+    Undecided runs count as clean (`findings.trust.n_short`): a machine that cannot tell is a doubt in `trust`, no code.
+    """
+    if found.runs.n_empty:
+        return Exit.TREATMENT_FAILED
+    searched = [one.decided for one in (*found.effective_cpus, found.cliffs, found.break_even) if one]
+    is_open = found.study.question != "sweep" and not (searched and all(searched))
+    return Exit.SHORT_OF_RUNS if found.runs.n_short or is_open else Exit.DONE

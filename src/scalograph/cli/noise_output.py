@@ -1,0 +1,94 @@
+"""`scalograph doctor --noise`: measure the noise floor by an A/A study, show it, keep it."""
+
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scalograph.cli.console import (
+    emit_json,
+    out,
+    say,
+    tell,
+)
+from scalograph.errors import Exit, HostError
+
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
+    from scalograph.protocol.findings import Findings
+    from scalograph.protocol.noise_floor import Floor
+    from scalograph.run.session import Conducted
+
+# The kept effect is that of as many runs as most studies make.
+_RUNS = 10
+
+
+def noise(json: bool, quick: bool) -> int:
+    """Run the study `noise-floor` (about 80 s, `quick` 30 s), print what came of it, and keep it for later studies.
+
+    Returns:
+        The exit code: 5 where too few runs count, and then nothing is kept.
+
+    Raises:
+        HostError: another study holds the machine, or the host refuses.
+    """
+    from scalograph.cli.five_stops import run_declared
+    from scalograph.cli.last_stops import analyze
+    from scalograph.findings import table
+    from scalograph.machine.floor.floor import STUDY, floor
+    from scalograph.study.declare import declare_shipped
+
+    conducted = run_declared(declare_shipped(STUDY, quick), None, False, None)
+    if conducted.reason == "interrupted":
+        say("interrupted: nothing is kept", "yellow")
+        return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
+    found, _ = analyze(conducted.results.folder)
+    measured = floor(table.load(conducted.results.journal, keep_observations=False))
+    if json:
+        emit_json(measured.model_dump(mode="json"))
+    else:
+        _print(measured, conducted)
+    return Exit.DONE if keep(measured, found, conducted.results.folder) else Exit.SHORT_OF_RUNS
+
+
+def keep(measured: "Floor", found: "Findings", folder: Path) -> bool:
+    """Keep it where one CPU has a floor, and say whether; otherwise what was kept before is better."""
+    from scalograph.machine.floor.floor import STUDY, is_kept
+    from scalograph.machine.floor.kept import KeptNoise, keep_noise
+
+    one = measured.one
+    if one is None or one.spread is None or not is_kept(one):
+        say("not kept: stop what else runs here (scalograph doctor names the load), and measure again", "yellow")
+        return False
+    facts = {key: found.machine.get(key) for key in ("cpu_model", "n_cpus", "kernel")}
+    told = {"study": STUDY, "at": found.runs.ended or "", "results": str(folder.resolve()), "n": _RUNS}
+    sd, effect = one.spread.sd_log_percent, one.detectable_percent[_RUNS]
+    kept = KeptNoise(**told, **facts, sd_log_percent=sd, minimum_detectable_percent=effect, floor=measured)
+    try:
+        keep_noise(kept)
+    except HostError as error:
+        say(str(error), "yellow")  # it was measured all the same
+    return True
+
+
+def _print(measured: "Floor", conducted: "Conducted") -> None:
+    out().print(grid(measured))
+    for text in measured.warnings:
+        say(f"warning: {text}", "yellow")
+    for part in measured.parts:
+        if part.worst:
+            say(f"worst disturbance on {part.n_cpus} CPU{'s' * (part.n_cpus > 1)}: {part.worst}")
+    tell(f"Results: {conducted.results.folder}")
+
+
+def grid(measured: "Floor") -> "Grid":
+    """The floor as a table: a row for each figure, a column for each number of CPUs."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from scalograph.machine.floor.cells import rows
+
+    shown = Table.grid(padding=(0, 2))
+    for cells in rows(measured):
+        shown.add_row(*map(Text, cells))
+    return shown

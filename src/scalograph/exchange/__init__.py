@@ -1,0 +1,1 @@
+"""Results of other instruments, and ours for other tools."""

@@ -1,0 +1,117 @@
+"""The figures of imported benchmarks: a typical fork with its interval, and the tail over all shots."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from pydantic import Field
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.interval import summarize
+from scalograph.exchange.readers.jmh import Benchmark, Fork
+from scalograph.protocol.findings import Cell, Column, Model, TableDoc
+
+_NOTE = (
+    "typical fork: the geometric mean of the forks' medians, with the interval over forks; p50 to max: over the shots "
+    "of all forks, each a shot that was seen, without an interval"
+)
+
+
+class Figures(Model):
+    """One benchmark with one level of each param; times in seconds, rates per second."""
+
+    benchmark: str
+    mode: str
+    params: dict[str, str]
+    unit: str
+    n_forks: int
+    n_shots: int
+    estimate: Estimate
+    p50: float
+    p90: float
+    p99: float
+    max: float
+    flags: list[str] = Field(default=[])
+
+
+def figures(benchmark: Benchmark, confidence: float) -> Figures:
+    """Summarize one benchmark over its forks."""
+    estimate = summarize(scores(benchmark), confidence)
+    p50, p90, p99 = pooled(benchmark.forks, (0.5, 0.9, 0.99))
+    return Figures(
+        benchmark=benchmark.name, mode=benchmark.mode, params=dict(benchmark.params), unit=benchmark.unit,
+        n_forks=len(benchmark.forks), n_shots=sum(sum(fork.counts) for fork in benchmark.forks),
+        estimate=estimate,
+        p50=p50, p90=p90, p99=p99, max=max(max(fork.values) for fork in benchmark.forks), flags=list(_flags(benchmark)),
+    )  # fmt: skip
+
+
+def scores(benchmark: Benchmark) -> list[float]:
+    """One score for each fork: the median of its shots."""
+    return [_median(fork) for fork in benchmark.forks]
+
+
+def _median(fork: Fork) -> float:
+    if max(fork.counts) == 1:
+        return float(np.median(fork.values))
+    return pooled([fork], (0.5,))[0]
+
+
+def pooled(forks: Iterable[Fork], shares: Sequence[float]) -> list[float]:
+    """For each share the least shot that so many of all shots do not exceed.
+
+    >>> pooled([Fork([3.0, 1.0], [1, 1]), Fork([2.0], [8])], (0.5, 0.9, 0.99))
+    [2.0, 2.0, 3.0]
+    """
+    every = list(forks)
+    values = np.concatenate([np.asarray(fork.values, dtype=np.float64) for fork in every])
+    counts = np.concatenate([np.asarray(fork.counts, dtype=np.float64) for fork in every])
+    found = np.quantile(values, shares, weights=counts, method="inverted_cdf")
+    return [float(value) for value in found]
+
+
+def _flags(benchmark: Benchmark) -> Iterable[str]:
+    if benchmark.batch > 1:
+        yield f"a shot is {benchmark.batch} calls"
+    if benchmark.threads > 1:
+        yield f"{benchmark.threads} threads called it at once"
+
+
+def tables(every: Sequence[Figures]) -> list[TableDoc]:
+    """One for times and one for rates, as far as there are any."""
+    names = short_names(one.benchmark for one in every)
+    kinds = (("s", "Times by JMH"), ("1/s", "Rates by JMH"))
+    parts = ((unit, title, [one for one in every if one.unit == unit]) for unit, title in kinds)
+    return [_table(unit, title, found, names) for unit, title, found in parts if found]
+
+
+def _table(unit: str, title: str, every: Sequence[Figures], names: dict[str, str]) -> TableDoc:
+    columns = [Column(name="benchmark", kind="label"), Column(name="params", kind="label")]
+    columns += [Column(name="forks"), Column(name="shots"), Column(name="typical fork", unit=unit, kind="estimate")]
+    columns += [*(Column(name=name, unit=unit) for name in ("p50", "p90", "p99", "max")), Column(name="", kind="text")]
+    rows: list[list[Cell]] = [
+        [names[one.benchmark], params_text(one.params), one.n_forks, one.n_shots, one.estimate,
+         one.p50, one.p90, one.p99, one.max, one.flags]
+        for one in every
+    ]  # fmt: skip
+    return TableDoc(id="jmh", title=title, note=_NOTE, columns=columns, rows=rows)
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Class and method without the package, where that still tells them apart.
+
+    >>> short_names(["a.b.Sum.run", "a.Queue.take", "c.Queue.take"])
+    {'a.b.Sum.run': 'Sum.run', 'a.Queue.take': 'a.Queue.take', 'c.Queue.take': 'c.Queue.take'}
+    """
+    last = {name: ".".join(name.split(".")[-2:]) for name in names}
+    often = Counter(last.values())
+    return {name: short if often[short] == 1 else name for name, short in last.items()}
+
+
+def params_text(params: dict[str, str]) -> str:
+    """Params as one writes them.
+
+    >>> params_text({"n": "3000", "p": "2"})
+    'n=3000 p=2'
+    """
+    return " ".join(f"{name}={value}" for name, value in params.items())

@@ -1,0 +1,115 @@
+"""Imported benchmarks held against the treatments of a study: both figures, their ratio, and a word for it."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.interval import summarize
+from scalograph.analysis.ratio import ratio
+from scalograph.errors import StudyError
+from scalograph.exchange.agreement import Label, label
+from scalograph.exchange.benchmark_figures import (
+    Figures,
+    figures,
+    params_text,
+    scores,
+    short_names,
+)
+from scalograph.exchange.benchmark_units import unit_of
+from scalograph.exchange.match import Match, match
+from scalograph.exchange.readers.jmh import Benchmark
+from scalograph.findings.sample import Sample, flags, samples
+from scalograph.findings.table import Table
+from scalograph.findings.whole_run import is_unsteady
+from scalograph.protocol.findings import Cell, Column, Level, Model, TableDoc
+from scalograph.study.responses import primary
+
+_NOTE = (
+    "one score for each fork and each run: the median of its shots or iterations; typical: their geometric mean; "
+    "ratio: JMH over the study; {response} of the study"
+)
+
+
+class Held(Model):
+    """One benchmark beside one treatment; `treatment` is null where none matches, and `why` says so."""
+
+    jmh: Figures
+    treatment: dict[str, Level] | None = None
+    unmatched_params: dict[str, str] = Field(default={})
+    n_runs: int = 0
+    study: Estimate | None = None
+    ratio: Estimate | None = None
+    label: Label = "unknown"
+    why: str = ""
+    flags: list[str] = Field(default=[])
+
+
+def beside(every: Sequence[Benchmark], table: Table, where: Mapping[str, str]) -> list[Held]:
+    """Hold each benchmark against its treatment, by the study's primary response and at its confidence.
+
+    Raises:
+        StudyError: no benchmark has a treatment, or one has several.
+    """
+    by_key = samples(table)
+    found = []
+    for benchmark in every:
+        matched = match(table, benchmark.params, where)
+        sample = by_key[tuple(matched.treatment.values())] if matched.treatment else None
+        found.append(_held(benchmark, matched, sample, table))
+    if all(held.treatment is None for held in found):
+        raise StudyError.one("--beside", f"no benchmark has a treatment: {found[0].why}", "params that name one")
+    return found
+
+
+def _held(benchmark: Benchmark, matched: Match, sample: Sample | None, table: Table) -> Held:
+    confidence = table.study.protocol.confidence
+    ours = figures(benchmark, confidence)
+    held = Held(jmh=ours, unmatched_params=matched.unmatched, why=matched.why, flags=ours.flags)
+    if sample is None:
+        return held
+    held = held.model_copy(update={"treatment": dict(sample.treatment), "flags": [*ours.flags, *_flags(sample)]})
+    name = primary(table.study)
+    unit = table.study.responses[name].unit
+    kind, factor = unit_of(unit) or ("", 1.0)
+    if kind != benchmark.unit:
+        return held.model_copy(update={"why": f'JMH has {benchmark.unit}, the study\'s {name} is in "{unit}"'})
+    return _compared(held, scores(benchmark), [x * factor for x in sample.scores(name)], confidence)
+
+
+def _compared(held: Held, jmh: list[float], study: list[float], confidence: float) -> Held:
+    estimate = ratio(jmh, study, confidence)
+    found, why = label(estimate, len(jmh), len(study), held.jmh.unit)
+    update = {
+        "n_runs": len(study), "study": summarize(study, confidence), "ratio": estimate,
+        "label": found, "why": why,
+    }  # fmt: skip
+    return held.model_copy(update=update)
+
+
+def _flags(sample: Sample) -> list[str]:
+    unsteady = ["most runs of the study reach no steady state"] if sample.counted and is_unsteady(sample) else []
+    return [*flags(sample), *unsteady]
+
+
+def tables(every: Sequence[Held], response: str) -> list[TableDoc]:
+    """A row for each benchmark that has a treatment; one table for times, one for rates."""
+    parts = (("s", "Times by JMH and by the study"), ("1/s", "Rates by JMH and by the study"))
+    with_ratio = [held for held in every if held.ratio]
+    split = ((unit, title, [held for held in with_ratio if held.jmh.unit == unit]) for unit, title in parts)
+    return [_table(unit, title, found, response) for unit, title, found in split if found]
+
+
+def _table(unit: str, title: str, every: Sequence[Held], response: str) -> TableDoc:
+    names = short_names(held.jmh.benchmark for held in every)
+    columns = [Column(name="benchmark", kind="label"), Column(name="params", kind="label")]
+    columns += [Column(name="forks"), Column(name="runs"), Column(name="JMH", unit=unit, kind="estimate")]
+    columns += [Column(name="study", unit=unit, kind="estimate"), Column(name="ratio", kind="estimate")]
+    columns += [Column(name="not in the study", kind="text"), Column(name="flags", kind="text")]
+    rows: list[list[Cell]] = [
+        [names[held.jmh.benchmark], params_text(held.jmh.params), held.jmh.n_forks, held.n_runs,
+         held.jmh.estimate, held.study, held.ratio,
+         params_text(held.unmatched_params), held.flags]
+        for held in every
+    ]  # fmt: skip
+    return TableDoc(id="beside", title=title, note=_NOTE.format(response=response), columns=columns, rows=rows)

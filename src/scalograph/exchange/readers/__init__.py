@@ -1,0 +1,1 @@
+"""Reads what other instruments wrote: one file a format."""

@@ -1,0 +1,96 @@
+"""First runs that read from disk what later ones found in memory: flags beside them, and a doubt with its cure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from scalograph.analysis.cold_start import Cold, cold
+from scalograph.findings.curves import key
+from scalograph.findings.sample import Sample
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.table import Row, Table
+from scalograph.protocol.findings import Curve, Level
+
+# What a run must have read to count: a megabyte, or so many pages that it waited for (1 to 2 ms on a fast disk).
+LEAST_BYTES, LEAST_PAGES = 1_000_000, 16
+FEWEST = 3  # runs of a treatment: fewer have no typical score to hold one of them against
+
+Key = tuple[Level, ...]
+
+
+@dataclass(frozen=True)
+class Start:
+    """A cold start in words: what was seen, in bytes or in pages, over which runs."""
+
+    seen: Cold
+    in_bytes: bool
+    runs: Sequence[str]
+
+    def told(self, of: str = "") -> str:
+        """What the first runs read, and what became of their scores."""
+        runs, scores = (
+            ("run", "its score differs") if self.seen.n == 1 else (f"{self.seen.n} runs", "their scores differ")
+        )
+        return f"the first {runs}{of} {self.read()}, and {scores} by {100 * self.seen.change:+.2g} %"
+
+    def read(self, most: str = "") -> str:
+        """How much, against the later runs."""
+        later = self._amount(self.seen.later) if self.seen.later else "none"
+        verb = "read" if self.in_bytes else "waited for"
+        return f"{verb} {most}{self._amount(self.seen.read)} from disk, the later ones {later}"
+
+    def _amount(self, amount: float) -> str:
+        return f"{amount / 1e6:.3g} MB" if self.in_bytes else f"{amount:.0f} pages"
+
+
+def examine(table: Table, curves: Sequence[Curve], taken: Mapping[Key, Sample]) -> list[str]:
+    """Flag each treatment whose first runs were cold.
+
+    Returns:
+        Reasons for doubt: the first runs of the study, and treatments with cold runs besides.
+    """
+    name = primary(table)
+    found = {k: start for k, s in taken.items() if (start := _start(s.rows(name), s.scores(name)))}
+    for curve in curves:
+        for point in curve.points:
+            if (start := found.get(key(table, curve, point))) is not None:
+                point.flags.append(start.told())
+    whole = _start(*_of_study(table, taken, name))
+    return [*_study(table, whole), *_treatments(table, found.values(), whole)]
+
+
+def _study(table: Table, whole: Start | None) -> Iterable[str]:
+    if whole:
+        yield f"{whole.told(' of the study')}: {_cure(table, whole.seen.n)}"
+
+
+def _treatments(table: Table, found: Iterable[Start], whole: Start | None) -> Iterable[str]:
+    """Those that the cold start of the study does not explain: programs or files of their own."""
+    left = [start for start in found if not whole or not {*start.runs} <= {*whole.runs}]
+    if left:
+        most = max(left, key=lambda start: start.seen.read)
+        told = f"in {len(left)} of {len(table.treatments)} treatments the first runs {most.read('up to ')}"
+        # Runs that warm up take the treatments in turn.
+        n = max(start.seen.n for start in left) * len(table.treatments)
+        yield f"{told}, and their scores differ: {_cure(table, n)}"
+
+
+def _cure(table: Table, n: int) -> str:
+    return f"discard them with warmup_runs = {table.study.protocol.warmup_runs + n} (or more)"
+
+
+def _of_study(table: Table, taken: Mapping[Key, Sample], name: str) -> tuple[list[Row], list[float]]:
+    """Runs that count in the order in which they were made, each score over the typical one of its treatment."""
+    typical = {k: median(s.scores(name)) for k, s in taken.items() if len(s.scores(name)) >= FEWEST}
+    rows = {row.run: row for k in typical for row in taken[k].rows(name)}
+    made = [rows[row.run] for row in table.rows if row.run in rows and typical[row.key] > 0]
+    return made, [row.scores[name] / typical[row.key] for row in made]
+
+
+def _start(rows: Sequence[Row], scores: Sequence[float]) -> Start | None:
+    """By bytes from disk, else by pages waited for; None where neither was measured for all runs."""
+    for field, least in (("read_bytes", LEAST_BYTES), ("n_major_faults", LEAST_PAGES)):
+        read = [amount for row in rows if (amount := getattr(row, field)) is not None]
+        if len(read) == len(rows) and (seen := cold(read, scores, least)):
+            return Start(seen, field == "read_bytes", [row.run for row in rows[: seen.n]])
+    return None

@@ -1,0 +1,86 @@
+"""Responses along one factor, all other factors fixed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.interval import summarize
+from scalograph.analysis.speedup import SpeedupPoint
+from scalograph.findings import steady_state
+from scalograph.findings.names import curve_factor
+from scalograph.findings.sample import COUNTED, Sample, flags
+from scalograph.findings.speedup_rule import gains, primary
+from scalograph.findings.stopping_rule import stopping
+from scalograph.findings.table import Table
+from scalograph.findings.whole_run import WARNING, samples
+from scalograph.protocol.findings import Curve, Level, Point, PointResponse
+
+__all__ = ["COUNTED", "Sample", "curve_factor", "curves", "estimated", "key", "primary", "samples"]
+
+BASELINE_DISTURBED = "its baseline rests on disturbed runs"
+
+
+def key(table: Table, curve: Curve, point: Point) -> tuple[Level, ...]:
+    """The levels of a point's treatment, in the order of the study's factors."""
+    levels = {**curve.group, curve.factor: point.level}
+    return tuple(levels[name] for name in table.study.factors)
+
+
+def curves(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Curve]:
+    """One curve for each combination of the other factors' levels."""
+    factor = curve_factor(table)
+    groups: dict[tuple[tuple[str, Level], ...], list[Sample]] = {}
+    for sample in taken.values():
+        group = tuple((name, level) for name, level in sample.treatment.items() if name != factor)
+        groups.setdefault(group, []).append(sample)
+    return [_curve(table, factor, dict(group), members) for group, members in groups.items()]
+
+
+def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sample]) -> Curve:
+    found = gains(table, factor, members)
+    points = [_point(table, factor, sample, found.get(sample.treatment[factor])) for sample in members]
+    baseline = next((s for s in members if s.treatment[factor] == table.study.baseline.get(factor)), None)
+    if found and baseline is not None and baseline.falls_back:
+        for point in points:
+            if point.level != baseline.treatment[factor]:
+                point.flags.append(BASELINE_DISTURBED)
+    return Curve(group=group, factor=factor, points=points)
+
+
+def _point(table: Table, factor: str, sample: Sample, gain: SpeedupPoint | None) -> Point:
+    return Point(
+        level=sample.treatment[factor],
+        n_cpus=sample.every[0].n_cpus if sample.every else None,
+        responses={name: _response(table, sample, name) for name in table.study.responses},
+        speedup=gain.speedup if gain else None,
+        simultaneous=gain.simultaneous if gain else None,
+        efficiency=gain.efficiency if gain else None,
+        serial_fraction=gain.serial_fraction if gain else None,
+        per_cpu_share=_shares(sample),
+        n_failed=sample.n_failed,
+        flags=[*(gain.warnings if gain else ()), *flags(sample), *steady_state.flags(table.study, sample)],
+    )
+
+
+def _response(table: Table, sample: Sample, name: str) -> PointResponse:
+    rows = [row for row in sample.every if name in row.scores]
+    return PointResponse(
+        estimate=estimated(table, sample, name),
+        scores=[row.scores[name] for row in rows],
+        runs=[row.run for row in rows],
+        verdicts=[row.verdict for row in rows],
+    )
+
+
+def estimated(table: Table, sample: Sample, name: str) -> Estimate:
+    """A response of a treatment, as the rule that ended the runs looked at them, where one did."""
+    rule, scores = stopping(table.study), sample.scores(name)
+    by_rule = rule is not None and name == primary(table)
+    found = rule.estimate(scores) if rule and by_rule else summarize(scores, table.study.protocol.confidence)
+    return replace(found, warnings=(*found.warnings, WARNING)) if name in sample.whole else found
+
+
+def _shares(sample: Sample) -> list[float]:
+    """Mean share of the tree's CPU time on each CPU."""
+    shares = [[ns / sum(row.per_cpu_ns) for ns in row.per_cpu_ns] for row in sample.counted if sum(row.per_cpu_ns)]
+    return [sum(column) / len(shares) for column in zip(*shares, strict=False)]

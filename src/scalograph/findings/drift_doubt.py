@@ -1,0 +1,56 @@
+"""Whether the machine drifted from block to block, as a reason for doubt."""
+
+from collections.abc import Iterable, Sequence
+from math import exp, nan
+from statistics import median
+
+import numpy as np
+
+from scalograph.analysis.drift import Drift, drift
+from scalograph.analysis.students_t import t_quantile
+from scalograph.findings.sample import Sample
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.table import Table
+
+# Chance brings about less than this once in a hundred studies; and intervals that are so much too narrow, and then so
+# wide (half of it, as a share), mislead.
+RARE, NARROW, WIDE = 0.01, 1.15, 0.01
+MOST = 500  # of more blocks, neighbors are taken together: what is as slow as this is found all the same
+
+
+def doubt(table: Table, taken: Sequence[Sample]) -> Iterable[str]:
+    """Where runs of the primary response are not independent, and it matters."""
+    found = drifted(table, taken)
+    if found and found.p < RARE and found.too_narrow > NARROW:
+        half = found.too_narrow * _half(taken, primary(table), table.study.protocol.confidence)
+        if half > WIDE:
+            right = f"+-{100 * (exp(half) - 1):.2g} % or more"
+            yield (
+                f"the machine drifted from block to block (p = {found.p:.2g}): intervals of single treatments are too "
+                f"narrow, by {found.too_narrow:.2g} times or more ({right}); comparisons within blocks are not touched"
+            )
+
+
+def drifted(table: Table, taken: Sequence[Sample]) -> Drift | None:
+    """How alike neighboring blocks are in the primary response; None where it cannot be told."""
+    response = primary(table)
+    blocks = sorted({row.block for sample in taken for row in sample.rows(response)})
+    n = min(len(blocks), MOST)
+    place = {block: index * n // len(blocks) for index, block in enumerate(blocks)}
+    return drift([_series(sample, response, place, n) for sample in taken], table.study.seed % 2**32) if n else None
+
+
+def _series(sample: Sample, response: str, place: dict[int, int], n: int) -> list[float]:
+    """The sample's score in each of n blocks, the mean where it has several; nan where it has none."""
+    scores: list[list[float]] = [[] for _ in range(n)]
+    for row in sample.rows(response):
+        if row.scores[response] > 0:
+            scores[place[row.block]].append(row.scores[response])
+    return [float(np.mean(found)) if found else nan for found in scores]
+
+
+def _half(taken: Sequence[Sample], response: str, confidence: float) -> float:
+    """Half the interval of a typical treatment, on logs."""
+    scores = [found for sample in taken if len(found := [s for s in sample.scores(response) if s > 0]) > 1]
+    halves = [t_quantile(confidence, len(s) - 1) * float(np.log(s).std(ddof=1)) / len(s) ** 0.5 for s in scores]
+    return median(halves) if halves else 0.0

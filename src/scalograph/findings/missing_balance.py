@@ -1,0 +1,73 @@
+"""Whether treatments lost runs alike: what the table of excluded runs says of it, and when it is a doubt."""
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
+from scalograph.findings.doubts import n_disturbed
+from scalograph.findings.sample import Sample, cpu_times
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.table import Row, Table
+from scalograph.protocol.findings import Level
+
+# Chance brings about less than this once in a hundred studies; and shares this far apart change a comparison.
+RARE, APART = 0.01, 0.10
+
+Key = tuple[Level, ...]
+
+
+def shares(table: Table, taken: Iterable[Sample]) -> Fairness | None:
+    """Disturbed runs of each treatment against chance, among the runs that the design asked for.
+
+    Further runs are left out: a treatment that was disturbed more often has more of them. None where none was lost, and
+    where the study is about CPU time and counts disturbed runs.
+    """
+    if primary(table) in cpu_times(table.study):
+        return None
+    planned = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
+    runs = [row for row in table.counted() if row.replicate < planned.get(row.key, 0)]
+    attempts = [Attempt(row.block, row.key, bool(n_disturbed([row]))) for row in runs]
+    length = {sample.every[0].key: _length(sample.every) for sample in taken if sample.every}
+    return fairness(attempts, length, table.study.seed % 2**32)
+
+
+def _length(rows: Sequence[Row]) -> float:
+    """Seconds of a run, of the clean ones where there are any: what disturbs a run makes it longer."""
+    walls = [(bool(n_disturbed([row])), row.wall_s) for row in rows if row.wall_s is not None]
+    clean = [wall for disturbed, wall in walls if not disturbed]
+    return median(clean or [wall for _, wall in walls] or [0.0])
+
+
+def sentence(found: Fairness) -> str:
+    """What became of the shares, in one sentence."""
+    low, high = found.spread
+    if low == high:
+        return f"each treatment lost {100 * low:.0f} % of its runs"
+    text = f"treatments lost {100 * low:.0f} % to {100 * high:.0f} % of their runs"
+    if found.p_trend < RARE:
+        return f"{text}, and it depends on how long they run: {_lengths(found)} (p = {found.p_trend:.2g})"
+    if found.p_equal < RARE:
+        return f"{text}, which is more than chance (p = {found.p_equal:.2g})"
+    if found.p_least >= RARE:
+        return f"{text}: too few outside of busy blocks to tell whether they lost them alike"
+    return f"{text}, no more unlike than chance makes them (p = {min(1.0, 2 * min(found.p_equal, found.p_trend)):.2g})"
+
+
+def doubt(found: Fairness | None) -> Iterable[str]:
+    """Where runs were lost unfairly: neither chance nor a small difference."""
+    if found is None:
+        return
+    (short, long), (low, high) = found.by_length, found.spread
+    if found.p_trend < RARE and abs(long - short) > APART:
+        longer = "longer" if long > short else "shorter"
+        least, most = sorted((short, long))
+        lost = f"treatments that run {longer} lost more runs ({100 * least:.0f} % to {100 * most:.0f} %)"
+        yield f"{lost}: the comparison leans on quiet moments"
+    elif found.p_equal < RARE and high - low > APART:
+        lost = f"some treatments lost more runs than others ({100 * low:.0f} % to {100 * high:.0f} %)"
+        yield f"{lost}: the comparison leans on quiet moments"
+
+
+def _lengths(found: Fairness) -> str:
+    short, long = found.by_length
+    return f"{100 * short:.0f} % of the third that runs shortest, {100 * long:.0f} % of the one that runs longest"

@@ -1,0 +1,47 @@
+"""What factors and responses are called before people, and along which factor curves run."""
+
+from collections.abc import Mapping
+
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Level
+from scalograph.text.format import level_text
+
+
+def title(table: Table, name: str) -> str:
+    """A factor's or response's name for people."""
+    part = table.study.factors.get(name) or table.study.responses.get(name)
+    return (part.title if part else "") or name.replace("_", " ")
+
+
+def version_name(factor: str, level: Level) -> str:
+    """A level of which a sentence says that it is faster; a bare number would be read as a measure of that."""
+    return level if isinstance(level, str) else f"{factor.replace('_', ' ')} {level:.6g}"
+
+
+def varied(table: Table) -> list[str]:
+    """Factors that have more than one level among the planned treatments."""
+    return [name for name in table.study.factors if len({t[name] for t in table.treatments}) > 1]
+
+
+def curve_factor(table: Table) -> str:
+    """The factor along which curves run: the baseline's, else the first one with the most levels."""
+    if table.study.baseline:
+        return next(iter(table.study.baseline))
+    return max(table.study.factors, key=lambda name: len(table.study.factors[name].levels))
+
+
+def varying(table: Table, levels: Mapping[str, Level]) -> dict[str, Level]:
+    """Those of the levels that are not the same throughout the study."""
+    return {name: levels[name] for name in varied(table) if name in levels}
+
+
+def setting(table: Table, levels: Mapping[str, Level]) -> str:
+    """Levels with their factors' names and units, in words."""
+    units = {name: table.study.factors[name].unit for name in levels}
+    return ", ".join(f"{title(table, name)} {level_text(level, units[name])}" for name, level in levels.items())
+
+
+def brief(text: object, most: int = 200) -> str:
+    """The text, cut where it is longer than a sentence can carry: journals and published files are not ours."""
+    shown = str(text)
+    return shown if len(shown) <= most else f"{shown[:most]}..."

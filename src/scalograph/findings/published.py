@@ -1,0 +1,154 @@
+"""A paper's figures beside the measured ones, and what does not reproduce."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.errors import StudyError
+from scalograph.findings.names import brief, title
+from scalograph.findings.published_file import (
+    Row,
+    level,
+    locate,
+    number,
+    read_rows,
+)
+from scalograph.findings.published_physics import HEADING, objected
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Column, Curve, Level, TableDoc
+from scalograph.study.model import Published
+
+# A published figure has its own error, rarely printed; it counts as reproduced within this factor of the interval.
+TOLERANCE = 0.05
+WIDEST = 0.25
+REPRODUCES = "scaling factor reproduces"
+
+
+# The figures of the treatment that has these levels; none where there is none.
+Lookup = Callable[[Mapping[str, Level | None]], Mapping[str, Estimate]]
+
+
+def published_table(table: Table, lookup: Lookup, folder: Path) -> tuple[TableDoc | None, list[str]]:
+    """Each published row, its figures, and the measured ones of the same treatment where there is one.
+
+    A study is measured whatever becomes of the file: one that is missing or broken is a warning.
+
+    Args:
+        table: its runs.
+        lookup: what was measured of a treatment.
+        folder: where the study's own files are.
+
+    Raises:
+        StudyError: the file leads outside the study's folder.
+    """
+    published = table.study.published
+    if published is None:
+        return None, []
+    file = locate(published, folder)
+    try:
+        names, rows = read_rows(published, file)
+    except StudyError as error:
+        return None, [f"the published figures are left out: {brief(problem, 1000)}" for problem in error.problems]
+    return _table(table, published, lookup, names, rows), []
+
+
+def _table(table: Table, published: Published, lookup: Lookup, names: Sequence[str], rows: Sequence[Row]) -> TableDoc:
+    others = [name for name in names if name not in published.values]
+    columns = [Column(name=name.replace("_", " "), kind="label") for name in others]
+    for response in published.values.values():
+        unit = table.study.responses[response].unit if response in table.study.responses else ""
+        columns.append(Column(name=f"{_shown(table, response)} published", unit=unit))
+        columns.append(Column(name=f"{_shown(table, response)} here", unit=unit, kind="estimate"))
+    cells = [_row(published, row, others, _found(published, row, lookup)) for row in rows]
+    if any(against := objected(table.study, published, others, rows)):
+        columns.append(Column(name=HEADING, kind="text"))
+        cells = [[*row, text] for row, text in zip(cells, against, strict=True)]
+    note = published.note
+    if factor := _factor(published):
+        columns.append(Column(name=REPRODUCES, kind="text"))
+        answers = [_answer(table, published, row, _found(published, row, lookup), factor) for row in rows]
+        cells = [[*row, answer] for row, answer in zip(cells, answers, strict=True)]
+        note = " ".join(part for part in (note, _lowest(rows, others, factor)) if part)
+    return TableDoc(
+        id="published", title="Published figures beside the measured ones", note=note, columns=columns, rows=cells
+    )
+
+
+def _factor(published: Published) -> str | None:
+    """The column that holds the published scaling factors."""
+    return next((column for column, response in published.values.items() if response == "speedup"), None)
+
+
+def _lowest(rows: Sequence[Row], others: Sequence[str], factor: str) -> str:
+    """The condition under which the published factors fall deepest, since a reader looks for that first."""
+    known = [(value, row) for row in rows if (value := number(row[factor])) is not None]
+    if not known:
+        return ""
+    value, row = min(known, key=lambda item: item[0])
+    under = ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in others if row[name])
+    return f"The lowest published scaling factor, {value:g}, is that of {brief(under)}."
+
+
+def _answer(table: Table, published: Published, row: Row, figures: Mapping[str, Estimate], factor: str) -> str:
+    wanted = {name: level(published, column, row[column]) for column, name in published.match.items()}
+    if figures and any(wanted.get(name) == value for name, value in table.study.baseline.items()):
+        return "baseline"
+    return reproduces(number(row[factor]), figures.get("speedup"))
+
+
+def _shown(table: Table, response: str) -> str:
+    return "scaling factor" if response == "speedup" else title(table, response)
+
+
+def of_curves(curves: Sequence[Curve]) -> Lookup:
+    """Figures of the first treatment (in declared order of levels) that has the levels."""
+    measured: list[tuple[dict[str, Level], dict[str, Estimate]]] = []
+    for curve in curves:
+        for point in curve.points:
+            figures = {name: response.estimate for name, response in point.responses.items()}
+            if point.speedup:
+                figures["speedup"] = point.speedup
+            measured.append(({**curve.group, curve.factor: point.level}, figures))
+
+    def lookup(wanted: Mapping[str, Level | None]) -> Mapping[str, Estimate]:
+        for treatment, figures in measured:
+            if all(treatment[factor] == wished for factor, wished in wanted.items()):
+                return figures
+        return {}
+
+    return lookup
+
+
+def _found(published: Published, row: Row, lookup: Lookup) -> Mapping[str, Estimate]:
+    return lookup({factor: level(published, column, row[column]) for column, factor in published.match.items()})
+
+
+def _row(published: Published, row: Row, others: Sequence[str], figures: Mapping[str, Estimate]) -> list[Any]:
+    cells: list[Any] = [_label(row[name]) for name in others]
+    for column, response in published.values.items():
+        missing = Estimate(warnings=("this treatment was not run here",))
+        cells += [number(row[column]), figures.get(response, missing)]
+    return cells
+
+
+def _label(text: str | None) -> Level | None:
+    """Counts as numbers, so that they stand under each other and sort as such."""
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 19 else text
+
+
+def reproduces(published: float | None, here: Estimate | None) -> str:
+    """Whether a published scaling factor lies in the measured interval, widened by `TOLERANCE`.
+
+    An interval wider than `WIDEST` to each side would hold nearly anything: it decides nothing.
+
+    >>> reproduces(0.53, Estimate(value=0.98, low=0.97, high=0.99))
+    'no: published lower'
+    """
+    if published is None or here is None or here.value is None:
+        return "not measured"
+    if here.low is None or here.high is None or here.high - here.low > 2 * WIDEST * here.value:
+        return "undecided"
+    if published < here.low * (1 - TOLERANCE):
+        return "no: published lower"
+    return "no: published higher" if published > here.high * (1 + TOLERANCE) else "yes"

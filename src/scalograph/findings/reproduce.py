@@ -1,0 +1,101 @@
+"""Which command lines would make these results again?"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from scalograph.errors import StudyError
+from scalograph.study.identity import FREE
+from scalograph.study.load import load
+from scalograph.study.model import (
+    Factor,
+    Protocol,
+    Study,
+    WorkloadUse,
+)
+from scalograph.study.quick import quickened
+from scalograph.study.scalars import Level
+from scalograph.study.shipped import shipped_studies, shipped_study, shipped_workloads
+
+# Of `FREE`, how a start says it.
+_OPTIONS = {
+    "budget_s": "--budget",
+    "budget_runs": "--max-runs",
+    "wait_quiet_s": "--wait-quiet",
+    "when_busy": "--when-busy",
+}
+
+
+def reproduce(study: Study, copy: Path) -> list[str]:
+    """Command lines that would make the results of a study again, and those that look at them.
+
+    The journal holds the study as it was run, not how it was called; the declaration tells which options made it so.
+
+    Args:
+        study: as journaled, levels spelled out.
+        copy: the declaration that a run left in the results folder, where there is one.
+    """
+    shipped = shipped_study(study.name) / "study.toml" if study.name in shipped_studies() else None
+    if shipped and not _other_text(copy, shipped):
+        again = [" ".join([f"scalograph study {study.name}", *_options(study, shipped)])]
+    else:
+        again = [_run_again(study, copy)] if copy.is_file() else []
+    return [*again, "scalograph report ."]
+
+
+def _run_again(study: Study, copy: Path) -> str:
+    """In the results folder, or where what it runs was looked for, if the copy alone would not find it."""
+    there = study.workload.cwd == "caller"
+    called = " ".join([f"scalograph run {'RESULTS/' if there else ''}study.toml", *_options(study, copy)])
+    if there:
+        return f"{called}    # from the folder where it was started"
+    return f"{called}    # from the study's own folder" if _brings_files(study.workload) else called
+
+
+def _brings_files(use: WorkloadUse) -> bool:
+    """Whether what is run lies beside the study, and so not beside its copy."""
+    if use.use is not None:
+        return use.use not in shipped_workloads()
+    argvs = [argv for argv in (use.command, use.setup, use.prepare, use.cleanup) if argv]
+    beside = any("/" in argv[0] and not argv[0].startswith(("/", "{")) for argv in argvs)
+    return beside or any("{here}" in word for argv in argvs for word in argv)
+
+
+def _other_text(copy: Path, shipped: Path) -> bool:
+    """Whether the results came from a study of one's own that only has the name of one that ships."""
+    return copy.is_file() and copy.read_bytes() != shipped.read_bytes()
+
+
+def _options(study: Study, file: Path) -> list[str]:
+    """`--quick`, budgets and the like, where the declaration alone would not lead to this study."""
+    try:
+        declared = load(file)
+        shorter = quickened(declared)
+    except StudyError:  # of another release: the command would say so itself
+        return []
+    quick = not _leads_to(declared, study) and _leads_to(shorter, study)
+    return [*(["--quick"] if quick else []), *_free(study.protocol, (shorter if quick else declared).protocol)]
+
+
+def _free(asked: Protocol, declared: Protocol) -> Iterator[str]:
+    """Options for what a start may change of a declaration."""
+    for key, option in _OPTIONS.items():
+        value = getattr(asked, key)
+        if value not in (None, getattr(declared, key)):
+            yield f"{option} {value:.15g}s" if isinstance(value, float) else f"{option} {value}"
+
+
+def _leads_to(declared: Study, study: Study) -> bool:
+    """Whether a declaration, its levels spelled out on some host, is this study; what a start may change may differ."""
+    free = {name: Protocol.model_fields[name].default for name in FREE}
+    timeless = [form.protocol.model_copy(update=free) for form in (declared, study)]
+    if timeless[0] != timeless[1] or declared.exclude != study.exclude or [*declared.factors] != [*study.factors]:
+        return False
+    return all(_may_become(factor, study.factors[name].levels) for name, factor in declared.factors.items())
+
+
+def _may_become(declared: Factor, levels: list[Level] | str) -> bool:
+    if isinstance(declared.levels, str) or isinstance(levels, str):
+        return True  # text waits for a host
+    if declared.control == "jvm" and {"all", "default"} & set(declared.levels):
+        return True  # so do its names
+    return levels == [level for level in declared.levels if level in levels or level not in declared.if_granted]

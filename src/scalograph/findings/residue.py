@@ -1,0 +1,59 @@
+"""What varied between runs and was not declared: two different set-ups must not be averaged unnoticed."""
+
+from collections.abc import Iterable
+
+from scalograph.findings.names import brief, curve_factor
+from scalograph.findings.table import Row, Table
+from scalograph.protocol.findings import Level
+
+
+def residue(table: Table) -> list[str]:
+    """Each undeclared difference in words."""
+    rows = table.counted()
+    return [*_accepted(table), *_setups(rows), *_work(table, rows), *_policies(table, rows), *_frequency(rows)]
+
+
+def _accepted(table: Table) -> Iterable[str]:
+    """Differences that a resume was told to accept: the runs before it and after it are of two set-ups."""
+    for key, before, now in table.accepted:
+        yield f"{brief(key)}: {brief(before)} before a resume, {brief(now)} after it; accepted as a difference"
+
+
+def _setups(rows: list[Row]) -> Iterable[str]:
+    for name, number in (("probe", 0), ("backend", 1), ("containment", 2)):
+        seen = sorted({row.setup[number] for row in rows})
+        if len(seen) > 1:
+            yield f"{name}: {', '.join(seen)} in one study; figures of different instruments are not compared"
+
+
+def _work(table: Table, rows: list[Row]) -> Iterable[str]:
+    """Within a curve, along which speedup is taken: other kinds of work may come in other amounts."""
+    if table.study.work != "total":
+        return
+    factor = curve_factor(table)
+    curves: dict[tuple[Level, ...], set[int]] = {}
+    for row in rows:
+        if row.work is not None:
+            group = tuple(level for name, level in row.treatment.items() if name != factor)
+            curves.setdefault(group, set()).add(row.work)
+    if differing := [works for works in curves.values() if len(works) > 1]:
+        counted = f"{min(differing[0])} to {max(differing[0])} units counted"
+        yield f"work: {counted}, though the study declares it the same in all treatments"
+
+
+def _policies(table: Table, rows: list[Row]) -> Iterable[str]:
+    declared = {factor.control for factor in table.study.factors.values()}
+    for control, index in (("policy", 3), ("nice", 4)):
+        seen = sorted({row.setup[index] for row in rows})
+        if control not in declared and len(seen) > 1:
+            yield f"{control}: {', '.join(seen)} in force, though no factor declares it"
+
+
+# CPUs that ran a tenth slower in some runs than in others make an effect of a tenth.
+_SLOWER = 0.9
+
+
+def _frequency(rows: list[Row]) -> Iterable[str]:
+    seen = [row.frequency_hz for row in rows if row.frequency_hz]
+    if seen and min(seen) < _SLOWER * max(seen):
+        yield f"frequency: {min(seen) / 1e9:.2f} to {max(seen) / 1e9:.2f} GHz at the end of runs; fix the governor"

@@ -1,0 +1,135 @@
+"""The runs of each treatment: all that succeeded, and those that the estimates rest on."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from scalograph.findings.table import Row, Table
+from scalograph.protocol.findings import Level
+from scalograph.study.model import Study
+from scalograph.study.question_names import is_search
+from scalograph.study.responses import CPU_TIMES
+
+# Runs with these verdicts carry the estimates; the others are kept, drawn and counted.
+COUNTED = ("clean", "undecided")
+# More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
+REPEATED = ("contaminated", "impossible")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The runs of one treatment: all that succeeded, and those that the estimates rest on.
+
+    Attributes:
+        by_cpu: responses that count contaminated runs too, because they read CPU time and the study went on by it.
+        whole: responses whose scores are of the whole run, because no window stands for it.
+    """
+
+    treatment: Mapping[str, Level]
+    every: tuple[Row, ...]
+    counted: tuple[Row, ...]
+    n_failed: int
+    by_cpu: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
+
+    @property
+    def n_disturbed(self) -> int:
+        """Runs that succeeded and are not counted as clean."""
+        return sum(row.verdict not in COUNTED for row in self.every)
+
+    @property
+    def falls_back(self) -> bool:
+        """Whether the estimates rest on disturbed runs, because too few clean ones are left."""
+        return self.n_disturbed > 0 and len(self.counted) == len(self.every)
+
+    def scores(self, response: str) -> list[float]:
+        """Scores of the runs that count, in order."""
+        return [row.scores[response] for row in self.rows(response)]
+
+    def blocks(self, response: str) -> list[int]:
+        """The block of each of `scores`."""
+        return [row.block for row in self.rows(response)]
+
+    def undivided(self) -> "Sample":
+        """The sample with all runs that succeeded, as if none had been disturbed."""
+        return replace(self, counted=self.every, by_cpu=frozenset())
+
+    def rows(self, response: str) -> list[Row]:
+        """Runs that have a score and count for this response, in order."""
+        taken = self.counted
+        if response in self.by_cpu and not self.falls_back:
+            taken = tuple(row for row in self.every if row.verdict != "impossible")
+        return [row for row in taken if response in row.scores]
+
+
+def samples(table: Table) -> dict[tuple[Level, ...], Sample]:
+    """The sample of each planned treatment, also of one that has no run yet."""
+    rows: dict[tuple[Level, ...], list[Row]] = {tuple(t.values()): [] for t in table.treatments}
+    for row in table.rows:
+        if not row.warmup:
+            rows.setdefault(row.key, []).append(row)
+    names, by_cpu = list(table.study.factors), cpu_times(table.study)
+    return {key: _sample(dict(zip(names, key, strict=True)), found, by_cpu) for key, found in rows.items()}
+
+
+def cpu_times(study: Study) -> frozenset[str]:
+    """Responses that a busy machine leaves nearly as they were, where the study goes on by them."""
+    # A search looks at clean runs alone.
+    if study.protocol.when_busy != "cpu-time" or is_search(study.question):
+        return frozenset()
+    return frozenset(name for name, response in study.responses.items() if response.source in CPU_TIMES)
+
+
+def left_out(by_cpu: Collection[str]) -> str:
+    """What became of disturbed runs, in words."""
+    return "left out of all but CPU times" if by_cpu else "left out"
+
+
+def _sample(treatment: Mapping[str, Level], rows: Sequence[Row], by_cpu: frozenset[str]) -> Sample:
+    every = tuple(row for row in rows if row.status == "ok")
+    clean = tuple(row for row in every if row.verdict in COUNTED)
+    # Fewer than two clean runs carry no interval; the disturbed ones do, under a flag.
+    return Sample(treatment, every, clean if len(clean) >= 2 else every, len(rows) - len(every), by_cpu)
+
+
+def flags(sample: Sample) -> list[str]:
+    """What a reader must know about the runs of one treatment."""
+    return [*_disturbed(sample), *_undecided(sample), *_failed(sample), *_survivors(sample), *_work(sample)]
+
+
+def is_open(sample: Sample) -> bool:
+    """Whether nothing could tell, of half of the runs or more, whether they were disturbed."""
+    n = sum(row.verdict == "undecided" for row in sample.every)
+    return 2 * n >= len(sample.every) > 0
+
+
+def _undecided(sample: Sample) -> Iterable[str]:
+    if is_open(sample):
+        n = sum(row.verdict == "undecided" for row in sample.every)
+        yield f"undecided: of {n} of {len(sample.every)} runs nothing could tell whether they were disturbed"
+
+
+def _disturbed(sample: Sample) -> Iterable[str]:
+    n, of = sample.n_disturbed, len(sample.every)
+    if sample.falls_back:
+        yield f"rests on disturbed runs: {n} of {of} were contaminated"
+    elif n:
+        yield f"{n} of {of} runs contaminated, {left_out(sample.by_cpu)}"
+
+
+def _failed(sample: Sample) -> Iterable[str]:
+    if sample.n_failed:
+        yield f"{sample.n_failed} of {sample.n_failed + len(sample.every)} runs failed"
+
+
+def _survivors(sample: Sample) -> Iterable[str]:
+    if left := sum(row.n_survivors > 0 for row in sample.every):
+        yield f"{left} of {len(sample.every)} runs left processes behind, which were killed"
+
+
+def _work(sample: Sample) -> Iterable[str]:
+    works = [row.work for row in sample.every]
+    counted = [work for work in works if work is not None]
+    if counted and min(counted) != max(counted):
+        yield f"the work differs between runs: {min(counted)} .. {max(counted)}"
+    if counted and len(counted) < len(works):
+        yield f"{len(works) - len(counted)} of {len(works)} runs did not count their work"

@@ -1,0 +1,174 @@
+"""A search told run by run: by its planner as they are made, and again by the answer from those of the journal."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from scalograph.errors import StudyError
+from scalograph.findings.sample import COUNTED, REPEATED
+from scalograph.findings.stopping_rule import work_time
+from scalograph.findings.table import Row, Table
+from scalograph.study.model import Study
+from scalograph.study.responses import primary
+from scalograph.study.scalars import Level
+
+Treatment = Mapping[str, Level]
+Key = tuple[tuple[str, Any], ...]
+
+
+class Course(Protocol):
+    """How far a search is: pure in the levels, the seed and what was told, in that order."""
+
+    @property
+    def next_level(self) -> int | None:
+        """Where the next step is wanted; None when the search is over."""
+
+    @property
+    def n_left(self) -> int:
+        """Steps that are still to come, as far as is known by now; at least 1."""
+
+    @property
+    def state(self) -> str:
+        """What is known so far, in a few words; empty before anything is."""
+
+    def add(self, level: int, score: float) -> str | None:
+        """The score of a step; says what a person should know."""
+
+    def fail(self, level: int) -> str | None:
+        """A run without a score; says what a person should know."""
+
+
+C = TypeVar("C", bound=Course)
+
+
+@dataclass(frozen=True, slots=True)
+class Search(Generic[C]):
+    """A search over the levels of one factor, or over numbered points.
+
+    Attributes:
+        what: is searched: the factor, or the word for a point.
+        steps: level -> treatments of the runs that one step makes there: one, or several that are compared.
+        first: levels that are measured whatever they say, in their order.
+        course: what is known; mutable.
+        most: runs at most, disturbed ones and all.
+        seed: of the order of the runs in a step.
+        combined: the score of a step from those of its runs, in the order of `steps`.
+    """
+
+    what: str
+    steps: Mapping[int, Sequence[Treatment]]
+    first: Sequence[int]
+    course: C
+    most: int
+    seed: int = 0
+    combined: Callable[[Sequence[float]], float] = field(default=lambda scores: scores[0])
+
+    def order(self, number: int, level: int) -> list[Treatment]:
+        """The runs of a step in the order in which they are made: drawn, so that a drift favors none."""
+        draw = random.Random(f"{self.seed} {number}")
+        return draw.sample([*self.steps[level]], len(self.steps[level]))
+
+
+class Steps:
+    """The steps of a search: runs go in, and the course is told of each step that is complete, or has failed.
+
+    Attributes:
+        levels: of each treatment that a step has.
+        block: of the step under way; each step is a block of its own.
+    """
+
+    def __init__(self, search: Search[Any]) -> None:
+        self._search = search
+        self._course: Course = search.course
+        self.levels = {key_of(t): level for level, made in search.steps.items() for t in made}
+        self.block = 0
+        self._scores: dict[Key, float] = {}
+
+    def begin(self, block: int) -> None:
+        """Go on with the step of a block; one that another was left for is forgotten."""
+        if block != self.block:
+            self.block = block
+            self._scores.clear()
+
+    def end(self) -> None:
+        """End the step under way, whatever of it was measured."""
+        self.begin(self.block + 1)
+
+    @property
+    def n_scores(self) -> int:
+        """Runs of the step under way that have a score."""
+        return len(self._scores)
+
+    def left(self, level: int) -> list[Treatment]:
+        """Treatments that the step under way lacks, in the order in which they are wanted."""
+        return [t for t in self._search.order(self.block, level) if key_of(t) not in self._scores]
+
+    def take(self, treatment: Treatment, time: float | None) -> str | None:
+        """Take a run that was not disturbed; with the last one of its step the course has the score.
+
+        Args:
+            treatment: one of `levels`.
+            time: of the same work; None where the run has none, which ends its step.
+
+        Returns:
+            What a person should know.
+        """
+        level = self.levels[key_of(treatment)]
+        if time is None:
+            self.end()
+            return self._course.fail(level)
+        self._scores[key_of(treatment)] = time
+        made = [key_of(t) for t in self._search.steps[level]]
+        if not all(other in self._scores for other in made):
+            return None
+        score = self._search.combined([self._scores[other] for other in made])
+        self.end()
+        return self._course.add(level, score)
+
+
+def retold(search: Search[C], table: Table) -> C:
+    """Tell a search what its planner knew after the last run: it is a function of the runs in their order."""
+    steps = Steps(search)
+    for row in table.rows:
+        if not row.warmup and row.verdict not in REPEATED and key_of(row.treatment) in steps.levels:
+            steps.begin(row.block)
+            steps.take(row.treatment, time_of(table, row))
+    return search.course
+
+
+def time_of(table: Table, row: Row) -> float | None:
+    """Time of a run that counts, for the same work, in any unit; None where it has none."""
+    counts = row.status == "ok" and row.verdict in COUNTED
+    return work_time(table.study, row.scores.get(primary(table.study))) if counts else None
+
+
+def key_of(treatment: Treatment) -> Key:
+    """A treatment as a key: a level may read alike and be another one, 1 and true."""
+    return tuple(sorted((name, (type(level).__name__, level)) for name, level in treatment.items()))
+
+
+def searched_factor(study: Study, treatments: Sequence[Treatment]) -> str:
+    """The factor whose levels are searched: the one that has several."""
+    varied = (name for name in study.factors if len({t[name] for t in treatments}) > 1)
+    return next(varied, next(iter(study.factors)))
+
+
+def counted(treatments: Sequence[Treatment], factor: str, least: int = 2) -> dict[int, Treatment]:
+    """Level -> treatment.
+
+    Raises:
+        StudyError: another factor varies, or the levels are no counts, or too few.
+    """
+    others = {tuple(value for name, value in t.items() if name != factor) for t in treatments}
+    if len(others) != 1:
+        found = f"{len(others)} settings beside {factor}"
+        raise StudyError.one("factors", found, "one: one program is searched", "give the others one level")
+    levels = [treatment.get(factor) for treatment in treatments]
+    if len(levels) < 2 or any(type(level) is not int or level < 1 for level in levels):
+        found = ", ".join(map(str, levels[:8]))
+        raise StudyError.one(f"factors.{factor}.levels", found, "at least two counts from 1 on", 'such as "1:all"')
+    if len(levels) < least:
+        expected = f"at least {least}: fewer are compared by a sweep"
+        raise StudyError.one(f"factors.{factor}.levels", f"{len(levels)} levels", expected, "such as 1:512")
+    return {int(treatment[factor]): treatment for treatment in treatments}

@@ -1,0 +1,124 @@
+"""Speedup along one factor: which response it is taken on, in which direction, and what it is in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from scalograph.analysis.speedup import SpeedupPoint, speedup
+from scalograph.findings.names import title
+from scalograph.findings.sample import Sample
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Level
+from scalograph.study import responses
+from scalograph.study.model import Response
+from scalograph.text.scale import SECONDS
+
+ELAPSED = ("window.wall", "run.wall", "run.wall_outer", "run.tree_wall")
+SHARES = ("%", "percent", "ratio", "fraction")
+
+Kind = Literal["time", "rate"]
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How speedup is taken along a curve.
+
+    Attributes:
+        response: whose scores are compared.
+        kind: `time` has T(baseline)/T(n), `rate` has R(n)/R(baseline).
+        per_worker: each of the n does the same and the scores are of one: times n.
+    """
+
+    response: str
+    kind: Kind
+    per_worker: bool
+
+
+def primary(table: Table) -> str:
+    """The response that a study is about."""
+    return responses.primary(table.study)
+
+
+def kind(response: Response) -> Kind | None:
+    """Whether speedup can be taken on a response: on elapsed time or a rate; not on memory, a share or CPU time."""
+    if response.source in ELAPSED:
+        return "time"
+    if response.better == "higher":
+        return None if response.unit in SHARES else "rate"
+    reported = response.source.startswith("value.") and response.unit in SECONDS
+    return "time" if reported and response.better == "lower" else None
+
+
+def gain(table: Table, factor: str) -> Gain | None:
+    """How speedup is taken along a factor; None where it has no meaning there."""
+    study = table.study
+    levels = [study.baseline.get(factor), *(treatment[factor] for treatment in table.treatments)]
+    # A count of workers goes into the template; of what a control sets, only CPUs are counted.
+    if study.factors[factor].control not in (None, "cpus") or not all(map(_is_count, levels)):
+        return None
+    response = primary(table)
+    found = kind(study.responses[response])
+    return None if found is None else Gain(response, found, _per_worker(table, factor, found))
+
+
+def _per_worker(table: Table, factor: str, found: Kind) -> bool:
+    study = table.study
+    if study.factors[factor].control is not None:
+        return False  # more CPUs are not more workers
+    # A rate is that of the run, unless each copy reports its own: then the mean of the copies is read.
+    return study.work == "per-worker" if found == "time" else study.workload.copies == f"{{{factor}}}"
+
+
+def gains(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, SpeedupPoint]:
+    """Speedup of each level of one curve; none where it has no meaning."""
+    how = gain(table, factor)
+    if how is None:
+        return {}
+    points = speedup(
+        {_int(s.treatment[factor]): s.scores(how.response) for s in members},
+        baseline=_int(table.study.baseline[factor]),
+        work="per-worker" if how.per_worker else "total",
+        better="lower" if how.kind == "time" else "higher",
+        cpus=_cpus(table, factor, members),
+        blocks={_int(s.treatment[factor]): s.blocks(how.response) for s in members},
+        confidence=table.study.protocol.confidence,
+    )
+    return {point.n: point for point in points}
+
+
+def _is_count(level: Any) -> bool:
+    return isinstance(level, int) and not isinstance(level, bool) and level >= 1
+
+
+def _int(level: Any) -> int:
+    return int(level)
+
+
+def _cpus(table: Table, factor: str, members: Sequence[Sample]) -> int | None:
+    """CPUs that the runs of a curve could use, as the kernel gave them back; None where the curve itself is of CPUs."""
+    if table.study.factors[factor].control == "cpus":
+        return None
+    return max((row.n_cpus for sample in members for row in sample.every), default=None)
+
+
+def formula(table: Table, factor: str) -> str:
+    """What the scaling factor of a table is, in words; empty where there is no baseline."""
+    if factor not in table.study.baseline:
+        return ""
+    how, level = gain(table, factor), table.study.baseline[factor]
+    response, along = title(table, primary(table)), title(table, factor)
+    if how is None:
+        return _why_not(table, factor, response, along)
+    times = f"{along} times " if how.per_worker else ""
+    each = f", over {level}" if how.per_worker and level != 1 else ""
+    if how.kind == "time":
+        ratio = f"{times}{response} at {along} {level} over that of the row{each}"
+    else:
+        ratio = f"{times}{response} of the row over that at {along} {level}{each}"
+    return f"scaling factor = {ratio}, the other factors equal"
+
+
+def _why_not(table: Table, factor: str, response: str, along: str) -> str:
+    if kind(table.study.responses[primary(table)]) is None:
+        return f"no scaling factor: {response} is neither an elapsed time nor a rate"
+    return f"no scaling factor: the levels of {along} count nothing that could do the work"

@@ -1,0 +1,43 @@
+"""One run that stands for its treatment: the timeline of the run nearest the median.
+
+The few that are shown are read from the journal now: all of them would be most of a table's memory.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from scalograph.findings.curves import Sample
+from scalograph.findings.table import Row
+from scalograph.protocol import journal
+from scalograph.protocol.events import Timeline
+from scalograph.protocol.findings import TimelineDoc
+
+MAX_TIMELINES = 64
+
+
+def timelines(samples: Sequence[Sample], response: str, file: Path | None) -> list[TimelineDoc]:
+    """Timelines for at most 64 treatments, spread evenly over the design, from the journal that they are in."""
+    chosen = [row for row in (_typical(sample, response) for sample in samples) if row is not None]
+    step = max(1, -(-len(chosen) // MAX_TIMELINES))
+    lines = {row.timeline_line: row for row in chosen[::step] if row.timeline_line}
+    events = journal.pick(file, lines) if file and lines else {}
+    return [_doc(row, events[line]) for line, row in lines.items()]
+
+
+def _typical(sample: Sample, response: str) -> Row | None:
+    return nearest([row for row in sample.counted if response in row.scores and row.timeline_line], response)
+
+
+def nearest(rows: Sequence[Row], response: str) -> Row | None:
+    """The row whose score is nearest their median; None of no rows."""
+    if not rows:
+        return None
+    middle = median(row.scores[response] for row in rows)
+    return min(rows, key=lambda row: (abs(row.scores[response] - middle), row.run))
+
+
+def _doc(row: Row, event: Mapping[str, Any]) -> TimelineDoc:
+    timeline = Timeline.model_validate(event["record"]["timeline"])
+    return TimelineDoc(run=row.run, treatment=dict(row.treatment), timeline=timeline.model_dump(mode="json"))

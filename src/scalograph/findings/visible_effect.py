@@ -1,0 +1,65 @@
+"""How much do runs of one treatment differ, and what is the smallest effect that this study could have seen?"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from scipy.special import chdtri
+
+from scalograph.analysis.compare import minimum_detectable_effect
+from scalograph.findings.curves import Sample
+from scalograph.findings.names import title
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Noise, TableDoc
+from scalograph.study.question_names import is_search
+from scalograph.text.quantities import two_digits
+
+
+def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) -> Noise | None:
+    """Median over treatments of the standard deviation of log scores; None where no treatment has two runs.
+
+    The median, because a few contended treatments may vary a hundred times as much as the others. A sample variance
+    of n runs has its median below its mean, by that of chi-square over its n - 1 degrees of freedom: corrected.
+    """
+    groups = [
+        np.log(s) for s in (np.asarray(sample.scores(response)) for sample in samples) if len(s) > 1 and s.min() > 0
+    ]
+    if not groups:
+        return None
+    sd = float(np.median([_sd(group.std(ddof=1), len(group) - 1) for group in groups]))
+    n = int(np.median([len(group) for group in groups]))
+    detectable = minimum_detectable_effect(sd, n, confidence=confidence)
+    if detectable is None:
+        return None
+    return Noise(sd_log_percent=100 * sd, minimum_detectable_percent=100 * math.expm1(detectable), n=n)
+
+
+class Visible:
+    """Says what effects the runs of a table can show; the same words once, or hundreds of tables would repeat them."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._said: set[str] = set()
+
+    def beside(self, doc: TableDoc, samples: Iterable[Sample], response: str) -> TableDoc:
+        """The table, with the smallest effect on a response that these samples can show added to its note."""
+        told = self._sentence(list(samples), response)
+        if not told or told in self._said or not any(column.kind == "estimate" for column in doc.columns):
+            return doc
+        self._said.add(told)
+        return doc.model_copy(update={"note": "; ".join(part for part in (doc.note.rstrip(" ."), told) if part)})
+
+    def _sentence(self, samples: Sequence[Sample], response: str) -> str:
+        if is_search(self._table.study.question):
+            return ""  # a search weighs all its runs together: those of one level are too few to show anything
+        floor = noise(samples, response, self._table.study.protocol.confidence)
+        # Figures that never differ, such as a nice value that was set, have no noise to compare an effect with.
+        if floor is None or floor.sd_log_percent == 0:
+            return ""
+        least = two_digits(floor.minimum_detectable_percent)
+        effect = f"effects on {title(self._table, response)} from {least} % are visible"
+        return f"n = {floor.n} runs: {effect}"
+
+
+def _sd(sample_sd: float, freedom: int) -> float:
+    return float(sample_sd / math.sqrt(chdtri(freedom, 0.5) / freedom))

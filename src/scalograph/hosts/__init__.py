@@ -1,1 +1,0 @@
-"""Where a run happens: carries a probe and a stream, nothing else."""

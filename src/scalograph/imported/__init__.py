@@ -1,1 +1,0 @@
-"""Results of other instruments, and a study of our own held against them."""

@@ -1,0 +1,1 @@
+"""What this machine grants, how noisy it is, what it scales to, and whether measuring works on it."""

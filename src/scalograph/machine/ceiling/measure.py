@@ -1,0 +1,125 @@
+"""The ceiling of this machine, measured by the path of every study: plan, randomised blocks, probe, verdicts."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from statistics import median
+from typing import Any, NamedTuple
+
+from scalograph.design.grid import GridPlanner
+from scalograph.findings.sample import COUNTED
+from scalograph.findings.table import asked
+from scalograph.protocol.events import Record
+from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.machine_ceiling import Ceiling, Timed
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.ready import build_program
+from scalograph.run.interrupts import interruption
+from scalograph.run.loop import Host
+from scalograph.run.session import Plan, plan
+from scalograph.study.declare import Declared, declare_shipped
+from scalograph.study.responses import windows
+from scalograph.verdict.judge import judge
+
+STUDY = "ceiling"
+# Five pairs give an interval of four degrees of freedom: 20 s on two CPUs.
+RUNS = 5
+
+# Runs that are done, and how many there are in all.
+Told = Callable[[int, int], None]
+
+
+def ceiling(
+    facts: HostFacts,
+    probe: Sequence[str],
+    levels: Sequence[int] | None = None,
+    runs: int = RUNS,
+    told: Told | None = None,
+) -> Ceiling:
+    """Run what uses one resource of the machine each, on more and more CPUs (20 s on two CPUs).
+
+    Args:
+        facts: of this host.
+        probe: program and arguments of the probe.
+        levels: numbers of CPUs; None: 1, 2, 4, 8 and so on, and all.
+        runs: of each kind on each number of CPUs.
+        told: is told how far it is.
+
+    Raises:
+        StudyError: a level is beyond the host.
+        HostError: there is no compiler. Whoever calls it has the machine to itself.
+        KeyboardInterrupt: a signal came meanwhile.
+    """
+    planned = planned_ceiling(facts, levels, runs)
+    host = LocalHost(planned.design, facts, build_program(planned.program, facts), probe)
+    return measured(planned, host, told)
+
+
+def planned_ceiling(facts: HostFacts, levels: Sequence[int] | None = None, runs: int = RUNS) -> Plan:
+    """The study that ships, with these numbers of CPUs; one CPU, which speedup is taken over, is always among them.
+
+    Raises:
+        StudyError: a level is beyond the host.
+    """
+    declared = declare_shipped(STUDY)
+    study = declared.study
+    protocol = study.protocol.model_copy(update={"runs": runs})
+    factors = dict(study.factors)
+    if levels is not None:
+        factors["cpus"] = factors["cpus"].model_copy(update={"levels": sorted({1, *levels})})
+    changed = study.model_copy(update={"factors": factors, "protocol": protocol})
+    return plan(Declared(changed, declared.file), facts)
+
+
+class _Run(NamedTuple):
+    """What came of a run; `seconds` None where it failed."""
+
+    kind: str
+    n_cpus: int
+    block: int
+    seconds: float | None
+    counts: bool
+
+
+def measured(planned: Plan, host: Host, told: Told | None = None) -> Ceiling:
+    """The ceiling from the runs that a host carries out.
+
+    Raises:
+        KeyboardInterrupt: a run was interrupted.
+    """
+    planner, judging = GridPlanner(planned.design), partial(judge, asked=asked(planned.design.study))
+    found: list[_Run] = []
+    while run := planner.ask():
+        record = host.measure(run)
+        if record["run"]["status"] == "interrupted":
+            raise interruption(host)
+        verdict = judging(record).verdict
+        planner.tell(run, record, verdict)
+        kind, n_cpus = str(run.treatment["kind"]), int(run.treatment["cpus"])
+        found.append(_Run(kind, n_cpus, run.block, _seconds(record, verdict), verdict in COUNTED))
+        if told:
+            told(len(found), len(found) + planner.n_left)
+    return Ceiling(at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), kinds=_kinds(found))
+
+
+def _seconds(record: Any, verdict: str) -> float | None:
+    found = windows(Record.model_validate(record)) if verdict != "failed" else []
+    return median(window.wall_s for window in found) if found else None
+
+
+def _kinds(found: Sequence[_Run]) -> dict[str, tuple[Timed, ...]]:
+    keys = sorted({(run.kind, run.n_cpus) for run in found})
+    names = dict.fromkeys(run.kind for run in found)
+    timed = {key: _timed(key[1], [run for run in found if (run.kind, run.n_cpus) == key]) for key in keys}
+    return {name: tuple(part for (kind, _), part in timed.items() if kind == name) for name in sorted(names)}
+
+
+def _timed(n_cpus: int, runs: Sequence[_Run]) -> Timed:
+    """Disturbed runs are left out where two others are left, as in every study (answer.sample)."""
+    done = [(run.block, run.seconds, run.counts) for run in runs if run.seconds is not None]
+    clean = [each for each in done if each[2]]
+    taken = clean if len(clean) >= 2 else done
+    return Timed(
+        n_cpus=n_cpus, scores=tuple(seconds for _, seconds, _ in taken), blocks=tuple(block for block, _, _ in taken),
+        n_disturbed=len(done) - len(clean), n_failed=len(runs) - len(done), falls_back=len(taken) > len(clean),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Proves a machine and an installation with workloads whose right record is known before they run."""

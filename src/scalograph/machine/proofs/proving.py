@@ -1,0 +1,67 @@
+"""All claims, one after the other, on one machine."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from scalograph.errors import HostError, ScalographError
+from scalograph.machine.proofs.bench import Bench
+from scalograph.machine.proofs.claims import CLAIMS, Claim
+from scalograph.machine.proofs.proof import DisprovedError, NotProvableError, Proof
+from scalograph.protocol.facts import HostFacts
+
+
+def prove(facts: HostFacts, probe: Sequence[str], tell: Callable[[str], None] = lambda text: None) -> list[Proof]:
+    """Run the studies of the sanity workloads, about 20 s, and judge each claim. The machine must be locked.
+
+    Results lie in a temporary folder; only those that a failed proof rests on are kept, and its `fix` says where.
+
+    Args:
+        facts: of this host.
+        probe: program and arguments of the probe.
+        tell: is told which study begins.
+
+    Raises:
+        HostError: there is no room for results.
+        KeyboardInterrupt: somebody ended it.
+    """
+    folder, kept = _folder(), set[Path]()
+    try:
+        with Bench(facts, probe, folder, tell) as bench:
+            return [judged(claim, bench, kept) for claim in CLAIMS]
+    finally:
+        _clear(folder, kept)
+
+
+def _folder() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="scalograph-sanity-"))
+    except OSError as error:
+        raise HostError("results", f"cannot be made: {error.strerror}", "room in TMPDIR", "free some") from error
+
+
+def _clear(folder: Path, kept: set[Path]) -> None:
+    for path in folder.iterdir():
+        if path not in kept:
+            shutil.rmtree(path, ignore_errors=True)
+    if not kept:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def judged(claim: Claim, bench: Bench, kept: set[Path]) -> Proof:
+    """What becomes of a claim; folders that a failure rests on are added to `kept`. Never raises a ScalographError."""
+    bench.used.clear()
+    try:
+        return Proof(claim.name, claim.what, "proved", claim.check(bench))
+    except NotProvableError as error:
+        return Proof(claim.name, claim.what, "not provable", error.why, fix=error.fix)
+    except DisprovedError as error:
+        found, expected, fix = error.found, error.expected, claim.doubt
+    except ScalographError as error:
+        first = error.problems[0]
+        found, expected, fix = f"{first.where}: {first.found}", first.expected, first.fix or claim.doubt
+    folders = sorted(path for path in bench.used if path.is_dir())
+    kept |= set(folders)
+    told = ", ".join(map(str, folders))
+    return Proof(claim.name, claim.what, "failed", found, expected, f"{fix}; kept: {told}" if told else fix)

@@ -1,1 +1,0 @@
-"""`scalograph measure`: a command line to a study, and its results to an answer in a few lines."""

@@ -1,0 +1,1 @@
+"""The contract between the parts as typed values: record, events, journal, findings, facts (protocol/*.md)."""

@@ -1,0 +1,228 @@
+"""What a probe said about one run: event lines checked, and grouped as the journal keeps them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from scalograph.errors import ProtocolError
+from scalograph.protocol.record import (
+    MAX_LINE_BYTES,
+    Capabilities,
+    CopyEvent,
+    Degraded,
+    ErrorEvent,
+    Header,
+    InForce,
+    Iterations,
+    Output,
+    Part,
+    Record,
+    RunFigures,
+    Task,
+    Timeline,
+    Values,
+)
+
+__all__ = [
+    "EVENTS",
+    "Capabilities",
+    "CopyEvent",
+    "Degraded",
+    "ErrorEvent",
+    "Header",
+    "InForce",
+    "Iterations",
+    "Output",
+    "Part",
+    "Record",
+    "RunFigures",
+    "Task",
+    "Timeline",
+    "Values",
+    "parse_event",
+    "parse_events",
+    "parse_record",
+]
+
+EVENTS: Mapping[str, type[Part]] = {
+    "header": Header,
+    "copy": CopyEvent,
+    "output": Output,
+    "iterations": Iterations,
+    "values": Values,
+    "timeline": Timeline,
+    "run": RunFigures,
+    "error": ErrorEvent,
+    "capabilities": Capabilities,
+}
+_FIX = "install scalograph and scalograph-probe of the same release"
+
+
+def parse_event(line: str | bytes, where: str = "probe") -> tuple[str | None, Part]:
+    """One event line.
+
+    Args:
+        line: JSON text, at most 4 MiB.
+        where: begins the message of an error.
+
+    Returns:
+        The run's name (None where the event has none) and the part without it.
+
+    Raises:
+        ProtocolError: over-long line, not JSON, unknown event or protocol, wrong field.
+    """
+    if len(line) > MAX_LINE_BYTES:
+        raise ProtocolError(where, f"a line of {len(line)} bytes", f"at most {MAX_LINE_BYTES}", _FIX)
+    try:
+        fields = from_json(line, allow_inf_nan=False)
+    except ValueError as error:
+        raise ProtocolError(where, f"{_shown(line)} ({error})", "one JSON object", _FIX) from None
+    if not isinstance(fields, dict):
+        raise ProtocolError(where, _shown(line), "one JSON object", _FIX)
+    name, run = fields.pop("event", None), fields.pop("run", None)
+    model = EVENTS.get(name) if isinstance(name, str) else None
+    if model is None:
+        raise ProtocolError(f"{where}: event", f"{name!r:.80}", "one of " + ", ".join(EVENTS), _FIX)
+    if run is not None and not isinstance(run, str):
+        raise ProtocolError(f"{where}: {name}.run", f"{run!r:.80}", "a text", _FIX)
+    return run, _validated(model, fields, f"{where}: {name}")
+
+
+def parse_events(lines: Iterable[str | bytes], run: str | None = None) -> Record:
+    """All event lines of one run, grouped.
+
+    Args:
+        lines: event lines in the order in which they were written.
+        run: the name that was asked for; None takes the header's.
+
+    Raises:
+        ProtocolError: a broken line, an event out of order, another run's name, no `run` event.
+    """
+    grouping = _Grouping(run)
+    for number, line in enumerate(lines, 1):
+        grouping.add(f"probe line {number}", line)
+    return grouping.record()
+
+
+def parse_record(text: str | bytes, where: str = "record") -> Record:
+    """A grouped record as the journal keeps it.
+
+    Raises:
+        ProtocolError: not JSON, or a field that does not follow protocol/probe.md.
+    """
+    try:
+        return Record.model_validate_json(text)
+    except ValidationError as error:
+        raise _as_protocol_error(error, where) from None
+
+
+class _Grouping:
+    """Collects events into a record, and holds their order."""
+
+    def __init__(self, run: str | None) -> None:
+        self.name = run
+        self.header: Header | None = None
+        self.run: RunFigures | None = None
+        self.timeline: Timeline | None = None
+        self.copies: list[CopyEvent] = []
+        self.iterations: list[Iterations] = []
+        self.values: list[Values] = []
+        self.output: dict[int, list[str]] = {}
+
+    def add(self, where: str, line: str | bytes) -> None:
+        if self.run is not None:
+            raise ProtocolError(where, _shown(line), "nothing after the run event", _FIX)
+        name, part = parse_event(line, where)
+        if isinstance(part, ErrorEvent):
+            raise part.as_error()
+        self._same_run(where, name)
+        self._in_order(where, part)
+        self._keep(where, part)
+
+    def _same_run(self, where: str, name: str | None) -> None:
+        if name is None or name != (self.name if self.name is not None else name):
+            expected = "a name" if self.name is None else f"{self.name!r}"
+            raise ProtocolError(f"{where}: run", f"{name!r:.160}", expected, _FIX)
+        self.name = name
+
+    def _in_order(self, where: str, part: Part) -> None:
+        if (self.header is None) != isinstance(part, Header):
+            expected = "one header, and it first"
+            raise ProtocolError(where, f"{type(part).__name__} event", expected, _FIX)
+        if isinstance(part, CopyEvent) and part.copy_index != len(self.copies):
+            expected = f"{len(self.copies)}: copies in order, each once"
+            raise ProtocolError(f"{where}: copy", str(part.copy_index), expected, _FIX)
+        if isinstance(part, Iterations | Values | Output) and part.copy_index >= len(self.copies):
+            expected = "the copy event of that copy before it"
+            raise ProtocolError(f"{where}: copy", str(part.copy_index), expected, _FIX)
+
+    def _keep(self, where: str, part: Part) -> None:
+        match part:
+            case Header():
+                self.header = part
+            case CopyEvent():
+                self.copies.append(part)
+            case Output():
+                self.output.setdefault(part.copy_index, []).append(part.stdout)
+            case Iterations():
+                self._join(part)
+            case Values():
+                self.values.append(part)
+            case Timeline() if self.timeline is None:
+                self.timeline = part
+            case RunFigures():
+                self.run = part
+            case _:
+                raise ProtocolError(where, f"{type(part).__name__} event", "no such event here", _FIX)
+
+    def _join(self, part: Iterations) -> None:
+        """A long list comes in pieces (protocol/probe.md): they are one list of their copy."""
+        of_copy = next((i for i, known in enumerate(self.iterations) if known.copy_index == part.copy_index), None)
+        if of_copy is None:
+            self.iterations.append(part)
+            return
+        known = self.iterations[of_copy]
+        for name in ("index", "start_ns", "end_ns", "work", "cpu_ns"):
+            getattr(known, name).extend(getattr(part, name))
+
+    def record(self) -> Record:
+        if self.header is None or self.run is None:
+            found = "no event" if self.header is None else "no run event: the probe ended early"
+            raise ProtocolError("probe", found, "events from header to run", "look at its standard error")
+        for index, texts in self.output.items():
+            whole = (self.copies[index].stdout or "") + "".join(texts)
+            self.copies[index] = self.copies[index].model_copy(update={"stdout": whole})
+        try:
+            return Record(
+                header=self.header,
+                copies=self.copies,
+                iterations=self.iterations,
+                values=self.values,
+                timeline=self.timeline,
+                run=self.run,
+            )
+        except ValidationError as error:
+            raise _as_protocol_error(error, "probe") from None
+
+
+def _validated(model: type[Part], fields: dict[str, Any], where: str) -> Part:
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        raise _as_protocol_error(error, where) from None
+
+
+def _as_protocol_error(error: ValidationError, where: str) -> ProtocolError:
+    """The first mistake, in the house's form."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
+    expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    found = "nothing" if first["type"] == "missing" else f"{first['input']!r:.80}"
+    return ProtocolError(where + place, found, expected, _FIX)
+
+
+def _shown(line: str | bytes) -> str:
+    """Enough of a line to recognize it, without what could steer a terminal."""
+    return ascii(line[:80])

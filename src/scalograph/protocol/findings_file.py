@@ -1,0 +1,39 @@
+"""findings.json as it lies on a disk: written by stop 4, read by whoever shows or compares it."""
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from scalograph.errors import ProtocolError
+from scalograph.protocol.findings import Findings
+from scalograph.protocol.results import write_text
+
+# What this version writes; an earlier one is read all the same.
+LATEST: int = Findings.model_fields["protocol"].default
+
+
+def write(findings: Findings, file: Path) -> None:
+    """Replace the file as a whole.
+
+    Raises:
+        HostError: the disk refuses; the old file is untouched.
+    """
+    write_text(file, findings.model_dump_json(indent=1) + "\n")
+
+
+def read(file: Path) -> Findings:
+    """Read findings, and trust nothing in them.
+
+    Raises:
+        ProtocolError: there is no such file, or it does not follow protocol/findings.md.
+    """
+    again = f"make it anew from its journal: scalograph analyze {file.parent}"
+    try:
+        return Findings.model_validate_json(file.read_bytes())
+    except OSError as error:
+        raise ProtocolError(str(file), f"cannot be read: {error.strerror}", "findings", again) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        found = f"broken findings: {where}: {first['msg']}" if where else f"broken findings: {first['msg']}"
+        raise ProtocolError(str(file), found, "protocol/findings.md", again) from error

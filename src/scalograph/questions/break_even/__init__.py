@@ -1,0 +1,1 @@
+"""From which sizes does one version pay over another?"""

@@ -1,0 +1,152 @@
+"""Where is a version as fast as the baseline? The search told again from its pairs, as figures for machines."""
+
+from dataclasses import dataclass
+from math import exp, expm1
+from statistics import median
+
+import numpy as np
+
+from scalograph.findings.search import retold
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import (
+    BreakEven,
+    EvenMap,
+    EvenPair,
+    Level,
+)
+from scalograph.questions.break_even.answer_formula import formula
+from scalograph.questions.break_even.answer_line import grid, is_measured, lines
+from scalograph.questions.break_even.course import EVEN, BreakEvenCourse, begin
+from scalograph.questions.break_even.model import OUTLIER, SURE, Surface
+from scalograph.questions.break_even.space import (
+    Pairs,
+    Point,
+    pairs,
+)
+
+QUESTION = "break-even"
+# Places along x where the surface is told, and maps that are drawn: more would be looked at by nobody.
+STEPS, MOST_MAPS = 49, 16
+
+
+@dataclass(frozen=True)
+class Told:
+    """A search as it ended.
+
+    Attributes:
+        space: what was compared, and where.
+        course: what it knew.
+        surface: what its pairs say.
+    """
+
+    space: Pairs
+    course: BreakEvenCourse
+    surface: Surface
+
+
+def told_again(table: Table) -> Told | None:
+    """What the planner knew after the last pair; None where the study asks for none, or has too few pairs."""
+    if table.study.question != QUESTION:
+        return None
+    space = pairs(table.study, table.treatments)
+    course = retold(begin(table.study, table.treatments, int(table.machine.get("n_cpus") or 1)), table)
+    return Told(space, course, course.surface) if course.surface else None
+
+
+def break_even(table: Table, told: Told | None) -> BreakEven | None:
+    """The search as figures; None where it has told nothing."""
+    if told is None:
+        return None
+    space, course = told.space, told.course
+    precision = table.study.protocol.precision
+    return BreakEven(
+        factor=space.factor,
+        baseline=space.against,
+        other=space.other,
+        decided=course.decided,
+        even=EVEN if precision is None else precision,
+        shares=_shares(told),
+        n=len(course.asked),
+        n_more=None if course.decided else course.n_more,
+        noise_percent=round(100 * expm1(told.surface.sizes.noise), 2),
+        n_off=_n_off(told),
+        maps=[_map(table, told, group) for group in _groups(told)],
+        formula=formula(told.space, told.surface, lambda row: is_measured(space, course, row)),
+    )
+
+
+def _n_off(told: Told) -> int:
+    mean, _ = told.surface(told.space.at()[told.course.asked])
+    return int(np.sum(np.abs(np.array(told.course.g) - mean) > OUTLIER * told.surface.sizes.noise))
+
+
+def _shares(told: Told) -> dict[str, float]:
+    candidates = told.course.candidates
+    mean, sd = told.surface(told.space.at()[candidates])
+    is_open = told.course.is_open(mean, sd)
+    wins, loses = mean + SURE * sd < 0, mean - SURE * sd > 0
+    even = ~(is_open | wins | loses)
+    kinds = {"wins": wins, "loses": loses, "even": even, "undecided": is_open}
+    return {kind: round(float(np.mean(where)), 4) for kind, where in kinds.items()}
+
+
+def across(space: Pairs) -> tuple[int, int | None]:
+    """The axes of a map: a size, else the first; and workers, else the next."""
+    roles = [axis.role for axis in space.axes]
+    x = roles.index("size") if "size" in roles else 0
+    others = [i for i in range(len(roles)) if i != x]
+    return x, next((i for i in others if roles[i] == "workers"), others[0] if others else None)
+
+
+def _groups(told: Told) -> list[Point]:
+    """Levels of the factors that a map does not draw, of at most so many maps, evenly chosen."""
+    drawn = across(told.space)
+    found = sorted({tuple(n for i, n in enumerate(p) if i not in drawn) for p in told.space.points})
+    if len(found) <= MOST_MAPS:
+        return found
+    return [found[round(i * (len(found) - 1) / (MOST_MAPS - 1))] for i in range(MOST_MAPS)]
+
+
+def _map(table: Table, told: Told, group: Point) -> EvenMap:
+    space, (x, y) = told.space, across(told.space)
+    others = [i for i in range(len(space.names)) if i not in (x, y)]
+    fixed = dict(zip(others, group, strict=True))
+    places = np.linspace(space.axes[x].low, space.axes[x].high, STEPS)
+    rows = [{**fixed, y: level} for level in space.levels(y)] if y is not None else [fixed]
+    found = [told.surface(grid(space, x, places, row)) for row in rows]
+    return EvenMap(
+        group={space.names[i]: _plain(level) for i, level in fixed.items()},
+        x=space.names[x],
+        y="" if y is None else space.names[y],
+        x_levels=[_round(space.level(x, place)) for place in places],
+        y_levels=[] if y is None else space.levels(y),
+        ratio=[[_round(exp(g)) for g in mean] for mean, _ in found],
+        low=[[_round(exp(g)) for g in mean - SURE * sd] for mean, sd in found],
+        high=[[_round(exp(g)) for g in mean + SURE * sd] for mean, sd in found],
+        lines=lines(told.space, told.surface, told.course, x, y, rows),
+        pairs=_pairs(told, x, y, fixed),
+    )
+
+
+def _pairs(told: Told, x: int, y: int | None, fixed: dict[int, float]) -> list[EvenPair]:
+    found: dict[int, list[float]] = {}
+    for index, g in zip(told.course.asked, told.course.g, strict=True):
+        if all(told.space.points[index][i] == level for i, level in fixed.items()):
+            found.setdefault(index, []).append(g)
+    return [
+        EvenPair(
+            x=told.space.points[index][x],
+            y=None if y is None else told.space.points[index][y],
+            ratio=_round(exp(median(gs))),
+            n=len(gs),
+        )
+        for index, gs in sorted(found.items())
+    ]
+
+
+def _plain(level: float) -> Level:
+    return int(level) if level == int(level) else level
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.5g}")

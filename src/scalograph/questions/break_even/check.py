@@ -1,0 +1,50 @@
+"""What the question for break-even needs of its study: two versions, over one to four factors of numbers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from scalograph.study.check_question import Factors, not_asked, several
+from scalograph.study.cross_checks import Found, levels_of, table
+from scalograph.study.question_names import Basis
+
+BASIS: Basis = "pairs"
+# Factors that a line of break-even may have: each takes its pairs.
+MOST_AXES = 4
+
+
+def mistakes(raw: dict[str, Any], factors: Factors) -> Iterator[Found]:
+    """Find why two versions cannot be compared.
+
+    Args:
+        raw: the study as it was written.
+        factors: those of its factors that are tables.
+
+    Yields:
+        Where, what was found, what was expected, what to do.
+    """
+    versions = next(iter(table(raw, "baseline")), None)
+    levels = levels_of(factors.get(versions)) if versions else None
+    if versions is None:
+        yield ("baseline",), "none", "the version that the other one is compared with", 'such as version = "sequential"'
+    elif versions in factors and len(levels or ()) != 2:
+        expected = "two: the baseline, and what may be faster"
+        yield ("factors", versions, "levels"), f"{len(levels or ())} levels", expected, "take two of them"
+    axes = {name: factor for name, factor in factors.items() if name != versions and several(factor)}
+    if not 1 <= len(axes) <= MOST_AXES:
+        found = f"{len(axes)} factors of several levels beside the baseline's"
+        yield ("factors",), found, f"one to {MOST_AXES}: the line runs over them", "give the others one level"
+    for name, factor in axes.items():
+        yield from _unmeasurable(name, factor)
+    # Of pairs, precision is the difference that counts as even.
+    yield from not_asked(raw, "runs", "warmup_runs")
+
+
+def _unmeasurable(name: str, factor: dict[str, Any]) -> Iterator[Found]:
+    linear = factor.get("scale") == "linear"
+    if linear and factor.get("role") is not None:
+        expected = "a logarithmic scale: what is known of a role is known of ratios"
+        yield ("factors", name, "scale"), "linear beside a role", expected, "remove one of them"
+    for level in levels_of(factor) or ():
+        number = isinstance(level, int | float) and not isinstance(level, bool)
+        if not (number and (linear or level > 0)) and level != "all":
+            yield ("factors", name, "levels"), f"level {level!r}", "numbers above 0", 'such as "16:4096:*2"'

@@ -1,0 +1,60 @@
+"""Axes of break-even: where levels stand that need not be declared ones, and which of them get a tick."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from scalograph.report.axis import WIDE, Levels
+from scalograph.text.escape import visible
+from scalograph.text.format import level_text
+
+# More declared levels than that get round numbers as ticks.
+FEW_LEVELS = 24
+
+
+class EvenAxis:
+    """Where the levels of a factor stand: by their ratios where they reach far, else by their differences."""
+
+    def __init__(self, levels: Levels, numbers: Sequence[float]) -> None:
+        self.levels = levels
+        self.low, self.high = min(numbers), max(numbers)
+        self.is_log = self.low > 0 and self.high / self.low >= WIDE
+
+    def __call__(self, level: float) -> float:
+        inside = min(max(level, self.low), self.high)
+        return round(math.log10(inside) if self.is_log else inside, 6)
+
+    def text(self, level: float) -> str:
+        return f"{self.levels.title}: {visible(level_text(level, self.levels.unit))}"
+
+    def drawn(self) -> dict[str, Any]:
+        ticks = self._ticks()
+        return {
+            "title": self.levels.title + (f" ({self.levels.unit})" if self.levels.unit else ""),
+            "is_log": self.is_log,
+            "ends": [self(self.low), self(self.high)],
+            "at": [self(n) for n in ticks],
+            "labels": [f"{n:.12g}" for n in ticks],
+        }
+
+    def _ticks(self) -> list[float]:
+        """Declared levels where they are few, else round numbers."""
+        numbers = [float(n) for n in self.levels.levels if isinstance(n, int | float) and not isinstance(n, bool)]
+        declared = sorted(n for n in numbers if self.low <= n <= self.high)
+        return declared if 2 <= len(declared) <= FEW_LEVELS else round_numbers(self.low, self.high, self.is_log)
+
+
+def round_numbers(low: float, high: float, is_log: bool) -> list[float]:
+    """Ticks between two ends: 1, 2 and 5 of each power of ten, or steps of such a number.
+
+    >>> round_numbers(3, 100, True), round_numbers(0, 9, False)
+    ([5.0, 10.0, 20.0, 50.0, 100.0], [0.0, 2.0, 4.0, 6.0, 8.0])
+    """
+    if is_log:
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        return [n for p in powers for k in (1, 2, 5) if low <= (n := float(f"{k}e{p}")) <= high]
+    if low == high:
+        return [low]
+    power = 10.0 ** math.floor(math.log10((high - low) / 4))
+    step = next(power * k for k in (1, 2, 5, 10) if (high - low) / (power * k) <= 6)
+    return [float(f"{i * step:.12g}") for i in range(math.ceil(low / step), math.floor(high / step) + 1)]

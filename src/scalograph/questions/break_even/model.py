@@ -1,0 +1,200 @@
+"""Where is parallel as fast as sequential? The line of break-even over several factors, from few pairs of runs.
+
+Each pair gives g = ln(T_par / T_seq) at a point. The surface is a mechanistic mean (`isoline_mean`) with what is not
+known of its parameters, and a smooth rest: a Gaussian process whose kernel holds the slopes of the mean by its
+parameters. The next pair is made where the sign of g is least sure, near the line: the straddle rule.
+
+Sources: B. Bryan et al., Active learning for identifying function threshold boundaries, NIPS 18 (2005), for the rule;
+C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine Learning (2006), 2.7, for the kernel of a mean
+that is not known.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
+
+from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.students_t import t_quantile
+from scalograph.questions.break_even.model_mean import (
+    USUAL,
+    Axis,
+    Mean,
+    fit_mean,
+    size_powers,
+)
+
+# A point is decided where the interval of g leaves 0 out: 95 %.
+SURE = 1.96
+# Residuals beyond so many times their usual size are outliers, and pulled in to that.
+OUTLIER = 3.5
+# Standard deviations that are tried: of a pair, and of the smooth rest; reach of the rest along each axis, in log2.
+NOISE_RANGE, REST_RANGE, REACH_RANGE = (0.01, 0.5), (0.02, 1.0), (0.7, 20.0)
+# Few pairs lie near any mean that bends, and seem to have little noise: the belief in the usual one gives way to less
+# reluctantly, and to more more easily (standard deviations of its log).
+STILLER, NOISIER = 0.4, 0.8
+DIGITS = 9
+# A gain that is less, in logs, even with endless work, is none: the formula would name a line far outside.
+LEAST_GAIN = 0.02
+# Pairs after which the sizes are found anew.
+EVERY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Of the smooth rest and of the noise.
+
+    Attributes:
+        noise: standard deviation of a pair.
+        rest: of the smooth rest.
+        reach: log2 over which it changes, for each axis.
+    """
+
+    noise: float
+    rest: float
+    reach: FloatArray
+
+
+class Surface:
+    """What some pairs say of ln(T_par / T_seq) everywhere."""
+
+    def __init__(
+        self, x: FloatArray, g: FloatArray, axes: Sequence[Axis], cpus: int, earlier: "Surface | None" = None
+    ) -> None:
+        """Fit.
+
+        Args:
+            x: log2 of each factor, by row; shape (pairs, axes).
+            g: log ratio of each pair.
+            axes: what each factor is.
+            cpus: that workers can use at once.
+            earlier: of all these pairs but the last ones. Its sizes are kept but for every fifth pair, and at the
+                others the search for them begins with them; the mean is found anew every twentieth.
+        """
+        self.x = x
+        self.mean: Mean = fit_mean(x, g, axes, cpus, earlier.mean if earlier and len(x) % 20 else None)
+        self._slopes = self.mean.slopes(x)
+        rest = g - self.mean(x)
+        usual = max(1.4826 * float(np.median(np.abs(rest - np.median(rest)))), USUAL)
+        self._rest = _pulled_in(x, rest, OUTLIER * usual)
+        self._prior = self.mean.sd**2
+        self.sizes: Sizes = (
+            earlier.sizes if earlier and len(x) % EVERY else self._found(earlier.sizes if earlier else None)
+        )
+        # How noisy pairs are is known from these alone: the fewer, the wider (Student's t).
+        self._wider = t_quantile(0.95, max(len(x) - 2 * x.shape[1] - 1, 2)) / SURE
+        self._factor = cho_factor(self._covariance(self.sizes), lower=True)
+        self._alpha = cho_solve(self._factor, self._rest)
+
+    def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean of g at each row, and the standard deviation of which `SURE` are 95 %."""
+        slopes = self.mean.slopes(at)
+        across = self._between(at, self.x, slopes, self._slopes, self.sizes)
+        own = self.sizes.rest**2 + (slopes**2 * self._prior).sum(axis=1)
+        variance = own - np.einsum("ij,ji->i", across, cho_solve(self._factor, across.T))
+        return self.mean(at) + across @ self._alpha, self._wider * np.sqrt(np.maximum(variance, 1e-12))
+
+    def _between(self, a: FloatArray, b: FloatArray, sa: FloatArray, sb: FloatArray, sizes: Sizes) -> FloatArray:
+        apart = (((a[:, None, :] - b[None, :, :]) / sizes.reach) ** 2).sum(axis=2)
+        return np.asarray(sizes.rest**2 * np.exp(-0.5 * apart) + (sa * self._prior) @ sb.T)
+
+    def _covariance(self, sizes: Sizes) -> FloatArray:
+        smooth = self._between(self.x, self.x, self._slopes, self._slopes, sizes)
+        return smooth + sizes.noise**2 * np.eye(len(self.x))
+
+    def _found(self, earlier: Sizes | None) -> Sizes:
+        """Sizes under which the residuals are most probable, with a mild belief in small and smooth rests."""
+        d = self.x.shape[1]
+        bounds = [tuple(np.log(pair)) for pair in (NOISE_RANGE, REST_RANGE, *[REACH_RANGE] * d)]
+
+        def cost(logs: FloatArray) -> float:
+            sizes = Sizes(float(np.exp(logs[0])), float(np.exp(logs[1])), np.exp(logs[2:]))
+            factor = cho_factor(self._covariance(sizes), lower=True)
+            fitted = 0.5 * self._rest @ cho_solve(factor, self._rest) + np.log(np.diag(factor[0])).sum()
+            beyond = logs[0] - np.log(USUAL)
+            belief = (beyond / (NOISIER if beyond > 0 else STILLER)) ** 2 + (logs[1] - np.log(0.08)) ** 2
+            return float(fitted + (belief + ((logs[2:] - np.log(4)) ** 2).sum()) / 2)
+
+        start = np.log([earlier.noise, earlier.rest, *earlier.reach] if earlier else [USUAL, 0.08, *[4.0] * d])
+        found = minimize(cost, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 12}).x
+        return Sizes(float(np.exp(found[0])), float(np.exp(found[1])), np.exp(found[2:]))
+
+
+def _pulled_in(x: FloatArray, rest: FloatArray, most: float) -> FloatArray:
+    """Residuals with outliers pulled in; what several pairs at one point agree upon is none."""
+    beyond = [(tuple(at), np.sign(r)) for at, r in zip(x, rest, strict=True) if abs(r) > most]
+    return np.array(
+        [
+            r if abs(r) <= most or beyond.count((tuple(at), np.sign(r))) > 1 else most * np.sign(r)
+            for at, r in zip(x, rest, strict=True)
+        ]
+    )
+
+
+def straddle(surface: Surface, candidates: FloatArray) -> int:
+    """Index of the candidate where one more pair tells most of the line; ties to the first."""
+    return int(np.argmax(telling(*surface(candidates))))
+
+
+def telling(mean: FloatArray, sd: FloatArray) -> FloatArray:
+    """How much one more pair tells of the line, at each point; rounded: other linear algebra has the same ties."""
+    return np.asarray(np.round(SURE * sd - np.abs(mean), DIGITS))
+
+
+def undecided(surface: Surface, candidates: FloatArray) -> float:
+    """Share of the candidates where the interval of g holds 0."""
+    mean, sd = surface(candidates)
+    return float(np.mean(np.abs(mean) <= SURE * sd))
+
+
+def line(surface: Surface, others: FloatArray, axis: int = 0, steps: int = 256) -> FloatArray:
+    """Log2 of the level of one factor from which on parallel wins, for each row of the other axes.
+
+    Args:
+        surface: what is known.
+        others: log2 of all other factors, in their order; shape (rows, axes - 1).
+        axis: the factor.
+        steps: how finely its range is looked at.
+
+    Returns:
+        nan where parallel never wins for sure, minus infinity where it always does.
+    """
+    low, high = surface.mean.axes[axis].low, surface.mean.axes[axis].high
+    at = np.linspace(low, high, steps)
+    return np.array([_crossing(at, *surface(np.insert(np.tile(o, (steps, 1)), axis, at, axis=1))) for o in others])
+
+
+def _crossing(at: FloatArray, g: FloatArray, sd: FloatArray) -> float:
+    """Where g falls below 0 for good."""
+    if not np.any(g + SURE * sd < 0):
+        return np.nan
+    above = np.flatnonzero(g > 0)
+    if not above.size:
+        return -np.inf
+    last = int(above[-1])
+    if last + 1 == at.size:
+        return np.nan
+    return float(at[last] + (at[last + 1] - at[last]) * g[last] / (g[last] - g[last + 1]))
+
+
+def least_work(mean: Mean, others: Mapping[int, float]) -> float | None:
+    """The line as a formula: parallel wins where the product of all sizes, each to its power, is above this.
+
+    Args:
+        mean: a fitted mean.
+        others: log2 of each factor that is no size, by its axis.
+
+    Returns:
+        The product, with powers `size_powers(mean)`; None where the workers never make up for their cost.
+    """
+    x = np.array([[others.get(i, (axis.low + axis.high) / 2) for i, axis in enumerate(mean.axes)]])
+    start, worker, work, call = mean.parts(x)[:, 0]
+    cost = np.exp(start) + np.exp(worker) - np.exp(call)
+    if work > -LEAST_GAIN or cost <= 0:
+        return None
+    sizes = sum(
+        p * (axis.low + axis.high) / 2 * np.log(2) for (i, p) in size_powers(mean).items() for axis in [mean.axes[i]]
+    )
+    return float(np.exp(np.log(cost) - np.log1p(-np.exp(work)) + sizes))

@@ -1,0 +1,1 @@
+"""Where along a factor does the time jump?"""

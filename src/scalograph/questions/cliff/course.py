@@ -1,0 +1,208 @@
+"""How far the search for cliffs is: which scores it rests on, what they say, and which level is next."""
+
+import random
+from collections.abc import Sequence
+from math import exp, log
+
+from scalograph.findings.search import Search, Treatment, counted, searched_factor
+from scalograph.questions.cliff.model import (
+    LEAST_RUNS,
+    LIKELY,
+    SURE,
+    Cliff,
+    cliff,
+    has_place,
+)
+from scalograph.questions.cliff.model_wander import contradiction
+from scalograph.study.model import Study
+
+# Levels that are measured before anything is computed, evenly spread over the log of the range.
+N_START = 12
+# Cliffs that are searched, one after the other; a further one for so many runs, and while it is that probable.
+MOST_CLIFFS, MOST_FURTHER, FURTHER = 3, 12, 0.1
+# So far beside the place of the first cliff, levels are measured that often: a place that moves shows there. Where one
+# of them has runs on both sides of the jump, more often.
+BESIDE, CONFIRMED, CONFIRMED_MIXED = 0.92, 2, 5
+# Runs at most, and levels at least: fewer are compared by a sweep.
+MOST, LEAST_LEVELS = 60, 5
+# A level that fails so often is left out.
+FAILURES = 2
+
+
+class CliffCourse:
+    """Pure in the levels, the seed and what was told, in that order.
+
+    Attributes:
+        n: level of each score.
+        times: the scores.
+        sure: the cliffs whose place is known, in the order in which they were found.
+        open: what is known of a further one; None before the first levels are measured, and after the last cliff.
+        jump: time above over time below of the first one, as of the last time when there was one for sure.
+        wandering: levels between which its place moves from run to run; None where it stays.
+    """
+
+    def __init__(self, levels: Sequence[int], seed: int) -> None:
+        self._levels = sorted(levels)
+        self._first = first_levels(self._levels, seed)
+        self._failures: dict[int, int] = {}
+        self.n: list[int] = []
+        self.times: list[float] = []
+        self.sure: list[Cliff] = []
+        self.open: Cliff | None = None
+        self.wandering: tuple[int, int] | None = None
+        self._last_at = 0
+        self._beside: tuple[int, ...] = ()
+        self.jump: float | None = None
+
+    @property
+    def decided(self) -> bool:
+        """Whether a cliff is found, or none is an answer; of a further one, whether it is worth no more runs."""
+        if self.wandering:
+            return True
+        if self._unconfirmed() is not None:
+            return False
+        if self.open is None or not self.sure:
+            return bool(self.sure) if self.open is None else self.open.is_none
+        return self.open.probability <= FURTHER or len(self.n) - self._last_at >= MOST_FURTHER
+
+    @property
+    def next_level(self) -> int | None:
+        """Where the next run is wanted; None when the search is over."""
+        for level in self._first:
+            if level in self._levels and level not in self.n:
+                return level
+        if self.wandering:
+            return None
+        if (beside := self._unconfirmed()) is not None:
+            return beside
+        if self.open is None:
+            return None
+        return self._asked_again(self.open) or (None if self.decided else self.open.next_level)
+
+    @property
+    def n_left(self) -> int:
+        """Runs that are still to come, as far as is known by now; at least 1."""
+        return max(1, N_START + 5 - len(self.n))
+
+    @property
+    def state(self) -> str:
+        """The place that is known by now, in a few words."""
+        found = self.open
+        if found is None:
+            return ""
+        known = f"{len(self.sure)} found; another" if self.sure else "a cliff"
+        low, high = found.interval
+        return f"{known}: {100 * found.probability:.0f} %, between {low:.0f} and {high:.0f}"
+
+    def add(self, level: int, time: float) -> str | None:
+        """A score."""
+        self.n.append(level)
+        self.times.append(time)
+        self._think()
+        return None
+
+    def fail(self, level: int) -> str | None:
+        """A run without a score; the second one at a level leaves it out, and all above where none has one."""
+        self._failures[level] = self._failures.get(level, 0) + 1
+        if self._failures[level] != FAILURES:
+            return None
+        above = level > max(self.n, default=level)
+        out = [n for n in self._levels if n == level or (above and n > level)]
+        kept = [(n, time) for n, time in zip(self.n, self.times, strict=True) if n != level]
+        self.n, self.times = [n for n, _ in kept], [time for _, time in kept]
+        self._levels = [n for n in self._levels if n not in out]
+        self._think()
+        rest = f", and the {len(out) - 1} levels above it" if len(out) > 1 else ""
+        return f"level {level} failed {FAILURES} times: left out{rest}"
+
+    def _think(self) -> None:
+        """Anew with all scores: cliffs one after the other, each with those before it taken as known."""
+        before, self.sure, self.open, self.wandering = len(self.sure), [], None, None
+        first = set(self._first) & set(self._levels)
+        if len(self._levels) < 2 or len(self.n) < 2 or not first <= set(self.n):
+            return
+        while len(self.sure) < MOST_CLIFFS and has_place(self._levels, known := [found.step for found in self.sure]):
+            self.open = cliff(self.n, self.times, self._levels, known=known)
+            if self._moves(self.sure[0] if self.sure else self.open):
+                return
+            if not self.open.is_there or len(self.n) < LEAST_RUNS or self._asked_again(self.open):
+                return
+            self.sure.append(self.open)
+            self._beside = self._beside or self._around(self.open)
+            if len(self.sure) > before:
+                self._last_at = len(self.n)
+        self.open = None
+
+    def _moves(self, found: Cliff) -> bool:
+        """Whether the place is seen to be another one from run to run: such runs make any single place improbable."""
+        if found.probability >= SURE:
+            self.jump = found.factor[1]
+        against = contradiction(self.n, self.times, self.jump) if self.jump else None
+        self.wandering = (against.low, against.high) if against and against.is_sure else None
+        return self.wandering is not None
+
+    def _around(self, found: Cliff) -> tuple[int, ...]:
+        """A level on each side of a place, where there is one: below its interval and above."""
+        low, high = found.interval
+        below = [n for n in self._levels if n < low and n >= found.location * BESIDE**3]
+        above = [n for n in self._levels if n > high and n <= found.location / BESIDE**3]
+        wanted = ((below, found.location * BESIDE), (above, found.location / BESIDE))
+        return tuple(_nearest(levels, at) for levels, at in wanted if levels)
+
+    def _unconfirmed(self) -> int | None:
+        """A level beside the first cliff that is to be measured again before its place is believed."""
+        if not self.sure:
+            return None
+        often = CONFIRMED_MIXED if contradiction(self.n, self.times, self.sure[0].factor[1]) else CONFIRMED
+        beside = [n for n in self._beside if n in self._levels and self.n.count(n) < often]
+        return min(beside, key=lambda n: (self.n.count(n), n), default=None)
+
+    def _asked_again(self, found: Cliff) -> int | None:
+        """A level whose only run must not decide: one that was probably slowed, or one beside a place that is known."""
+        alone = [n for n in self.n if self.n.count(n) == 1]
+        for n, slowed in zip(self.n, found.slowed, strict=True):
+            if slowed >= LIKELY and n in alone:
+                return n
+        if not found.is_there:
+            return None
+        above = min((n for n in self.n if n > found.location), default=None)
+        below = max((n for n in self.n if n <= found.location), default=None)
+        return next((n for n in (above, below) if n in alone), None)
+
+
+def begin(study: Study, treatments: Sequence[Treatment]) -> Search[CliffCourse]:
+    """Begin a search.
+
+    Raises:
+        StudyError: it cannot be made over these treatments.
+    """
+    factor = searched_factor(study, treatments)
+    levels = counted(treatments, factor, LEAST_LEVELS)
+    return Search(
+        what=factor,
+        steps={level: (treatment,) for level, treatment in levels.items()},
+        first=first_levels([*levels], study.seed),
+        course=CliffCourse([*levels], study.seed),
+        most=MOST,
+    )
+
+
+def first_levels(levels: Sequence[int], seed: int) -> list[int]:
+    """At most twelve levels: both ends, and one drawn from each of ten equal parts of the log range; in a drawn order.
+
+    >>> sorted(first_levels([4, 1, 2], 0)), len(first_levels(range(1, 513), 0))
+    ([1, 2, 4], 12)
+    """
+    ordered, draw = sorted(levels), random.Random(seed)
+    chosen = ordered
+    if len(ordered) > N_START:
+        part = log(ordered[-1] / ordered[0]) / (N_START - 2)
+        drawn = [ordered[0] * exp(part * (i + draw.random())) for i in range(N_START - 2)]
+        chosen = sorted({ordered[0], ordered[-1], *(_nearest(ordered, at) for at in drawn)})
+        chosen += [n for n in ordered if n not in chosen][: N_START - len(chosen)]  # low parts share their levels
+    draw.shuffle(chosen)
+    return chosen
+
+
+def _nearest(levels: Sequence[int], at: float) -> int:
+    return min(levels, key=lambda level: (abs(level - at), level))

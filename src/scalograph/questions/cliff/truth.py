@@ -1,0 +1,102 @@
+"""Programs whose time jumps at a known place, or nowhere, and the search for it as the planner makes it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, log
+
+import numpy as np
+
+from scalograph.questions.cliff.course import CliffCourse
+from scalograph.questions.cliff.model import Cliff
+from scalograph.simulate.noise import FloatArray, Noise
+from scalograph.simulate.runs import run_scores
+
+# A search that is not over by then is none.
+MOST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program with a cliff, or none.
+
+    Attributes:
+        times: typical time at each level 1, 2, ...
+        place: log of the place of its cliff; None where it has none.
+        moves: standard deviation of that from run to run.
+        factor: of the time beyond it, where it moves.
+    """
+
+    times: FloatArray
+    place: float | None
+    moves: float = 0.0
+    factor: float = 1.0
+
+    def run(self, level: int, rng: np.random.Generator, noise: Noise) -> float:
+        """Time of a run."""
+        time = float(self.times[level - 1]) * float(run_scores(rng, (1,), noise)[0])
+        if self.moves and self.place is not None and log(level) > self.place + self.moves * rng.standard_normal():
+            time *= self.factor
+        return time
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search came to: the cliffs that are sure, whether nothing is left open, runs, and where a place moves."""
+
+    sure: list[Cliff]
+    decided: bool
+    n: int
+    wandering: tuple[int, int] | None = None
+
+
+def jump(rng: np.random.Generator, top: int, factor: float, width: float = 0.0, edge: float = 3.0) -> Program:
+    """A jump anywhere but at the ends, over a line in the logs.
+
+    Args:
+        rng: for place and trend.
+        top: the highest level.
+        factor: of the time beyond the place.
+        width: relative width of the transition.
+        edge: how many times the lowest level (and of the highest, its part) the place keeps away from the ends.
+    """
+    place = rng.uniform(log(edge), log(top / edge))
+    x = np.log(np.arange(1, top + 1))
+    height = (x > place).astype(float) if width == 0 else np.clip((x - place) / width + 0.5, 0, 1)
+    return Program(np.exp(rng.uniform(-0.1, 0.1) * x + log(factor) * height), place)
+
+
+def moving(rng: np.random.Generator, top: int, factor: float, sd: float) -> Program:
+    """A jump whose place is drawn anew for each run, with this standard deviation of its log; else as `jump`."""
+    x = np.log(np.arange(1, top + 1))
+    place = rng.uniform(log(10), log(top / 4))
+    return Program(np.exp(rng.uniform(-0.1, 0.1) * x), place, sd, factor)
+
+
+def line(rng: np.random.Generator, top: int) -> Program:
+    """No cliff: a trend as of `jump`."""
+    return Program(np.exp(rng.uniform(-0.1, 0.1) * np.log(np.arange(1, top + 1))), None)
+
+
+def bend(rng: np.random.Generator, top: int) -> Program:
+    """No cliff: time falls up to some level, as with more CPUs, and stays."""
+    return Program(1 / np.minimum(np.arange(1, top + 1), exp(rng.uniform(log(3), log(top / 3)))), None)
+
+
+def curve(rng: np.random.Generator, top: int) -> Program:
+    """No cliff: time falls and rises again, smoothly (N. J. Gunther's law, with coherency)."""
+    n, sigma, kappa = np.arange(1, top + 1), rng.uniform(0, 0.3), 10 ** rng.uniform(-5, -2)
+    return Program((1 + sigma * (n - 1) + kappa * n * (n - 1)) / n, None)
+
+
+def search(
+    program: Program, rng: np.random.Generator, noise: Noise, each: Callable[[], None] = lambda: None
+) -> Searched:
+    """The search over all levels, each run of one score; `each` is called after every one of them."""
+    course = CliffCourse(range(1, program.times.size + 1), int(rng.integers(1 << 30)))
+    while (n := course.next_level) is not None and len(course.n) < MOST:
+        course.add(n, program.run(n, rng, noise))
+        each()
+    return Searched(course.sure, course.decided, len(course.n), course.wandering)
+
+
+Draw = Callable[[np.random.Generator, int], Program]

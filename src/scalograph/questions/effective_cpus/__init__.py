@@ -1,0 +1,1 @@
+"""How many CPUs does a program really use?"""

@@ -1,0 +1,104 @@
+"""What the runs at one level say beside their times: CPUs used, tasks at once, what the program believes it has."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.interval import summarize
+from scalograph.findings.sample import Sample
+from scalograph.findings.table import Row, Table
+from scalograph.protocol import journal
+from scalograph.protocol.events import Record
+from scalograph.questions.effective_cpus.model_concurrency import Concurrency, concurrency
+from scalograph.study.model import Study
+
+# Records that are read again: each may be megabytes, and one tells nearly as much as ten.
+MOST_RECORDS = 10
+# As `value`, and as a response of that name that is read from the output.
+_BELIEVED = ("believed_cpus", "output_believed_cpus")
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was measured at one level; None, or no shares, where it was not.
+
+    Attributes:
+        used: CPU seconds over wall seconds, of the window where the study reads that.
+        at_once: tasks on a CPU over the whole run.
+        mask: CPUs that it may run on.
+        believed: CPUs that the program says it has.
+        n_tasks: tasks that were seen in the tree.
+        waited: time that tasks were ready without a CPU over that and the CPU time.
+    """
+
+    used: Estimate | None
+    at_once: Concurrency
+    mask: int | None = None
+    believed: int | None = None
+    n_tasks: int | None = None
+    waited: float | None = None
+
+
+def figures(table: Table, sample: Sample) -> Figures:
+    """The figures of the runs of a treatment that count."""
+    records = [*records_of(table, sample.counted)]
+    believed = [value for record in records for value in _believed(record)]
+    tasks = [record.run.n_tasks for record in records if record.run.n_tasks]
+    waited = [share for record in records if (share := _waited(record)) is not None]
+    return Figures(
+        used=_used(table.study, sample),
+        at_once=_mean([_at_once(record) for record in records]),
+        mask=max((row.n_cpus for row in sample.counted), default=None),
+        believed=round(median(believed)) if believed else None,
+        n_tasks=round(median(tasks)) if tasks else None,
+        waited=median(waited) if waited else None,
+    )
+
+
+def records_of(table: Table, rows: Sequence[Row]) -> Iterator[Record]:
+    """Records of the first ten of these runs, read again rather than kept: all would be most of a table's memory."""
+    names = {row.run for row in rows[:MOST_RECORDS]}
+    events: Iterator[Mapping[str, Any]] = journal.read(table.file) if table.file and names else iter(())
+    for event in events:
+        if event["event"] == "run" and event["run"] in names:
+            yield Record.model_validate(event["record"])
+
+
+def _used(study: Study, sample: Sample) -> Estimate | None:
+    name = next((name for name, r in study.responses.items() if r.source == "run.cpu_percent"), None)
+    scores = [x / 100 for x in sample.scores(name)] if name else []
+    if not scores:
+        scores = [row.cpu_s / row.wall_s for row in sample.counted if row.wall_s and row.cpu_s is not None]
+    return summarize(scores, study.protocol.confidence) if scores else None
+
+
+def _at_once(record: Record) -> Concurrency:
+    run, timeline = record.run, record.timeline
+    if timeline is None:
+        return concurrency(run.wall_ns, run.cpu_ns)
+    return concurrency(run.wall_ns, run.cpu_ns, timeline.bin_ns, timeline.busy_ns)
+
+
+def _mean(runs: Sequence[Concurrency]) -> Concurrency:
+    """Over the runs that have shares."""
+    told = [run for run in runs if run.shares]
+    if not told:
+        return Concurrency(None)
+    width = max(len(run.shares) for run in told)
+    shares = [fmean(run.shares[n] if n < len(run.shares) else 0.0 for run in told) for n in range(width)]
+    return Concurrency(None, tuple(shares), fmean(run.exact for run in told))
+
+
+def _believed(record: Record) -> Iterator[float]:
+    for part in record.values:
+        for name in _BELIEVED:
+            yield from part.values.get(name, ())
+
+
+def _waited(record: Record) -> float | None:
+    run = record.run
+    if run.wait_ns is None or not run.cpu_ns:
+        return None
+    return run.wait_ns / (run.wait_ns + run.cpu_ns)

@@ -1,0 +1,134 @@
+"""How far the search for effective CPUs is: which scores it rests on, what they say, and which level is next."""
+
+import random
+from collections.abc import Sequence
+
+from scalograph.findings.search import Search, Treatment, counted, searched_factor
+from scalograph.questions.effective_cpus.model import LEAST_RUNS, Effective, effective_cpus
+from scalograph.questions.effective_cpus.model_programs import most_runs
+from scalograph.questions.effective_cpus.model_search import Searched, search
+from scalograph.study.model import Study
+
+# Levels that are measured before anything is computed: the ends and between them, so that no program hides in a gap.
+N_START = 5
+# Scores after which the model has had its chance.
+MOST_MODEL = 24
+# Runs at most: 24 for the model, as many again for the search without one.
+MOST = 48
+# A level that fails so often is left out.
+FAILURES = 2
+_FITS_NONE = "no program with a cap and a serial share takes such times: searched without a model"
+
+
+class EffectiveCourse:
+    """Pure in the levels, the seed and what was told, in that order.
+
+    Attributes:
+        k: level of each score.
+        times: the scores: time for the same work.
+        found: what they say; None before the start levels are measured.
+    """
+
+    def __init__(self, levels: Sequence[int], seed: int, rounds: bool) -> None:
+        self._levels, self._rounds = sorted(levels), rounds
+        self._start = first_levels(self._levels, seed)
+        self._failures: dict[int, int] = {}
+        # Up to hundreds of CPUs there are more programs than can be weighed after each run.
+        self._without_model = bool(self._levels) and most_runs(self._levels[-1], rounds) < MOST_MODEL
+        self.k: list[int] = []
+        self.times: list[float] = []
+        self.found: Effective | Searched | None = None
+
+    @property
+    def next_level(self) -> int | None:
+        """Where the next run is wanted; None when the search is over."""
+        for level in self._start:
+            if level in self._levels and level not in self.k:
+                return level
+        if self.found is None or self.found.sure:
+            return None
+        return self.found.next_level
+
+    @property
+    def n_left(self) -> int:
+        """Runs that are still to come, as far as is known by now; at least 1."""
+        return max(1, LEAST_RUNS - len(self.k))
+
+    @property
+    def state(self) -> str:
+        """The most probable answer, in a few words."""
+        if isinstance(self.found, Effective):
+            return f"most probably {self.found.k_eff} ({100 * self.found.probability:.0f} %)"
+        return f"held against {self.found.best}" if self.found else ""
+
+    def add(self, level: int, time: float) -> str | None:
+        """A score; says what a person should know."""
+        self.k.append(level)
+        self.times.append(time / level if self._rounds else time)
+        return self._think()
+
+    def fail(self, level: int) -> str | None:
+        """A run without a score; the second one at a level leaves that level out, its scores too."""
+        self._failures[level] = self._failures.get(level, 0) + 1
+        if self._failures[level] != FAILURES:
+            return None
+        kept = [(k, time) for k, time in zip(self.k, self.times, strict=True) if k != level]
+        self.k, self.times = [k for k, _ in kept], [time for _, time in kept]
+        self._levels.remove(level)
+        notes = (f"level {level} failed {FAILURES} times: left out", self._think())
+        return "; ".join(note for note in notes if note)
+
+    def _think(self) -> str | None:
+        """Anew with all scores; without a model once the program fits none, or none has come to an answer."""
+        self.found = None
+        if len(self._levels) < 2 or not self.k or not set(self._start) & set(self._levels) <= set(self.k):
+            return None
+        if self._without_model:
+            self.found = search(self.k, self.times, self._levels)
+            return None
+        seen = effective_cpus(self.k, self.times, self._levels, rounds=self._rounds)
+        self._without_model = seen.misfit or (not seen.sure and seen.n >= MOST_MODEL)
+        self.found = search(self.k, self.times, self._levels) if self._without_model else seen
+        if not self._without_model:
+            return None
+        return _FITS_NONE if seen.misfit else _undecided(seen)
+
+
+def rounds(study: Study, factor: str) -> bool:
+    """Tell whether levels count equal pieces of work, such as threads that each do the same."""
+    return study.work == "per-worker" and study.factors[factor].control is None
+
+
+def begin(study: Study, treatments: Sequence[Treatment]) -> Search[EffectiveCourse]:
+    """Begin a search.
+
+    Raises:
+        StudyError: it cannot be made over these treatments.
+    """
+    factor = searched_factor(study, treatments)
+    levels = counted(treatments, factor)
+    return Search(
+        what=factor,
+        steps={level: (treatment,) for level, treatment in levels.items()},
+        first=first_levels([*levels], study.seed),
+        course=EffectiveCourse([*levels], study.seed, rounds(study, factor)),
+        most=MOST,
+    )
+
+
+def _undecided(seen: Effective) -> str:
+    likely = sorted(seen.probabilities.items(), key=lambda item: (-item[1], item[0]))[:3]
+    told = ", ".join(f"{level} ({100 * share:.0f} %)" for level, share in likely)
+    return f"not decided after {seen.n} runs: {told}; searched on without a model"
+
+
+def first_levels(levels: Sequence[int], seed: int) -> list[int]:
+    """At most five levels, evenly spread with both ends, in an order drawn anew for each study.
+
+    >>> sorted(first_levels(range(1, 13), 0)), sorted(first_levels([4, 1, 2], 0))
+    ([1, 4, 7, 9, 12], [1, 2, 4])
+    """
+    ordered, n = sorted(levels), min(N_START, len(levels))
+    chosen = sorted({ordered[round(i * (len(ordered) - 1) / (n - 1))] for i in range(n)})
+    random.Random(seed).shuffle(chosen)
+    return chosen

@@ -1,0 +1,159 @@
+"""How many CPUs does a program really use, and would one more help?
+
+The answer k_eff is the least CPU count beyond which all further CPUs together gain less than 2 %: T(k) <= 1.02 min T.
+It is searched among programs with a cap, a serial share and a cost of each CPU (`effective_model`). The next run goes
+where the answers disagree most: that part of the predictive variance of log T(k) which lies between answers.
+
+It is over when one answer has 95 %, after eight runs at the earliest, when runs were made at the answer and beside it,
+and when the check does not say that the program is none of these.
+
+Source: D. J. C. MacKay, Information-based objective functions for active data selection, Neural Computation 4 (1992),
+for runs where the predictive variance is largest; benchmarks/statistics_effective_cpus.py prints what it reaches.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scalograph.analysis.sample import FloatArray
+from scalograph.questions.effective_cpus.model_check import check, suspects
+from scalograph.questions.effective_cpus.model_evidence import Evidence, evidence
+from scalograph.questions.effective_cpus.model_programs import IntArray, Programs, programs
+
+SURE = 0.95
+LEAST_RUNS = 8
+# Below this, runs like these are too rare under the best of the programs. Asked in error, the search without a model
+# finds the answer too, with twice the runs.
+MISFIT = 0.03
+# Variances are compared as rounded: the last bits differ between machines, and a replay must choose the same.
+DIGITS = 9
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """What the runs so far say.
+
+    Attributes:
+        k_eff: the most probable answer, one of the levels.
+        probability: of that answer.
+        probabilities: of every answer that has 0.1 % at least.
+        serial: serial share, 95 % credible range.
+        gain: what the next level gains over k_eff (0.05: 5 % shorter), 95 % credible range; None at the last level.
+        fit: posterior predictive probability of a misfit as large as this one; small: no program of this kind.
+        next_level: where one more run tells most.
+        n: runs.
+        pending: levels where a run is wanted before anything is decided: the only one there looks slowed, or the
+            answer or a neighbor of it was not measured.
+    """
+
+    k_eff: int
+    probability: float
+    probabilities: Mapping[int, float]
+    serial: Range
+    gain: Range | None
+    fit: float
+    next_level: int
+    n: int
+    pending: tuple[int, ...] = ()
+
+    @property
+    def sure(self) -> bool:
+        """Whether the search may end with this answer."""
+        return self.n >= LEAST_RUNS and self.probability >= SURE and not self.pending and not self.misfit
+
+    @property
+    def misfit(self) -> bool:
+        """Whether the program is none of these: `effective_search.search` asks without a model."""
+        return self.n >= LEAST_RUNS and not self.pending and self.fit < MISFIT
+
+
+def effective_cpus(
+    k: Sequence[int], times: Sequence[float], levels: Sequence[int], *, rounds: bool = False
+) -> Effective:
+    """The posterior after some runs.
+
+    Args:
+        k: CPU count of each run, one of `levels`.
+        times: score of each run: time for the same work, above zero, any unit. For a sweep of pieces of work (threads
+            that each do the same), time over pieces.
+        levels: CPU counts that can be measured, growing.
+        rounds: the levels count such pieces (`effective_model.programs`).
+
+    Raises:
+        ValueError: an argument has no meaning.
+
+    >>> found = effective_cpus([1, 2, 3, 4] * 2, [1.0, 0.5, 0.5, 0.5] * 2, [1, 2, 3, 4])
+    >>> found.k_eff, found.sure
+    (2, True)
+    """
+    candidates = programs(tuple(levels), rounds)
+    at, logs = _checked(k, times, candidates.levels)
+    seen = evidence(candidates, at, logs)
+    shares = np.bincount(candidates.answers, seen.weights, minlength=len(levels))
+    best = int(np.argmax(np.round(shares, DIGITS)))
+    pending = suspects(at, seen.slowed) or (_unseen(at, best, len(levels)) if shares[best] >= SURE else [])
+    chosen = pending[0] if pending else _most_telling(candidates, seen)
+    return Effective(
+        k_eff=candidates.levels[best],
+        probability=float(shares[best]),
+        probabilities={n: float(p) for n, p in zip(candidates.levels, shares, strict=True) if p >= 0.001},
+        serial=_serial(candidates, seen),
+        gain=_gain(candidates, seen, best),
+        fit=check(candidates, seen, at, logs),
+        next_level=candidates.levels[chosen],
+        n=logs.size,
+        pending=tuple(candidates.levels[i] for i in pending),
+    )
+
+
+def _checked(k: Sequence[int], times: Sequence[float], levels: tuple[int, ...]) -> tuple[IntArray, FloatArray]:
+    values = np.asarray(times, dtype=float)
+    if len(k) != values.size or not values.size:
+        raise ValueError(f"found {len(k)} CPU counts and {values.size} times, expected as many of each, at least one")
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError("found a time of 0 or less, or no number; expected times above 0")
+    if strangers := sorted(set(k) - set(levels)):
+        raise ValueError(f"found runs on {strangers[0]} CPUs, expected one of {list(levels)}")
+    return np.searchsorted(levels, k), np.log(values)
+
+
+def _unseen(at: IntArray, best: int, n_levels: int) -> list[int]:
+    """The answer and its neighbors, as far as nothing was measured there: an answer is not read off a curve."""
+    return [level for level in (best, best + 1, best - 1) if 0 <= level < n_levels and level not in at]
+
+
+def _most_telling(candidates: Programs, seen: Evidence) -> int:
+    """Where the means of the answers lie farthest apart; ties to the lowest level."""
+    times = candidates.log_times + seen.log_first[:, None]
+    means = seen.weights @ times
+    variance = np.zeros(means.size)
+    for answer in range(means.size):
+        chosen = candidates.answers == answer
+        if (share := float(seen.weights[chosen].sum())) > 1e-12:
+            variance += share * (seen.weights[chosen] @ times[chosen] / share - means) ** 2
+    return int(np.argmax(np.round(variance, DIGITS)))
+
+
+def _gain(candidates: Programs, seen: Evidence, best: int) -> Range | None:
+    if best + 1 == len(candidates.levels):
+        return None
+    return _range(np.expm1(candidates.log_times[:, best] - candidates.log_times[:, best + 1]), seen.weights)
+
+
+def _serial(candidates: Programs, seen: Evidence) -> Range:
+    """Out to halfway to the next shares that are no candidates: one between two of them may be true."""
+    shares = np.unique(candidates.serials)
+    edges = [shares[0], *((shares[1:] + shares[:-1]) / 2), shares[-1]]
+    first, last = np.searchsorted(shares, _range(candidates.serials, seen.weights))
+    return float(edges[first]), float(edges[last + 1])
+
+
+def _range(values: FloatArray, weights: FloatArray) -> Range:
+    """Smallest and largest of the middle 95 %."""
+    order = np.argsort(values, kind="stable")
+    summed = np.cumsum(weights[order])
+    low, high = np.searchsorted(summed, [0.025, 0.975])
+    return float(values[order[low]]), float(values[order[min(high, values.size - 1)]])

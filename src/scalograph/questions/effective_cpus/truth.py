@@ -1,0 +1,50 @@
+"""Searches for effective CPUs on programs with a known truth: as the planner makes them, and by bisection alone."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scalograph.questions.effective_cpus.course import EffectiveCourse
+from scalograph.questions.effective_cpus.model_search import search
+from scalograph.simulate.curves import amdahl
+from scalograph.simulate.noise import FloatArray, Noise
+from scalograph.simulate.runs import run_scores
+
+# A search that is not over by then is none.
+MOST = 48
+# The answer, None where it was not decided; and runs.
+Answer = tuple[int | None, int]
+
+
+def capped(rng: np.random.Generator, levels: Sequence[int]) -> FloatArray:
+    """Times on 1, 2, ... CPUs of a program that uses m of them at most, with a serial share up to 5 %."""
+    cap, serial = int(rng.integers(1, levels[-1] + 1)), rng.uniform(0, 0.05)
+    return np.array([1 / amdahl(min(k, cap), serial) for k in levels])
+
+
+def with_model(times: FloatArray, rng: np.random.Generator, noise: Noise, rounds: bool = False) -> Answer:
+    """The search as the planner does it.
+
+    Args:
+        times: of the same work on 1, 2, ... CPUs.
+        rng: of noise and seed.
+        noise: of the scores.
+        rounds: the levels count equal pieces of work (`analysis.effective_model.programs`).
+    """
+    course = EffectiveCourse(range(1, times.size + 1), int(rng.integers(1 << 30)), rounds)
+    while (k := course.next_level) is not None and len(course.k) < MOST:
+        course.add(k, times[k - 1] * _factor(rng, noise))
+    return (course.found.k_eff if course.found and course.found.sure else None), len(course.k)
+
+
+def without_model(times: FloatArray, rng: np.random.Generator, noise: Noise) -> Answer:
+    """Bisection alone, from the first run on; arguments as of `with_model`."""
+    levels, k, scores = range(1, times.size + 1), list[int](), list[float]()
+    while (wanted := (found := search(k, scores, levels)).next_level) is not None:
+        k.append(wanted)
+        scores.append(times[wanted - 1] * _factor(rng, noise))
+    return found.k_eff, len(k)
+
+
+def _factor(rng: np.random.Generator, noise: Noise) -> float:
+    return float(run_scores(rng, (1,), noise)[0])

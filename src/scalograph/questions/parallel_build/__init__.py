@@ -1,0 +1,1 @@
+"""How parallel is a build, and which -j is best?"""

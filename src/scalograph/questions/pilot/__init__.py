@@ -1,0 +1,1 @@
+"""How many runs and iterations does a study need?"""

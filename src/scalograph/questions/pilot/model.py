@@ -1,0 +1,150 @@
+"""What a few runs of several treatments say of noise, and how many runs that asks for.
+
+The treatments share the noise and not the level: variances are pooled over them. A pilot of twelve runs knows a
+standard deviation to a quarter at best, and a study planned from its plain value misses the precision half of the time.
+So the runs are as many as let the interval be narrow enough in nineteen of twenty treatments, for both are samples: the
+variance of the study over that of the pilot is an F variable. Where something slows 3 % of the runs by half, which a
+pilot seldom sees, it is five of six (benchmarks/statistics_pilot.py).
+
+Source: T. Kalibera and R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013, section 6 (noise on two levels);
+R. H. Browne, On the use of a pilot sample for sample size determination, Statist. Med. 14 (1995) (plan from more than
+the pilot's own standard deviation).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import chdtri, fdtr, fdtri
+
+from scalograph.analysis.allocate import Spread
+from scalograph.analysis.sample import (
+    FloatArray,
+    Scores,
+    has_logs,
+    present,
+)
+from scalograph.analysis.students_t import t_quantile
+
+SURE = 0.95
+MOST_RUNS = 10_000
+# Runs that differ by chance alone seem to differ in one pilot of twenty.
+CHANCE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """Noise of a pilot, as standard deviations of logs (0.03 is 3 %).
+
+    Attributes:
+        sd_score: between the scores of runs of one treatment; a score is the median of a run's iterations.
+        df: degrees of freedom of `sd_score`.
+        iterations: counted ones behind a score, the typical number.
+        spread: within and between runs; None where runs have one iteration.
+        differ: whether runs differ by more than their iterations explain; without, `spread.between` means nothing.
+        between_most: noise between runs is not more than that, at 95 % confidence.
+    """
+
+    sd_score: float
+    df: int
+    iterations: int
+    spread: Spread | None = None
+    differ: bool = False
+    between_most: float = math.inf
+
+    def sd_at(self, iterations: int) -> float:
+        """`sd_score` of runs with so many iterations; as measured where noise between runs cannot be told."""
+        if self.spread is None or not self.differ:
+            return self.sd_score
+        return self.sd_score * _sd(self.spread, iterations) / _sd(self.spread, self.iterations)
+
+
+def pilot(treatments: Sequence[Sequence[Scores]]) -> Pilot | None:
+    """The noise of a pilot; None where no treatment has two runs, or a figure <= 0 has no log.
+
+    Args:
+        treatments: for each, the iterations after warm-up of each of its runs, above zero.
+
+    >>> pilot([[[1.0, 1.1], [1.0, 1.2]], [[5.0, 5.5]]]).df
+    1
+    """
+    found = [[x for x, _ in map(present, runs) if x.size] for runs in treatments]
+    groups = [[np.log(x) for x in runs] for runs in found if len(runs) > 1 and has_logs(*runs)]
+    if not groups:
+        return None
+    df = sum(len(runs) - 1 for runs in groups)
+    sizes = [x.size for runs in groups for x in runs]
+    sd = math.sqrt(_between(groups, np.median))
+    known = Pilot(sd, df, round(float(np.median(sizes))))
+    return known if min(sizes) < 2 else _two_levels(known, groups, sizes)
+
+
+def _two_levels(known: Pilot, groups: Sequence[Sequence[FloatArray]], sizes: Sequence[int]) -> Pilot:
+    df_within = sum(sizes) - len(sizes)
+    within = sum(float(np.square(x - x.mean()).sum()) for runs in groups for x in runs) / df_within
+    means, explained = _between(groups, np.mean), within * float(np.mean([1 / n for n in sizes]))
+    spread = Spread(math.sqrt(within), math.sqrt(max(0.0, means - explained)))
+    by_chance = 1 - fdtr(known.df, df_within, means / explained) if explained else float(means == 0)
+    most = math.sqrt(max(0.0, means * known.df / chdtri(known.df, 1 - CHANCE) - explained))
+    return replace(known, spread=spread, differ=bool(by_chance < CHANCE), between_most=most)
+
+
+def _between(groups: Sequence[Sequence[FloatArray]], middle: Callable[[FloatArray], object]) -> float:
+    """Variance of the middles of runs about their treatment, pooled."""
+    middles = [np.array([middle(x) for x in runs]) for runs in groups]
+    squares = sum(float(np.square(m - m.mean()).sum()) for m in middles)
+    return squares / sum(m.size - 1 for m in middles)
+
+
+def _sd(spread: Spread, iterations: int) -> float:
+    """Of a median of so many iterations, whose variance is about pi / 2m of theirs; theirs for one."""
+    share = 1.0 if iterations == 1 else math.pi / 2 / (iterations + math.pi / 2 - 1)
+    return math.sqrt(spread.between**2 + spread.within**2 * share)
+
+
+def noisier(treatments: Sequence[Sequence[Scores]]) -> list[int]:
+    """Treatments, by index, whose runs vary more than those of all others do, and not by chance."""
+    known = [pilot([runs]) for runs in treatments]
+    found = []
+    for index, one in enumerate(known):
+        rest = pilot([runs for other, runs in enumerate(treatments) if other != index])
+        if one and rest and one.sd_score > rest.sd_score:
+            ratio = (one.sd_score / rest.sd_score) ** 2 if rest.sd_score else math.inf
+            if (1 - fdtr(one.df, rest.df, ratio)) * len(known) < CHANCE:
+                found.append(index)
+    return found
+
+
+def runs_for(sd: float, df: int, precision: float, confidence: float = 0.95, sure: float = SURE) -> int | None:
+    """Runs of a treatment after which its interval is narrow enough with a probability of `sure`.
+
+    Args:
+        sd: of log scores, from a pilot; 0 or more.
+        df: its degrees of freedom, 1 or more.
+        precision: half-width over the value, above zero.
+        confidence: nominal coverage of the interval.
+        sure: between 0.5 and 1; 0.5 plans from the pilot's own value.
+
+    Returns:
+        At least 2; None where more than 10,000 are needed.
+
+    Raises:
+        ValueError: when the precision has no meaning.
+
+    >>> runs_for(0.03, 8, 0.01), runs_for(0.03, 1000, 0.01)
+    (106, 50)
+    """
+    if not precision > 0:
+        raise ValueError(f"precision: found {precision}, expected a share above zero, such as 0.01")
+    n = 2
+    while half_width_of(sd, n, confidence) * math.sqrt(fdtri(n - 1, df, sure)) > precision:
+        n += max(1, n // 50)  # a plan need not be exact to the run
+        if n > MOST_RUNS:
+            return None
+    return n
+
+
+def half_width_of(sd: float, runs: int, confidence: float = 0.95) -> float:
+    """Expected half-width over the value of an interval from so many runs, at least 2."""
+    return t_quantile(confidence, runs - 1) * sd / math.sqrt(runs)

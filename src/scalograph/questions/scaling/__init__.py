@@ -1,0 +1,1 @@
+"""How does throughput go with size, and what limits it?"""

@@ -1,0 +1,119 @@
+"""The physics gates on the curves of a study: flags beside the numbers, and doubts about the whole."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.physics import (
+    Gate,
+    Objection,
+    Observed,
+    cpu_time_across,
+    objections,
+)
+from scalograph.findings.curves import key
+from scalograph.findings.names import setting, varying
+from scalograph.findings.sample import Sample
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Curve, Level, Point
+from scalograph.study.model import Study
+
+# True of many honest programs (they wait for a disk, or ask another source for the CPUs): told, but no doubt.
+TOLD: tuple[Gate, ...] = ("baseline off the CPU", "believes in other CPUs")
+# `speedup` has told it already, in the warnings of the point.
+FLAGGED: tuple[Gate, ...] = ("speedup above the CPUs",)
+
+
+def examine(table: Table, curves: Sequence[Curve], taken: Mapping[tuple[Level, ...], Sample]) -> list[str]:
+    """Flag each point that a gate objects to.
+
+    Args:
+        table: the runs.
+        curves: whose points get flags.
+        taken: the sample of each treatment.
+
+    Returns:
+        The objections that make a doubt, each with the place it is about; the flags there say more.
+    """
+    if not table.study.baseline:
+        return []
+    found = []
+    for curve in curves:
+        for objection in (*_along(table, curve, taken), *_across(table, curve, _siblings(table, curve, curves, taken))):
+            point = next(p for p in curve.points if p.level == objection.n)
+            if objection.gate not in FLAGGED:
+                point.flags.append(f"{objection.gate}: {objection.text}")
+            if objection.gate not in TOLD:
+                found.append(f"{objection.gate} ({_place(table, curve, objection.n)})")
+    return found
+
+
+def _along(table: Table, curve: Curve, taken: Mapping[tuple[Level, ...], Sample]) -> list[Objection]:
+    baseline = table.study.baseline[curve.factor]
+    # Levels that count no workers have no n: nothing to hold physics against.
+    if table.study.factors[curve.factor].control is not None or not isinstance(baseline, int):
+        return []
+    observed = [_observed(table.study, p, taken[key(table, curve, p)]) for p in curve.points if _counts(p)]
+    return objections(observed, baseline, table.study.work)
+
+
+def _counts(point: Point) -> bool:
+    return isinstance(point.level, int) and point.level >= 1 and bool(point.n_cpus)
+
+
+def _observed(study: Study, point: Point, sample: Sample) -> Observed:
+    works = {row.work for row in sample.counted}
+    believed = _read(study, point, "value.believed_cpus")
+    return Observed(
+        n=int(point.level),
+        n_cpus=point.n_cpus or 1,
+        wall=_read(study, point, "window.wall"),
+        cpu=_read(study, point, "window.cpu"),
+        # Of many levels one will err: the interval that holds for all of them at once.
+        speedup=point.simultaneous,
+        work=works.pop() if len(works) == 1 else None,
+        believed_cpus=round(believed.value) if believed and believed.value is not None else None,
+    )
+
+
+def _read(study: Study, point: Point, source: str) -> Estimate | None:
+    name = next((name for name, response in study.responses.items() if response.source == source), None)
+    return point.responses[name].estimate if name in point.responses else None
+
+
+def _siblings(
+    table: Table, curve: Curve, curves: Sequence[Curve], taken: Mapping[tuple[Level, ...], Sample]
+) -> list[Curve]:
+    """Curves that differ from this one in the CPU count only, and give the same kind of time; itself among them."""
+    factor = _cpus(table)
+    alike = [c for c in curves if factor and {**c.group, factor: None} == {**curve.group, factor: None}]
+    return [c for c in alike if _is_whole(table, c, taken) == _is_whole(table, curve, taken)]
+
+
+def _is_whole(table: Table, curve: Curve, taken: Mapping[tuple[Level, ...], Sample]) -> bool:
+    return bool(taken[key(table, curve, curve.points[0])].whole)
+
+
+def _cpus(table: Table) -> str | None:
+    return next((name for name, f in table.study.factors.items() if f.control == "cpus"), None)
+
+
+def _across(table: Table, curve: Curve, siblings: Sequence[Curve]) -> Iterator[Objection]:
+    """The baseline of this curve against that of its sibling on the fewest CPUs."""
+    factor = _cpus(table)
+    if factor is None or factor not in curve.group or _work_grows(table, curve):
+        return
+    level = table.study.baseline[curve.factor]
+    points = {int(c.group[factor]): p for c in siblings for p in c.points if p.level == level}
+    times = {n: _read(table.study, point, "window.cpu") for n, point in points.items()}
+    found = cpu_time_across({n: cpu for n, cpu in times.items() if cpu is not None})
+    if (objection := found.get(int(curve.group[factor]))) is not None:
+        yield Objection(objection.gate, int(level), objection.text)
+
+
+def _work_grows(table: Table, curve: Curve) -> bool:
+    """A baseline of several workers may contend on more CPUs: its CPU time says nothing."""
+    return table.study.baseline[curve.factor] != 1 or table.study.factors[curve.factor].control is not None
+
+
+def _place(table: Table, curve: Curve, n: int) -> str:
+    return setting(table, {**varying(table, curve.group), curve.factor: n})

@@ -1,0 +1,54 @@
+"""The runs of a sweep: all of the grid, or of it what is not known well enough."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from scalograph.design.grid import GridPlanner
+from scalograph.design.planner import Design, Planner, Run
+from scalograph.design.sequential import SequentialPlanner
+from scalograph.findings.stopping_rule import score, stopping
+
+
+class GridPlan:
+    """Which runs answer a sweep (`scalograph.design.planner.RunPlan`)."""
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+
+    def planner(self) -> Planner:
+        """Return what asks for the runs, from the first one on."""
+        study = self._design.study
+        rule = stopping(study)
+        return (
+            GridPlanner(self._design) if rule is None else SequentialPlanner(self._design, rule, partial(score, study))
+        )
+
+    def planned_runs(self) -> Iterator[Run]:
+        """Return every run in its order."""
+        planner = GridPlanner(self._design)
+        while run := planner.ask():
+            yield run
+            planner.tell(run, {}, "")
+
+    def asked_for(self) -> list[int]:
+        """Return how many runs each treatment has, warm-up runs left out."""
+        made, n_blocks = self._design, self._design.study.protocol.runs
+        return [made.runs_per_block(index) * n_blocks for index in range(len(made.treatments))]
+
+    @property
+    def most_runs(self) -> int:
+        """All runs, those that are made again left out."""
+        return self._design.n_runs
+
+    @property
+    def block_size(self) -> int:
+        """Runs in a block: each treatment once, a baseline more often."""
+        return self._design.block_size
+
+    def outlook(self) -> str:
+        """Say what will be run."""
+        made = self._design
+        return f"{len(made.treatments)} treatments, {made.n_runs} runs in {made.study.protocol.runs} blocks"
+
+
+plan = GridPlan

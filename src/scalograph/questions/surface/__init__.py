@@ -1,0 +1,1 @@
+"""How long do N workers take on M CPUs?"""

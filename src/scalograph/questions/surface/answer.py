@@ -1,0 +1,111 @@
+"""Workers over CPUs: the time of each treatment beside what the CPUs need, what a further worker adds, who was fair."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.curves import estimated
+from scalograph.findings.names import curve_factor
+from scalograph.findings.sample import Sample
+from scalograph.findings.speedup_rule import gain
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Level, Surface, SurfaceCell
+from scalograph.questions.surface import model
+
+FEWEST_WORKERS = 4  # levels of workers, for a surface to be one
+MOST = 16
+
+Group = tuple[tuple[str, Level], ...]
+
+
+def surfaces(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Surface]:
+    """A surface for each combination of the other factors that has one; empty where the study asks for none.
+
+    At most 16, those of most treatments first.
+    """
+    axes = _axes(table)
+    if axes is None:
+        return []
+    groups: dict[Group, dict[tuple[int, int], Sample]] = {}
+    for sample in taken.values():
+        if _limited(table, sample):
+            continue
+        group = tuple((name, level) for name, level in sample.treatment.items() if name not in axes)
+        groups.setdefault(group, {})[_place(sample, axes)] = sample
+    whole = [(group, cells) for group, cells in groups.items() if len({x for x, _ in cells}) >= FEWEST_WORKERS]
+    whole.sort(key=lambda found: -len(found[1]))
+    return [_surface(table, axes, dict(group), cells) for group, cells in whole[:MOST]]
+
+
+def _axes(table: Table) -> tuple[str, str] | None:
+    """The factors that count workers and CPUs, where each worker does the same and one is the baseline."""
+    factor = curve_factor(table)
+    how = gain(table, factor)
+    cpus = next((name for name, found in table.study.factors.items() if found.control == "cpus"), None)
+    if cpus is None or how is None or not how.per_worker or how.kind != "time" or table.study.baseline[factor] != 1:
+        return None
+    return factor, cpus
+
+
+def _limited(table: Table, sample: Sample) -> bool:
+    """Under a quota the CPUs are not what there is to share."""
+    quotas = (name for name, factor in table.study.factors.items() if factor.control == "quota")
+    return any(sample.treatment[name] != "none" for name in quotas)
+
+
+def _place(sample: Sample, axes: tuple[str, str]) -> tuple[int, int]:
+    x, y = (sample.treatment[name] for name in axes)
+    return int(x), int(y)
+
+
+def _surface(
+    table: Table, axes: tuple[str, str], group: dict[str, Level], cells: Mapping[tuple[int, int], Sample]
+) -> Surface:
+    how = gain(table, axes[0])
+    assert how is not None
+    xs, ys = (sorted(set(levels)) for levels in zip(*cells, strict=True))
+    rows = [_row(table, how.response, {x: cells[x, y] for x in xs if (x, y) in cells}, xs, y) for y in ys]
+    slopes = [_slope(table, how.response, {x: cells[x, y] for x in xs if (x, y) in cells}, y) for y in ys]
+    return Surface(
+        group=group, x=axes[0], y=axes[1], x_levels=xs, y_levels=ys, response=how.response, cells=rows, slopes=slopes
+    )
+
+
+def _row(
+    table: Table, response: str, row: Mapping[int, Sample], xs: Sequence[int], cpus: int
+) -> list[SurfaceCell | None]:
+    one = row[1].scores(response) if 1 in row else []
+    alone = estimated(table, row[1], response).value if 1 in row else None
+    return [_cell(table, response, row[x], (x, cpus), one, alone) if x in row else None for x in xs]
+
+
+def _cell(
+    table: Table, response: str, sample: Sample, at: tuple[int, int], one: Sequence[float], alone: float | None
+) -> SurfaceCell:
+    confidence, scores = table.study.protocol.confidence, sample.scores(response)
+    found = model.deviation(scores, one, *at, confidence) if scores and one and at[0] > 1 else None
+    rows = sample.rows(response)
+    return SurfaceCell(
+        estimate=estimated(table, sample, response),
+        expected=None if alone is None else alone * model.shared(*at),
+        deviation=found.estimate if found else None,
+        fairness=_fairness([row.finish_s for row in rows], confidence),
+        busy=_mean([[ns / 1e9 / row.wall_s for ns in row.per_cpu_ns] for row in rows if row.wall_s]),
+        flag=found.flag if found else "",
+    )
+
+
+def _fairness(runs: Sequence[Sequence[float]], confidence: float) -> Estimate | None:
+    # A worker that says it was done before it began has told nothing.
+    told = [times for times in runs if len(times) > 1 and min(times) >= 0 and max(times) > 0]
+    return model.fairness(told, confidence) if told else None
+
+
+def _mean(runs: Sequence[Sequence[float]]) -> list[float]:
+    """Of each CPU over the runs; empty where they did not tell."""
+    told = [run for run in runs if run]
+    return [sum(column) / len(told) for column in zip(*told, strict=False)]
+
+
+def _slope(table: Table, response: str, row: Mapping[int, Sample], cpus: int) -> Estimate:
+    points: Iterable[tuple[int, float]] = ((x, score) for x, sample in row.items() for score in sample.scores(response))
+    return model.slope(points, cpus, table.study.protocol.confidence)

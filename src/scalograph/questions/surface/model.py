@@ -1,0 +1,172 @@
+"""How long do N equal workers take on M CPUs, and do they share them fairly?
+
+A worker that has a CPU to itself takes T(1). N of them on M CPUs cannot take less than T(1) max(1, N/M): the surface is
+flat up to the ridge N = M and rises by T(1)/M for each further worker. That is reached where the CPUs are shared in
+pieces of time. Where each worker stays on one CPU the fullest one decides: T(1) ceil(N/M).
+
+Sources: the lower bound is R. McNaughton's for preemptive schedules, Management Science 6 (1959); the slope is
+P. K. Sen's, JASA 63 (1968), the index R. Jain's, D. Chiu's and W. Hawe's, DEC Research Report
+TR-301 (1984), equation 2.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from scalograph.analysis.estimate import (
+    Estimate,
+    check_confidence,
+    finite,
+    need_runs,
+    unknown,
+)
+from scalograph.analysis.interval import summarize
+from scalograph.analysis.ratio import ratio
+from scalograph.analysis.sample import IDENTICAL, Scores
+
+PLAY = 0.05  # a deviation within it is none: what starting and ending of a worker may cost
+SLOPE = "Theil-Sen slope over workers, Sen's interval"
+JAIN = "Jain's index of finish times, typical run, Student t on the logs of their variation"
+FEWEST_SIZES = 3  # counts of workers above the CPUs, for a slope
+FEWEST_RUNS = 5  # for its interval: with fewer, the most extreme pairs cover 67 to 92 %
+
+
+def shared(workers: int, cpus: int) -> float:
+    """Time over that of one worker where the CPUs are shared in pieces of time.
+
+    >>> shared(1, 2), shared(3, 2)
+    (1.0, 1.5)
+    """
+    return max(1.0, workers / cpus)
+
+
+def whole(workers: int, cpus: int) -> float:
+    """Time over that of one worker where each stays on one CPU.
+
+    >>> whole(2, 2), whole(3, 2)
+    (1.0, 2.0)
+    """
+    return float(math.ceil(workers / cpus))
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """A measured time over the one that `shared` gives; `flag` names what the interval tells, or nothing."""
+
+    estimate: Estimate
+    flag: str
+
+
+def deviation(here: Scores, one: Scores, workers: int, cpus: int, confidence: float = 0.95) -> Deviation:
+    """How far N workers on M CPUs are from T(1) max(1, N/M).
+
+    Args:
+        here: times of the runs with `workers`.
+        one: times of the runs with one worker on the same CPUs, same unit.
+        workers: N, at least 1.
+        cpus: M, at least 1.
+        confidence: nominal coverage.
+
+    Returns:
+        The ratio without unit (1: as expected), with a flag where its interval lies outside 1 +- 5 %.
+
+    >>> deviation([2.0, 2.02, 1.98], [1.0, 1.01, 0.99], 3, 2).flag
+    'as if each worker stayed on one CPU'
+    """
+    expected = shared(workers, cpus)
+    found = ratio(here, one, confidence).scaled(1 / expected)
+    return Deviation(found, _flag(found, whole(workers, cpus) / expected))
+
+
+def _flag(found: Estimate, stays: float) -> str:
+    if found.low is None or found.high is None:
+        return ""
+    if found.high < 1 - PLAY:
+        return "shorter than the CPUs allow"
+    if found.low <= 1 + PLAY:
+        return ""
+    near = found.low <= stays * (1 + PLAY) and found.high >= stays * (1 - PLAY)
+    return "as if each worker stayed on one CPU" if near and stays > 1 + PLAY else "longer than the CPUs need"
+
+
+def slope(points: Iterable[tuple[int, float]], cpus: int, confidence: float = 0.95) -> Estimate:
+    """Time that each worker beyond the CPUs adds: the median of the slopes between all pairs of runs.
+
+    Robust: up to 29 % of the runs may be disturbed, however far.
+
+    Args:
+        points: workers and time of each run; those with fewer workers than `cpus` are on the flat part and left out.
+        cpus: M.
+        confidence: nominal coverage.
+
+    Returns:
+        The slope, in time for each worker; without a value where fewer than three counts of workers are left.
+
+    >>> slope([(n, n / 2) for n in range(1, 9)], 2).value
+    0.5
+    """
+    check_confidence(confidence)
+    rising = [(n, time) for n, time in points if n >= cpus and math.isfinite(time)]
+    sizes = len({n for n, _ in rising})
+    if sizes < FEWEST_SIZES:
+        need = f"need >= {FEWEST_SIZES} counts of workers from {cpus} up for a slope, have {sizes}"
+        return unknown(SLOPE, confidence, len(rising), need)
+    from scipy.stats import theilslopes
+
+    found = theilslopes([time for _, time in rising], [n for n, _ in rising], confidence)
+    if len(rising) < FEWEST_RUNS:
+        need = need_runs(FEWEST_RUNS, len(rising))
+        return Estimate(float(found.slope), None, None, confidence, len(rising), SLOPE, (need,))
+    ends = (finite(found.low_slope), finite(found.high_slope))
+    made = Estimate(float(found.slope), *ends, confidence, len(rising), SLOPE)
+    return made.warned(IDENTICAL) if ends[0] == ends[1] else made
+
+
+def jain(times: Sequence[float]) -> float:
+    """Fairness of finish times: 1 where all finish together, 1/n where one took all the time.
+
+    Workers that run one after the other, in equal parts, have 3 (n + 1) / (4 n + 2), 0.75 for many.
+
+    Raises:
+        ValueError: no times, or none above zero.
+
+    >>> jain([2.0, 2.0]), jain([1.0, 0.0])
+    (1.0, 0.5)
+    """
+    values = np.asarray(times, dtype=float)
+    squares = float(values @ values)
+    if values.size == 0 or not squares > 0 or float(values.min()) < 0:
+        raise ValueError(f"jain: found {list(times)!r:.80}, expected times of at least zero, one above it")
+    return min(1.0, float(values.sum()) ** 2 / (values.size * squares))
+
+
+def one_after_another(workers: int) -> float:
+    """Jain's index of workers that share nothing: each runs to its end before the next begins.
+
+    >>> one_after_another(1), round(one_after_another(24), 3)
+    (1.0, 0.765)
+    """
+    return 3 * (workers + 1) / (4 * workers + 2)
+
+
+def fairness(runs: Sequence[Sequence[float]], confidence: float = 0.95) -> Estimate:
+    """Jain's index of the finish times within a run, typical run.
+
+    The index is 1 / (1 + c^2) of the times' coefficient of variation c. The interval is taken on log c and carried
+    over, so that it never leaves 0 to 1.
+
+    Args:
+        runs: of each run, the finish times of its workers, any unit, two workers or more.
+        confidence: nominal coverage.
+
+    >>> fairness([[1.0, 1.0], [1.0, 1.0]]).value
+    1.0
+    """
+    known = [times for times in runs if len(times) > 1 and max(times) > 0]
+    if not known:
+        return unknown(JAIN, confidence, 0, need_runs(1, 0, "a value of two workers or more"))
+    found = summarize([math.sqrt(max(0.0, 1 / jain(times) - 1)) for times in known], confidence)
+    value, high, low = (None if c is None else 1 / (1 + max(c, 0.0) ** 2) for c in (found.value, found.low, found.high))
+    return replace(found, value=value, low=low, high=high, method=JAIN)

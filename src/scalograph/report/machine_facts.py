@@ -1,0 +1,63 @@
+"""What is known of the machine, as names and values in words."""
+
+import math
+from typing import Any
+
+from scalograph.text.format import number
+from scalograph.text.scale import scale_for
+
+
+def facts(values: dict[str, Any]) -> list[tuple[str, str]]:
+    """Each fact of the machine, with its name and its value in words.
+
+    >>> facts({"memory_bytes": 8589934592, "smt": {"active": False}, "microcode": None})
+    [('memory', '8 GiB'), ('smt', 'active: no'), ('microcode', 'not known')]
+    """
+    return [(_name(name), _said(name, value)) for name, value in values.items()]
+
+
+def _name(name: str) -> str:
+    for ending in ("_bytes", "_ns", "_s"):
+        name = name.removesuffix(ending)
+    return name.removeprefix("n_").replace("_", " ")
+
+
+def _said(name: str, value: Any) -> str:
+    if value is None:
+        return "not known"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return _figure(name, value)
+    if isinstance(value, dict):
+        return "; ".join(f"{_name(str(k))}: {_said(str(k), v)}" for k, v in value.items()) or "none"
+    if isinstance(value, list):
+        return _listed(name, value)
+    return str(value)
+
+
+def _listed(name: str, values: list[Any]) -> str:
+    """A list; one of alike records is told by fields: 64 CPUs are four ranges, not 64 sentences."""
+    if not all(isinstance(v, dict) for v in values):
+        return ", ".join(_said(name, v) for v in values) or "none"
+    fields = dict.fromkeys(field for v in values for field in v)
+    return _said(name, {field: _distinct([v.get(field) for v in values]) for field in fields})
+
+
+def _distinct(values: list[Any]) -> Any:
+    """Each value once; whole numbers without a gap as their ends, one value as itself."""
+    found = list({str(v): v for v in values}.values())
+    if len(found) == 1:
+        return found[0]
+    whole = sorted(v for v in found if isinstance(v, int) and not isinstance(v, bool))
+    if len(whole) == len(found) > 2 and whole[-1] - whole[0] == len(whole) - 1:
+        return f"{whole[0]} to {whole[-1]}"
+    return found
+
+
+def _figure(name: str, value: float) -> str:
+    unit = next((u for u in ("bytes", "ns", "s") if name.endswith(f"_{u}")), "")
+    if not unit or not math.isfinite(value):
+        return number(value)
+    scale = scale_for(unit, [value])
+    return f"{number(float(f'{value * scale.factor:.3g}'))} {scale.unit}"

@@ -1,0 +1,1 @@
+"""Stop 3, run: a `Design` on a host to a journal."""

@@ -1,0 +1,120 @@
+"""Sources of a workload to something that runs, once for each source, compiler and release: kept in a cache."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalograph.control.cache import cache, content_key, made_whole
+from scalograph.errors import HostError, StudyError
+from scalograph.protocol.facts import Jvm
+from scalograph.study.workload import Build, Workload
+
+TIMEOUT_S = 300
+SHOWN_LINES = 12
+_INSTALL = {"javac": "apt install openjdk-17-jdk-headless", "cc": "apt install gcc libc6-dev"}
+
+
+@dataclass(frozen=True)
+class _Compiler:
+    program: str
+    version: str
+
+
+def build(folder: Path, workload: Workload, jvms: Sequence[Jvm] = (), where: Path | None = None) -> Path | None:
+    """The folder with the compiled workload, `{build}` of its template; None where there is nothing to compile.
+
+    Args:
+        folder: of the workload.
+        workload: its declaration.
+        jvms: that were found; the first with a compiler compiles, for all of them.
+        where: cache of builds, else the user's.
+
+    Raises:
+        StudyError: the declaration names no source, or one outside the folder.
+        HostError: no compiler, the compiler refused, or the cache cannot be written.
+    """
+    if workload.build is None:
+        return None
+    sources = own_files(folder, workload.build.sources, "build.sources")
+    compiler = _compiler(workload.build.tool, jvms)
+    target = (where or cache() / "builds") / f"{workload.name}-{_key(folder, sources, workload.build, compiler)}"
+    if not target.is_dir():
+        with made_whole(target, "builds") as made:
+            _compile(folder, sources, workload.build, compiler, made)
+    return target
+
+
+def own_files(folder: Path, patterns: Sequence[str], key: str) -> list[Path]:
+    """The files of a workload's folder that patterns name, each once.
+
+    Raises:
+        StudyError: a pattern has no file, or one outside the folder; `key` of workload.toml holds it.
+    """
+    home = folder.resolve()
+    found: list[Path] = []
+    for pattern in patterns:
+        outside = Path(pattern).is_absolute() or ".." in Path(pattern).parts
+        matching = [] if outside else sorted(path for path in folder.glob(pattern) if path.is_file())
+        if not matching or not all(path.resolve().is_relative_to(home) for path in matching):
+            where = f"{folder.name}/workload.toml: {key}"
+            raise StudyError.one(where, f'no file for "{pattern}"', "files inside the workload's folder", "correct it")
+        found += [path for path in matching if path not in found]
+    return found
+
+
+def _compiler(tool: str, jvms: Sequence[Jvm]) -> _Compiler:
+    beside = next((jvm.javac for jvm in jvms if jvm.javac), None) if tool == "javac" else None
+    program = beside or shutil.which(tool)
+    if program is None:
+        found = "only Java runtimes without a compiler" if tool == "javac" and jvms else "nothing"
+        raise HostError(tool, f"{found} on PATH", "a compiler for the workload's sources", _INSTALL[tool])
+    asked = _run([program, "-version" if tool == "javac" else "--version"], "version")
+    if asked.returncode:
+        raise HostError(program, f"exit code {asked.returncode} when asked for its version", "0", _INSTALL[tool])
+    return _Compiler(program, (asked.stdout or asked.stderr).splitlines()[0])
+
+
+def _key(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Compiler) -> str:
+    return content_key(folder, sources, (plan.tool, compiler.version, str(plan.release), *plan.flags))
+
+
+def _compile(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Compiler, made: Path) -> None:
+    files = [str(source.resolve()) for source in sources]
+    if plan.tool == "javac":
+        release = ["--release", str(plan.release)] if plan.release else []
+        argv = [compiler.program, *plan.flags, *release, "-d", str(made), *files]
+    else:
+        # Libraries among the flags (-lm) must come after what needs them.
+        libraries = [flag for flag in plan.flags if flag.startswith("-l")]
+        others = [flag for flag in plan.flags if flag not in libraries]
+        argv = [compiler.program, *others, "-o", str(made / "main"), *files, *libraries]
+    done = _run(argv, "compile")
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip()).replace(f"{folder.resolve()}/", "").splitlines()
+        text = "\n".join(said[:SHOWN_LINES])
+        found = f"{plan.tool} exit code {done.returncode}"
+        raise HostError(f"workload {folder.name}", found, "sources that compile", f"{compiler.version} says:\n{text}")
+
+
+def _run(argv: Sequence[str], what: str) -> subprocess.CompletedProcess[str]:
+    # Without the caller's JAVA_TOOL_OPTIONS and the like: a build depends on nothing that its key does not hold.
+    environ = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    environ["LC_ALL"] = "C.UTF-8"
+    try:
+        return subprocess.run(
+            argv,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise HostError(argv[0], f"did not {what} within {TIMEOUT_S} s", "an answer", "try it by hand") from error
+    except OSError as error:
+        raise HostError(argv[0], f"cannot be started: {error.strerror}", "a compiler", "install it again") from error

@@ -1,0 +1,1 @@
+"""Hosts that carry out runs."""

@@ -1,0 +1,204 @@
+"""Stop 3, run: the one loop. Ask the planner, measure on the host, append to the journal, tell the planner."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any, NamedTuple, Protocol
+
+from scalograph.design.planner import Planner, Run
+from scalograph.protocol.journal import EventTooLargeError, Journal
+from scalograph.run.interrupts import Interrupts
+from scalograph.run.quiet_gate import Passage
+from scalograph.verdict.judge import Judging, Judgment, judge
+
+
+class Host(Protocol):
+    """Where a run happens."""
+
+    def measure(self, run: Run) -> Mapping[str, Any]:
+        """Carry out one run; a failed one is a record with a status, never an exception."""
+
+
+class Progress(Protocol):
+    """Who is told how the study goes."""
+
+    def asked(self, run: Run, n_left: int) -> None:
+        """A run begins; with it, so many are left as far as is known."""
+
+    def told(self, run: Run, record: Mapping[str, Any], judgment: Judgment) -> None:
+        """A run has ended."""
+
+    def noted(self, text: str) -> None:
+        """Something that a person should know went into the journal."""
+
+
+class Gate(Protocol):
+    """What a block has to pass before it begins."""
+
+    def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
+        """Whether the machine is quiet, after waiting for it where that was asked."""
+
+    def told(self, record: Mapping[str, Any]) -> None:
+        """A run has ended: what others took meanwhile is as good as a look."""
+
+
+@dataclass
+class Budget:
+    """No block is begun, or gone on with, that is not expected to end in time and within the number of runs.
+
+    `seconds` and `runs` None are no limit; `n_done` runs are done, and a block is expected to hold `block_size`.
+    `blocks`: seconds that each block has taken; a resume brings those of its journal.
+    """
+
+    seconds: float | None
+    blocks: dict[int, float] = field(default_factory=dict)
+    runs: int | None = None
+    n_done: int = 0
+    block_size: int = 0
+    _block: int | None = None
+    _began: float = 0.0
+
+    def allows(self, run: Run) -> bool:
+        """Whether a run may begin: always inside a block, at its start if the block should fit."""
+        if not self._enough_runs(run) or not self._enough_time(run):
+            return False
+        self._block = run.block
+        self.n_done += 1
+        return True
+
+    def _enough_runs(self, run: Run) -> bool:
+        """A block that was begun before goes on: it lacks fewer runs than a whole one."""
+        begun = run.block == self._block or run.block < 0
+        return self.runs is None or begun or self.n_done + self._lacking(run.block) <= self.runs
+
+    def _lacking(self, block: int) -> int:
+        return 1 if block in self.blocks else self.block_size
+
+    def _enough_time(self, run: Run) -> bool:
+        if self.seconds is None or run.block == self._block:
+            return True
+        now = time.monotonic()
+        if self._block is not None:
+            self.blocks[self._block] = self.blocks.get(self._block, 0.0) + now - self._began
+        if sum(self.blocks.values()) + self._expected(run.block) > self.seconds:
+            return False
+        self._began = now
+        return True
+
+    def _expected(self, block: int) -> float:
+        """What a block should still take: the mean of the others (warm-up runs are none) less what it has taken."""
+        whole = [seconds for other, seconds in self.blocks.items() if other >= 0 and other != block]
+        return max(0.0, fmean(whole) - self.blocks.get(block, 0.0)) if whole else 0.0
+
+
+class Ended(NamedTuple):
+    """Why the loop ended: "complete", "budget", "busy" or "interrupted"; and the signal, if one ended it."""
+
+    reason: str
+    signal: int | None = None
+
+
+class Loop(NamedTuple):
+    """What the loop works with: the host that measures, the journal, who is told, and how a record is judged."""
+
+    host: Host
+    journal: Journal
+    progress: Progress
+    judging: Judging = judge
+
+
+def run_study(
+    planner: Planner, loop: Loop, budget: Budget, gate: Gate | None = None, stop_if_busy: bool = False
+) -> Ended:
+    """Run until the planner has no further run.
+
+    Args:
+        planner: says which run comes next.
+        loop: what it works with.
+        budget: time and runs that it may take.
+        gate: what each block has to pass.
+        stop_if_busy: end where a block does not find a quiet machine, or did not have one.
+
+    Returns:
+        Why it ended, and the signal that came between two runs, if one did; the host knows of one that came within.
+    """
+    with Interrupts() as interrupts:
+        reason, round_ = "complete", None
+        while run := planner.ask():
+            if not budget.allows(run):
+                reason = "budget"
+                break
+            quiet = _round(run) == round_ or gate is None or _passed(gate, run.block, loop, interrupts)
+            if stop_if_busy and not quiet and not interrupts.number:
+                reason = "busy"
+                break
+            round_ = _round(run)
+            if interrupts.number or not _one(run, planner, loop, gate, interrupts):
+                reason = "interrupted"
+                break
+        if reason == "complete" and planner.gave_up:
+            reason = "busy"
+        loop.journal.append("end", reason=reason)
+    return Ended(reason, interrupts.number)
+
+
+def _round(run: Run) -> tuple[int, str]:
+    """A block, or one of the rounds in which its disturbed runs are asked for again."""
+    return run.block, run.run.partition("r")[2]
+
+
+def _passed(gate: Gate, block: int, loop: Loop, interrupts: Interrupts) -> bool:
+    passage = gate.pass_(block, lambda: interrupts.number is not None)
+    _note(passage.note, loop)
+    return passage.quiet
+
+
+def _note(text: str | None, loop: Loop) -> None:
+    if text:
+        loop.journal.append("note", text=text)
+        loop.progress.noted(text)
+
+
+def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: Interrupts) -> bool:
+    """One run; False when it was interrupted, and then it has not happened: resume asks for it again."""
+    identity = {
+        "run": run.run,
+        "block": run.block,
+        "treatment": dict(run.treatment),
+        "replicate": run.replicate,
+        "warmup": run.warmup,
+    }
+    loop.journal.append("ask", **identity)
+    loop.progress.asked(run, planner.n_left)
+    try:
+        record = loop.host.measure(run)
+    except KeyboardInterrupt:
+        return False
+    # What failed while somebody stopped us may have been stopped too: a shell that is told so ends with 130.
+    if record["run"]["status"] == "interrupted" or (interrupts.number and record["run"]["status"] == "failed"):
+        return False
+    record = _append_run(loop.journal, identity, record)
+    if gate:
+        gate.told(record)
+    judgment = loop.judging(record)
+    loop.journal.jot("verdict", run=run.run, verdict=judgment.verdict, causes=judgment.causes)
+    note = planner.tell(run, record, judgment.verdict)
+    loop.progress.told(run, record, judgment)
+    _note(note, loop)
+    return True
+
+
+def _append_run(journal: Journal, identity: Mapping[str, Any], record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record as journaled; what no line can hold (a million iterations) is left out, and the run counts as failed.
+
+    From here on only this one counts: a later start will know no other.
+    """
+    try:
+        journal.append("run", **identity, record=record)
+    except EventTooLargeError as error:
+        reason = f"its record is too large for the journal ({error}): ask for fewer iterations or copies"
+        run = {**record["run"], "status": "failed", "reason": reason}
+        record = {"header": record["header"], "copies": [], "run": run}
+        journal.append("run", **identity, record=record)
+    return record

@@ -1,0 +1,119 @@
+"""What a workload needs and does not carry, a source tree say: its own program fills a folder of the cache, once."""
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scalograph.control.cache import cache, content_key, made_whole
+from scalograph.errors import HostError, StudyError
+from scalograph.run.build import own_files
+from scalograph.study.template import fill
+from scalograph.study.workload import Prepare, Workload
+
+TIMEOUT_S = 3600
+SHOWN_LINES = 6
+# What a program needs that fetches something, and nothing that would change what it makes.
+PASSED_ON = ("PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy")
+
+
+def prepare(
+    folder: Path,
+    workload: Workload,
+    values: Mapping[str, Any],
+    treatments: Sequence[Mapping[str, Any]],
+    tell: Callable[[str], None],
+    where: Path | None = None,
+) -> Path | None:
+    """The folder `{prepared}`, which holds one folder for each name that `prepare.folder` comes to.
+
+    Its key is the content of `prepare.sources`: another program prepares anew.
+
+    Args:
+        folder: of the workload.
+        workload: its declaration.
+        values: parameters, and what the host fills.
+        treatments: whose levels go before parameters of the same name.
+        tell: where a preparation that takes its time is announced.
+        where: cache of what was prepared, else the user's.
+
+    Returns:
+        None where the workload prepares nothing.
+
+    Raises:
+        StudyError: a level that is no name of a folder.
+        HostError: the program is missing or failed, with what it said; or the cache cannot be written.
+    """
+    if workload.prepare is None:
+        return None
+    files = own_files(folder, workload.prepare.sources, "prepare.sources")
+    key = content_key(folder, files, workload.prepare.argv)
+    home = (where or cache() / "prepared") / f"{workload.name}-{key}"
+    for name, known in _wanted(workload.prepare, values, treatments).items():
+        if not (home / name).is_dir():
+            tell(f"{workload.name}: prepares {name}, once; it is kept in {home / name}")
+            _make(workload, known, home / name)
+    return home
+
+
+def about(workload: Workload, values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What the preparing program said of each folder that these treatments use (version, checksum): name -> its line.
+
+    Args:
+        workload: its declaration.
+        values: with `prepared`, as `prepare` gave it; without, nothing was prepared.
+        treatments: that will be run.
+    """
+    if workload.prepare is None or "prepared" not in values:
+        return {}
+    files = {name: Path(values["prepared"], f"{name}.txt") for name in _wanted(workload.prepare, values, treatments)}
+    return {name: file.read_text(encoding="utf-8").strip() for name, file in files.items() if file.is_file()}
+
+
+def _wanted(
+    plan: Prepare, values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]
+) -> dict[str, Mapping[str, Any]]:
+    """Names of folders, each with the values that it came from."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for treatment in treatments or [{}]:
+        known = {**values, **treatment}
+        (name,) = fill([plan.folder], {**known, "prepared": "", "into": ""})
+        if Path(name).name != name or name.startswith("."):
+            expected = "the name of a folder, without /"
+            raise StudyError.one("prepare.folder", f'"{name}"', expected, "choose another level")
+        found.setdefault(name, known)
+    return found
+
+
+def _make(workload: Workload, known: Mapping[str, Any], target: Path) -> None:
+    """Fill the folder, and note beside it what the program said of it."""
+    with made_whole(target, "what is prepared") as made:
+        said = _carry_out(workload, known, made)
+        note = target.with_name(f"{target.name}.txt")
+        try:
+            note.write_text(f"{said}\n", encoding="utf-8")
+        except OSError as error:
+            found = f"cannot be written: {error.strerror}"
+            raise HostError(str(note), found, "room for a line", "make room, or set XDG_CACHE_HOME") from error
+
+
+def _carry_out(workload: Workload, known: Mapping[str, Any], made: Path) -> str:
+    """What the program wrote at its end."""
+    assert workload.prepare is not None
+    argv = fill(workload.prepare.argv, {**known, "into": str(made), "prepared": str(made.parent)})
+    environ = {name: os.environ[name] for name in PASSED_ON if name in os.environ} | {"LC_ALL": "C.UTF-8"}
+    where = f"workload {workload.name}"
+    try:
+        done = subprocess.run(
+            argv, env=environ, cwd=made, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+            timeout=TIMEOUT_S, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise HostError(where, f"was not prepared within {TIMEOUT_S} s", "an end", "try it by hand") from error
+    except OSError as error:
+        raise HostError(where, f"{argv[0]} cannot be started: {error.strerror}", "a program", "install it") from error
+    if done.returncode:
+        said = "\n".join(done.stderr.strip().splitlines()[-SHOWN_LINES:]) or f"exit code {done.returncode}"
+        raise HostError(where, f"cannot be prepared: {said}")
+    return (done.stdout.strip().splitlines() or [""])[-1]

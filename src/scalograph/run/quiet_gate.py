@@ -1,0 +1,113 @@
+"""Before each block: is the machine quiet? Where it is not, wait as long as the study allows, and say so.
+
+A look takes half a second, which is more than many a block. So it holds for a while, and the runs meanwhile, which tell
+what others took, stand for the next one.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from scalograph.control.quiet import (
+    BUSY,
+    LOOK_S,
+    Look,
+    look,
+)
+from scalograph.text.units import format_duration
+
+# Between two looks while we wait: a look itself takes half a second.
+PAUSE_S = 0.5
+# How long a look holds: short blocks would be looked at for longer than they take.
+HOLDS_S = 10.0
+# A wait is told again after so long.
+TELL_EVERY_S = 30.0
+
+
+class Passage(NamedTuple):
+    """How a block began: on a quiet machine or not, and what a person should know of it (empty: nothing)."""
+
+    quiet: bool
+    note: str = ""
+
+
+class QuietGate:
+    """Looks at the machine before each block.
+
+    Args:
+        patience_s: how long to wait for quiet, over all blocks of this start; 0 looks and goes on.
+        tell: is told that, and why, we wait.
+        look: one look at the machine.
+        clock: seconds.
+        pause: sleeps between looks.
+    """
+
+    def __init__(
+        self,
+        patience_s: float,
+        tell: Callable[[str], None],
+        look: Callable[[], Look] = look,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._patience_s, self._tell, self._look = patience_s, tell, look
+        self._clock, self._pause = clock, pause
+        self._held: Passage | None = None
+        self._at = self._runs_s = self._others_s = 0.0
+
+    def told(self, record: Mapping[str, Any]) -> None:
+        """A run has ended: remember what others took of its CPUs, where the probe says so."""
+        run = record["run"]
+        wall, busy, own = (run.get(name) for name in ("wall_outer_ns", "machine_busy_ns", "cpu_ns"))
+        if wall and busy is not None and own is not None:
+            ours = own + (run.get("observer_ns") or 0)
+            self._runs_s += wall / 1e9
+            self._others_s += (busy + (run.get("steal_ns") or 0) - ours) / 1e9
+
+    def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
+        """Look, and wait where the machine is busy and patience is left.
+
+        Args:
+            block: that would begin.
+            interrupted: whether somebody wants us to stop waiting.
+        """
+        if self._holds():
+            return Passage(self._held is None or self._held.quiet)
+        seen, began = self._look(), self._clock()  # a look is no wait: it is taken without patience too
+        told = began - TELL_EVERY_S
+        while not seen.quiet and not interrupted() and self._left(began) >= PAUSE_S + LOOK_S:
+            if self._clock() - told >= TELL_EVERY_S:
+                left = format_duration(round(self._left(began)))
+                self._tell(f"waiting for a quiet machine before block {block + 1}, at most {left}: {seen}")
+                told = self._clock()
+            self._pause(PAUSE_S)
+            seen = self._look()
+        waited, left_s = self._clock() - began, self._left(began)
+        self._patience_s = left_s if left_s >= PAUSE_S + LOOK_S else 0.0  # less is worth no further look
+        return self._hold(Passage(seen.quiet, _note(block, seen, waited)))
+
+    def _left(self, began: float) -> float:
+        """Patience in seconds, of a wait that began then."""
+        return self._patience_s - (self._clock() - began)
+
+    def _holds(self) -> bool:
+        """Whether the last look still stands, or quiet runs since then stand for another one."""
+        if self._held is None or (not self._held.quiet and self._patience_s > 0):
+            return False
+        if self._clock() - self._at < HOLDS_S:
+            return True
+        if self._held.quiet and self._runs_s >= LOOK_S and self._others_s < BUSY * self._runs_s:
+            self._hold(Passage(True))
+            return True
+        return False
+
+    def _hold(self, passage: Passage) -> Passage:
+        self._held, self._at, self._runs_s, self._others_s = passage, self._clock(), 0.0, 0.0
+        return passage
+
+
+def _note(block: int, seen: Look, waited: float) -> str:
+    after = f" after waiting {format_duration(round(waited))}" if waited >= 2 else ""
+    if not seen.quiet:
+        return f"block {block + 1} began on a busy machine{after}: {seen}"
+    return f"block {block + 1} began on a quiet machine{after}" if after else ""

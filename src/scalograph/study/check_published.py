@@ -1,0 +1,54 @@
+"""The file of published figures, looked at before the first run: an analysis would only leave it out."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scalograph.errors import StudyError
+from scalograph.protocol.results import RESERVED
+from scalograph.study.cross_checks import Found, meant, table
+from scalograph.study.paths import inside
+from scalograph.study.scalars import refuse_text
+
+WHERE = ("published", "file")
+EXPECTED = "a file inside the study's folder"
+
+
+def unreadable(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
+    """What stands against the published file that a study names: where it is, its name, its columns.
+
+    Args:
+        raw: the document of study.toml, right or wrong.
+        folder: that it stands in.
+    """
+    published = table(raw, "published")
+    name = published.get("file")
+    if not isinstance(name, str) or refuse_text(name):
+        return  # told already
+    try:
+        file = inside(folder, name, "published.file", EXPECTED)
+    except StudyError as error:
+        yield from ((WHERE, problem.found, problem.expected, problem.fix) for problem in error.problems)
+        return
+    if Path(name).name in RESERVED:
+        yield WHERE, f'"{name}"', "a name that no file of the results has", "rename it"
+    elif not file.is_file():
+        yield WHERE, f'no file "{name}"', EXPECTED, "correct the name or add the file"
+    else:
+        yield from _columns(published, file, name)
+
+
+def _columns(published: dict[str, Any], file: Path, name: str) -> Iterator[Found]:
+    try:
+        with file.open(encoding="utf-8", newline="") as stream:
+            columns = next(csv.reader(stream), [])
+    except (OSError, ValueError, csv.Error) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        yield WHERE, f"{name} cannot be read: {why}", "a CSV file in UTF-8", ""
+        return
+    for key in ("match", "values"):
+        for column in table(published, key):
+            if column not in columns:
+                expected = "one of " + (", ".join(columns)[:300] or "none: the file is empty")
+                yield ("published", key, column), f'no column "{column}" in {name}', expected, meant(column, columns)

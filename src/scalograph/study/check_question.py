@@ -1,0 +1,64 @@
+"""What a question needs of its study: found on the raw document, with the other mistakes."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from scalograph.study.cross_checks import Found, levels_of, table
+from scalograph.study.question_names import QUESTIONS, SWEEP, role
+
+Factors = dict[str, dict[str, Any]]
+
+
+def unanswerable(raw: dict[str, Any]) -> Iterator[Found]:
+    """Find every mistake that the study's question has to tell; of a name that is none, what a sweep has to."""
+    question = raw.get("question")
+    factors = {name: factor for name, factor in table(raw, "factors").items() if isinstance(factor, dict)}
+    known = question if isinstance(question, str) and question in QUESTIONS else SWEEP
+    yield from role(known, "check").mistakes(raw, factors)
+
+
+def not_asked(raw: dict[str, Any], *keys: str) -> Iterator[Found]:
+    """Find keys of `protocol` that a search does not go by: it decides itself how many runs there are, and where."""
+    for key in keys:
+        if key in table(raw, "protocol"):
+            fix = "remove it; budget_runs is a limit of runs"
+            yield ("protocol", key), "in a search", "none: it decides that itself", fix
+
+
+def not_along_one(factors: Factors, controls: Sequence[str | None] | None = None) -> Iterator[Found]:
+    """Find why a study has no single factor of counts to search along.
+
+    Args:
+        factors: as declared.
+        controls: that the factor may have; None for any.
+    """
+    many = [name for name, factor in factors.items() if several(factor)]
+    if len(many) != 1:
+        found = f"{len(many)} factors of several levels" + (f": {', '.join(many)}" if many else "")
+        yield ("factors",), found, "one: one program is searched", "give the others one level"
+        return
+    (name,) = many
+    yield from _uncounted(name, factors[name], controls)
+
+
+def no_role(factors: Factors) -> Iterator[Found]:
+    """Find what only break-even goes by."""
+    for name, factor in factors.items():
+        for key in ("role", "scale"):
+            if key in factor:
+                yield ("factors", name, key), "outside break-even", "none: nothing goes by it", "remove it"
+
+
+def several(factor: dict[str, Any]) -> bool:
+    """Tell whether a factor may have more than one level."""
+    levels = levels_of(factor)
+    return levels is None or len(levels) > 1  # what needs a host may be several
+
+
+def _uncounted(name: str, factor: dict[str, Any], controls: Sequence[str | None] | None) -> Iterator[Found]:
+    if controls is not None and factor.get("control") not in controls:
+        expected = 'control = "cpus", or none where the levels count workers'
+        yield ("factors", name, "control"), f"levels of {factor['control']}", expected, ""
+    for level in levels_of(factor) or ():
+        if (type(level) is not int or level < 1) and level != "all":
+            yield ("factors", name, "levels"), f"level {level!r}", "counts from 1 on", 'such as "1:all"'

@@ -1,0 +1,194 @@
+"""Where a study and its workload do not fit: names that nothing fills, factors that do nothing, values it refuses."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from scalograph.errors import StudyError
+from scalograph.study.cross_checks import (
+    Found,
+    closest,
+    levels_of,
+    meant,
+    table,
+)
+from scalograph.study.program import STEPS, find_command, find_workload
+from scalograph.study.scalars import refuse_text
+from scalograph.study.template import places
+from scalograph.study.workload import (
+    BY_HOST,
+    BY_PROTOCOL,
+    Parameter,
+    Workload,
+    load,
+)
+
+# What the host gives to a command; of Java only where the command starts it.
+BY_HOST_TO_COMMANDS = ("here", "python")
+BY_JAVA = ("java", "jvm_options")
+# What a control hands over through the command alone.
+_FILLS = {"jvm": "java", "jvm-options": "jvm_options"}
+# The key of `protocol` that fills each name.
+_KEYS = {"iterations": "iterations", "warmup": "warmup", "think_ns": "think"}
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """What a workload takes: names in its argv, and its parameters."""
+
+    names: frozenset[str]
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    called: str = "the command"
+
+    def uses(self, name: str) -> bool:
+        return name in self.names or name in self.parameters
+
+
+def misfits(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
+    """Every mistake that shows only beside the workload.
+
+    Args:
+        raw: the document of study.toml, right or wrong.
+        folder: that it stands in.
+    """
+    workload, factors = table(raw, "workload"), table(raw, "factors")
+    yield from _reserved(factors, table(raw, "protocol"))
+    taken: _Taken | None = None
+    command, use = workload.get("command"), workload.get("use")
+    if _is_command(command) and use is None:
+        yield from _command(command, workload, factors, folder)
+        names = {name for name, _ in places(command) if name} | _prepared(workload)
+        # A factor whose name is only misspelled there is told as that.
+        strange = names - factors.keys() - {*BY_HOST, *BY_PROTOCOL}
+        taken = _Taken(frozenset(names | {closest(name, factors) or "" for name in strange}))
+    elif isinstance(use, str) and command is None and not refuse_text(use):
+        try:
+            found = load(find_workload(use, folder))
+        except StudyError as error:
+            yield from _unusable(error)
+            return
+        yield from _parameters(table(workload, "parameters"), found, factors)
+        yield from _refused_levels(raw, found)
+        names = {name for name, _ in places(found.argv) if name} | _prepared(workload)
+        taken = _Taken(frozenset(names), found.parameters, found.name)
+    if taken:
+        known = {*factors, *taken.parameters, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL}
+        yield from _steps(workload, known, folder)
+        yield from _idle(factors, taken, workload.get("copies"))
+
+
+def _is_command(command: Any) -> TypeGuard[list[str]]:
+    return isinstance(command, list) and bool(command) and all(isinstance(word, str) for word in command)
+
+
+def _reserved(factors: Mapping[str, Any], protocol: Mapping[str, Any]) -> Iterator[Found]:
+    for name in factors:
+        if name in BY_HOST:
+            yield ("factors", name), f"{{{name}}} is filled by the host", "another name", ""
+        if _KEYS.get(name) in protocol:
+            key = f"protocol.{_KEYS[name]}"
+            yield ("factors", name), f"{{{name}}} is filled by {key} already", "one of the two", f"remove {key}"
+
+
+def _command(
+    command: Sequence[str], workload: Mapping[str, Any], factors: Mapping[str, Any], folder: Path
+) -> Iterator[Found]:
+    where = ("workload", "command")
+    yield from _no_program(command, where, workload, folder)
+    if table(dict(workload), "parameters"):
+        yield ("workload", "parameters"), "parameters of a command", "none", "write them into the command"
+    yield from _names(command, where, {*factors, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL, *_java(command, factors)})
+
+
+def _no_program(
+    command: Sequence[str], where: tuple[str, str], workload: Mapping[str, Any], folder: Path
+) -> Iterator[Found]:
+    if not command[0]:
+        yield where, "no program", "a program inside the study's folder, an absolute path, or a name on PATH", ""
+    try:
+        name = "" if refuse_text(command[0]) else command[0]
+        find_command(name, folder, workload.get("cwd") == "caller", where[1])
+    except StudyError as error:
+        yield from ((where, problem.found, problem.expected, problem.fix) for problem in error.problems)
+
+
+def _names(command: Sequence[str], where: tuple[str, str], known: set[str]) -> Iterator[Found]:
+    for name, item in dict.fromkeys(places(command)):
+        if name is None:
+            yield where, f'a lone brace in "{item}"', "{name}", "write {{ or }} for a brace"
+        elif name not in known:
+            expected = "one of " + ", ".join(sorted(known))
+            yield where, f'unknown name {{{name}}} in "{item}"', expected, meant(name, known) or "or {{ for a brace"
+
+
+def _prepared(workload: Mapping[str, Any]) -> set[str]:
+    """Names that are filled in before and after each run: a factor may reach the program by a file, say."""
+    argvs = (argv for step in ("prepare", "cleanup") if _is_command(argv := workload.get(step)))
+    return {name for argv in argvs for name, _ in places(argv) if name}
+
+
+def _steps(workload: Mapping[str, Any], known: set[str], folder: Path) -> Iterator[Found]:
+    """What is done around the runs. No level is known when `setup` is carried out."""
+    for step in STEPS:
+        if _is_command(argv := workload.get(step)):
+            yield from _no_program(argv, ("workload", step), workload, folder)
+            yield from _names(argv, ("workload", step), set(BY_HOST_TO_COMMANDS) if step == "setup" else known)
+
+
+def _java(command: Sequence[str], factors: Mapping[str, Any]) -> set[str]:
+    controls = [factor.get("control") for factor in factors.values() if isinstance(factor, dict)]
+    starts_java = any("{java}" in word for word in command)
+    return {"java", *(["jvm_options"] if starts_java or "jvm-options" in controls else [])}
+
+
+def _unusable(error: StudyError) -> Iterator[Found]:
+    for problem in error.problems:
+        where = "" if problem.where == "workload.use" else f"{problem.where}: "
+        yield ("workload", "use"), where + problem.found, problem.expected, problem.fix
+
+
+def _parameters(given: Mapping[str, Any], workload: Workload, factors: Mapping[str, Any]) -> Iterator[Found]:
+    for name, value in given.items():
+        path, parameter = ("workload", "parameters", name), workload.parameters.get(name)
+        if parameter is None:
+            known = sorted(workload.parameters)
+            expected = "one of " + (", ".join(known) or "none")
+            yield path, f'{workload.name} has no parameter "{name}"', expected, meant(name, known)
+        elif wrong := parameter.refuse(value):
+            yield path, f"found {value!r}", wrong, f"see the parameters of {workload.name}"
+        if name in factors:
+            yield path, "fixed here and varied by a factor", "one of the two", "remove it here or there"
+
+
+def _refused_levels(raw: dict[str, Any], workload: Workload) -> Iterator[Found]:
+    shorter = table(table(raw, "quick"), "factors")
+    for name, factor in table(raw, "factors").items():
+        parameter = workload.parameters.get(name)
+        if parameter is None:
+            continue
+        quick = ("quick", "factors", name), {"levels": shorter.get(name)}
+        for path, declared in ((("factors", name, "levels"), factor), quick):
+            for level in levels_of(declared) or ():
+                if wrong := parameter.refuse(level):
+                    yield path, f"found level {level!r}", wrong, f"see the parameters of {workload.name}"
+
+
+def _idle(factors: Mapping[str, Any], taken: _Taken, copies: Any) -> Iterator[Found]:
+    """Factors that change nothing: their levels would be measured as if they were different treatments."""
+    for name, factor in factors.items():
+        control = factor.get("control") if isinstance(factor, dict) else ""
+        fills = _FILLS.get(control) if isinstance(control, str) else None
+        if fills and fills not in taken.names:
+            found, expected = f"{taken.called} starts no JVM by {{{fills}}}", f"{{{fills}}} in its command"
+            yield ("factors", name), f"a factor that nothing uses: {found}", expected, ""
+        if control is not None or name in BY_HOST or taken.uses(name) or copies == f"{{{name}}}":
+            continue
+        known = ", ".join(sorted(taken.parameters)) or "no parameters"
+        fix = f"it takes {known}" if taken.parameters else f"write {{{name}}} into workload.command"
+        yield (
+            ("factors", name),
+            f"a factor that nothing uses: {taken.called} does not take it, and it has no control",
+            "levels that reach the program or the machine",
+            meant(name, taken.parameters) or fix,
+        )

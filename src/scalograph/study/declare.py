@@ -1,0 +1,62 @@
+"""Stop 1 for a command: a study by its file or by the name of one that ships, quick or in full length."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalograph.errors import StudyError
+from scalograph.study.check_published import unreadable
+from scalograph.study.check_responses import misread
+from scalograph.study.check_workload import misfits
+from scalograph.study.load import load
+from scalograph.study.model import Study
+from scalograph.study.quick import quickened
+from scalograph.study.shipped import shipped_studies, shipped_study
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A study, the file it stands in, and the folder that its own files are relative to."""
+
+    study: Study
+    file: Path
+
+    @property
+    def folder(self) -> Path:
+        """What relative paths of the study start from."""
+        return self.file.parent
+
+
+def declare(path: Path, quick: bool = False) -> Declared:
+    """The study in a file or folder.
+
+    Raises:
+        StudyError: with every mistake, those beside its workload included.
+    """
+    file = _file(path)
+    study = load(file, lambda raw: [*misfits(raw, file.parent), *misread(raw)])
+    return Declared(quickened(study) if quick else study, file.resolve())
+
+
+def check(path: Path) -> Study:
+    """The study in a file or folder, after a look at the files that it brings along.
+
+    Raises:
+        StudyError: with every mistake.
+    """
+    file = _file(path)
+    return load(file, lambda raw: [*misfits(raw, file.parent), *misread(raw), *unreadable(raw, file.parent)])
+
+
+def _file(path: Path) -> Path:
+    return path / "study.toml" if path.is_dir() else path
+
+
+def declare_shipped(name: str, quick: bool = False) -> Declared:
+    """A study that ships.
+
+    Raises:
+        StudyError: unknown name; lists the known ones.
+    """
+    if name not in shipped_studies():
+        raise StudyError.one("study", f'no study "{name}" ships', "one of " + ", ".join(shipped_studies()))
+    return declare(shipped_study(name), quick)

@@ -1,0 +1,135 @@
+"""What must be the same for two runs to belong to one study, and how a difference is shown."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scalograph.errors import Problem, StudyError
+from scalograph.protocol.journal import understood
+from scalograph.study.model import Study
+from scalograph.study.quick import quickened
+
+# A difference in these makes another machine; the boot, the host's name and the governor do not.
+MACHINE_KEYS = ("cpu_model", "n_cpus", "memory_bytes", "kernel")
+USED_KEYS = ("jvms", "program", "prepared")
+# Runs under another seed or of other treatments are another design: nothing makes one study of both.
+NEVER = ("seed", "treatments")
+
+# Parts of a study that do not change what is measured.
+SHOWN = ("title", "reference", "tables", "published", "quick")
+# Nor do these of `protocol`: they end the same order of runs earlier or later, or say what to do meanwhile.
+FREE = ("budget_s", "budget_runs", "wait_quiet_s", "when_busy")
+
+
+def as_journaled(study: Study) -> dict[str, Any]:
+    """The study as a plain document: numbers with their units in the names."""
+    return study.model_dump(mode="json", by_alias=False)
+
+
+def study_hash(study: Study, sources: bytes = b"") -> str:
+    """Identifies what is asked: the study with its levels spelled out, and the workload's sources.
+
+    What only shows the results (titles, tables, published figures, the quick form) may change between runs, and so may
+    budgets and what is done on a busy machine.
+    """
+    document = as_journaled(study)
+    for shown in SHOWN:
+        document.pop(shown)
+    for free in FREE:
+        document["protocol"].pop(free)
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode() + b"\0" + sources).hexdigest()
+
+
+def hash_folder(folder: Path) -> bytes:
+    """Digest of the files of a workload, by path and content; files made by builds are not in it."""
+    digest = hashlib.sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+        digest.update(file.relative_to(folder).as_posix().encode() + b"\0")
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.digest()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What differs between the journal's first event and this start. `key`: of the study, the machine or a use."""
+
+    key: str
+    before: Any
+    now: Any
+
+    @property
+    def name(self) -> str:
+        """What --accept-difference calls it."""
+        return "study_hash" if self.key.startswith("study.") else self.key
+
+    def problem(self) -> Problem:
+        """In words."""
+        fix = "start anew" if self.name in NEVER else f"start anew, or add --accept-difference {self.name}"
+        if self.key == "treatments":
+            return Problem("resume: treatments", f"now {len(self.now)}, not the same or in another order", "", fix)
+        return Problem(f"resume: {self.key}", f"now {self.now!r}", f"{self.before!r} as in the journal", fix)
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Difference]:
+    """What differs between the journal's first event and the one that this start would write.
+
+    Raises:
+        ProtocolError: the journal's event lacks what is compared.
+    """
+    with understood(before, 1):
+        pairs = [
+            *((key, before[key], now[key]) for key in ("seed", "study_hash")),
+            ("treatments", _treatments(before), _treatments(now)),
+            *((key, before["machine"].get(key), now["machine"].get(key)) for key in MACHINE_KEYS),
+            *((key, before["uses"].get(key), now["uses"].get(key)) for key in USED_KEYS),
+        ]
+        if before["study_hash"] != now["study_hash"]:
+            pairs += [(f"study.{path}", a, b) for path, a, b in _walk(before["study"], now["study"])]
+    return [Difference(key, a, b) for key, a, b in pairs if _content(a) != _content(b)]
+
+
+def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
+    """What to do where one of two events is of a study in full and the other of its quick form; None elsewhere.
+
+    Raises:
+        ProtocolError: the journal's event holds no study.
+    """
+    with understood(before, 1):
+        was, is_ = (Study.model_validate(event["study"], context={"journal": True}) for event in (before, now))
+        for full, quick, fix in ((is_, was, "add --quick"), (was, is_, "leave --quick out")):
+            if study_hash(full) != study_hash(quick) == study_hash(quickened(full)):
+                return fix
+    return None
+
+
+def refuse(found: list[Difference], accepted: list[str]) -> None:
+    """Stop a resume that would mix two studies.
+
+    Raises:
+        StudyError: for each difference that was not accepted by name, or cannot be.
+    """
+    left = [difference for difference in found if difference.name not in accepted or difference.name in NEVER]
+    if left:
+        raise StudyError([difference.problem() for difference in left])
+
+
+def _treatments(event: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:
+    """Each as its levels in the order of the factors, by which runs are told apart."""
+    return [list(treatment.items()) for treatment in event["design"]["treatments"]]
+
+
+def _content(value: Any) -> Any:
+    """A program is the same wherever it lies."""
+    return value["sha256"] if isinstance(value, dict) and "sha256" in value else value
+
+
+def _walk(a: Any, b: Any, path: str = "") -> list[tuple[str, Any, Any]]:
+    if isinstance(a, dict) and isinstance(b, dict):
+        keys = [*a, *(key for key in b if key not in a)]
+        return [d for key in keys for d in _walk(a.get(key), b.get(key), f"{path}.{key}".lstrip("."))]
+    free = path.split(".")[0] in (*SHOWN, "seed") or path in {f"protocol.{name}" for name in FREE}
+    return [] if a == b or free else [(path, a, b)]

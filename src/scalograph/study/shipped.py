@@ -1,0 +1,53 @@
+"""Where the workloads and studies that ship are: in the installed package, else in the repository around it."""
+
+from pathlib import Path
+
+from scalograph.errors import StudyError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def shipped(name: str) -> Path:
+    """The folder of a workload that ships, `java-threads` say, or `sanity/pinning`.
+
+    Raises:
+        StudyError: there is none; lists those there are.
+    """
+    return _folder("workloads", "workload.toml", name)
+
+
+def shipped_study(name: str) -> Path:
+    """The folder of a study that ships.
+
+    Raises:
+        StudyError: there is none; lists those there are.
+    """
+    return _folder("studies", "study.toml", name)
+
+
+def shipped_workloads() -> list[str]:
+    """Names of the workloads that ship, sorted; those of `sanity/` only test the path of a measurement."""
+    return _names("workloads", "workload.toml")
+
+
+def shipped_studies() -> list[str]:
+    """Names of the studies that ship, sorted."""
+    return _names("studies", "study.toml")
+
+
+def _folder(room: str, file: str, name: str) -> Path:
+    home = _home(room).resolve()
+    folder = (home / name).resolve()
+    if folder != home and folder.is_relative_to(home) and (folder / file).is_file():
+        return folder
+    known = ", ".join(_names(room, file)) or f"none: {room}/ was not installed"
+    raise StudyError.one(room, f'no "{name}" ships', f"one of {known}", "or give the path of a folder of your own")
+
+
+def _names(room: str, file: str) -> list[str]:
+    return sorted(path.parent.name for path in _home(room).glob(f"*/{file}"))
+
+
+def _home(room: str) -> Path:
+    installed = _PACKAGE / "data" / room
+    return installed if installed.is_dir() else _PACKAGE.parents[1] / room

@@ -1,0 +1,210 @@
+"""A workload: a folder with workload.toml, and the argv template that a treatment fills (protocol/workload.md)."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from scalograph.errors import Problem, StudyError
+from scalograph.protocol.facts import HostFacts, Jvm
+from scalograph.study.shipped import (
+    shipped,
+    shipped_studies,
+    shipped_study,
+    shipped_workloads,
+)
+from scalograph.study.template import fill
+
+__all__ = [
+    "Build",
+    "Parameter",
+    "Requirement",
+    "Workload",
+    "fill",
+    "load",
+    "refusals",
+    "shipped",
+    "shipped_studies",
+    "shipped_study",
+    "shipped_workloads",
+]
+
+MAX_BYTES = 1 << 20
+# What the host fills, and what a study's protocol fills unless the workload has a parameter of that name.
+BY_HOST = ("build", "here", "into", "java", "jvm_options", "prepared", "python")
+BY_PROTOCOL = ("iterations", "warmup", "think_ns")
+
+Refusal = Callable[[Mapping[str, Any]], str | None]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
+Text = Annotated[str, StringConstraints(max_length=1000)]
+Value = bool | int | float | str
+_TYPES: Mapping[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "text": (str,), "list": (list, tuple)}
+
+
+class Part(BaseModel):
+    """A table of workload.toml: every key is known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Parameter(Part):
+    """One thing that the template can be told."""
+
+    type: Literal["int", "float", "text", "list"]
+    default: Value | list[Value]
+    choices: list[Value] | None = Field(default=None, min_length=1)
+    min: int | float | None = None
+    max: int | float | None = None
+    help: Text = ""
+
+    @model_validator(mode="after")
+    def _own_default(self) -> "Parameter":
+        if wrong := self.refuse(self.default):
+            raise ValueError(f"default: found {self.default!r}, expected {wrong}")
+        return self
+
+    def refuse(self, value: Any) -> str | None:
+        """What was expected instead, or None where the value will do."""
+        if isinstance(value, bool) or not isinstance(value, _TYPES[self.type]):
+            return {"int": "an integer", "float": "a number", "text": "text", "list": "a list"}[self.type]
+        if self.choices is not None and value not in self.choices:
+            return "one of " + ", ".join(map(str, self.choices))
+        if not isinstance(value, int | float):
+            return None
+        if self.min is not None and value < self.min:
+            return f"at least {self.min}"
+        return f"at most {self.max}" if self.max is not None and value > self.max else None
+
+
+class Build(Part):
+    """How sources become something that runs."""
+
+    tool: Literal["javac", "cc"]
+    sources: list[Text] = Field(min_length=1)
+    flags: list[Text] = []
+    release: int | None = Field(default=None, ge=8)
+
+
+class Prepare(Part):
+    """What must be there before the first run and is fetched or made once: a program fills a folder of the cache."""
+
+    argv: list[Text] = Field(min_length=1)
+    folder: Text
+    sources: list[Text] = Field(min_length=1)
+
+
+class Requirement(Part):
+    """A combination that needs more of the host than others do."""
+
+    when: dict[Name, list[Value]]
+    java_release: int
+
+
+class Workload(Part):
+    """workload.toml."""
+
+    name: Name
+    title: Text
+    argv: list[Text] = Field(min_length=1)
+    events: bool = False
+    build: Build | None = None
+    prepare: Prepare | None = None
+    parameters: dict[Name, Parameter] = {}
+    requires: list[Requirement] = []
+
+    @model_validator(mode="after")
+    def _names(self) -> "Workload":
+        if hiding := [name for name in self.parameters if name in BY_HOST]:
+            raise ValueError(f"parameters: found {hiding[0]}, expected a name that the host does not fill itself")
+        for name in (name for requirement in self.requires for name in requirement.when):
+            if name not in self.parameters:
+                raise ValueError(f"requires.when: found {name}, expected one of {', '.join(self.parameters)}")
+        defaults = {name: parameter.default for name, parameter in self.parameters.items()}
+        steps = [*self.prepare.argv, self.prepare.folder] if self.prepare else []
+        try:
+            fill([*self.argv, *steps], {**dict.fromkeys([*BY_HOST, *BY_PROTOCOL], ""), **defaults})
+        except StudyError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+
+def load(folder: Path) -> Workload:
+    """The workload in a folder.
+
+    Raises:
+        StudyError: with every mistake in its workload.toml.
+    """
+    file = folder / "workload.toml"
+    where = f"{folder.name}/workload.toml"
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        fix = "choose a folder that has one"
+        raise StudyError.one(where, f"cannot be read: {error.strerror}", "a workload's declaration", fix) from error
+    if len(text) > MAX_BYTES:
+        raise StudyError.one(where, "larger than 1 MiB", "a declaration of at most 1 MiB", "take large lists out of it")
+    try:
+        return Workload.model_validate(tomllib.loads(text.decode()))
+    except ValidationError as error:
+        raise StudyError([_problem(where, detail) for detail in error.errors()]) from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is no TOMLDecodeError
+        raise StudyError.one(where, f"not TOML: {error}", "a TOML file", "see toml.io for the syntax") from error
+
+
+def _problem(where: str, detail: Any) -> Problem:
+    key = ".".join(map(str, detail["loc"]))
+    at = f"{where}: {key}" if key else where
+    if detail["type"] == "extra_forbidden":
+        return Problem(at, "an unknown key", "a key of protocol/workload.md", "remove it or correct its spelling")
+    if detail["type"] == "missing":
+        return Problem(at, "nothing", "a value", "add it; protocol/workload.md lists the keys")
+    found = "" if detail["type"] == "value_error" else f"{detail['input']!r}: "
+    return Problem(at, found + detail["msg"].removeprefix("Value error, "), "", "see protocol/workload.md")
+
+
+def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) -> Refusal:
+    """Tells for each treatment why this host cannot run it, or None.
+
+    Args:
+        workload: with its `requires`.
+        values: parameters that no factor sets.
+        facts: with the JVMs; the first is the default.
+
+    Returns:
+        For a treatment; its `java`, which no factor may be called, is the name or path of the JVM that runs it.
+
+    Raises:
+        StudyError: from the returned function too, where a value is none that the workload takes.
+    """
+    _refuse_values(workload, values, "workload.parameters")
+
+    def refusal(treatment: Mapping[str, Any]) -> str | None:
+        _refuse_values(workload, treatment, "factors")
+        together = {**values, **treatment}
+        asked = [r for r in workload.requires if all(together.get(n) in levels for n, levels in r.when.items())]
+        jvm = _jvm(str(treatment.get("java", "default")), facts) if asked else None
+        needed = max((r.java_release for r in asked), default=0)
+        if jvm is None or jvm.release >= needed:
+            return None
+        what = ", ".join(f"{n} = {together[n]}" for r in asked for n in r.when)
+        return f"{what} needs Java {needed} or later, the JVM {jvm.name} is {jvm.release}"
+
+    return refusal
+
+
+def _refuse_values(workload: Workload, values: Mapping[str, Any], where: str) -> None:
+    problems = [
+        Problem(f"{where}.{name}", repr(values[name]), wrong, f"see the parameters of {workload.name}")
+        for name, parameter in workload.parameters.items()
+        if name in values and (wrong := parameter.refuse(values[name]))
+    ]
+    if problems:
+        raise StudyError(problems)
+
+
+def _jvm(name: str, facts: HostFacts) -> Jvm | None:
+    if name == "default":
+        return facts.jvms[0] if facts.jvms else None
+    return next((jvm for jvm in facts.jvms if name in (jvm.name, jvm.java)), None)

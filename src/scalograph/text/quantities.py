@@ -1,0 +1,82 @@
+"""Shares, ratios and sizes as a sentence says them: few digits, the unit beside them."""
+
+import math
+
+from scalograph.analysis.estimate import Estimate
+
+_GIB = float(1 << 30)
+
+
+def two_digits(percent: float) -> str:
+    """Write a figure as exact as noise is known, never with an exponent.
+
+    >>> two_digits(1.234), two_digits(0.999999), two_digits(128.4)
+    ('1.2', '1', '128')
+    """
+    return f"{percent:.2g}" if abs(percent) < 99.5 else f"{percent:.0f}"
+
+
+def percent(share: float) -> str:
+    """Write a share in whole percent.
+
+    >>> percent(0.973), percent(0.2)
+    ('97 %', '20 %')
+    """
+    return f"{100 * share:.0f} %"
+
+
+def probability(share: float) -> str:
+    """Write a probability in whole percent; a small one is never 0.
+
+    >>> probability(0.004), probability(0.97)
+    ('less than 1 %', '97 %')
+    """
+    return "less than 1 %" if share < 0.01 else percent(share)
+
+
+def percent_at_most(share: float) -> str:
+    """Write a share rounded up: what is said must hold.
+
+    >>> percent_at_most(0.0211), percent_at_most(0.301)
+    ('2.2 %', '31 %')
+    """
+    tenths = math.ceil(round(1000 * share, 6))
+    return f"{tenths / 10:g} %" if tenths < 100 else f"{math.ceil(tenths / 10)} %"
+
+
+def percents(low: float, high: float) -> str:
+    """Write a range of shares.
+
+    >>> percents(0.041, 0.062), percents(-0.02, 0.09)
+    ('4 to 6 %', '-2 to 9 %')
+    """
+    digits = 0 if high - low >= 0.01 or max(abs(low), abs(high)) >= 0.1 else 1
+    ends = [f"{100 * x:.{digits}f}" for x in (low, high)]
+    return f"{ends[0]} to {ends[1]} %" if ends[0] != ends[1] else f"{ends[0]} %"
+
+
+def times(estimate: Estimate) -> str:
+    """Write a speedup with its interval.
+
+    >>> times(Estimate(1.314, 1.25, 1.38, 0.95, 5, "t"))
+    '1.31x [1.25, 1.38]'
+    """
+    return f"{estimate.value:.3g}x [{estimate.low:.3g}, {estimate.high:.3g}]"
+
+
+def gibibytes(n_bytes: float) -> str:
+    """Write a size.
+
+    >>> gibibytes(3 * 2**29)
+    '1.5 GiB'
+    """
+    return f"{n_bytes / _GIB:.3g} GiB"
+
+
+def cpus(n: int) -> str:
+    """Write a count of CPUs.
+
+    >>> cpus(1), cpus(4)
+    ('1 CPU', '4 CPUs')
+    """
+    return "1 CPU" if n == 1 else f"{n} CPUs"

@@ -1,0 +1,150 @@
+"""Was this run disturbed, and by what? Causes are measured, never inferred from the value of the run.
+
+A disturbance is weighed against the CPU time that the run wanted: what it used and what was taken from it while it was
+ready. A thread that loses 2 % of its CPU is as disturbed on one CPU as on sixteen. What a run does to itself (512
+threads wait for each other on 2 CPUs) is none: only time counts in which a CPU ran nobody of the run while someone of
+it was ready there. docs/decisions/0007-what-disturbs-a-run.md says why, and what this cannot see.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scalograph.verdict.cause import TICK_NS, cause
+from scalograph.verdict.coverage import is_sparse, small, unplaced
+from scalograph.verdict.impossible import impossible
+from scalograph.verdict.preemption import (
+    blamed,
+    kernel_threads,
+    preempted,
+    steal_at_most,
+    unplaced_neighbor,
+    wanted,
+)
+from scalograph.verdict.saturation import (
+    BUSY_NS,
+    BUSY_TICKS,
+    busy,
+    crowded,
+    kept_out,
+    n_cpus,
+    no_records,
+)
+from scalograph.verdict.stalls import bounds, held_up
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """Verdict of one run: clean, contaminated, undecided, impossible or failed; with causes and their amounts."""
+
+    verdict: str
+    causes: list[dict[str, Any]] = field(default_factory=list)
+
+
+Judging = Callable[[Mapping[str, Any]], Judgment]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a study asks of each run, as far as a record can be held against it.
+
+    Attributes:
+        iterations: that each copy reports, where it reports any.
+        windows: whether a response reads the iterations' windows.
+    """
+
+    iterations: int
+    windows: bool
+
+
+def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
+    """The verdict on a run's record (protocol/journal.md).
+
+    `failed`: no success, or not the iterations that were asked for. `impossible`: it used more CPU time than there was.
+    `contaminated`: a neighbor or the hypervisor took at least 2 % of the CPU time that it wanted, a neighbor had one of
+    its CPUs for 2 % of its time, or something of `held_up` did. `undecided`: nothing was measured that could tell;
+    where something bounds it, the bound is told. So is a run whose windows are few and far between (`sparse`).
+
+    Args:
+        record: of the run.
+        asked: what the study asks of it; None judges the machine alone.
+    """
+    run = record["run"]
+    if run["status"] != "ok":
+        return Judgment("failed", [cause("status", None, "", run["reason"] or run["status"])])
+    if asked and (wrong := _not_as_asked(record, asked)):
+        return Judgment("failed", [cause("iterations", None, "", wrong)])
+    if too_much := list(impossible(record, n_cpus(record))):
+        return Judgment("impossible", too_much)
+    if causes := _disturbed(record):
+        if asked and asked.windows and is_sparse(record) and small(causes):
+            return Judgment("undecided", unplaced(record, causes))
+        return Judgment("contaminated", causes)
+    if run["wall_ns"] is None or run["cpu_ns"] is None:
+        return Judgment("undecided", [cause("no figures", None, "", "neither its time nor its CPU time is known")])
+    plain = _without_records(record) if no_records(run) else Judgment("clean")
+    if plain.verdict == "clean" and (unclear := [*_unclear(record)]):
+        return Judgment("undecided", unclear)
+    return plain
+
+
+def _disturbed(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    run = record["run"]
+    causes = [*preempted(run), *held_up(run), *crowded(record)]
+    if not any(one["cause"] == "neighbor" for one in causes):
+        causes += kept_out(record, for_sure=True)
+    return causes
+
+
+def _unclear(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What may have disturbed a run that has switch records, and nobody can tell."""
+    run = record["run"]
+    yield from kernel_threads(run)
+    yield from unplaced_neighbor(run)
+    yield from steal_at_most(run)
+    yield from kept_out(record, for_sure=False)
+    yield from bounds(run)
+
+
+def _not_as_asked(record: Mapping[str, Any], asked: Asked) -> str:
+    """A run with other iterations than asked for measured something else."""
+    iterations = record.get("iterations") or ()
+    if silent := _silent(record["copies"], {part["copy"] for part in iterations}):
+        return f"copy {min(silent)} reported no iteration of {asked.iterations}, and others did"
+    if odd := [part for part in iterations if list(part["index"]) != list(range(len(part["index"])))]:
+        return f"copy {odd[0]['copy']} numbered its iterations otherwise than 0, 1, 2, ..."
+    counts = {len(part["index"]) for part in iterations}
+    wrong = sorted(counts - {asked.iterations})
+    if wrong:
+        return f"reported {wrong[0]} of {asked.iterations} iterations"
+    if not counts and asked.windows and asked.iterations > 1:
+        return f"reported no iteration, asked for {asked.iterations}"
+    return ""
+
+
+def _silent(copies: Sequence[Mapping[str, Any]], reported: Collection[int]) -> list[int]:
+    """Copies of a command of which others reported: half of a treatment is another treatment."""
+    commands = {copy.get("command", 0) for copy in copies if copy["copy"] in reported}
+    return [copy["copy"] for copy in copies if copy.get("command", 0) in commands and copy["copy"] not in reported]
+
+
+def _without_records(record: Mapping[str, Any]) -> Judgment:
+    """Without switch records, the busy time of the CPUs bounds what neighbors can have had; enough from 2 s on."""
+    run, why = record["run"], _why_not(record)
+    if (used := busy(run)) is None:
+        return Judgment("undecided", [cause("no switch records", None, "", why)])
+    wall, most = run["wall_ns"] or 0, max(0, used - run["cpu_ns"]) + BUSY_TICKS * n_cpus(record) * TICK_NS
+    if wall >= BUSY_NS and not blamed(most, run):
+        return Judgment("clean")
+    bound = most / wanted(run, most)
+    text = f"{why}; others used the CPUs for less than {100 * bound:.0f} % of the CPU time that it wanted"
+    return Judgment("undecided", [cause("no switch records", bound, "of wanted, at most", text)])
+
+
+def _why_not(record: Mapping[str, Any]) -> str:
+    """Why waiting for a CPU was not measured, in the probe's words."""
+    if lost := record["run"].get("n_lost_records"):
+        return f"the kernel dropped {lost} records"
+    told = (*(record["run"].get("degraded") or ()), *record["header"]["degraded"])
+    reasons = [part["why"] for part in told if "records" in part["what"]]
+    return reasons[0] if reasons else "waiting for a CPU was not measured"

@@ -1,0 +1,122 @@
+"""Who had the CPUs while the run was ready to use them: neighbors, the kernel's threads, the hypervisor."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scalograph.verdict.cause import SHARE, TICK_NS, cause
+
+# Less than this share of the time that a run took is never blamed: of the little that a sleeping program wants any
+# tick is a lot.
+OF_WALL = 0.005
+# Whoever took less of it is not named.
+_TELLING = 0.1
+# Steal is counted in ticks: a single one says nothing about a short run.
+_STEAL_TICKS = 3
+
+
+def preempted(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Causes that contaminate: other processes, the probe, and the hypervisor. `run`: figures of its record."""
+    yield from _neighbor(run)
+    yield from observed(run)
+    yield from _steal(run)
+
+
+def kernel_threads(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The kernel's threads work for the run (its pages, its packets) as well as for neighbors: nobody can tell."""
+    taken = _named(run, "kernel")
+    if blamed(taken, run):
+        share = taken / wanted(run, taken)
+        names = _names(run, kernel=True)
+        text = f"{names} had {100 * share:.1f} % of the CPU time that it wanted, on its behalf or not"
+        yield cause("kernel threads", share, "of wanted, at most", text)
+
+
+def unplaced_neighbor(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """One CPU was taken, and nobody knows on which ones the kernel's threads and the probe had their part of it."""
+    taken, wall = max(run.get("neighbor_per_cpu_ns") or (), default=0), run["wall_ns"] or 0
+    most = min(taken, _by_others(run, run["neighbor_ns"]))
+    if most > 0 and most >= SHARE * wall:
+        text = f"one CPU was taken by {_names(run)} for {100 * most / wall:.1f} % of its time at most"
+        yield cause("neighbor", most / wall, "of time, at most", text)
+
+
+def steal_at_most(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Too few ticks of steal to blame, which may be a tick more: in a short run that is much."""
+    stolen, least = run["steal_ns"] or 0, _STEAL_TICKS * TICK_NS
+    most = stolen + TICK_NS
+    if 0 < stolen < least and blamed(most, run):
+        share = most / wanted(run, most)
+        text = f"the hypervisor took the CPU for less than {100 * share:.1f} % of the CPU time that it wanted"
+        yield cause("steal", share, "of wanted, at most", text)
+
+
+def observed(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the probe itself took while the run was ready: its own doing, and a disturbance all the same."""
+    taken = _named(run, "observer")
+    if blamed(taken, run):
+        share = taken / wanted(run, taken)
+        text = f"the probe itself had {100 * share:.1f} % of the CPU time that it wanted"
+        yield cause("observer", share, "of wanted", text)
+
+
+def blamed(taken_ns: float, run: Mapping[str, Any]) -> bool:
+    """Whether so much taken CPU time disturbs a run with these figures."""
+    wall = run["wall_ns"] or 0
+    return taken_ns > 0 and taken_ns >= SHARE * wanted(run, taken_ns) and taken_ns >= OF_WALL * wall
+
+
+def wanted(run: Mapping[str, Any], taken: float) -> float:
+    """CPU time in ns that the run would have had: what it used, and what was taken."""
+    return float((run["cpu_ns"] or 0) + taken)
+
+
+def _neighbor(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What processes took that are not the run's: of the whole run, or of the thread that had it worst."""
+    taken, wall = _by_others(run, run["neighbor_ns"]), run["wall_ns"] or 0
+    worst = _by_others(run, max(run.get("neighbor_per_cpu_ns") or (), default=0))
+    if blamed(taken, run):
+        share = taken / wanted(run, taken)
+        text = f"preempted by {_names(run)} for {100 * share:.1f} % of the CPU time that it wanted"
+        yield cause("neighbor", share, "of wanted", text)
+    elif worst > 0 and worst >= SHARE * wall:
+        share = worst / wall if wall else 1.0
+        text = f"one CPU was taken by {_names(run)} for {100 * share:.1f} % of its time, and the rest may have waited"
+        yield cause("neighbor", share, "of time", text)
+
+
+def _steal(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Of the whole run, or of the CPU that lost most: the threads of the others may wait for the one there."""
+    stolen, wall = run["steal_ns"] or 0, run["wall_ns"] or 0
+    worst, least = run.get("worst_steal_ns") or 0, _STEAL_TICKS * TICK_NS
+    if stolen >= least and blamed(stolen, run):
+        share = stolen / wanted(run, stolen)
+        text = f"the hypervisor took the CPU for {100 * share:.1f} % of the CPU time that it wanted"
+        yield cause("steal", share, "of wanted", text)
+    elif worst >= least and worst >= SHARE * wall:
+        share = worst / wall if wall else 1.0
+        text = f"the hypervisor took one CPU for {100 * share:.1f} % of the time, and the rest may have waited"
+        yield cause("steal", share, "of time", text)
+
+
+def _by_others(run: Mapping[str, Any], taken_ns: int | None) -> float:
+    """Less what the kernel's threads had, and the probe: by name, or, where nobody has one, all the time it used."""
+    return max(0, (taken_ns or 0) - _named(run, "kernel") - _by_observer(run))
+
+
+def _by_observer(run: Mapping[str, Any]) -> int:
+    """With hundreds of threads it is half of what was taken."""
+    known = run.get("neighbors") is not None
+    return _named(run, "observer") if known else run.get("observer_ns") or 0
+
+
+def _named(run: Mapping[str, Any], kind: str) -> int:
+    return sum(neighbor["taken_ns"] for neighbor in run.get("neighbors") or () if neighbor.get(kind))
+
+
+def _names(run: Mapping[str, Any], kernel: bool = False) -> str:
+    """Those who took a tenth of it and more, by name; most of it may be of processes that have ended."""
+    every = [n for n in run.get("neighbors") or () if n["kernel"] == kernel and not n.get("observer")]
+    least = _TELLING * sum(n["taken_ns"] for n in every)
+    found = [n["name"] or "processes that have ended" for n in every if n["taken_ns"] >= least > 0]
+    names = list(dict.fromkeys(found))
+    return " and ".join(names[:2]) + (" and others" if len(names) > 2 else "") if names else "someone else"

@@ -1,0 +1,52 @@
+"""The golden documents of protocol/examples, one a line: findings as a report reads them."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from scalograph.protocol.findings import Findings
+
+PROTOCOL = Path(__file__).resolve().parents[2] / "protocol"
+LINES = (PROTOCOL / "examples" / "findings.jsonl").read_text(encoding="utf-8").splitlines()
+REJECTED = (PROTOCOL / "examples" / "findings_rejected.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+def documented() -> set[str]:
+    """The fields of the document, as the first table of findings.md has them."""
+    page = (PROTOCOL / "findings.md").read_text(encoding="utf-8")
+    return set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+
+
+@pytest.mark.parametrize("number", range(len(LINES)))
+def test_a_golden_document_survives_the_round_trip(number: int) -> None:
+    given = json.loads(LINES[number])
+    assert json.loads(Findings.model_validate_json(LINES[number]).model_dump_json()) == given
+
+
+def test_every_field_of_the_page_is_told_by_some_golden_document() -> None:
+    documents = [json.loads(line) for line in LINES]
+    assert {field for document in documents for field, value in document.items() if value} == documented()
+    assert documented() == set(Findings.model_fields)
+    questions = {document["study"]["question"] for document in documents}
+    assert questions == {"sweep", "effective-cpus", "cliff", "break-even"}
+
+
+def test_a_field_of_a_later_version_is_ignored() -> None:
+    given = json.loads(LINES[0])
+    later = {**given, "verse": 1, "trust": {**given["trust"], "verse": 2}}
+    assert Findings.model_validate(later) == Findings.model_validate(given)
+
+
+@pytest.mark.parametrize("line", REJECTED)
+def test_a_golden_broken_document_is_refused_where_it_is(line: str) -> None:
+    """`fields` take the place of those of the first golden document; `without` names one that it then lacks."""
+    golden = json.loads(line)
+    document: dict[str, Any] = {**json.loads(LINES[0]), **golden.get("fields", {})}
+    document.pop(golden.get("without"), None)
+    with pytest.raises(ValidationError) as caught:
+        Findings.model_validate(document)
+    assert [".".join(map(str, error["loc"])) for error in caught.value.errors()] == [golden["where"]]

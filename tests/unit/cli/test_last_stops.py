@@ -1,0 +1,78 @@
+"""The seam between stops 4 and 5: the report is made of findings.json, and of nothing else."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from scalograph.cli import last_stops
+from scalograph.errors import ProtocolError
+from scalograph.protocol.results import Results
+
+KEPT = Path(__file__).parents[3] / "studies" / "descriptor-cliff" / "example" / "journal.jsonl.gz"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copy(KEPT, tmp_path)
+    return tmp_path
+
+
+def aged(file: Path, seconds: int) -> None:
+    """Make a file that much older, or newer where it is negative."""
+    made = file.stat().st_mtime_ns - seconds * 10**9
+    os.utime(file, ns=(made, made))
+
+
+def test_without_its_journal_the_report_is_the_same(folder: Path) -> None:
+    first, page = last_stops.report(folder)
+    before = page.read_bytes()
+    Results(folder).journal.unlink()
+    page.unlink()
+    again, _ = last_stops.report(folder)
+    assert page.read_bytes() == before
+    assert again == first
+
+
+def test_findings_are_made_anew_only_where_something_is_newer(folder: Path) -> None:
+    _, file = last_stops.analyze(folder)
+    file.write_text(file.read_text().replace("At which number", "At what number"))
+    found, page = last_stops.report(folder)
+    assert found.study.title.startswith("At what number") and "At what number" in page.read_text()
+    aged(Results(folder).journal, -10)
+    found, page = last_stops.report(folder)
+    assert found.study.title.startswith("At which number") and "At what number" not in page.read_text()
+
+
+def test_a_profile_that_came_later_is_taken_in(folder: Path) -> None:
+    last_stops.analyze(folder)
+    profile = folder / "profile.json"
+    profile.write_text("{}")
+    aged(profile, -10)
+    found, _ = last_stops.report(folder)
+    assert any(warning.startswith("profile.json: ") for warning in found.warnings)
+
+
+def test_a_second_journal_in_the_folder_is_not_taken_for_the_first(folder: Path) -> None:
+    last_stops.analyze(folder)
+    second = folder / "other.jsonl.gz"
+    shutil.copy(KEPT, second)
+    aged(second, 10)
+    assert last_stops.is_current(folder) and not last_stops.is_current(second)
+
+
+def test_broken_findings_are_refused_with_what_makes_them_anew(folder: Path) -> None:
+    _, file = last_stops.analyze(folder)
+    file.write_text("{}")
+    with pytest.raises(ProtocolError, match=r"findings\.json: broken findings: study: .*scalograph analyze") as refused:
+        last_stops.report(folder)
+    assert len(str(refused.value).splitlines()) == 1
+    file.write_text("nothing")
+    with pytest.raises(ProtocolError, match="Invalid JSON"):
+        last_stops.report(folder)
+
+
+def test_with_neither_findings_nor_a_journal_there_is_nothing_to_report(tmp_path: Path) -> None:
+    with pytest.raises(ProtocolError, match=r"journal\.jsonl: no such file"):
+        last_stops.report(tmp_path)

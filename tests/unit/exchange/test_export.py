@@ -1,0 +1,87 @@
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from scalograph.errors import HostError, StudyError
+from scalograph.exchange.export import observations, write
+from scalograph.findings import table
+
+from ..findings.test_table import TREATMENTS
+from ..findings.test_table import write as write_journal
+from ..records import record
+from ..study.example import VALID
+
+TWICE = VALID.replace("runs = 3", "runs = 3\niterations = 2")
+
+
+def frame(tmp_path: Path, text: str = TWICE) -> pl.DataFrame:
+    iterations = [(0.0, 1.0, 7), (2.0, 1.5, 7)]
+    runs = [(TREATMENTS[0], record(2.0, iterations=iterations)), (TREATMENTS[1], record(status="failed", reason="x"))]
+    return observations(table.load(write_journal(tmp_path / "journal.jsonl", runs, text)))
+
+
+def test_one_row_for_each_observation_with_all_factors(tmp_path: Path) -> None:
+    made = frame(tmp_path)
+    assert made.columns == [
+        "run", "block", "replicate", "warmup", "status", "verdict", "threads", "lock", "response", "iteration", "value",
+        "unit",
+    ]  # fmt: skip
+    wall = made.filter(pl.col("response") == "wall")
+    assert wall["value"].to_list() == [0.0, 2.0]  # a zero was measured
+    assert wall["iteration"].to_list() == [0, 1]
+    assert wall["unit"].to_list() == ["s", "s"]
+
+
+def test_a_failed_run_keeps_its_row(tmp_path: Path) -> None:
+    (failed,) = frame(tmp_path).filter(pl.col("status") == "failed").to_dicts()
+    assert failed["value"] is None and failed["lock"] == "cas" and failed["verdict"] == "failed"
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_both_forms_hold_the_same(tmp_path: Path, ending: str) -> None:
+    made = frame(tmp_path)
+    file = tmp_path / f"out{ending}"
+    write(made, file)
+    again = pl.read_csv(file) if ending == ".csv" else pl.read_parquet(file)
+    assert again.columns == made.columns and again["value"].to_list() == made["value"].to_list()
+
+
+def test_text_that_a_spreadsheet_would_run_is_quoted(tmp_path: Path) -> None:
+    made = frame(tmp_path).with_columns(pl.lit("=cmd()").alias("lock"))
+    write(made, tmp_path / "out.csv")
+    assert "'=cmd()" in (tmp_path / "out.csv").read_text()
+
+
+def test_a_factor_may_be_called_like_a_column(tmp_path: Path) -> None:
+    text = VALID.replace("[factors.lock]", "[factors.run]").replace("lock", "run")
+    grid = [{"threads": 1, "run": "none"}]
+    file = write_journal(
+        tmp_path / "journal.jsonl", [(grid[0], record())], text, design={"treatments": grid, "runs": [3]}
+    )
+    made = observations(table.load(file))
+    assert made["factor.run"].to_list() == ["none", "none"] and made["run"].to_list() == ["r0", "r0"]
+
+
+def test_another_ending_and_a_missing_folder(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"one of \.csv, \.parquet"):
+        write(frame(tmp_path), tmp_path / "out.xlsx")
+    with pytest.raises(HostError, match="cannot be written"):
+        write(frame(tmp_path), tmp_path / "none" / "out.csv")
+
+
+def test_levels_that_are_numbers_stay_numbers(tmp_path: Path) -> None:
+    text = TWICE.replace('levels = ["none", "cas"]', "levels = [0.5, 2]")
+    runs = [({"threads": 1, "lock": level}, record(2.0, iterations=[(1.0, 1.0, 7)] * 2)) for level in (0.5, 2)]
+    made = observations(table.load(write_journal(tmp_path / "journal.jsonl", runs, text)))
+    assert made["lock"].dtype == pl.Float64 and set(made["lock"]) == {0.5, 2.0}
+
+
+def test_a_disk_that_is_read_only_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, *_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    for name in ("replace", "unlink"):
+        monkeypatch.setattr(Path, name, refuse)
+    with pytest.raises(HostError, match=r"out\.csv: cannot be written: .*Read-only file system"):
+        write(pl.DataFrame({"a": [1]}), tmp_path / "out.csv")

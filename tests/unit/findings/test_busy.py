@@ -1,0 +1,97 @@
+"""A study that goes on by CPU time where the machine is busy."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scalograph.cli.last_stops import exit_code
+from scalograph.protocol.findings import Findings
+from scalograph.questions.assemble import findings
+
+from ..records import record
+from .made import ONE_FACTOR, Made, at, loaded
+
+N_BLOCKS = 8
+
+
+def study(n_disturbed: int, n_impossible: int = 0) -> Made:
+    """Blocks of threads 1 and 2; the last of the blocks are disturbed: twice the time, and 1 % more CPU time."""
+    made = []
+    for block in range(N_BLOCKS):
+        for n in (1, 2):
+            busy = block >= N_BLOCKS - n_disturbed
+            wall, cpu = (2.0 / n, 1.01) if busy else ((1 + block / 1000) / n, 1.0)
+            cpu = 50.0 if block < n_impossible else cpu
+            made.append(({"threads": n}, record(wall, cpu, cpus=(0, 1, 2, 3), neighbor_s=1.0 if busy else 0.0)))
+    return made
+
+
+def found(tmp_path: Path, made: Made, when_busy: str = "cpu-time", text: str = ONE_FACTOR) -> Findings:
+    read = loaded(tmp_path, made, text)
+    protocol = read.study.protocol.model_copy(update={"when_busy": when_busy})
+    return findings(replace(read, study=read.study.model_copy(update={"protocol": protocol})))
+
+
+def test_cpu_times_count_disturbed_runs_and_wall_times_do_not(tmp_path: Path) -> None:
+    shown = at(found(tmp_path, study(3)), 2).responses
+    assert (shown["cpu"].estimate.n, shown["wall"].estimate.n) == (8, 5)
+    assert shown["wall"].estimate.value == pytest.approx(0.501, abs=0.001)
+    assert shown["cpu"].estimate.value == pytest.approx(1.004, abs=0.001)
+
+
+@pytest.mark.parametrize("when_busy", ["report", "stop"])
+def test_otherwise_both_leave_them_out(tmp_path: Path, when_busy: str) -> None:
+    shown = at(found(tmp_path, study(3), when_busy), 2).responses
+    assert (shown["cpu"].estimate.n, shown["wall"].estimate.n) == (5, 5)
+
+
+def test_impossible_runs_count_for_neither(tmp_path: Path) -> None:
+    shown = at(found(tmp_path, study(3, n_impossible=2)), 2).responses
+    assert (shown["cpu"].estimate.n, shown["wall"].estimate.n) == (6, 3)
+
+
+def test_the_flag_and_the_doubt_say_which_times_leave_them_out(tmp_path: Path) -> None:
+    told = found(tmp_path, study(3))
+    assert at(told, 2).flags == ["3 of 8 runs contaminated, left out of all but CPU times"]
+    assert (
+        told.trust.causes[0]
+        == "6 of 16 runs were disturbed (they are left out of all but CPU times where enough clean ones remain)"
+    )
+
+
+def test_too_busy_is_a_doubt_by_cpu_time_and_a_reject_otherwise(tmp_path: Path) -> None:
+    by_cpu = found(tmp_path, study(6)).trust
+    assert by_cpu.level == "doubt"
+    assert by_cpu.sentence == (
+        "Be careful: 12 of 16 runs were disturbed, so the study went on by CPU time. Do not believe wall times and "
+        "speedups, only CPU time, a little too long where neighbors used the caches."
+    )
+    assert found(tmp_path, study(6), "report").trust.level == "reject"
+
+
+def test_a_study_that_reads_no_cpu_time_is_rejected_all_the_same(tmp_path: Path) -> None:
+    text = ONE_FACTOR + '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n'
+    assert found(tmp_path, study(6), text=text).trust.level == "reject"
+
+
+def test_a_study_of_cpu_time_is_not_short_of_runs(tmp_path: Path) -> None:
+    text = ONE_FACTOR + '\n[responses.cpu]\nfrom = "window.cpu"\nunit = "s"\n'
+    assert exit_code(found(tmp_path, study(6), text=text)) == 0
+    assert exit_code(found(tmp_path, study(6), "report", text)) == 5
+
+
+def test_a_believed_study_says_which_times_leave_them_out(tmp_path: Path) -> None:
+    made = [*study(1), *[run for _ in range(2) for run in study(0)]]
+    assert found(tmp_path, made).trust.sentence.startswith(
+        "Believe it: 48 runs, 2 of them disturbed and left out of all but CPU times"
+    )
+
+
+@pytest.mark.parametrize(("when_busy", "is_doubted"), [("cpu-time", False), ("report", True)])
+def test_runs_that_count_are_not_lost(tmp_path: Path, when_busy: str, is_doubted: bool) -> None:
+    text = ONE_FACTOR + '\n[responses.cpu]\nfrom = "window.cpu"\nunit = "s"\n'
+    ((_, clean), *_) = study(0)
+    made = 2 * [(t, run if t["threads"] == 1 else clean) for t, run in study(6)]
+    causes = found(tmp_path, made, when_busy, text).trust.causes
+    assert any("quiet moments" in cause for cause in causes) is is_doubted

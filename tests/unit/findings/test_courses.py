@@ -1,0 +1,122 @@
+"""What iterations did, beside the numbers that they make."""
+
+from pathlib import Path
+
+import pytest
+
+from scalograph.findings.whole_run import UNLIKE, WARNING
+
+from ..records import record
+from .made import ONE_FACTOR, Made, at, found_in
+
+TEXT = ONE_FACTOR.replace("runs = 3", "runs = 3\niterations = 60\nwarmup = 5")
+
+
+def study(*courses: list[float]) -> Made:
+    """Three blocks of threads 1 and 2, whose iterations take these times."""
+    runs = []
+    for block in range(3):
+        for n, times in zip((1, 2), courses, strict=True):
+            windows = [(t * (1 + 0.002 * ((i + block) % 3)) / n, t, 7) for i, t in enumerate(times)]
+            runs.append(({"threads": n}, record(sum(times) + 1, sum(times), cpus=(0, 1, 2, 3), iterations=windows)))
+    return runs
+
+
+def test_flat_iterations_are_no_news(tmp_path: Path) -> None:
+    found = found_in(tmp_path, study([1.0] * 60, [1.0] * 60), TEXT)
+    assert [point.flags for point in found.curves[0].points] == [[], []]
+
+
+def test_a_warm_up_within_the_declared_one_is_no_news(tmp_path: Path) -> None:
+    warming = [3.0] * 5 + [1.0] * 55
+    found = found_in(tmp_path, study(warming, warming), TEXT)
+    assert [point.flags for point in found.curves[0].points] == [[], []]
+
+
+def test_a_longer_warm_up_is_flagged_and_doubted(tmp_path: Path) -> None:
+    found = found_in(tmp_path, study([1.0] * 60, [2.0] * 25 + [1.0] * 35), TEXT)
+    assert at(found, 2).flags == ["still warming up in 3 of 3 runs: steady from iteration 25 on"]
+    assert "1 of 2 treatments warm up for more iterations than the 5 left out" in found.trust.causes
+    assert found.trust.level == "doubt"
+
+
+def test_a_run_that_thinks_between_its_iterations_has_no_time_as_a_whole(tmp_path: Path) -> None:
+    text = TEXT.replace("warmup = 5", 'warmup = 5\nthink = "10ms"')
+    found = found_in(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), text)
+    assert at(found, 2).flags == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
+    assert at(found, 2).responses["wall"].estimate.value == pytest.approx(0.5, rel=0.01)
+
+
+def test_no_steady_state_is_flagged_and_doubted(tmp_path: Path) -> None:
+    found = found_in(tmp_path, study([1.0] * 60, [1.0] * 52 + [1.5] * 8), TEXT)
+    assert at(found, 2).flags == ["no steady state in 3 of 3 runs: the time of the whole run is given"]
+    assert found.trust.causes[0] == (
+        "1 of 2 treatments reach no steady state in most of their runs: whole-run times stand for them and for all of "
+        "their curves, start-up and warm-up included"
+    )
+
+
+def test_a_slowdown_is_told(tmp_path: Path) -> None:
+    found = found_in(tmp_path, study([1.0] * 60, [0.5] * 10 + [1.0] * 50), TEXT)
+    assert "becomes slower in 3 of 3 runs before it is steady" in at(found, 2).flags
+
+
+UNSTEADY = [1.0] * 52 + [1.5] * 8
+CPUS = TEXT.replace("[protocol]", '[factors.cpus]\ncontrol = "cpus"\nlevels = [1, 2]\n\n[protocol]')
+
+
+def test_a_curve_without_a_steady_state_gives_whole_run_times_on_all_its_points(tmp_path: Path) -> None:
+    found = found_in(tmp_path, study([1.0] * 60, UNSTEADY), TEXT)
+    wall = {n: at(found, n).responses["wall"].estimate for n in (1, 2)}
+    assert wall[1].value == pytest.approx(61.0) and wall[2].value == pytest.approx(65.0)
+    assert at(found, 2).responses["cpu"].estimate.value == pytest.approx(64.0)
+    assert all(WARNING in estimate.warnings for estimate in wall.values())
+    gain = at(found, 2).speedup
+    assert gain and gain.value == pytest.approx(61 / 65)
+    assert at(found, 1).flags == [
+        "the time of the whole run is given, because another point of this curve has no steady state"
+    ]
+
+
+def test_a_minority_of_unsteady_runs_leaves_the_median(tmp_path: Path) -> None:
+    made = study([1.0] * 60, [1.0] * 60)
+    made[1] = study([1.0] * 60, UNSTEADY)[1]
+    found = found_in(tmp_path, made, TEXT)
+    assert at(found, 2).responses["wall"].estimate.value == pytest.approx(0.501, abs=0.002)
+    assert at(found, 2).flags == ["no steady state in 1 of 3 runs: the median iteration stands for none"]
+    assert found.trust.level == "believe"
+
+
+def test_a_response_that_reads_no_window_is_left_as_it_is(tmp_path: Path) -> None:
+    text = TEXT + '\n[responses.rate]\nfrom = "value.rate"\nunit = "1/s"\nbetter = "higher"\n'
+    made = study([1.0] * 60, UNSTEADY)
+    for _, run in made:
+        run["values"] = [{"copy": 0, "values": {"rate": [7.0]}}]
+    found = found_in(tmp_path, made, text)
+    assert at(found, 2).responses["rate"].estimate.value == pytest.approx(7.0)
+    assert at(found, 2).flags == ["no steady state in 3 of 3 runs: the median iteration stands for none"]
+    assert "1 of 2 treatments reach no steady state in most of their runs" in found.trust.causes
+
+
+def on_cpus(jump_on_two: float) -> Made:
+    """The study on one CPU, and on two; with a jump above 1 the runs on two have no steady state."""
+    steady, jumping = study([1.0] * 60, [1.0] * 60), study([1.0] * 52 + [jump_on_two] * 8, [1.0] * 60)
+    pairs = zip(steady, jumping, strict=True)
+    return [({**t, "cpus": i + 1}, run) for pair in pairs for i, (t, run) in enumerate(pair)]
+
+
+def test_baselines_of_two_kinds_of_time_are_not_compared(tmp_path: Path) -> None:
+    found = found_in(tmp_path, on_cpus(1.5), CPUS)
+    (shown,) = [table for table in found.tables if table.id == "baseline-across-cpus"]
+    assert shown.rows[0][-2].value is None and shown.rows[0][-2].warnings == (UNLIKE,)
+    assert shown.rows[0][-1] == "undecided"
+    assert not any("CPU time depends" in text for text in found.trust.causes)
+    (shown,) = [t for t in found_in(tmp_path, on_cpus(1.0), CPUS).tables if t.id == "baseline-across-cpus"]
+    assert shown.rows[0][-2].value == pytest.approx(1.0)
+
+
+def test_a_sentence_does_not_compare_two_kinds_of_time(tmp_path: Path) -> None:
+    text = CPUS.replace("[baseline]\nthreads = 1\n", "")
+    wish = '\n[[tables]]\ntitle = "Times"\nrows = "cpus"\nresponse = "wall"\nwhere = { threads = 1 }\n'
+    told = found_in(tmp_path, on_cpus(1.5), text + wish).answer
+    assert told == ["Times: some rows give whole-run times and others the median of iterations, which do not compare."]

@@ -1,0 +1,55 @@
+"""Notes of the journal, and the noise of the machine since its floor was kept."""
+
+from typing import Any
+
+import pytest
+
+from scalograph.findings.machine_notes import notes
+from scalograph.findings.residue import residue
+from scalograph.findings.table import Row, Table
+from scalograph.protocol.noise_floor import Recheck
+from scalograph.study.load import parse
+
+from ..study.example import VALID
+
+
+def table(texts: list[str], rows: list[Row] | None = None, noise: Recheck | None = None) -> Table:
+    return Table(parse(VALID), "hash", {}, [], [], rows or [], texts, noise=noise)
+
+
+def look(**changes: Any) -> Recheck:
+    fields = {
+        "sd_log_percent": 4.0, "df": 9.0, "median_s": 0.2, "n": 10, "kept_sd_log_percent": 2.0, "kept_median_s": 0.2,
+        "kept_at": "2026-01-01T00:00:00Z", "changed": "no", "moved": "no", "sentence": "the noise is another",
+    }  # fmt: skip
+    return Recheck.model_validate({**fields, **changes})
+
+
+def test_one_busy_block_is_told_as_it_is_and_many_in_one_sentence() -> None:
+    one = "block 2 began on a busy machine: used by others: CPU 0 50 %"
+    assert list(notes(table(["first", one]))) == ["first", one]
+    assert list(notes(table(["block 1 began on a quiet machine after waiting 9 s"]))) == []
+    told = list(notes(table([one, "first", one.replace("2", "3")])))
+    assert told == [f"2 blocks and rounds of repeats began on a busy machine; first: {one}", "first"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "n"), [({}, 0), ({"changed": "higher"}, 1), ({"moved": "faster"}, 1), ({"changed": "unknown"}, 0)]
+)
+def test_noise_that_changed_since_it_was_kept_is_told(changes: dict[str, Any], n: int) -> None:
+    assert list(notes(table([], noise=look(**changes)))) == ["the noise is another"] * n
+
+
+def row(frequency: int | None) -> Row:
+    return Row(
+        "r", 0, 0, False, {}, "ok", None, "clean", (), {}, {}, setup=("p", "b", "c", "o", "0"), frequency_hz=frequency
+    )
+
+
+@pytest.mark.parametrize(
+    ("frequencies", "told"),
+    [([3_000_000_000, 2_000_000_000], True), ([3_000_000_000, 2_800_000_000], False), ([None, 1_000_000_000], False)],
+)
+def test_frequencies_that_differ_by_a_tenth_are_residue(frequencies: list[int | None], told: bool) -> None:
+    found = residue(table([], [row(frequency) for frequency in frequencies]))
+    assert found == (["frequency: 2.00 to 3.00 GHz at the end of runs; fix the governor"] if told else [])

@@ -1,0 +1,84 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.findings.reproduce import reproduce
+from scalograph.study.load import load, parse
+from scalograph.study.model import Study
+from scalograph.study.quick import quickened
+from scalograph.study.shipped import shipped_study
+
+from ..study.example import VALID
+
+QUICK = (
+    VALID.replace("./prog", "prog")
+    + '\n[quick]\nprotocol = { runs = 2, budget = "1min" }\n\n[quick.factors]\nthreads = [1, 2]\n'
+)
+
+
+def started(study: Study, **options: Any) -> Study:
+    return study.model_copy(update={"protocol": study.protocol.model_copy(update=options)})
+
+
+@pytest.mark.parametrize(
+    ("run", "line"),
+    [
+        (parse(QUICK), "scalograph run study.toml"),
+        (quickened(parse(QUICK)), "scalograph run study.toml --quick"),
+        (started(quickened(parse(QUICK)), budget_s=60.0), "scalograph run study.toml --quick"),
+        (started(quickened(parse(QUICK)), budget_s=90.0), "scalograph run study.toml --quick --budget 90s"),
+        (started(parse(QUICK), budget_s=0.5), "scalograph run study.toml --budget 0.5s"),
+        (
+            started(parse(QUICK), budget_runs=9, wait_quiet_s=600.0),
+            "scalograph run study.toml --max-runs 9 --wait-quiet 600s",
+        ),
+        (started(parse(QUICK), when_busy="stop"), "scalograph run study.toml --when-busy stop"),
+    ],
+)
+def test_options_are_told_from_the_declaration(tmp_path: Path, run: Study, line: str) -> None:
+    copy = tmp_path / "study.toml"
+    copy.write_text(QUICK)
+    assert reproduce(run, copy) == [line, "scalograph report ."]
+
+
+def test_a_command_that_is_looked_for_where_the_caller_was_is_called_from_there(tmp_path: Path) -> None:
+    copy = tmp_path / "study.toml"
+    copy.write_text(QUICK.replace("[workload]\n", '[workload]\ncwd = "caller"\n'))
+    line = "scalograph run RESULTS/study.toml --quick    # from the folder where it was started"
+    assert reproduce(quickened(load(copy)), copy)[0] == line
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        {"use": "sleepy"},
+        {"use": None, "command": ["./prog"]},
+        {"use": None, "command": ["sh", "-c", "{here}/prog"]},
+        {"prepare": ["bin/clear"]},
+    ],
+)
+def test_a_study_that_brings_its_program_is_called_from_its_own_folder(
+    tmp_path: Path, workload: dict[str, Any]
+) -> None:
+    study, copy = parse(QUICK), tmp_path / "study.toml"
+    copy.write_text(QUICK)
+    study = study.model_copy(update={"workload": study.workload.model_copy(update=workload)})
+    assert reproduce(study, copy)[0] == "scalograph run study.toml    # from the study's own folder"
+
+
+def test_a_declaration_that_cannot_be_read_leaves_the_options_out(tmp_path: Path) -> None:
+    copy = tmp_path / "study.toml"
+    copy.write_text("version = 2\n")
+    assert reproduce(parse(QUICK), copy)[0] == "scalograph run study.toml"
+    assert reproduce(parse(QUICK), tmp_path / "none.toml") == ["scalograph report ."]
+
+
+def test_a_study_that_ships_is_called_by_its_name_unless_it_was_changed(tmp_path: Path) -> None:
+    file = shipped_study("thread-scaling") / "study.toml"
+    study, copy = load(file), tmp_path / "study.toml"
+    assert reproduce(quickened(study), copy)[0] == "scalograph study thread-scaling --quick"
+    copy.write_bytes(file.read_bytes())
+    assert reproduce(study, copy)[0] == "scalograph study thread-scaling"
+    copy.write_text(file.read_text() + "# mine\n")
+    assert reproduce(study, copy)[0] == "scalograph run study.toml"

@@ -1,0 +1,75 @@
+"""A study that asks for precision: which rule, which score, and what the answer says of it."""
+
+from pathlib import Path
+
+import pytest
+
+from scalograph.analysis.stopping import SEQUENTIAL, Stopping
+from scalograph.cli.last_stops import exit_code
+from scalograph.design.grid import GridPlanner
+from scalograph.design.resolve import design
+from scalograph.design.sequential import SequentialPlanner
+from scalograph.errors import StudyError
+from scalograph.findings.stopping_rule import score, stopping
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.questions.planners import planner_of
+from scalograph.study.load import parse
+
+from ..findings.made import ONE_FACTOR, at, found_in
+from ..records import record
+from ..study.example import VALID
+
+ASKED = VALID.replace("runs = 3", 'runs = 16\nprecision = "1%"\niterations = 3\nwarmup = 1')
+HOST = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+
+
+def test_the_rule_is_the_studys() -> None:
+    assert stopping(parse(ASKED)) == Stopping(0.01, 16, 0.95)
+    assert stopping(parse(VALID)) is None
+
+
+@pytest.mark.parametrize("runs", ["", "runs = 8"])
+def test_a_precision_that_could_never_end_a_study_is_refused(runs: str) -> None:
+    with pytest.raises(StudyError, match=r"protocol.runs: [58] beside precision, expected at least 9, .*give 100, say"):
+        parse(VALID.replace("runs = 3", f'{runs}\nprecision = "1%"'))
+    parse(VALID.replace("runs = 3", 'runs = 9\nprecision = "1%"\n') + "[quick]\nprotocol = { runs = 2 }\n")
+
+
+def test_the_planner_follows_the_wish() -> None:
+    assert isinstance(planner_of(design(parse(ASKED), HOST)), SequentialPlanner)
+    assert isinstance(planner_of(design(parse(VALID), HOST)), GridPlanner)
+
+
+def test_the_score_is_that_of_the_table() -> None:
+    found = record(iterations=[(5.0, 1.0, 7), (1.0, 1.0, 7), (3.0, 1.0, 7)])
+    assert score(parse(ASKED), found) == 2.0
+    assert score(parse(ASKED.replace("iterations = 3", "iterations = 4")), record(iterations=[])) == 1.0
+
+
+def made(n_blocks: int) -> list[tuple[dict[str, object], dict[str, object]]]:
+    return [
+        ({"threads": n}, record((1 + 0.001 * (i % 3)) / n, cpus=(0, 1, 2, 3))) for i in range(n_blocks) for n in (1, 2)
+    ]
+
+
+def test_a_treatment_that_is_precise_is_not_short_of_runs(tmp_path: Path) -> None:
+    text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "1%"')
+    found = found_in(tmp_path, made(25), text)
+    assert SEQUENTIAL in at(found, 2).responses["wall"].estimate.warnings
+    assert SEQUENTIAL not in at(found, 2).responses["cpu"].estimate.warnings
+    assert found.runs.n_short == 0
+    assert found.trust.level == "believe"
+
+
+def test_a_precision_that_was_missed_is_a_doubt_and_no_lack_of_runs(tmp_path: Path) -> None:
+    text = ONE_FACTOR.replace("runs = 3", 'runs = 25\nprecision = "0.001%"')
+    found = found_in(tmp_path, made(25), text)
+    assert found.trust.level == "doubt"
+    assert "2 of 2 treatments did not reach the precision that was asked for, +-0.001 %" in found.trust.sentence
+    assert exit_code(found) == 0
+
+
+def test_one_that_is_not_is(tmp_path: Path) -> None:
+    text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "0.001%"')
+    noisy = found_in(tmp_path, [*made(25), ({"threads": 4}, record(0.2, status="failed", reason="x"))], text)
+    assert noisy.runs.n_short == 1  # made() asks for what it has: of the failed one there is none

@@ -1,0 +1,58 @@
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.findings import table
+from scalograph.protocol import journal
+from scalograph.questions.assemble import findings
+
+from ..findings.test_table import TREATMENTS, write
+from ..records import record
+from ..study.example import VALID
+
+
+def drawn(wall_s: float, busy_ns: int) -> dict[str, Any]:
+    timeline = {"bin_ns": 1000, "cpus": [0], "busy_ns": [[busy_ns]], "waiting_ns": [0], "tasks": []}
+    return {**record(wall_s), "timeline": timeline}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Two treatments with timelines, one whose run nearest the median has none."""
+    walls = [(1.0, 10), (1.1, 11), (1.5, 15)]
+    runs = [(treatment, drawn(*found)) for found in walls for treatment in TREATMENTS[:2]]
+    runs += [(TREATMENTS[2], record(1.1)), (TREATMENTS[2], drawn(3.0, 30)), (TREATMENTS[2], record(1.0))]
+    return write(tmp_path / "journal.jsonl", runs)
+
+
+def test_the_run_nearest_the_median_stands_for_its_treatment(file: Path) -> None:
+    found = findings(table.load(file)).timelines
+    assert [t.run for t in found] == ["r2", "r3", "r7"]
+    assert [t.timeline["busy_ns"] for t in found] == [[[11]], [[11]], [[30]]]
+    assert found[0].treatment == TREATMENTS[0]
+
+
+def test_a_compressed_journal_and_one_without_observations_give_the_same(file: Path) -> None:
+    packed = file.with_name("journal.jsonl.gz")
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert findings(table.load(packed, keep_observations=False)) == findings(table.load(file))
+
+
+def test_lines_are_picked_without_reading_the_others(file: Path) -> None:
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*lines[:2], b"not JSON\n", *lines[3:]]))
+    found = journal.pick(file, {2, 4})
+    assert [(n, event["run"]) for n, event in found.items()] == [(2, "r0"), (4, "r2")]
+
+
+def test_a_pivot_needs_one_treatment_in_each_cell(tmp_path: Path) -> None:
+    wish = '[[tables]]\ntitle = "t"\nrows = "threads"\nresponse = "wall"\n'
+    runs = [(t, record(t["threads"] * factor)) for t in TREATMENTS for factor in (1.0, 1.01)]
+    for more, cells in (('columns = "lock"\n', 2), ('where = { lock = "cas" }\n', 1), ("", 0)):
+        (pivot, *_) = findings(table.load(write(tmp_path / "journal.jsonl", runs, VALID + wish + more))).tables
+        assert [row[0] for row in pivot.rows] == [1, 2, 4]
+        values = [[cell.value for cell in row[1:]] for row in pivot.rows]
+        wanted = [[pytest.approx(n, rel=0.01)] * cells or [None] for n in (1, 2, 4)]
+        assert values == wanted

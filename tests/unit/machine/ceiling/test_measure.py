@@ -1,0 +1,157 @@
+"""The ceiling from records, without a run; and what is kept of it."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.design.planner import Run
+from scalograph.errors import StudyError
+from scalograph.machine.ceiling import kept
+from scalograph.machine.ceiling.kept import (
+    KeptCeiling,
+    ceiling_file,
+    key,
+    machine_ceiling,
+    read_ceiling,
+)
+from scalograph.machine.ceiling.measure import RUNS, measured, planned_ceiling
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.machine_ceiling import WORDS, Ceiling, Timed
+
+from ...records import record
+from .made import ceiling, timed
+
+
+def host_of(n: int, **more: Any) -> HostFacts:
+    return HostFacts(cpus=tuple(CpuFact(cpu=i, core=i) for i in range(n)), cpu_model="AMD EPYC", **more)
+
+
+TWO = host_of(2)
+
+
+class Scaling:
+    """A host on which each kind takes 0.2 s on one CPU and this on two; runs of `disturbed` kinds lose their CPU."""
+
+    def __init__(self, on_two: Mapping[str, float], disturbed: str = "", failed: str = "") -> None:
+        self.on_two, self.disturbed, self.failed, self.n = on_two, disturbed, failed, 0
+
+    def measure(self, run: Run) -> Mapping[str, Any]:
+        self.n += 1
+        kind, n = str(run.treatment["kind"]), int(run.treatment["cpus"])
+        if kind == self.failed:
+            return record(status="failed", reason="no more processes")
+        seconds = (0.2 if n == 1 else self.on_two[kind]) * (1 + self.n % 3 / 1000)
+        taken = 0.1 if kind == self.disturbed else 0.0
+        cpus = tuple(range(n))
+        return record(seconds + 0.01, seconds, neighbor_s=taken, cpus=cpus, iterations=[(seconds, seconds, 1)])
+
+
+EVEN = dict.fromkeys(WORDS, 0.1) | {"memory": 0.16, "lock": 0.5}
+
+
+def test_each_kind_on_one_cpu_and_on_all() -> None:
+    told: list[tuple[int, int]] = []
+    found = measured(planned_ceiling(TWO), Scaling(EVEN), lambda done, of: told.append((done, of)))
+    assert set(found.kinds) == set(WORDS) and found.is_sound
+    assert [part.n_cpus for part in found.kinds["memory"]] == [1, 2]
+    assert found.speedups("memory")[2].speedup.value == pytest.approx(1.25, rel=0.01)
+    assert found.speedups("lock")[2].speedup.value == pytest.approx(0.4, rel=0.01)
+    assert told[-1] == (2 * RUNS * len(WORDS),) * 2 and len(told) == told[-1][0]
+
+
+def test_powers_of_two_and_all_unless_told_otherwise() -> None:
+    def levels(planned: Any) -> set[int]:
+        return {treatment["cpus"] for treatment in planned.design.treatments}
+
+    assert levels(planned_ceiling(host_of(6))) == {1, 2, 4, 6}
+    assert levels(planned_ceiling(host_of(6), [3])) == {1, 3}
+    with pytest.raises(StudyError, match="7 exceeds the 6 CPUs"):
+        planned_ceiling(host_of(6), [7])
+
+
+def test_disturbed_runs_are_made_again_and_flagged_where_nothing_else_is_left() -> None:
+    found = measured(planned_ceiling(TWO), Scaling(EVEN, disturbed="fork"))
+    fork = found.kinds["fork"]
+    assert [(part.falls_back, part.n_disturbed, len(part.scores)) for part in fork] == [(True, 2 * RUNS, 2 * RUNS)] * 2
+    assert not found.is_sound and not found.kinds["memory"][0].falls_back
+
+
+def test_a_kind_that_fails_has_no_ceiling() -> None:
+    found = measured(planned_ceiling(TWO), Scaling(EVEN, failed="fork"))
+    assert {part.n_failed for part in found.kinds["fork"]} == {RUNS}
+    assert found.speedups("fork") == {} and found.speedups("memory")
+
+
+def test_an_interrupted_run_ends_it() -> None:
+    class Interrupted:
+        def measure(self, run: Run) -> Mapping[str, Any]:
+            return record(status="interrupted")
+
+    with pytest.raises(KeyboardInterrupt):
+        measured(planned_ceiling(TWO), Interrupted())
+
+
+def test_another_baseline() -> None:
+    made = Ceiling(kinds={"memory": (timed(1, 0.4), timed(2, 0.2), timed(4, 0.1))})
+    assert made.speedups("memory", 2)[4].speedup.value == pytest.approx(2, rel=0.01)
+    assert made.speedups("memory", 3) == {} and made.speedups("none") == {}
+
+
+@pytest.fixture
+def measuring(monkeypatch: pytest.MonkeyPatch) -> list[Ceiling]:
+    """Ceilings that a measurement gives next."""
+    given = [ceiling()]
+    monkeypatch.setattr(kept, "ceiling", lambda facts, probe, told=None: given.pop(0))
+    return given
+
+
+def test_kept_and_not_measured_again(tmp_path: Path, measuring: list[Ceiling]) -> None:
+    environ, probe = {"XDG_STATE_HOME": str(tmp_path)}, ("/bin/true",)
+    first = machine_ceiling(TWO, probe, environ=environ)
+    assert first.warnings == () and measuring == []
+    assert machine_ceiling(TWO, probe, environ=environ) == first
+
+
+def test_another_machine_kernel_or_probe_is_measured_anew(tmp_path: Path, measuring: list[Ceiling]) -> None:
+    environ, other = {"XDG_STATE_HOME": str(tmp_path)}, ceiling({"arithmetic": 1.5})
+    machine_ceiling(TWO, ("/bin/true",), environ=environ)
+    measuring.append(other)
+    assert machine_ceiling(host_of(2, kernel="7.0"), ("/bin/true",), environ=environ) == other
+    assert len({key(TWO, ("/bin/true",)), key(TWO, ("/bin/sh",)), key(host_of(3), ("/bin/true",))}) == 3
+
+
+def test_fresh_measures_in_any_case(tmp_path: Path, measuring: list[Ceiling]) -> None:
+    environ, other = {"XDG_STATE_HOME": str(tmp_path)}, ceiling({"arithmetic": 1.5})
+    machine_ceiling(TWO, ("/bin/true",), environ=environ)
+    measuring.append(other)
+    assert machine_ceiling(TWO, ("/bin/true",), fresh=True, environ=environ) == other
+
+
+def test_a_disturbed_one_is_told_and_not_kept(tmp_path: Path, measuring: list[Ceiling]) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    measuring[:] = [Ceiling(kinds={"fork": (timed(1, 0.2, falls_back=True),)})]
+    found = machine_ceiling(TWO, ("/bin/true",), environ=environ)
+    assert "not kept" in found.warnings[0] and read_ceiling(environ) is None
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, measuring: list[Ceiling]) -> None:
+    (tmp_path / "scalograph").write_text("a file")
+    (warning,) = machine_ceiling(TWO, ("/bin/true",), environ={"XDG_STATE_HOME": str(tmp_path)}).warnings
+    assert "cannot be written" in warning and "XDG_STATE_HOME" in warning
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"key": "x"}', json.dumps({"key": "x", "ceiling": {"kinds": {"a": [{}]}}})])
+def test_what_cannot_be_read_is_nothing(tmp_path: Path, text: str) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    ceiling_file(environ).parent.mkdir()
+    ceiling_file(environ).write_text(text)
+    assert read_ceiling(environ) is None
+
+
+def test_scores_without_their_blocks_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected one for each of 1 scores"):
+        Timed(n_cpus=1, scores=(0.1,))
+    assert KeptCeiling(key="x", ceiling=ceiling()).ceiling.is_sound

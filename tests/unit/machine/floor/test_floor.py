@@ -1,0 +1,121 @@
+"""The floor of runs whose noise is known: what counts, what was left out and why, and whether A equals B."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from scalograph.findings.table import Row, Table
+from scalograph.machine.floor.cells import rows as in_words
+from scalograph.machine.floor.floor import (
+    difference,
+    floor,
+    part,
+    reference,
+)
+from scalograph.study.load import parse
+from scalograph.study.shipped import shipped_study
+
+NEIGHBOR = {"cause": "neighbor", "amount": 0.4, "unit": "of wanted", "text": "preempted by cc1 for 40.0 % of it"}
+
+
+def rows(scores: np.ndarray, n_cpus: int = 1) -> Iterator[Row]:
+    """A and B in turn, two in each block; `scores` of shape (blocks, 2)."""
+    for block, pair in enumerate(scores):
+        for label, score in zip("AB", pair, strict=True):
+            yield Row(
+                run=f"{n_cpus}{label}{block}", block=block, replicate=block, warmup=False,
+                treatment={"label": label, "cpus": n_cpus}, status="ok", reason=None, verdict="clean", causes=(),
+                observations={}, scores={"wall": float(score)},
+            )  # fmt: skip
+
+
+def changed(row: Row, **changes: object) -> Row:
+    from dataclasses import replace
+
+    return replace(row, **changes)  # type: ignore[arg-type]
+
+
+def quiet(sd: float = 0.01, blocks: int = 50, seed: int = 20264) -> np.ndarray:
+    return 0.2 * np.exp(np.random.default_rng(seed).normal(0, sd, (blocks, 2)))
+
+
+def test_a_quiet_machine() -> None:
+    found = part(list(rows(quiet())), 1)
+    assert (found.n, found.n_disturbed, found.n_failed, found.n_runs) == (100, 0, 0, 100)
+    assert found.spread and found.spread.low and found.spread.high
+    assert found.spread.low < 1.0 < found.spread.high
+    assert found.median_s == pytest.approx(0.2, rel=0.01)
+    assert list(found.detectable_percent) == [3, 5, 10, 20]
+    assert found.difference and not found.difference.is_false and found.difference.n == 50
+    assert found.reference and (found.reference.n, found.reference.runs) == (10, 10)
+
+
+def test_disturbed_runs_are_left_out_by_cause_and_slow_ones_are_not() -> None:
+    scores = quiet()
+    scores[3, 0], scores[7, 1] = 0.4, 0.4  # one with a cause, one without
+    every = list(rows(scores))
+    every[6] = changed(every[6], verdict="contaminated", causes=(NEIGHBOR,))
+    every[9] = changed(every[9], status="failed", verdict="failed", scores={})
+    found = part(every, 1)
+    assert (found.n, found.n_disturbed, found.n_failed) == (98, 1, 1)
+    assert found.causes == {"neighbor": 1} and found.worst == NEIGHBOR["text"]
+    assert found.difference and found.difference.n == 48
+    assert found.spread and found.spread.sd_log_percent > 5  # the slow run without a cause counts
+
+
+def test_a_difference_of_a_and_b_is_an_objection() -> None:
+    scores = quiet()
+    scores[:, 0] *= 1.05
+    found = floor(table(list(rows(scores))))
+    assert found.one and found.one.difference and found.one.difference.is_false
+    (said,) = found.warnings
+    assert said.startswith("on 1 CPU A differs from B by") and said.endswith("the method is wrong")
+
+
+def test_a_drift_cancels_between_a_and_b() -> None:
+    """6 % over the study, on both alike."""
+    scores = quiet() * np.exp(np.linspace(0, 0.06, 50))[:, None]
+    found = floor(table(list(rows(scores))))
+    assert found.warnings == ()
+    assert found.one and found.one.spread and found.one.reference
+    assert found.one.reference.spread.sd_log_percent < found.one.spread.sd_log_percent
+
+
+def test_false_objections_are_rare() -> None:
+    """1 % of A/A studies by chance: 5 of 500, and hardly ever more than 14."""
+    found = [difference(list(rows(quiet(blocks=20, seed=seed)))) for seed in range(500)]
+    assert sum(one is not None and one.is_false for one in found) <= 14
+
+
+def test_a_busy_machine_has_no_floor() -> None:
+    every = [changed(row, verdict="contaminated", causes=(NEIGHBOR,)) for row in rows(quiet())]
+    found = floor(table(every))
+    assert found.one and (found.one.spread, found.one.difference, found.one.reference) == (None, None, None)
+    assert found.warnings == ("on 1 CPU only 0 of 100 runs count: too few for a floor",)
+    shown = dict(line[:2] for line in in_words(found))
+    assert shown["runs differ by (sd of logs)"] == shown["A over B (99 %)"] == shown["median time"] == "not known"
+
+
+def test_one_part_for_each_number_of_cpus() -> None:
+    found = floor(table([*rows(quiet(), 8), *rows(quiet(0.03), 1)]))
+    assert [part.n_cpus for part in found.parts] == [1, 8]
+    lines = list(in_words(found))
+    assert lines[0] == ["the same work", "on 1 CPU", "on 8 CPUs"]
+    assert {len(line) for line in lines} == {3}
+    assert [line[0] for line in lines if line[0].startswith("smallest")] == [
+        f"smallest effect, {n} runs each" for n in (3, 5, 10, 20)
+    ]
+
+
+def test_stretches_need_enough_runs() -> None:
+    scores = list(quiet().ravel())
+    assert reference(scores[:29]) is None
+    assert reference([0.2] * 100) is None
+    found = reference(scores[:39])
+    assert found and found.n == 3
+
+
+def table(rows: list[Row]) -> Table:
+    study = parse((shipped_study("noise-floor") / "study.toml").read_text())
+    return Table(study, "h", {"n_cpus": 2}, [], [], rows=rows)

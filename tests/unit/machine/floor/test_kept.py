@@ -1,0 +1,80 @@
+"""What is kept: read by earlier releases, and what they wrote read here."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scalograph.machine.doctor import examine
+from scalograph.machine.floor.kept import (
+    KeptNoise,
+    keep_noise,
+    noise_file,
+    read_noise,
+)
+from scalograph.protocol.noise_floor import Floor
+
+from ...control.trees import planted
+from .test_floor import floor, quiet, rows, table
+
+# The fields of release 0.1.0: all required but the last of each pair of machine facts.
+EARLIER = {
+    "study": "thread-scaling", "at": "2026-01-02T03:04:05Z", "sd_log_percent": 1.25, "minimum_detectable_percent": 2.5,
+    "n": 10, "cpu_model": "AMD EPYC", "n_cpus": 2, "kernel": "6.18.44",
+}  # fmt: skip
+FLOOR = floor(table([*rows(quiet()), *rows(quiet(0.03), 2)]))
+
+
+def kept(measured: Floor = FLOOR) -> KeptNoise:
+    return KeptNoise.model_validate({**EARLIER, "study": "noise-floor", "results": "/r", "floor": measured})
+
+
+def said(tmp_path: Path) -> tuple[str, str, str]:
+    root = planted(tmp_path / "root", "two-cpu-guest")
+    report = examine(root, {"capabilities": []}, (), {"XDG_STATE_HOME": str(tmp_path), "PATH": ""}, tmp_path)
+    (check,) = [check for check in report.checks if check.name == "noise"]
+    return check.status, check.found, check.why
+
+
+def test_kept_and_read_again(tmp_path: Path) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    keep_noise(kept(), environ)
+    assert read_noise(environ) == kept()
+
+
+def test_an_earlier_file_is_read(tmp_path: Path) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    noise_file(environ).parent.mkdir()
+    noise_file(environ).write_text(json.dumps(EARLIER))
+    found = read_noise(environ)
+    assert found and (found.floor, found.results, found.sd_log_percent) == (None, None, 1.25)
+
+
+def test_an_earlier_release_finds_all_that_it_reads() -> None:
+    document = json.loads(kept().model_dump_json())
+    assert EARLIER.keys() <= document.keys()
+    assert {name: type(document[name]) for name in EARLIER} == {name: type(value) for name, value in EARLIER.items()}
+
+
+def test_doctor_tells_both_numbers_of_cpus(tmp_path: Path) -> None:
+    keep_noise(kept(), {"XDG_STATE_HOME": str(tmp_path)})
+    status, found, why = said(tmp_path)
+    assert (status, why) == ("info", "")
+    one, both = (part.spread.sd_log_percent for part in FLOOR.parts if part.spread)
+    assert found.startswith(f"runs differ by {one:.2g} % on 1 CPU, {both:.2g} % on 2 CPUs: 10 runs show effects from")
+
+
+def test_doctor_warns_of_a_floor_with_an_objection(tmp_path: Path) -> None:
+    scores = quiet()
+    scores[:, 0] *= 1.05
+    keep_noise(kept(floor(table(list(rows(scores))))), {"XDG_STATE_HOME": str(tmp_path)})
+    status, _, why = said(tmp_path)
+    assert status == "warning" and "A differs from B" in why
+
+
+@pytest.mark.parametrize("floor", [{"parts": 1}, {"parts": [{"n_cpus": 0, "n": 1}]}, []])
+def test_a_broken_floor_is_none(tmp_path: Path, floor: object) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    noise_file(environ).parent.mkdir()
+    noise_file(environ).write_text(json.dumps({**EARLIER, "floor": floor}))
+    assert read_noise(environ) is None

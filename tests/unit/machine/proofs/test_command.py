@@ -1,0 +1,92 @@
+"""What the command prints of proofs, and its exit code."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from scalograph.cli.sanity_output import closing, sanity, sentence
+from scalograph.machine.proofs.proof import Proof
+
+PROVED = Proof("gate", "No copy begins before the last one is ready", "proved", "5 copies waited")
+UNKNOWN = Proof("pinning", "A run stays", "not provable", "one CPU only", fix="start it with more")
+FAILED = Proof("crash", "A crash names its signal", "failed", "signal None", "11", "believe nothing; kept: /tmp/x")
+TAKE = "from scalograph.control.store import lock_machine\nwith lock_machine(): pass"
+
+
+@pytest.fixture(autouse=True)
+def handler() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def saying(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let the proofs be these; the command around them is the real one."""
+
+    def say(*proofs: Proof, meanwhile: Callable[[], Any] = lambda: None) -> None:
+        def prove(facts: Any, probe: Sequence[str]) -> list[Proof]:
+            meanwhile()
+            return list(proofs)
+
+        monkeypatch.setattr("scalograph.machine.proofs.proving.prove", prove)
+        monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", 300.0)
+
+    return say
+
+
+@pytest.mark.parametrize(
+    ("proofs", "code", "said"),
+    [
+        ([PROVED], 0, "1 of 1 proved, 0 failed, 0 not provable here: on this machine a run is what its record says."),
+        ([PROVED, UNKNOWN], 0, "1 of 2 proved, 0 failed, 1 not provable here: nothing was found wrong; "),
+        ([PROVED, FAILED, UNKNOWN], 3, "1 of 3 proved, 1 failed, 1 not provable here: do not rely on "),
+    ],
+)
+def test_only_a_failure_is_one(
+    proofs: list[Proof], code: int, said: str, saying: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    saying(*proofs)
+    assert sanity(json=False) == code
+    assert capsys.readouterr().out.splitlines()[-1].startswith(said)
+
+
+def test_json_holds_every_proof(saying: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
+    saying(FAILED, UNKNOWN)
+    assert sanity(json=True) == 3
+    told = json.loads(capsys.readouterr().out)
+    assert told["sentence"] == closing([FAILED, UNKNOWN])
+    assert told["proofs"][0] == {
+        "name": "crash", "what": "A crash names its signal", "status": "failed", "found": "signal None",
+        "expected": "11", "fix": "believe nothing; kept: /tmp/x",
+    }  # fmt: skip
+
+
+def test_one_plain_sentence_each() -> None:
+    assert sentence(PROVED) == "5 copies waited"
+    assert sentence(UNKNOWN) == "one CPU only; what would help: start it with more"
+    assert sentence(FAILED) == (
+        "A crash names its signal: not so. Found signal None, expected 11; believe nothing; kept: /tmp/x"
+    )
+
+
+def test_no_control_character_of_a_record_reaches_the_terminal(
+    saying: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    saying(Proof("a", "b", "proved", "found \x1b[31m"))
+    sanity(json=False)
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_the_machine_is_locked_meanwhile(saying: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
+    codes: list[int] = []
+    other = [sys.executable, "-c", TAKE]
+    saying(PROVED, meanwhile=lambda: codes.append(subprocess.run(other, capture_output=True, check=False).returncode))
+    sanity(json=False)
+    assert codes == [1]

@@ -1,0 +1,91 @@
+"""What becomes of claims: proofs, and folders that are kept or removed. The runs themselves are in end_to_end."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scalograph.errors import HostError
+from scalograph.machine.proofs.bench import Bench
+from scalograph.machine.proofs.claims import CLAIMS, Claim
+from scalograph.machine.proofs.proof import DisprovedError, NotProvableError, Proof
+from scalograph.machine.proofs.proving import prove
+from scalograph.protocol.facts import CpuFact, HostFacts
+
+HOST = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+
+
+def uses(name: str, outcome: Exception | str) -> Callable[[Bench], str]:
+    """A check that leaves results, as a study does, and comes to this."""
+
+    def check(bench: Bench) -> str:
+        folder = bench.folder / name
+        folder.mkdir(exist_ok=True)
+        bench.used.add(folder)
+        (folder / "journal.jsonl").write_text("what happened")
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    return check
+
+
+@pytest.fixture
+def proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[Proof]]:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def run(**checks: Callable[[Bench], str]) -> list[Proof]:
+        claims = tuple(Claim(name, f"{name} holds", f"doubt {name}", check) for name, check in checks.items())
+        monkeypatch.setattr("scalograph.machine.proofs.proving.CLAIMS", claims)
+        return prove(HOST, ("probe",))
+
+    return run
+
+
+def test_proved_leaves_nothing(proofs: Callable[..., list[Proof]], tmp_path: Path) -> None:
+    assert proofs(a=uses("a", "all is well")) == [Proof("a", "a holds", "proved", "all is well")]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_not_provable_says_what_would_help_and_leaves_nothing(
+    proofs: Callable[..., list[Proof]], tmp_path: Path
+) -> None:
+    (found,) = proofs(a=uses("a", NotProvableError("one CPU", "use more")))
+    assert (found.status, found.found, found.expected, found.fix) == ("not provable", "one CPU", "", "use more")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_keeps_its_own_results_and_tells_where(proofs: Callable[..., list[Proof]], tmp_path: Path) -> None:
+    first, second, third = proofs(
+        a=uses("a", "well"), b=uses("b", DisprovedError("0 survivors", "1")), c=uses("c", "well")
+    )
+    assert [first.status, second.status, third.status] == ["proved", "failed", "proved"]
+    (kept,) = tmp_path.glob("scalograph-sanity-*/*")
+    assert kept.name == "b" and (kept / "journal.jsonl").read_text() == "what happened"
+    assert (second.found, second.expected) == ("0 survivors", "1")
+    assert second.fix == f"doubt b; kept: {kept}"
+
+
+def test_a_refusal_of_the_path_is_a_failure_of_its_claim_alone(proofs: Callable[..., list[Proof]]) -> None:
+    refused = HostError("probe", "no answer", "a record", "reinstall it")
+    first, second = proofs(a=uses("a", refused), b=uses("b", "well"))
+    assert (first.status, first.found, first.expected) == ("failed", "probe: no answer", "a record")
+    assert first.fix.startswith("reinstall it; kept: ")
+    assert second.status == "proved"
+
+
+def test_a_bug_is_no_proof(proofs: Callable[..., list[Proof]], tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        proofs(a=uses("a", ZeroDivisionError()))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_room_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    with pytest.raises(HostError, match=r"results: cannot be made: .*room in TMPDIR"):
+        prove(HOST, ("probe",))
+
+
+def test_every_claim_has_a_name_of_its_own_and_a_sentence() -> None:
+    assert len({claim.name for claim in CLAIMS}) == len({claim.what for claim in CLAIMS}) == len(CLAIMS)
+    assert all(claim.what[0].isupper() and claim.doubt for claim in CLAIMS)

@@ -1,0 +1,136 @@
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from scalograph.errors import HostError, ProtocolError
+from scalograph.protocol.journal import Journal, read
+
+
+def begun(file: Path, *events: str) -> Path:
+    book = Journal(file)
+    book.append("study", protocol=1)
+    for event in events:
+        book.append("note", text=event)
+    book.close()
+    return file
+
+
+def test_events_come_back_in_order(tmp_path: Path) -> None:
+    file = begun(tmp_path / "journal.jsonl", "a", "b")
+    assert [event.get("text") for event in read(file)] == [None, "a", "b"]
+    assert all(event["at"].endswith("Z") for event in read(file))
+
+
+def test_each_event_is_on_the_disk_before_append_returns(tmp_path: Path) -> None:
+    file = tmp_path / "journal.jsonl"
+    book = Journal(file)
+    for n in range(3):
+        book.append("study", protocol=1, n=n)
+        assert len(file.read_bytes().splitlines()) == n + 1
+    book.close()
+
+
+@pytest.mark.parametrize("keep", [1, 10, -1])
+def test_a_torn_last_line_is_dropped_and_reported(tmp_path: Path, keep: int) -> None:
+    file = begun(tmp_path / "journal.jsonl", "whole", "torn")
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:-1]) + lines[-1][:keep])
+    torn: list[str] = []
+    assert [event.get("text") for event in read(file, torn)] == [None, "whole"]
+    assert len(torn) == 1 and torn[0].startswith("journal.jsonl:3: a torn last line")
+
+
+def test_appending_after_a_tear_glues_nothing_together(tmp_path: Path) -> None:
+    file = begun(tmp_path / "journal.jsonl", "whole")
+    with file.open("ab") as stream:
+        stream.write(b'{"event":"note","text":"to')
+    book = Journal(file)
+    book.append("note", text="after")
+    book.close()
+    note = "a torn last line of 26 bytes was cut off"
+    assert [event.get("text") for event in read(file)] == [None, "whole", note, "after"]
+
+
+def test_a_journal_that_is_only_opened_stays_as_it_is(tmp_path: Path) -> None:
+    file = begun(tmp_path / "journal.jsonl")
+    with file.open("ab") as stream:
+        stream.write(b"no line of ours")
+    before = file.read_bytes()
+    Journal(file).close()
+    assert file.read_bytes() == before
+
+
+def test_two_processes_never_append_to_one_journal(tmp_path: Path) -> None:
+    first = Journal(tmp_path / "journal.jsonl")
+    with pytest.raises(HostError, match=r"journal\.jsonl: another process appends to it"):
+        Journal(tmp_path / "journal.jsonl")
+    first.close()
+    Journal(tmp_path / "journal.jsonl").close()
+
+
+def test_a_compressed_journal_reads_the_same(tmp_path: Path) -> None:
+    plain = begun(tmp_path / "journal.jsonl", "a")
+    packed = tmp_path / "journal.jsonl.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert list(read(packed)) == list(read(plain))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "empty"),
+        (b"[]\n", "no event"),
+        (b"hello\n", "journal.jsonl:1: not JSON"),
+        (b'{"event":"note"}\n', "a `study` event of protocol 1"),
+        (b'{"event":"study","protocol":2}\n', "protocol 2"),
+        (b'{"event":"study","protocol":1}\n{"x":1}\n', "journal.jsonl:2"),
+        (b'{"event":"study","protocol":1}\n' + b"[" * 100_000 + b"\n", "journal.jsonl:2"),
+        (b'{"event":"study","protocol":1}\n' + b"x" * (5 << 20) + b"\n", "a line over 4 MiB"),
+        (b'{"event":"study","protocol":1}\n\xff\n', "journal.jsonl:2"),
+    ],
+)
+def test_what_is_no_journal(tmp_path: Path, content: bytes, message: str) -> None:
+    file = tmp_path / "journal.jsonl"
+    file.write_bytes(content)
+    with pytest.raises(ProtocolError, match=message.replace(".", r"\.").replace("`", ".")):
+        list(read(file))
+
+
+def test_a_missing_and_a_broken_archive(tmp_path: Path) -> None:
+    with pytest.raises(ProtocolError, match="cannot be read"):
+        list(read(tmp_path / "none.jsonl"))
+    packed = tmp_path / "journal.jsonl.gz"
+    packed.write_bytes(gzip.compress(json.dumps({"event": "study", "protocol": 1}).encode() + b"\n")[:-6])
+    with pytest.raises(ProtocolError, match="cannot be read"):
+        list(read(packed))
+
+
+def test_a_number_that_is_none_is_refused(tmp_path: Path) -> None:
+    book = Journal(tmp_path / "journal.jsonl")
+    with pytest.raises(ValueError, match="JSON"):
+        book.append("note", text=float("nan"))
+    book.close()
+
+
+def test_a_full_disk_is_a_host_error_and_the_events_before_are_safe() -> None:
+    book = Journal(Path("/dev/full"))
+    with pytest.raises(HostError, match="No space left"):
+        book.append("study", protocol=1)
+    with pytest.raises(HostError, match="No space left"):
+        book.close()
+
+
+def test_no_permission_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(HostError, match=r"cannot be written: Not a directory|No such file"):
+        Journal(tmp_path / "missing" / "journal.jsonl")
+
+
+def test_a_packed_journal_is_never_appended_to(tmp_path: Path) -> None:
+    packed = tmp_path / "journal.jsonl.gz"
+    packed.write_bytes(gzip.compress(b"x\n" * 100))
+    before = packed.read_bytes()
+    with pytest.raises(HostError, match="a packed journal"):
+        Journal(packed)
+    assert packed.read_bytes() == before

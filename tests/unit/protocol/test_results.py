@@ -1,0 +1,50 @@
+"""A folder of results: written whole or not at all, on any file system."""
+
+from pathlib import Path
+
+import pytest
+
+from scalograph.errors import HostError, ProtocolError
+from scalograph.protocol import results
+
+
+def test_a_file_system_without_links_costs_the_link_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, target: str) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.chdir(tmp_path)
+    assert results.create("small").warning is None
+    monkeypatch.setattr(Path, "symlink_to", refuse)
+    made = results.create("small")
+    assert made.folder.is_dir()
+    assert made.warning and "latest: no such link could be made (Operation not permitted)" in made.warning
+
+
+def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "findings.json"
+    file.write_text("old")
+
+    def refuse(self: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(HostError, match=r"findings\.json: cannot be written: No space left"):
+        results.write_text(file, "new")
+    assert file.read_text() == "old" and list(tmp_path.iterdir()) == [file]
+
+
+def test_a_folder_that_is_a_file_is_a_host_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(HostError, match="cannot be made"):
+        results.create("small", tmp_path / "file" / "results")
+
+
+@pytest.mark.parametrize(("asked", "missing"), [("nosuch", "nosuch"), (".", "journal.jsonl"), ("no.jsonl", "no.jsonl")])
+def test_what_is_missing_is_named_as_it_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, missing: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ProtocolError, match=rf"^{missing}: no such file, expected a results folder or a journal"):
+        results.journal_of(Path(asked))
+    (tmp_path / "journal.jsonl").touch()
+    assert results.journal_of(Path()) == results.journal_of(Path("journal.jsonl")) == Path("journal.jsonl")

@@ -1,0 +1,223 @@
+"""A study that asks for effective CPUs, from its file to its findings, on a simulated machine of twelve."""
+
+import json
+import math
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.cli import last_stops
+from scalograph.design.planner import Run
+from scalograph.errors import Exit, StudyError
+from scalograph.protocol import journal
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.findings import Findings
+from scalograph.run import session
+from scalograph.run.session import Conducted, Plan
+from scalograph.study.load import parse
+
+from ... import searched
+from ...records import record
+from ...searched import Simulated
+
+HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(12)))
+BIN_NS = 20_000_000
+STUDY = """\
+version = 1
+name = "cores"
+title = "How many?"
+question = "effective-cpus"
+work = "total"
+seed = 3
+[workload]
+command = ["true"]
+[factors.cpus]
+control = "cpus"
+levels = "1:all"
+[responses.wall]
+from = "window.wall"
+unit = "s"
+"""
+THREADS = STUDY.replace('work = "total"', 'work = "per-worker"').replace('"true"', '"true", "{threads}"')
+THREADS = THREADS.replace('[factors.cpus]\ncontrol = "cpus"\nlevels = "1:all"', '[factors.threads]\nlevels = "1:12"')
+
+
+@dataclass
+class Machine(Simulated):
+    """A host on which a program keeps at most `cap` CPUs busy; where `workers`, each of them does the same."""
+
+    cap: int
+    believed: int | None = None
+    workers: bool = False
+    failing: tuple[int, ...] = ()
+    busy_first: bool = False  # somebody else has half of the first CPU, and leaves the others alone
+
+    def measure(self, run: Run) -> Mapping[str, Any]:
+        self.made.append(run)
+        n = int(run.treatment.get("cpus", run.treatment.get("threads", 1)))
+        busy = min(n, self.cap)
+        wall = (math.ceil(n / self.cap) if self.workers else 1 / busy) * math.exp(0.01 * math.sin(9 * len(self.made)))
+        wall *= 2 if self.busy_first and n == 1 else 1
+        mask = tuple(range(12 if self.workers else n))
+        values = {"believed_cpus": [float(self.believed)]} if self.believed else None
+        found = record(wall, wall * busy, cpus=mask, values=values, status="failed" if n in self.failing else "ok")
+        found["timeline"] = timeline(wall, busy)
+        return found
+
+
+def timeline(wall_s: float, busy: int) -> dict[str, Any]:
+    n = math.ceil(wall_s * 1e9 / BIN_NS)
+    return {"source": "records", "bin_ns": BIN_NS, "cpus": list(range(busy)), "busy_ns": [[BIN_NS] * n] * busy,
+            "waiting_ns": [0] * n, "tasks": []}  # fmt: skip
+
+
+def planned(folder: Path, text: str = STUDY, facts: HostFacts = HOST) -> Plan:
+    return searched.planned(folder, text, facts)
+
+
+def run(folder: Path, machine: Machine, text: str = STUDY, facts: HostFacts = HOST) -> tuple[Conducted, Findings]:
+    return searched.run(folder, machine, text, facts)
+
+
+def test_a_program_that_merely_believes_in_another_number(tmp_path: Path) -> None:
+    machine = Machine(cap=2, believed=24)
+    done, found = run(tmp_path, machine)
+    (one,) = found.effective_cpus
+    assert done.reason == "complete" and 8 <= len(machine.made) <= 14
+    assert (one.k_eff, one.decided, one.with_model, one.mask, one.believed) == (2, True, True, 12, 24)
+    assert one.posterior[2] >= 0.95 and one.n == len(machine.made)
+    assert one.used is not None and one.used.value == pytest.approx(2)
+    assert one.at_once == pytest.approx([0, 0, 1]) and one.exact == pytest.approx(1)
+    assert one.limit == "pool of fixed size"
+    assert one.sentence.endswith("leaves 10 idle; it believes in 24, which does not decide")
+    assert found.answer[0].startswith("2 CPUs help (probability ")
+    assert last_stops.exit_code(found) == Exit.DONE
+
+
+def test_cpus_that_only_seem_to_help_because_the_first_is_busy(tmp_path: Path) -> None:
+    machine = Machine(cap=1, busy_first=True)
+    _, found = run(tmp_path, machine)
+    (one,) = found.effective_cpus
+    assert (one.decided, one.limit) == (False, "not sure")
+    assert one.sentence.startswith("not decided: with 2 CPUs it is 2.") and "had 1.00 of them in use" in one.sentence
+    assert one.sentence in found.trust.sentence or one.sentence in found.trust.causes
+    assert found.answer[0].startswith("Not decided")
+
+
+def test_one_that_uses_as_many_as_it_believes_in(tmp_path: Path) -> None:
+    (one,) = run(tmp_path, Machine(cap=4, believed=4))[1].effective_cpus
+    assert (one.k_eff, one.limit) == (4, "believes in another number")
+    assert one.sentence == "it believes that it has 4 CPUs, was given 12, and uses as many as it believes in"
+
+
+def test_a_quota_of_the_machine_is_named(tmp_path: Path) -> None:
+    (one,) = run(tmp_path, Machine(cap=3), facts=HOST.model_copy(update={"cpu_quota": 3.0}))[1].effective_cpus
+    assert (one.k_eff, one.quota, one.limit) == (3, 3.0, "quota")
+
+
+def test_a_quota_that_the_study_sets_is_named(tmp_path: Path) -> None:
+    text = STUDY + '[factors.share]\ncontrol = "quota"\nlevels = [3]\n'
+    (one,) = run(tmp_path, Machine(cap=3), text)[1].effective_cpus
+    assert (one.k_eff, one.quota, one.limit) == (3, 3.0, "quota")
+
+
+def test_what_it_was_told_to_use_is_named(tmp_path: Path) -> None:
+    text = STUDY.replace('"true"', '"true", "{threads}"') + "[factors.threads]\nlevels = [5]\n"
+    (one,) = run(tmp_path, Machine(cap=5), text)[1].effective_cpus
+    assert (one.k_eff, one.workers, one.limit, one.group) == (5, 5, "more CPUs than work", {"threads": 5})
+
+
+def test_the_design_holds_the_start_and_the_budget_and_the_findings_count_every_run(tmp_path: Path) -> None:
+    machine = Machine(cap=5)
+    done, found = run(tmp_path, machine, STUDY + '[protocol]\nbudget = "2min"\nbudget_runs = 30\n')
+    head, *runs = map(json.loads, done.results.design.read_text().splitlines())
+    assert (head["question"], head["most_runs"], head["budget_s"]) == ("effective-cpus", 30, 120)
+    assert [line["run"] for line in runs] == [f"e{n:04d}" for n in range(5)]
+    assert [line["treatment"] for line in runs] == [dict(run.treatment) for run in machine.made[:5]]
+    assert sum(journal.first_event(done.results.journal)["design"]["runs"]) == 5
+    assert found.runs.n_asked == found.runs.n_done == len(machine.made)
+    assert (found.runs.n_repeated, found.runs.n_short, found.runs.treatments) == (0, 0, 12)
+    figures, levels = (table for table in found.tables if table.id.startswith("effective-"))
+    assert dict(figures.rows)["help"].startswith("5 (probability ")
+    assert {row[0] for row in levels.rows} == {run.treatment["cpus"] for run in machine.made}
+    assert sum(row[4] for row in levels.rows) == len(machine.made)
+
+
+def test_levels_that_fail_are_counted_and_the_others_answer(tmp_path: Path) -> None:
+    done, found = run(tmp_path, Machine(cap=2, failing=(12,)))
+    (one,) = found.effective_cpus
+    assert (one.k_eff, one.decided, one.mask) == (2, True, 9)
+    assert "level 12 failed 2 times: left out" in found.warnings
+    assert (found.runs.n_failed, found.runs.n_empty) == (2, 1)
+    assert last_stops.exit_code(found) == Exit.TREATMENT_FAILED and done.reason == "complete"
+
+
+def test_a_program_that_always_fails_has_no_answer(tmp_path: Path) -> None:
+    done, found = run(tmp_path, Machine(cap=2, failing=tuple(range(13))))
+    (one,) = found.effective_cpus
+    assert (one.k_eff, one.decided, one.limit) == (None, False, "not sure")
+    assert found.trust.level == "reject" and done.reason == "complete"
+
+
+def test_a_budget_ends_it_without_an_answer_and_a_resume_goes_on(tmp_path: Path) -> None:
+    short = STUDY + "[protocol]\nbudget_runs = 6\n"
+    machine = Machine(cap=7)
+    done, found = run(tmp_path, machine, short)
+    assert (done.reason, len(machine.made)) == ("budget", 6)
+    assert not found.effective_cpus[0].decided and found.effective_cpus[0].sentence in found.trust.causes
+    assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
+    plan = planned(tmp_path / "study", STUDY)
+    again = session.conduct(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), [])
+    assert (again.reason, again.n_before) == ("complete", 6)
+    assert last_stops.analyze(done.results.folder)[0].effective_cpus[0].k_eff == 7
+    assert len({run.run for run in machine.made}) == len(machine.made)
+
+
+def test_threads_on_two_kernel_threads_as_published_on_twelve_cpus(tmp_path: Path) -> None:
+    (one,) = run(tmp_path, Machine(cap=2, workers=True), THREADS)[1].effective_cpus
+    assert (one.factor, one.k_eff, one.decided, one.mask, one.limit) == ("threads", 2, True, 12, "pool of fixed size")
+
+
+SWEEP = THREADS.replace('question = "effective-cpus"\n', "").replace('"1:12"', '"1:8"')
+SWEEP += "[baseline]\nthreads = 1\n[protocol]\nruns = 3\n"
+
+
+def test_a_sweep_of_workers_tells_how_many_work_at_once(tmp_path: Path) -> None:
+    found = run(tmp_path, Machine(cap=2, workers=True), SWEEP)[1]
+    (one,) = found.effective_cpus
+    assert (one.k_eff, one.decided, one.workers) == (2, True, 8)
+    assert found.answer[0].startswith("2 threads work at once (probability 100 %)")
+    steps = found.answer[0].rpartition(" The time over that of 1 is ")[2].split(", ")
+    assert [step.partition(" at ")[2].rstrip(".") for step in steps] == ["2", "3", "4"]
+    assert [float(step.partition(" at ")[0]) for step in steps] == pytest.approx([1, 2, 2], rel=0.05)
+
+
+def test_a_sweep_of_one_total_has_no_such_part(tmp_path: Path) -> None:
+    found = run(tmp_path, Machine(cap=2), SWEEP.replace("per-worker", "total"))[1]
+    assert found.effective_cpus == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("[responses", "[factors.gc]\nlevels = [1, 2]\n[responses", "factors: 2 factors of several levels: cpus, gc"),
+        ('"1:all"', "[4]", "factors: 0 factors of several levels, expected one: one program is searched"),
+        ('control = "cpus"', 'control = "nice"', "factors.cpus.control: levels of nice, expected control ="),
+        ('control = "cpus"\nlevels = "1:all"', 'levels = ["a", 2]', "factors.cpus.levels: level 'a', expected counts"),
+        ("[responses", "[protocol]\nruns = 9\n[responses", "protocol.runs: in a search, expected none"),
+        ("effective-cpus", "effective", "question: found 'effective', expected"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_when_it_is_declared(old: str, new: str, told: str) -> None:
+    with pytest.raises(StudyError) as refused:
+        parse(STUDY.replace(old, new))
+    assert any(told in str(problem) for problem in refused.value.problems), refused.value
+
+
+def test_a_host_of_one_cpu_is_refused_before_there_are_results(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"factors.cpus.levels: 1, expected at least two counts"):
+        planned(tmp_path, facts=HOST.model_copy(update={"cpus": HOST.cpus[:1]}))

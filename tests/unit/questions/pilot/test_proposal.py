@@ -1,0 +1,187 @@
+"""From the runs of a pilot to a protocol."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scalograph.design.planner import Design
+from scalograph.design.resolve import design
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.questions.pilot.prior_runs import Earlier, Seen, earlier
+from scalograph.questions.pilot.proposal import propose
+from scalograph.simulate.noise import HIGH, LOW, Noise
+from scalograph.simulate.runs import run_iterations
+from scalograph.study.load import parse
+from scalograph.study.model import Study
+
+from ...findings.test_table import TREATMENTS, write
+from ...records import record
+from ...study.example import VALID
+
+HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+ITERATED = VALID.replace("runs = 3", "runs = 20\niterations = 6\nwarmup = 1")
+START_S = 2.0
+
+
+def planned(text: str = ITERATED) -> Design:
+    return design(parse(text), HOST)
+
+
+def seen(noise: Noise, n_runs: int = 3, counted: int = 5, ends: Sequence[int] = (0, 1, 4, 5)) -> list[Seen]:
+    """Runs whose iterations take about 0.1 s, after a start of 2 s."""
+    rng, found = np.random.default_rng(8), []
+    for index in ends:
+        for walls in run_iterations(rng, 0.1, n_runs, counted, noise):
+            found.append(Seen(TREATMENTS[index], tuple(walls), START_S + float(walls.sum()), float(walls.mean())))
+    return found
+
+
+def pilot_of(runs: list[Seen], text: str = ITERATED, name: str = "hello-pilot") -> Earlier:
+    study: Study = parse(text.replace('"hello"', f'"{name}"'))
+    return Earlier(study, runs)
+
+
+def test_it_offers_three_precisions_narrowest_first() -> None:
+    found = propose(planned(), pilot_of(seen(LOW)), True)
+    assert [offer.precision for offer in found.offers] == [0.01, 0.02, 0.05]
+    runs = [offer.runs for offer in found.offers]
+    assert runs == sorted(runs, reverse=True) and runs[-1] >= 5
+    assert all(offer.half_width <= offer.precision for offer in found.offers)
+    assert found.warnings == ()
+
+
+def test_it_says_what_it_saw() -> None:
+    found = propose(planned(), pilot_of(seen(LOW, n_runs=100)), True)
+    assert (found.study, found.n_runs, found.n_treatments) == ("hello", 400, 4)
+    assert found.sd_within == pytest.approx(0.02, rel=0.1)
+    assert found.sd_between == pytest.approx(0.03, rel=0.1)
+    assert found.start_s == pytest.approx(START_S)
+    assert found.iteration_s == pytest.approx(0.1, rel=0.02)
+
+
+def test_iterations_are_those_of_kalibera_and_jones_after_warmup() -> None:
+    found = propose(planned(), pilot_of(seen(LOW, n_runs=400)), True)
+    # sqrt(2 s / 0.1 s) 2 % / 3 % = 3, and one of warm-up
+    assert {offer.iterations for offer in found.offers} == {4}
+
+
+def test_a_run_stays_far_from_its_timeout() -> None:
+    text = ITERATED.replace('"10s"', '"4.5s"')
+    loud = Noise(within=0.05, between=0.02)
+    found = propose(planned(text), pilot_of(seen(loud, n_runs=400)), True)
+    assert {offer.iterations for offer in found.offers} == {3}  # 0.25 s for those of 0.1 s, and a warm-up
+
+
+def test_time_is_that_of_the_whole_study() -> None:
+    found = propose(planned(), pilot_of(seen(LOW)), True)
+    for offer in found.offers:
+        # Six treatments, of which the two baselines run once a block, as two columns ask for.
+        run_s = START_S + (offer.iterations - 1) * 0.1
+        assert offer.expected_s == pytest.approx(6 * offer.runs * run_s, rel=0.03)
+
+
+def test_a_study_that_asks_for_precision_is_offered_that() -> None:
+    text = ITERATED.replace("runs = 20", 'runs = 20\nprecision = "3%"')
+    (offer,) = propose(planned(text), pilot_of(seen(LOW)), True).offers
+    assert offer.precision == 0.03
+    assert offer.runs >= 10  # the rule looks from the ninth run on
+
+
+def test_a_budget_chooses_among_the_offers() -> None:
+    found = propose(planned(), pilot_of(seen(LOW)), True)
+    narrow, _, wide = found.offers
+    assert found.within(None) is narrow
+    assert found.within(wide.expected_s) is wide
+    assert found.within(0.001) is wide
+
+
+def test_noise_between_runs_that_does_not_show_is_not_invented() -> None:
+    found = propose(planned(), pilot_of(seen(Noise(within=0.03, between=0.0))), True)
+    assert found.sd_between is None
+    assert {offer.iterations for offer in found.offers} == {6}
+    (told,) = found.warnings
+    assert told.startswith("noise between runs cannot be told from 0: 6 iterations stay; a pilot with ")
+
+
+def test_one_iteration_tells_no_two_noises() -> None:
+    text = ITERATED.replace("iterations = 6\nwarmup = 1", "iterations = 1")
+    found = propose(planned(text), pilot_of(seen(LOW, counted=1), text), True)
+    assert (found.sd_within, found.sd_between) == (None, None)
+    assert {offer.iterations for offer in found.offers} == {1}
+    assert found.warnings == (
+        "runs of one observation do not tell noise within runs from noise between them: 1 iterations stay",
+    )
+
+
+def test_iterations_that_the_workload_does_not_take_stay() -> None:
+    found = propose(planned(), pilot_of(seen(LOW)), False)
+    assert {offer.iterations for offer in found.offers} == {6}
+    assert found.warnings == ("the workload does not take a number of iterations: 6 stay",)
+
+
+def test_too_few_runs_propose_nothing() -> None:
+    found = propose(planned(), pilot_of(seen(LOW, n_runs=1)), True)
+    assert found.offers == () and found.sd_score is None
+    assert found.warnings == ("need >= 2 undisturbed runs of one treatment, above zero; have 4 of 4 treatments",)
+    assert found.within(None) is None
+
+
+def test_runs_that_do_not_count_are_counted() -> None:
+    found = propose(planned(), replace(pilot_of(seen(LOW)), n_left_out=3), True)
+    assert found.warnings == ("3 of 15 runs were disturbed or failed and are left out",)
+
+
+def test_what_is_out_of_reach_is_said() -> None:
+    loud = Noise(within=0.1, between=2.0)
+    found = propose(planned(), pilot_of(seen(loud)), True)
+    assert "+-1 % needs more than 10,000 runs of a treatment" in found.warnings
+    assert 0.01 not in [offer.precision for offer in found.offers]
+
+
+def test_few_clean_runs_assert_nothing_about_thousands() -> None:
+    few = seen(Noise(within=0.1, between=0.5), n_runs=2, ends=(0,))
+    (told,) = [text for text in propose(planned(), pilot_of(few), True).warnings if "+-5 %" in text]
+    why = "only 2 clean runs of 1 treatment: too few to say how many runs"
+    assert told.startswith(why) and told.endswith("would need; repeat it on a quiet machine, or with --wait-quiet 10m")
+
+
+def test_a_treatment_that_varies_more_is_named() -> None:
+    runs = [*seen(LOW, ends=(0, 1, 4)), *seen(Noise(0.02, 0.8), ends=(5,))]
+    found = propose(planned(), pilot_of(runs), True)
+    assert any(text.startswith("runs of threads=4 lock=cas vary more") for text in found.warnings)
+
+
+def test_runs_of_another_study_are_called_that() -> None:
+    found = propose(planned(), pilot_of(seen(LOW), name="other"), True)
+    assert found.warnings[0] == "the runs are those of another study, other"
+    assert propose(planned(), pilot_of(seen(HIGH), name="hello"), True).warnings[:1] != found.warnings[:1]
+
+
+def test_a_journal_gives_iterations_and_their_time(tmp_path: Path) -> None:
+    iterations = [(9.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7), (2.0, 1, 7), (2.0, 1, 7)]
+    good, late = record(19.0, iterations=iterations), record(19.0, iterations=iterations, neighbor_s=5.0)
+    runs = [(TREATMENTS[0], good), (TREATMENTS[0], late), (TREATMENTS[1], record(status="failed", reason="x"))]
+    found = earlier(write(tmp_path / "journal.jsonl", runs, ITERATED))
+    (run,) = found.runs
+    assert found.n_left_out == 2
+    assert run.treatment == TREATMENTS[0]
+    assert run.observations == pytest.approx((1.0, 3.0, 2.0, 2.0, 2.0))
+    assert run.iteration_s == pytest.approx(2.0)
+    assert run.start_s == 0.0  # no `ask` event: the clock of the day says nothing
+
+
+def test_an_iteration_costs_its_think_time_too(tmp_path: Path) -> None:
+    text = ITERATED.replace("[protocol]", '[protocol]\nthink = "500ms"')
+    runs = [(TREATMENTS[0], record(19.0, iterations=[(2.0, 1.0, 7)] * 6))] * 2
+    assert {run.iteration_s for run in earlier(write(tmp_path / "journal.jsonl", runs, text)).runs} == {2.5}
+
+
+def test_runs_of_a_program_without_iterations_have_one(tmp_path: Path) -> None:
+    runs = [(TREATMENTS[0], record(1.5)), (TREATMENTS[0], record(1.6))]
+    found = earlier(write(tmp_path / "journal.jsonl", runs))
+    assert [run.observations for run in found.runs] == [(1.5,), (1.6,)]
+    assert {run.iteration_s for run in found.runs} == {0.0}
+    assert len(found.by_treatment) == 1

@@ -1,0 +1,251 @@
+"""Probes that misbehave: each ends in one error, in bounded time and memory, and leaves no process."""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.errors import HostError, ProtocolError
+from scalograph.protocol.events import Record
+from scalograph.run.hosts import probe
+from scalograph.run.interrupts import Interrupts
+
+EXAMPLES = Path(__file__).resolve().parents[4] / "protocol" / "examples"
+GOLDEN = (EXAMPLES / "probe_events.jsonl").read_text().splitlines()
+SPEC: dict[str, Any] = json.loads((EXAMPLES / "probe_spec.jsonl").read_text().splitlines()[0])
+ANSWER = "\n".join(GOLDEN[:6]) + "\n"
+
+
+def fake(code: str) -> list[str]:
+    """A probe that runs these lines of Python, `answer` being a right answer."""
+    return [sys.executable, "-S", "-c", f"import os, sys, time\nanswer = {ANSWER!r}\n{code}"]
+
+
+def test_a_right_answer_becomes_a_record() -> None:
+    record = probe.measure(SPEC, fake("sys.stdin.readline(); print(answer, end='')"))
+    assert record.run.wall_ns == 530000000
+
+
+def test_the_specification_arrives_whole() -> None:
+    big = {**SPEC, "commands": [{"argv": ["x" * 500_000], "cwd": "/", "env": {}}]}
+    code = "line = sys.stdin.readline(); print(answer if len(line) > 500000 and line[-1] == '\\n' else '', end='')"
+    assert probe.measure(big, fake(code)).run.status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "words"),
+    [
+        ("pass", ProtocolError, "no event"),
+        ("print('hello')", ProtocolError, "hello"),
+        ("print(answer[:900], end='')", ProtocolError, "without its newline"),
+        ("print(answer.splitlines()[0])", ProtocolError, "no run event"),
+        ("print(answer.replace('r1', 'r2'), end='')", ProtocolError, "'r1'"),
+        ("print(answer, end=''); sys.exit(1)", ProtocolError, "exit code 1"),
+        ("sys.stderr.write('because'); sys.exit(7)", ProtocolError, "because"),
+        ("sys.exit(3)", ProtocolError, "JSON"),
+        ("print('x' * (5 << 20))", ProtocolError, "5242880 bytes"),
+        ("os.close(0); time.sleep(0.1); print(answer, end=''); sys.exit(9)", ProtocolError, "exit code 9"),
+    ],
+)
+def test_a_wrong_answer_is_one_error(code: str, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        probe.measure(SPEC, fake(code))
+
+
+@pytest.mark.parametrize(("code", "error"), [(2, ProtocolError), (3, HostError)])
+def test_a_refusal_keeps_its_four_texts(code: int, error: type[Exception]) -> None:
+    with pytest.raises(error) as caught:
+        probe.measure(SPEC, fake(f"print({GOLDEN[-1]!r}); sys.exit({code})"))
+    expected = "commands[0].cpus: CPU 64, expected a CPU of this host: 0-1; lower the level or choose another host"
+    assert str(caught.value) == expected
+
+
+def failed(record: Record) -> str:
+    """Why a run without an answer failed."""
+    assert (record.run.status, record.copies) == ("failed", [])
+    return record.run.reason or ""
+
+
+def test_an_endless_answer_is_cut_off_and_the_run_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "MAX_RECORD_BYTES", 1 << 20)
+    record = probe.measure(SPEC, fake("while True: print('x' * 1000)"))
+    assert "at most 1048576 bytes" in failed(record)
+
+
+def test_a_killed_probe_is_a_failed_run_that_tells_who_measured() -> None:
+    killed = probe.measure(SPEC, fake("os.kill(os.getpid(), 9)"))
+    assert "signal 9" in failed(killed) and killed.header.probe == "unknown"
+    late = probe.measure(SPEC, fake("print(answer.splitlines()[0], flush=True); os.kill(os.getpid(), 9)"))
+    assert "signal 9" in failed(late) and late.header.probe == json.loads(GOLDEN[0])["probe"]
+
+
+def test_endless_complaints_are_read_and_not_kept() -> None:
+    record = probe.measure(SPEC, fake("sys.stderr.write('x' * (8 << 20)); print(answer, end='')"))
+    assert record.run.status == "ok"
+
+
+@pytest.mark.parametrize("code", ["time.sleep(600)", "os.close(1); os.close(2); time.sleep(600)"])
+def test_a_silent_probe_is_given_up_and_gone(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "GRACE_S", 0.5)
+    began: list[int] = []
+    monkeypatch.setattr(probe.ProbeProcess, "_end", ended(began, probe.ProbeProcess._end))
+    record = probe.measure({**SPEC, "timeout_ns": 100_000_000}, fake(code))
+    assert "no end after 0.6 s" in failed(record)
+    assert began
+    for pid in began:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def ended(pids: list[int], wrapped: Callable[[probe.ProbeProcess], None]) -> Callable[[probe.ProbeProcess], None]:
+    def end(self: probe.ProbeProcess) -> None:
+        pids.append(self.process.pid)
+        wrapped(self)
+
+    return end
+
+
+def test_a_probe_that_does_not_start_is_a_host_error(tmp_path: Path) -> None:
+    with pytest.raises(HostError, match="No such file"):
+        probe.measure(SPEC, [str(tmp_path / "nothing")])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_goes_to_the_probe_and_its_record_still_comes(number: signal.Signals, tmp_path: Path) -> None:
+    began, sent = tmp_path / "began", signal.SIGTERM if number == signal.SIGHUP else number
+    code = f"""
+import signal
+def interrupted(number, frame):
+    print(answer.replace('"ok"', '"interrupted"'), end='', flush=True)
+    os._exit(0)
+signal.signal({int(sent)}, interrupted)
+open({str(began)!r}, 'w').close()
+time.sleep(60)"""
+    told: list[int] = []
+    before = signal.getsignal(number)
+    with sending(number, began.exists):
+        record = probe.measure(SPEC, fake(code), told.append)
+    assert record.run.status == "interrupted"
+    assert told == [sent]
+    assert signal.getsignal(number) is before
+
+
+def test_a_signal_while_the_probe_was_started_goes_to_it_too() -> None:
+    with Interrupts(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGTERM)
+        probe.measure(SPEC, fake("time.sleep(60)"))
+
+
+@pytest.mark.parametrize("late", ["print(answer, end='')", "sys.exit(1)"])
+def test_a_signal_at_the_wrong_time_is_not_lost(late: str, tmp_path: Path) -> None:
+    began = tmp_path / "began"
+    code = f"""
+import signal
+def ignore(number, frame):
+    {late}
+    sys.stdout.flush()
+    os._exit(0)
+signal.signal(signal.SIGINT, ignore)
+open({str(began)!r}, 'w').close()
+time.sleep(60)"""
+    with sending(signal.SIGINT, began.exists), pytest.raises(KeyboardInterrupt):
+        probe.measure(SPEC, fake(code))
+
+
+def test_a_second_ctrl_c_kills_the_probe(tmp_path: Path) -> None:
+    began, first = tmp_path / "began", tmp_path / "first"
+    code = f"""
+import signal
+signal.signal(signal.SIGINT, lambda n, f: open({str(first)!r}, 'w').close())
+open({str(began)!r}, 'w').close()
+while True: time.sleep(60)"""
+    with sending(signal.SIGINT, began.exists), sending(signal.SIGINT, first.exists), pytest.raises(KeyboardInterrupt):
+        probe.measure(SPEC, fake(code))
+
+
+def test_a_second_sighup_kills_no_probe(tmp_path: Path) -> None:
+    began, first = tmp_path / "began", tmp_path / "first"
+    code = f"""
+import signal
+def interrupted(number, frame):
+    open({str(first)!r}, 'w').close()
+    time.sleep(0.5)
+    print(answer.replace('"ok"', '"interrupted"'), end='', flush=True)
+    os._exit(0)
+signal.signal(signal.SIGTERM, interrupted)
+open({str(began)!r}, 'w').close()
+while True: time.sleep(60)"""
+    with sending(signal.SIGHUP, began.exists), sending(signal.SIGHUP, first.exists):
+        assert probe.measure(SPEC, fake(code)).run.status == "interrupted"
+
+
+class sending:  # noqa: N801 (reads as a word where it is used)
+    """Sends this process a signal once something is so."""
+
+    def __init__(self, number: int, when: Callable[[], bool]) -> None:
+        self.thread = threading.Thread(target=self.send, args=(number, when))
+
+    def send(self, number: int, when: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 30
+        while not when() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.kill(os.getpid(), number)
+
+    def __enter__(self) -> None:
+        self.thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.thread.join()
+
+
+def test_outside_the_main_thread_a_run_is_carried_out_too() -> None:
+    found: list[str] = []
+
+    def run() -> None:
+        found.append(probe.measure(SPEC, fake("print(answer, end='')")).run.status)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert found == ["ok"]
+
+
+def test_the_probe_is_in_a_session_of_its_own() -> None:
+    code = "print(answer.replace('4711', str(os.getsid(0))), end='')"
+    assert probe.measure(SPEC, fake(code)).copies[0].pid != os.getsid(0)
+
+
+def executable(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_probe_is_found_by_name_then_beside_then_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "prefix"))
+    path = {"PATH": str(tmp_path / "path")}
+    fallback = probe.find_probe(path)
+    assert fallback.argv == probe.DEGRADED
+    assert fallback.warning is not None
+    on_path = executable(tmp_path / "path" / probe.PROGRAM)
+    assert probe.find_probe(path) == probe.ProbeProgram((str(on_path),))
+    beside = executable(tmp_path / "prefix" / "bin" / probe.PROGRAM)
+    assert probe.find_probe(path) == probe.ProbeProgram((str(beside),))
+    named = executable(tmp_path / "named")
+    assert probe.find_probe({**path, "SCALOGRAPH_PROBE": str(named)}) == probe.ProbeProgram((str(named),))
+    with pytest.raises(HostError, match="SCALOGRAPH_PROBE"):
+        probe.find_probe({**path, "SCALOGRAPH_PROBE": str(tmp_path)})
+
+
+@pytest.mark.parametrize("code", ["pass", "print(answer)", "sys.exit(1)", "print('{}')"])
+def test_capabilities_that_are_none_are_refused(code: str) -> None:
+    with pytest.raises(ProtocolError):
+        probe.capabilities(fake(code))

@@ -1,0 +1,167 @@
+"""What is refused of a probe's answer, and that nothing that is right is."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scalograph.errors import ProtocolError
+from scalograph.protocol.events import parse_event, parse_events, parse_record
+
+EXAMPLES = Path(__file__).resolve().parents[4] / "protocol" / "examples"
+GOLDEN = [json.loads(line) for line in (EXAMPLES / "probe_events.jsonl").read_text().splitlines()][:6]
+
+
+def events(**changes: dict[str, Any]) -> list[str]:
+    """The golden run, with some fields of some events changed."""
+    return [json.dumps({**event, **changes.get(event["event"], {})}) for event in GOLDEN]
+
+
+def refused(lines: list[str] | list[bytes], run: str | None = "r1") -> str:
+    with pytest.raises(ProtocolError) as caught:
+        parse_events(lines, run)
+    return str(caught.value)
+
+
+def test_the_unchanged_run_is_accepted() -> None:
+    assert parse_events(events(), "r1").run.wall_ns == 530000000
+
+
+@pytest.mark.parametrize(
+    ("event", "fields", "where"),
+    [
+        ("header", {"protocol": 2}, "header.protocol"),
+        ("header", {"kind": "wooden"}, "header.kind"),
+        ("header", {"cgroup": "../../elsewhere"}, "header.cgroup"),
+        ("header", {"degraded": [{"what": "x"}]}, "header.degraded[0].why"),
+        ("copy", {"copy": 1}, "copy"),
+        ("copy", {"copy": "0"}, "copy.copy"),
+        ("copy", {"start_ns": 1.5}, "copy.start_ns"),
+        ("copy", {"in_force": {"cpus": [0]}}, "copy.in_force.policy"),
+        ("iterations", {"work": [1, 2]}, "iterations"),
+        ("iterations", {"cpu_ns": [1, 2, -3]}, "iterations.cpu_ns[2]"),
+        ("iterations", {"copy": 1}, "copy"),
+        ("values", {"values": {"Upper": [1]}}, "values.values"),
+        ("values", {"values": {"a": ["1"]}}, "values.values"),
+        ("timeline", {"bin_ns": 0}, "timeline.bin_ns"),
+        ("timeline", {"busy_ns": [[1]]}, "timeline"),
+        ("timeline", {"waiting_ns": [0] * 513}, "timeline.waiting_ns"),
+        ("run", {"status": "splendid"}, "run.status"),
+        ("run", {"wall_ns": -1}, "run.wall_ns"),
+        ("run", {"wall_ns": True}, "run.wall_ns"),
+        ("run", {"wall_ns": 10**30}, "run.wall_ns"),
+        ("run", {"run": "r2"}, "run"),
+        ("run", {"run": None}, "run"),
+        ("run", {"run": 1}, "run.run"),
+    ],
+)
+def test_a_broken_field_is_named(event: str, fields: dict[str, Any], where: str) -> None:
+    message = refused(events(**{event: fields}))
+    assert where in message.partition(", expected")[0]
+    assert ", expected " in message
+
+
+@pytest.mark.parametrize("cut", range(6))
+def test_an_answer_that_ends_early_is_refused(cut: int) -> None:
+    assert "no run event" in refused(events()[:cut]) or cut == 0
+
+
+def test_no_answer_is_refused() -> None:
+    assert "no event" in refused([])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(0, 0), (1, 1), (4, 4), (5, 5), (1, 0), (2, 1), (5, 4)],
+    ids=["header twice", "copy twice", "timeline twice", "run twice", "no header", "no copy", "after the run"],
+)
+def test_events_out_of_order_are_refused(first: int, second: int) -> None:
+    lines = events()
+    refused([*lines[:second], lines[first], *lines[second:]])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\xff\xfe",
+        b"",
+        b"[]",
+        b"{",
+        b'{"event":"header"',
+        b'{"event":"dance","run":"r1"}',
+        b'{"event":["header"],"run":"r1"}',
+        b'{"event":"run","run":"r1","status":"ok","wall_ns":NaN}',
+        b'{"event":"values","run":"r1","copy":0,"values":{"a":[1e999]}}',
+        b'{"event":"values","run":"r1","copy":0,"values":{"a":[Infinity]}}',
+        b'{"event":"header","run":"\xff"}',
+        b"[" * 100_000,
+    ],
+)
+def test_a_broken_line_is_refused(line: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        parse_event(line)
+
+
+def test_an_over_long_line_is_refused_by_its_length() -> None:
+    line = events(copy={"stderr_tail": "x" * (4 << 20)})[1]
+    assert "4194304" in refused([events()[0], line])
+
+
+def test_a_message_shows_no_control_characters() -> None:
+    assert "\x1b" not in refused(["\x1b[31m"])
+
+
+def test_the_four_texts_of_an_error_event_are_kept() -> None:
+    error = {"event": "error", "run": "r1", "where": "a", "found": "b", "expected": "c", "fix": "d"}
+    assert refused([json.dumps(error)]) == "probe: a: b, expected c; d"
+
+
+def test_an_unknown_field_is_ignored() -> None:
+    lines = events(header={"colour": 1}, copy={"colour": 2}, run={"colour": 3})
+    assert parse_events(lines) == parse_events(events())
+
+
+def test_continued_iterations_are_one_list_of_their_copy() -> None:
+    lines = events()
+    more = json.dumps({**GOLDEN[2], "index": [3, 4, 5]})
+    (whole,) = parse_events([*lines[:3], more, *lines[3:]]).iterations
+    assert whole.index == [0, 1, 2, 3, 4, 5]
+    assert len(whole.start_ns) == len(whole.end_ns) == len(whole.work) == len(whole.cpu_ns) == 6
+
+
+def test_continued_output_is_put_together() -> None:
+    lines = events(copy={"stdout": "a"})
+    more = [json.dumps({"event": "output", "run": "r1", "copy": 0, "stdout": text}) for text in "bc"]
+    assert parse_events([*lines[:2], *more, *lines[2:]]).copies[0].stdout == "abc"
+
+
+def test_more_iterations_than_a_run_may_have_are_refused() -> None:
+    n = 50_000
+    part = {name: [1] * n for name in ("index", "start_ns", "end_ns", "work", "cpu_ns")}
+    line = json.dumps({"event": "iterations", "run": "r1", "copy": 0, **part})
+    assert "1000000 iterations" in refused([*events()[:2], *[line] * 21, events()[5]])
+
+
+def test_absent_figures_are_none_and_zero_stays_zero() -> None:
+    header = {"protocol": 1, "probe": "x", "kind": "degraded", "containment": "best effort", "backend": "plain"}
+    record = parse_record(json.dumps({"header": header, "run": {"status": "ok", "wall_ns": 0}}))
+    assert record.run.wall_ns == 0
+    assert record.run.wait_ns is None
+    assert record.run.n_survivors is None
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_do_more_than_be_refused(line: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        parse_events([line])
+
+
+@given(st.sampled_from(range(6)), st.data())
+def test_no_truncation_does_more_than_be_refused(index: int, data: st.DataObject) -> None:
+    lines = events()
+    cut = data.draw(st.integers(0, len(lines[index]) - 1))
+    lines[index] = lines[index][:cut]
+    refused(lines)

@@ -1,0 +1,181 @@
+"""Builds: once for each source, compiler and release; whole or not at all."""
+
+import os
+import stat
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from scalograph.control.cache import cache
+from scalograph.errors import HostError, StudyError
+from scalograph.protocol.facts import Jvm
+from scalograph.run.build import build
+from scalograph.study.workload import Build, Workload
+
+# Stands for cc: counts its calls, and makes a program from the source or refuses it as compilers do.
+FAKE_CC = """#!/bin/sh
+if [ "$1" = --version ]; then echo "fake cc ${FAKE:-1.0}"; exit 0; fi
+echo "$@" >> "$(dirname "$0")/calls"
+while [ $# -gt 0 ]; do
+  case "$1" in -o) out=$2; shift;; *.c) source=$1;; esac
+  shift
+done
+if grep -q ERROR "$source"; then echo "$source:1: error: no such thing" >&2; exit 1; fi
+cp "$source" "$out"
+"""
+
+
+FAKE_JAVAC = """#!/bin/sh
+if [ "$1" = -version ]; then echo "javac 21"; exit; fi
+while [ "$1" != -d ]; do shift; done
+echo "$@" > "$2/args"
+"""
+
+
+def program(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+Words = tuple[str, ...]
+
+
+def workload(sources: Words = ("*.c",), flags: Words = (), tool: str = "cc", release: int | None = None) -> Workload:
+    plan = Build.model_validate({"tool": tool, "sources": list(sources), "flags": list(flags), "release": release})
+    return Workload(name="w", title="", argv=["{build}/main"], build=plan)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with bin/cc, source/main.c and room for builds."""
+    program(tmp_path / "bin/cc", FAKE_CC)
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source/main.c").write_text("one")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    return tmp_path
+
+
+def calls(place: Path) -> int:
+    file = place / "bin/calls"
+    return len(file.read_text().splitlines()) if file.exists() else 0
+
+
+def made(place: Path, of: Workload | None = None) -> Path:
+    folder = build(place / "source", of or workload(), (), place / "builds")
+    assert folder is not None
+    return folder
+
+
+def test_builds_once_and_leaves_nothing_else(place: Path) -> None:
+    first = made(place)
+    assert (first / "main").read_text() == "one"
+    assert made(place) == first
+    assert calls(place) == 1
+    assert list((place / "builds").iterdir()) == [first]
+
+
+def test_every_part_of_the_key_matters(place: Path) -> None:
+    folders = {made(place), made(place, workload(flags=("-O1",))), made(place, workload(release=11))}
+    (place / "source/main.c").write_text("two")
+    folders.add(made(place))
+    (place / "source/main.c").rename(place / "source/renamed.c")
+    folders.add(made(place))
+    program(place / "bin/cc", FAKE_CC.replace("1.0", "1.1"))
+    folders.add(made(place))
+    assert len(folders) == 6
+
+
+def test_libraries_come_after_what_needs_them(place: Path) -> None:
+    made(place, workload(flags=("-lm", "-O2")))
+    words = (place / "bin/calls").read_text().split()
+    assert words[0] == "-O2"
+    assert words[-1] == "-lm"
+
+
+def test_two_at_once_agree(place: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        folders = list(pool.map(lambda _: made(place), range(8)))
+    assert len(set(folders)) == 1
+    assert list((place / "builds").iterdir()) == [folders[0]]
+
+
+def test_a_refusal_is_told_and_leaves_nothing(place: Path) -> None:
+    (place / "source/main.c").write_text("ERROR")
+    with pytest.raises(HostError) as caught:
+        made(place)
+    assert "workload source: cc exit code 1" in str(caught.value)
+    assert "main.c:1: error: no such thing" in str(caught.value)
+    assert str(place) not in str(caught.value)
+    assert list((place / "builds").iterdir()) == []
+
+
+def test_a_missing_compiler_is_named_with_its_remedy(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(place / "empty"))
+    with pytest.raises(HostError, match=r"cc: nothing on PATH, expected a compiler .*; apt install gcc"):
+        made(place)
+    runtime = Jvm(name="17", java="/j/bin/java", release=17, build="17")
+    with pytest.raises(HostError, match="javac: only Java runtimes without a compiler"):
+        build(place / "source", workload(tool="javac"), (runtime,), place / "builds")
+
+
+def test_a_compiler_that_cannot_tell_its_version(place: Path) -> None:
+    program(place / "bin/cc", "#!/bin/sh\nexit 3\n")
+    with pytest.raises(HostError, match="exit code 3 when asked for its version"):
+        made(place)
+
+
+def test_javac_beside_a_found_jvm_compiles_for_all(place: Path) -> None:
+    javac = program(place / "jdk/bin/javac", FAKE_JAVAC)
+    jvms = (
+        Jvm(name="17", java="/j/bin/java", release=17, build="17"),
+        Jvm(name="21", java=str(place / "jdk/bin/java"), release=21, build="21", javac=str(javac)),
+    )
+    folder = build(place / "source", workload(tool="javac", release=11), jvms, place / "builds")
+    assert folder is not None
+    assert (folder / "args").read_text().split()[-1].endswith("source/main.c")
+
+
+@pytest.mark.parametrize("pattern", ["missing.c", "../elsewhere.c", "/etc/passwd", "link.c"])
+def test_sources_stay_in_the_folder(place: Path, pattern: str) -> None:
+    (place / "elsewhere.c").write_text("x")
+    (place / "source/link.c").symlink_to(place / "elsewhere.c")
+    with pytest.raises(StudyError, match=f'source/workload.toml: build.sources: no file for "{pattern}"'):
+        made(place, workload(sources=(pattern,)))
+    assert calls(place) == 0
+
+
+def test_a_cache_that_cannot_be_written(place: Path) -> None:
+    (place / "file").write_text("")
+    with pytest.raises(HostError, match=r"cannot be written: .*XDG_CACHE_HOME"):
+        build(place / "source", workload(), (), place / "file" / "builds")
+
+
+def test_nothing_to_build(tmp_path: Path) -> None:
+    assert build(tmp_path, Workload(name="w", title="", argv=["true"])) is None
+
+
+def test_the_compiler_sees_no_option_from_the_environment(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE", "changed")
+    with_it = made(place)
+    monkeypatch.delenv("FAKE")
+    assert made(place) == with_it
+
+
+def test_cache_follows_the_environment() -> None:
+    assert cache({"XDG_CACHE_HOME": "/c"}) == Path("/c/scalograph")
+    assert cache({"XDG_CACHE_HOME": "relative"}).parent.name == ".cache"
+    assert cache({}) == Path.home() / ".cache/scalograph"
+
+
+def test_a_real_compiler(tmp_path: Path) -> None:
+    if not any(os.access(f"{folder}/cc", os.X_OK) for folder in os.environ["PATH"].split(":")):
+        pytest.skip("no C compiler on PATH")
+    text = "#include <math.h>\nint main(int n, char **v) { (void)v; return (int)sqrt(n * 49.0); }\n"
+    (tmp_path / "main.c").write_text(text)
+    folder = build(tmp_path, workload(flags=("-Wall", "-Werror", "-lm")), (), tmp_path / "builds")
+    assert folder is not None
+    assert subprocess.run([folder / "main"], check=False).returncode == 7

@@ -1,0 +1,152 @@
+"""The gate before each block, with looks and time made by hand."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.control.quiet import LOOK_S, Look, look
+from scalograph.run.quiet_gate import HOLDS_S, QuietGate
+
+QUIET, BUSY = Look({0: 0.01, 1: 0.04}), Look({0: 0.02, 1: 0.5})
+
+
+class World:
+    """Looks in order (the last one again and again); each takes half a second, as pauses do."""
+
+    def __init__(self, looks: Sequence[Look]) -> None:
+        self.looks, self.now, self.told = list(looks), 0.0, list[str]()
+        self.pause_s = 0.0
+
+    def look(self) -> Look:
+        self.now += LOOK_S
+        return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+
+    def pause(self, seconds: float) -> None:
+        self.now += max(seconds, self.pause_s)
+
+    def gate(self, patience_s: float) -> QuietGate:
+        return QuietGate(patience_s, self.told.append, self.look, lambda: self.now, self.pause)
+
+
+def never() -> bool:
+    return False
+
+
+def test_a_quiet_machine_is_passed_at_once_and_without_a_word() -> None:
+    world = World([QUIET])
+    assert world.gate(600).pass_(0, never) == (True, "")
+    assert (world.now, world.told) == (LOOK_S, [])
+
+
+def test_without_patience_a_busy_machine_is_told_and_passed() -> None:
+    world = World([BUSY])
+    quiet, note = world.gate(0).pass_(2, never)
+    assert not quiet and note == "block 3 began on a busy machine: used by others: CPU 1 50 %"
+
+
+def test_it_waits_until_the_machine_is_quiet() -> None:
+    world = World([BUSY] * 8 + [QUIET])
+    quiet, note = world.gate(60).pass_(0, never)
+    assert quiet and note == "block 1 began on a quiet machine after waiting 8 s"
+    assert len(world.told) == 1 and world.told[0].startswith(
+        "waiting for a quiet machine before block 1, at most 1 min"
+    )
+
+
+def test_patience_is_for_the_whole_study() -> None:
+    world = World([BUSY])
+    gate = world.gate(90)
+    assert not gate.pass_(0, never).quiet
+    assert world.now == LOOK_S + 90 and len(world.told) == 3
+    began = world.now
+    world.now += HOLDS_S
+    assert not gate.pass_(1, never).quiet
+    assert world.now - began == LOOK_S + HOLDS_S
+
+
+def test_it_waits_no_longer_than_it_says() -> None:
+    world = World([BUSY])
+    world.pause_s = 0.6  # a sleep is never shorter than asked, and often longer
+    quiet, note = world.gate(3).pass_(0, never)
+    assert not quiet and note == "block 1 began on a busy machine after waiting 2 s: used by others: CPU 1 50 %"
+    assert world.now <= LOOK_S + 3
+    assert world.told == ["waiting for a quiet machine before block 1, at most 3 s: used by others: CPU 1 50 %"]
+
+
+def test_a_look_holds_for_a_while() -> None:
+    world = World([QUIET, BUSY])
+    gate = world.gate(0)
+    assert gate.pass_(0, never).quiet and gate.pass_(1, never).quiet
+    assert world.now == LOOK_S
+    world.now += HOLDS_S
+    assert gate.pass_(2, never).note and gate.pass_(3, never) == (False, "")
+    assert world.now == 2 * LOOK_S + HOLDS_S
+
+
+def test_where_it_would_wait_each_block_of_a_busy_machine_is_looked_at() -> None:
+    world = World([BUSY] * 2 + [QUIET] * 2)
+    gate = world.gate(600)
+    assert gate.pass_(0, never).quiet
+    world.looks, world.now = [BUSY, QUIET], world.now + HOLDS_S
+    assert gate.pass_(1, never).quiet and not world.looks[1:]
+
+
+def ran(busy_ns: int | None, wall_ns: int = 200_000_000) -> dict[str, Any]:
+    figures = {"wall_outer_ns": wall_ns, "machine_busy_ns": busy_ns, "cpu_ns": 100_000_000, "observer_ns": 1_000_000}
+    return {"run": figures}
+
+
+@pytest.mark.parametrize(("busy_ns", "looked"), [(110_000_000, False), (130_000_000, True), (None, True)])
+def test_quiet_runs_stand_for_a_look(busy_ns: int | None, looked: bool) -> None:
+    world = World([QUIET])
+    gate = world.gate(0)
+    gate.pass_(0, never)
+    for _ in range(3):
+        gate.told(ran(busy_ns))
+    world.now = before = world.now + HOLDS_S
+    assert gate.pass_(1, never).quiet
+    assert world.now == before + LOOK_S * looked
+
+
+def test_runs_of_a_moment_stand_for_none() -> None:
+    world = World([QUIET])
+    gate = world.gate(0)
+    gate.pass_(0, never)
+    gate.told(ran(100_000_000))
+    world.now = before = world.now + HOLDS_S
+    assert gate.pass_(1, never).quiet and world.now > before
+
+
+def test_an_interrupt_ends_the_wait() -> None:
+    world = World([BUSY])
+    assert not world.gate(3600).pass_(0, lambda: world.now > 5).quiet
+    assert world.now < 8
+
+
+@pytest.mark.parametrize(("user", "stolen", "quiet"), [(0, 0, True), (4, 0, True), (6, 0, False), (0, 6, False)])
+def test_a_look_counts_what_others_and_the_hypervisor_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user: int, stolen: int, quiet: bool
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: {1})
+    stat = tmp_path / "proc/stat"
+    stat.parent.mkdir()
+
+    def write(used: int, taken: int) -> None:
+        stat.write_text(
+            f"cpu 9 9 9 9 9 9 9 9 0 0\ncpu0 {used}00 0 0 0 0 0 0 0 0 0\ncpu1 {used} 0 1 7 9 0 0 {taken} 0 0\n"
+        )
+
+    write(0, 0)
+    seen = look(lambda seconds: write(user, stolen), tmp_path)
+    assert seen.quiet is quiet and set(seen.busy) == {1}
+
+
+def test_a_machine_that_does_not_tell_is_taken_as_quiet(tmp_path: Path) -> None:
+    seen = look(lambda seconds: None, tmp_path)
+    assert seen.quiet and str(seen) == "quiet"
+
+
+def test_many_busy_cpus_are_told_in_short() -> None:
+    assert str(Look(dict.fromkeys(range(9), 0.5))).endswith("CPU 3 50 % and 5 more")

@@ -1,0 +1,333 @@
+"""Stops 2 and 3 from a folder to a folder, with a host that measures nothing."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.design.planner import Run
+from scalograph.errors import HostError, ProtocolError, StudyError
+from scalograph.findings import table
+from scalograph.protocol import journal, results
+from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
+from scalograph.protocol.results import Results
+from scalograph.run import session
+from scalograph.run.session import Conducted, Plan
+from scalograph.study.declare import declare, declare_shipped
+from scalograph.verdict.judge import Judgment
+
+from ..records import record
+
+STUDY = """\
+version = 1
+name = "small"
+title = "A small study"
+work = "total"
+seed = 1
+[workload]
+command = {command}
+[factors.n]
+levels = {levels}
+[protocol]
+runs = {runs}
+"""
+PUBLISHED = '[published]\nfile = "FILE"\nmatch = { n = "n" }\nvalues = { wall = "wall" }\n'
+HOST = HostFacts(
+    cpus=(CpuFact(cpu=0, core=0),),
+    jvms=(
+        Jvm(name="17", java="/j17/bin/java", release=17, build="17.0.1+2"),
+        Jvm(name="25", java="/j25/bin/java", release=25, build="25.0.1+3"),
+    ),
+)
+
+
+class Quiet:
+    def asked(self, run: Run, n_left: int) -> None: ...
+
+    def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None: ...
+
+    def measure(self, run: Run) -> Mapping[str, Any]:
+        """As a host: every run is clean."""
+        return record()
+
+
+def planned(
+    folder: Path, command: str = '["true", "{n}"]', levels: str = '"1,2"', runs: int = 2, more: str = "", **facts: Any
+) -> Plan:
+    folder.mkdir(exist_ok=True)
+    file = folder / "study.toml"
+    file.write_text(STUDY.format(command=command, levels=levels, runs=runs) + more)
+    return session.plan(declare(file), HOST.model_copy(update=facts))
+
+
+def run(plan: Plan, made: Results, accepted: list[str] | None = None) -> Conducted:
+    return session.conduct(plan, made, Quiet(), "probe", lambda n, planner: nullcontext(Quiet()), accepted)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Results:
+    """Results of the plan as it is."""
+    plan = planned(tmp_path / "study")
+    made = session.begin(plan, tmp_path / "results")
+    assert run(plan, made).reason == "complete"
+    return made
+
+
+def events(made: Results, kind: str) -> list[dict[str, Any]]:
+    return [event for event in journal.read(made.journal) if event["event"] == kind]
+
+
+def test_accepted_counts_go_on_and_the_journal_has_the_design_as_it_is_now(tmp_path: Path, made: Results) -> None:
+    more = planned(tmp_path / "study", runs=3)
+    with pytest.raises(StudyError, match=r"resume: study_hash: .*--accept-difference study_hash"):
+        run(more, made, [])
+    assert run(more, made, ["study_hash"]).n_before == 4
+    (resumed,) = events(made, "resume")
+    assert resumed["design"] == {"treatments": [{"n": 1}, {"n": 2}], "runs": [3, 3], "dropped": []}
+    assert resumed["accepted"] == ["study_hash"]
+    assert {"key": "study.protocol.runs", "before": 2, "now": 3} in resumed["differences"]
+    assert [event["run"] for event in events(made, "run")][4:] == ["b0002-0000", "b0002-0001"]
+
+
+def test_a_study_is_analyzed_as_it_was_last_begun(tmp_path: Path, made: Results) -> None:
+    now = planned(tmp_path / "study", more='when_busy = "cpu-time"\nconfidence = "90%"\n')
+    run(now, made, ["study_hash"])
+    protocol = table.load(made.journal).study.protocol
+    assert (protocol.when_busy, protocol.confidence) == ("cpu-time", 0.9)
+
+
+def test_factors_in_another_order_make_other_treatments(tmp_path: Path) -> None:
+    factors = {name: f'[factors.{name}]\nlevels = "{levels}"\n' for name, levels in (("a", "1"), ("b", "1"))}
+    plans = []
+    for order in ("ab", "ba"):
+        plans.append(
+            planned(tmp_path / "study", '["true", "{n}", "{a}", "{b}"]', more="".join(factors[n] for n in order))
+        )
+    made = session.begin(plans[0], tmp_path / "results")
+    run(plans[0], made)
+    with pytest.raises(StudyError, match=r"resume: treatments: now 2, not the same or in another order"):
+        run(plans[1], made, [])
+
+
+def test_a_design_that_no_line_holds_is_refused(tmp_path: Path, made: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "MAX_LINE_BYTES", 500)
+    with pytest.raises(StudyError, match=r"factors: 2 treatments, \d+ bytes, at most 500"):
+        run(planned(tmp_path / "study"), session.begin(planned(tmp_path / "study"), tmp_path / "other"))
+
+
+def test_a_start_that_failed_at_its_first_line_may_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "MAX_LINE_BYTES", 500)
+        with pytest.raises(StudyError):
+            run(planned(tmp_path / "study"), session.begin(planned(tmp_path / "study"), tmp_path / "results"))
+    with pytest.raises(StudyError, match="no journal"):
+        results.latest("small", tmp_path / "results")
+    corrected = planned(tmp_path / "study", levels='"1"')
+    assert run(corrected, session.begin(corrected, tmp_path / "results")).reason == "complete"
+    with pytest.raises(StudyError, match=r"journal\.jsonl: exists"):
+        session.begin(corrected, tmp_path / "results")
+
+
+def test_a_record_that_a_planner_cannot_read_is_a_protocol_error(tmp_path: Path, made: Results) -> None:
+    lines = [json.loads(line) for line in made.journal.read_text().splitlines()]
+    next(line for line in lines if line["event"] == "run")["record"].pop("copies")
+    made.journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(ProtocolError, match=r"a broken `run` event"):
+        run(planned(tmp_path / "study"), made, [])
+
+
+@pytest.mark.parametrize("levels", ['"1,2,3"', '"2,1"', '"1"'])
+def test_other_treatments_are_never_accepted(tmp_path: Path, made: Results, levels: str) -> None:
+    with pytest.raises(StudyError, match=r"resume: treatments: .*; start anew$"):
+        run(planned(tmp_path / "study", levels=levels), made, ["study_hash", "treatments"])
+    assert not events(made, "resume")
+
+
+def test_the_other_form_is_accepted_by_name_like_any_other_difference(tmp_path: Path) -> None:
+    planned(tmp_path / "study", more="[quick]\nprotocol = { runs = 1 }\n")
+    full, quick = (session.plan(declare(tmp_path / "study" / "study.toml", quick), HOST) for quick in (False, True))
+    made = session.begin(quick, tmp_path / "results")
+    run(quick, made)
+    assert run(full, made, ["study_hash"]).reason == "complete"
+
+
+@pytest.mark.parametrize(("first", "then", "fix"), [(False, True, "leave --quick out"), (True, False, "add --quick")])
+def test_the_quick_form_is_not_resumed_as_the_whole_nor_the_other_way(
+    tmp_path: Path, first: bool, then: bool, fix: str
+) -> None:
+    planned(tmp_path / "study", more="[quick]\nprotocol = { runs = 1 }\n")
+    full, quick = (session.plan(declare(tmp_path / "study" / "study.toml", quick), HOST) for quick in (False, True))
+    made = session.begin(quick if first else full, tmp_path / "results")
+    run(quick if first else full, made)
+    said = f"resume: one is the study in full, the other its quick form, expected the same form; {fix}$"
+    with pytest.raises(StudyError, match=said):
+        run(quick if then else full, made, [])
+    assert not events(made, "resume")
+
+
+def test_another_seed_is_never_accepted(tmp_path: Path, made: Results) -> None:
+    plan = planned(tmp_path / "study")
+    study = plan.design.study.model_copy(update={"seed": 2})
+    with pytest.raises(StudyError, match=r"resume: seed: now 2, expected 1 as in the journal; start anew$"):
+        run(replace(plan, design=replace(plan.design, study=study)), made, ["study_hash", "seed"])
+
+
+def test_repeats_that_change_the_order_are_refused_run_by_run(tmp_path: Path, made: Results) -> None:
+    with pytest.raises(StudyError, match="resume: design"):
+        run(planned(tmp_path / "study", more='order = "declared"\n'), made, ["study_hash"])
+    assert not events(made, "resume")
+
+
+def test_only_jvms_that_treatments_use_are_compared(tmp_path: Path) -> None:
+    def java(**facts: Any) -> Plan:
+        return planned(tmp_path / "study", '["{java}", "{n}"]', **facts)
+
+    plan = java()
+    made = session.begin(plan, tmp_path / "results")
+    run(plan, made)
+    assert events(made, "study")[0]["uses"] == {"jvms": {"17": "17.0.1+2"}, "program": None}
+    run(java(jvms=HOST.jvms[:1]), made, [])
+    with pytest.raises(StudyError, match=r"resume: jvms: now \{'25': '25.0.1\+3'\}, .*--accept-difference jvms"):
+        run(java(jvms=HOST.jvms[::-1]), made, [])
+
+
+def test_jvms_of_a_factor_are_compared_whatever_their_order(tmp_path: Path) -> None:
+    factor = '[factors.jvm]\ncontrol = "jvm"\nlevels = ["25", "17"]\n'
+    plan = planned(tmp_path / "study", '["{java}", "{n}"]', more=factor)
+    again = planned(tmp_path / "study", '["{java}", "{n}"]', more=factor, jvms=HOST.jvms[::-1])
+    both = plan.first_event("probe")["uses"]["jvms"]
+    assert both == again.first_event("probe")["uses"]["jvms"] == {"17": "17.0.1+2", "25": "25.0.1+3"}
+
+
+def test_a_jvm_that_a_level_gives_by_path_is_asked_for_its_build(tmp_path: Path) -> None:
+    java = tmp_path / "java"
+    java.write_text('#!/bin/sh\necho "    java.version = 21.0.1"\n')
+    java.chmod(0o755)
+    factor = f'[factors.jvm]\ncontrol = "jvm"\nlevels = ["17", "{java}"]\n'
+    plan = planned(tmp_path / "study", '["{java}", "{n}"]', more=factor)
+    first = plan.first_event("probe")
+    assert first["uses"]["jvms"] == {"17": "17.0.1+2", str(java): "21.0.1"}
+    assert first["machine"]["jvms"][str(java)] == "21.0.1"
+    assert next(iter(first["machine"]["jvms"])) == "17", "the default stays the default"
+
+
+def test_a_program_on_path_is_known_by_its_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "bin" / "tool"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tool.parent))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    plan = planned(tmp_path / "study", '["tool", "{n}"]')
+    made = session.begin(plan, tmp_path / "results")
+    run(plan, made)
+    known = events(made, "study")[0]["uses"]["program"]
+    assert (known["path"], known["bytes"]) == ("~/bin/tool", 10)
+    shutil.move(tool, tmp_path / "tool")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    run(plan, made, [])
+    (tmp_path / "tool").write_text("#!/bin/bash\n")
+    with pytest.raises(StudyError, match=r"resume: program: .*--accept-difference program"):
+        run(plan, made, [])
+    run(plan, made, ["program"])
+
+
+@pytest.mark.parametrize(("command", "name"), [('["./prog", "{n}"]', "prog"), ('["sh", "{here}/x.sh", "{n}"]', "x.sh")])
+def test_files_of_the_study_that_a_command_names_are_part_of_it(tmp_path: Path, command: str, name: str) -> None:
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / name).write_text("one")
+    (tmp_path / "study" / name).chmod(0o755)
+    before = planned(tmp_path / "study", command).first_event("probe")["study_hash"]
+    (tmp_path / "study/other").write_text("not named")
+    assert planned(tmp_path / "study", command).first_event("probe")["study_hash"] == before
+    (tmp_path / "study" / name).write_text("two")
+    assert planned(tmp_path / "study", command).first_event("probe")["study_hash"] != before
+
+
+@pytest.mark.parametrize("key", ["seed", "study_hash", "study", "machine", "design", "uses"])
+def test_a_first_event_that_lacks_something_is_a_protocol_error(tmp_path: Path, made: Results, key: str) -> None:
+    lines = made.journal.read_text().splitlines(keepends=True)
+    first = json.loads(lines[0])
+    del first[key]
+    made.journal.write_text(json.dumps(first) + "\n" + "".join(lines[1:]))
+    with pytest.raises(ProtocolError, match="event 1: a broken `study` event") as caught:
+        run(planned(tmp_path / "study", runs=3), made, ["study_hash"])
+    assert caught.value.exit_code == 6
+
+
+def test_a_study_is_not_resumed_while_another_process_appends(tmp_path: Path, made: Results) -> None:
+    other = journal.Journal(made.journal)
+    with pytest.raises(HostError, match="another process appends to it"):
+        run(planned(tmp_path / "study"), made, [])
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("missing.csv", 'no file "missing.csv"'),
+        ("../outside.csv", "leads outside"),
+        ("sub/journal.jsonl", "a name that no file of the results has"),
+        ("sub", 'no file "sub"'),
+    ],
+)
+def test_published_figures_are_looked_at_before_the_folder_is_made(tmp_path: Path, file: str, said: str) -> None:
+    (tmp_path / "study/sub").mkdir(parents=True)
+    for name in ("outside.csv", "study/sub/journal.jsonl"):
+        (tmp_path / name).write_text("n,wall\n")
+    plan = planned(tmp_path / "study", more=PUBLISHED.replace("FILE", file))
+    with pytest.raises(StudyError, match=said):
+        session.begin(plan, tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+def test_results_may_lie_in_the_folder_of_the_study(tmp_path: Path) -> None:
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study/paper.csv").write_text("n,wall\n1,2\n")
+    plan = planned(tmp_path / "study", more=PUBLISHED.replace("FILE", "paper.csv"))
+    before = plan.declared.file.read_text()
+    made = session.begin(plan, tmp_path / "study")
+    assert made.study.read_text() == before and made.design.exists()
+    assert (tmp_path / "study/paper.csv").read_text() == "n,wall\n1,2\n"
+
+
+def test_a_planted_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (tmp_path / "results").mkdir()
+    for name in ("study.toml", "design.jsonl", "design.jsonl.part"):
+        (tmp_path / "results" / name).symlink_to(victim)
+    made = session.begin(planned(tmp_path / "study"), tmp_path / "results")
+    assert victim.read_text() == "precious"
+    assert not made.study.is_symlink() and not made.design.is_symlink()
+
+
+@pytest.mark.parametrize("name", ["study.toml", "paper.csv", "findings.json", "report.html"])
+def test_files_of_somebody_elses_are_never_replaced(tmp_path: Path, name: str) -> None:
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study/paper.csv").write_text("n,wall\n1,2\n")
+    plan = planned(tmp_path / "study", more=PUBLISHED.replace("FILE", "paper.csv"))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / name).write_text("precious")
+    with pytest.raises(StudyError, match=rf"mine: holds a {name} of its own, .*; choose another -o$"):
+        session.begin(plan, tmp_path / "mine")
+    assert [file.read_text() for file in (tmp_path / "mine").iterdir()] == ["precious"]
+
+
+def test_a_start_that_came_to_nothing_is_repeated_in_its_folder(tmp_path: Path) -> None:
+    plan = planned(tmp_path / "study")
+    assert session.begin(plan, tmp_path / "results") == session.begin(plan, tmp_path / "results")
+
+
+def test_what_goes_on_is_the_file_that_was_given_and_not_its_copy(tmp_path: Path, made: Results) -> None:
+    given, folder = tmp_path / "study/study.toml", made.folder
+    with pytest.raises(StudyError, match=rf"go on with: scalograph run {given} --resume -o {folder}$"):
+        session.begin(planned(tmp_path / "study"), folder)
+    ships = session.plan(declare_shipped("thread-scaling", quick=True), HOST)
+    with pytest.raises(StudyError, match=rf"go on with: scalograph study thread-scaling --resume -o {folder}$"):
+        session.begin(ships, folder)

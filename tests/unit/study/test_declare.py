@@ -1,0 +1,222 @@
+"""A study beside its workload and its files: what fits, and every mistake with its line."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scalograph.design.assumed import assumed
+from scalograph.design.resolve import design
+from scalograph.errors import StudyError
+from scalograph.study.declare import (
+    Declared,
+    check,
+    declare,
+    declare_shipped,
+)
+from scalograph.study.shipped import shipped_studies
+
+STUDY = """\
+version = 1
+name = "hello"
+title = "Does it scale?"
+work = "total"
+seed = 0
+[workload]
+command = ["prog", "-t{threads}", "{kind}"]
+[factors.threads]
+levels = "1,2"
+[factors.kind]
+levels = ["a", "b"]
+"""
+USED = STUDY.replace('command = ["prog", "-t{threads}", "{kind}"]', 'use = "java-threads"').replace(
+    '["a", "b"]', '["platform", "virtual"]'
+)
+PUBLISHED = '[published]\nfile = "paper.csv"\nmatch = { t = "threads" }\nvalues = { s = "wall" }\n'
+
+
+def mistakes(folder: Path, text: str) -> list[str]:
+    file = folder / "study.toml"
+    file.write_text(text)
+    with pytest.raises(StudyError) as caught:
+        check(file)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def valid(folder: Path, text: str) -> None:
+    (folder / "study.toml").write_text(text)
+    check(folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (', "{kind}"', "", "study.toml:10: factors.kind: a factor that nothing uses: the command does not take it"),
+        (', "{kind}"', ', "{{kind}}"', "study.toml:10: factors.kind: a factor that nothing uses"),
+        ("-t{threads}", "-t{thread}", 'study.toml:7: workload.command: unknown name {thread} in "-t{thread}"'),
+        ("-t{threads}", "-t{threads} {build}", "study.toml:7: workload.command: unknown name {build}"),
+        ("-t{threads}", "-t{threads} {jvm_options}", "study.toml:7: workload.command: unknown name {jvm_options}"),
+        ("-t{threads}", "-t{threads} {", 'study.toml:7: workload.command: a lone brace in "-t{threads} {"'),
+        ('"prog"', '""', "study.toml:7: workload.command: no program"),
+        ('"prog"', '"../prog"', 'study.toml:7: workload.command: "../prog" leads outside'),
+        ("[factors.t", "parameters = { n = 1 }\n[factors.t", "study.toml:8: workload.parameters: parameters of a"),
+        ("[factors.kind]", "[factors.here]\nlevels = [1]\n[factors.kind]", "study.toml:10: factors.here: {here} is"),
+        (
+            "[factors.kind]",
+            '[factors.vm]\ncontrol = "jvm"\nlevels = ["default"]\n[factors.kind]',
+            "study.toml:10: factors.vm: a factor that nothing uses: the command starts no JVM by {java}",
+        ),
+        (
+            "[factors.kind]",
+            '[factors.think_ns]\ncontrol = "nice"\nlevels = [1]\n[protocol]\nthink = "1s"\n[factors.kind]',
+            "study.toml:10: factors.think_ns: {think_ns} is filled by protocol.think already",
+        ),
+    ],
+)  # fmt: skip
+def test_a_command_that_does_not_fit(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in STUDY
+    (found,) = mistakes(tmp_path, STUDY.replace(old, new, 1))
+    assert found.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("response", "message"),
+    [
+        (
+            'from = "window.wall"\nunit = "ms"',
+            'responses.r.unit: found "ms", expected "s", which window.wall is told in',
+        ),
+        ('from = "run.max_rss"\nunit = "MiB"', 'responses.r.unit: found "MiB", expected "bytes", which run.max_rss is'),
+        ('from = "run.n_switches"\nunit = "s"', 'responses.r.unit: found "s", expected "", which run.n_switches is'),
+        ('from = "run.max_rs"', 'responses.r.from: found "run.max_rs", expected run. and one of '),
+    ],
+)
+def test_a_response_that_no_run_has_or_in_another_unit(tmp_path: Path, response: str, message: str) -> None:
+    (said,) = mistakes(tmp_path, f"{STUDY}[responses.r]\n{response}\n")
+    assert message in said
+    assert 'did you mean "max_rss"?' in said or "unit" in said
+
+
+@pytest.mark.parametrize(
+    "response", ['from = "window.cpu"', 'from = "run.cpu_percent"\nunit = "%"', 'from = "value.x"\nunit = "ms"']
+)
+def test_units_that_fit(tmp_path: Path, response: str) -> None:
+    valid(tmp_path, f"{STUDY}[responses.r]\n{response}\n")
+
+
+def test_a_misspelled_name_is_one_mistake_and_says_what_was_meant(tmp_path: Path) -> None:
+    (found,) = mistakes(tmp_path, STUDY.replace("{threads}", "{theads}"))
+    assert found.endswith('did you mean "threads"?')
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        '["prog", "{threads}", "{kind}", "{here}/x", "{python}", "{iterations}{warmup}{think_ns}"]',
+        '["{java}", "{jvm_options}", "{threads}", "{kind}"]',
+        '["prog", "{kind}"]\ncopies = "{threads}"',
+    ],
+)
+def test_commands_that_fit(tmp_path: Path, command: str) -> None:
+    valid(tmp_path, STUDY.replace('["prog", "-t{threads}", "{kind}"]', command))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("java-threads", "java-thread", 'study.toml:7: workload.use: no workload "java-thread", expected one of'),
+        ("java-threads", "../x", 'study.toml:7: workload.use: no workload "../x"'),
+        ("[factors.t", "parameters = { unit = 1 }\n[factors.t", "study.toml:8: workload.parameters.unit: java-thre"),
+        ("[factors.t", "parameters = { units = 0 }\n[factors.t", "study.toml:8: workload.parameters.units: found 0"),
+        ("[factors.t", "parameters = { kind = 'virtual' }\n[factors.t", "study.toml:8: workload.parameters.kind: fix"),
+        ("[factors.kind]", "[factors.kinds]", "study.toml:10: factors.kinds: a factor that nothing uses: java-threads"),
+        ('"virtual"', '"green"', "study.toml:11: factors.kind.levels: found level 'green', expected one of platform"),
+        ("[factors.kind]", "[quick]\nfactors = { threads = '1,0' }\n[factors.kind]", "study.toml:11: quick.factors"),
+    ],
+)  # fmt: skip
+def test_a_study_that_does_not_fit_its_workload(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in USED
+    (found,) = mistakes(tmp_path, USED.replace(old, new, 1))
+    assert found.startswith(message)
+
+
+def test_a_broken_workload_beside_the_study_is_shown_with_its_own_place(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/workload.toml").write_text('name = "own"\ntitle = "t"\nargv = ["x", "{y}"]\n')
+    (found,) = mistakes(tmp_path, USED.replace("java-threads", "own"))
+    assert found.startswith("study.toml:7: workload.use: own/workload.toml: ") and "unknown name {y}" in found
+
+
+def test_mistakes_of_every_kind_come_together(tmp_path: Path) -> None:
+    text = USED.replace("seed = 0", "").replace("java-threads", "java-thread") + PUBLISHED
+    assert [line.split(": ")[1] for line in mistakes(tmp_path, text)] == ["seed", "workload.use", "published.file"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "messages"),
+    [
+        ("../paper.csv", None, ['study.toml:13: published.file: "../paper.csv" leads outside']),
+        ("a\\u0000b", None, ["study.toml:13: published.file"]),
+        ("none.csv", None, ['study.toml:13: published.file: no file "none.csv"']),
+        ("sub/report.html", b"t,s\n", ['study.toml:13: published.file: "sub/report.html", expected a name']),
+        ("paper.csv", b"T,s\n", ['study.toml:14: published.match.t: no column "t" in paper.csv']),
+        ("paper.csv", b"", ["study.toml:14: published.match.t: no", "study.toml:15: published.values.s"]),
+        ("paper.csv", b"\xff", ["study.toml:13: published.file: paper.csv cannot be read"]),
+    ],
+)  # fmt: skip
+def test_published_figures_that_cannot_be_shown(
+    tmp_path: Path, name: str, content: bytes | None, messages: list[str]
+) -> None:
+    if content is not None:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    found = mistakes(tmp_path, STUDY + PUBLISHED.replace("paper.csv", name))
+    assert len(found) == len(messages)
+    assert all(line.startswith(message) for line, message in zip(found, messages, strict=True)), found
+
+
+def test_published_figures_that_can_be_shown(tmp_path: Path) -> None:
+    (tmp_path / "paper.csv").write_text("os,t,s\nx,1,2\n")
+    valid(tmp_path, STUDY + PUBLISHED)
+
+
+BROKEN = [
+    "1",
+    '"x"',
+    "[]",
+    "{}",
+    "[[1]]",
+    "{ a = [1] }",
+    "nan",
+    "true",
+    '"{a}"',
+    '["{"]',
+    "[{}]",
+    "1979-05-27",
+    '"1:all"',
+]
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_whatever_stands_behind_a_key_there_is_no_traceback(tmp_path: Path, data: st.DataObject) -> None:
+    lines = (STUDY + PUBLISHED + "[baseline]\nthreads = 1\n[quick]\nfactors = { threads = [1] }\n").splitlines()
+    keys = [number for number, line in enumerate(lines) if "=" in line]
+    for number in data.draw(st.lists(st.sampled_from(keys), min_size=1, max_size=4)):
+        lines[number] = lines[number].partition("=")[0] + "= " + data.draw(st.sampled_from(BROKEN))
+    (tmp_path / "study.toml").write_text("\n".join(lines) + "\n")
+    with suppress(StudyError):
+        assert check(tmp_path).name
+
+
+@pytest.mark.parametrize("name", shipped_studies())
+def test_what_ships_is_valid_in_both_forms(name: str) -> None:
+    full, quick = declare_shipped(name), declare_shipped(name, quick=True)
+    assert check(full.file) == full.study == declare(full.folder).study
+    assert planned_on_two_cpus(quick) < planned_on_two_cpus(full)
+
+
+def planned_on_two_cpus(declared: Declared) -> int:
+    return design(declared.study, assumed(declared.study, 2)).n_runs

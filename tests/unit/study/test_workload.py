@@ -1,0 +1,220 @@
+"""workload.toml: accepted, refused with a reason, and the template filled without surprises."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scalograph.errors import StudyError
+from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
+from scalograph.study.template import places
+from scalograph.study.workload import (
+    Parameter,
+    fill,
+    load,
+    refusals,
+    shipped,
+    shipped_studies,
+    shipped_study,
+    shipped_workloads,
+)
+
+GOOD = """
+name = "w"
+title = "A workload"
+argv = ["prog", "{n}", "{more}"]
+
+[parameters.n]
+type = "int"
+default = 1
+min = 1
+max = 8
+
+[parameters.more]
+type = "list"
+default = []
+
+[parameters.kind]
+type = "text"
+default = "a"
+choices = ["a", "b"]
+
+[[requires]]
+when = { kind = ["b"] }
+java_release = 21
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "workload.toml").write_text(text)
+    return folder
+
+
+def refused(folder: Path, text: str) -> str:
+    with pytest.raises(StudyError) as caught:
+        load(written(folder, text))
+    return str(caught.value)
+
+
+def facts(*releases: int) -> HostFacts:
+    jvms = tuple(Jvm(name=str(r), java=f"/j/{r}/bin/java", release=r, build=f"{r}.0.1") for r in releases)
+    return HostFacts(cpus=(CpuFact(cpu=0, core=0),), jvms=jvms)
+
+
+def test_loads_what_it_declares(tmp_path: Path) -> None:
+    workload = load(written(tmp_path, GOOD))
+    assert workload.name == "w"
+    assert workload.events is False
+    assert workload.parameters["n"].default == 1
+    assert workload.requires[0].java_release == 21
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('title = "A workload"', 'tittle = "x"', "tittle: an unknown key"),
+        ('name = "w"', "", "name: nothing, expected a value"),
+        ('name = "w"', 'name = "W w"', "name: 'W w'"),
+        ('"{n}", ', '"{m}", ', "unknown name {m}"),
+        ('"{n}", ', '"{n", ', 'a lone "{"'),
+        ("default = 1", 'default = "1"', "expected an integer"),
+        ("default = 1", "default = true", "expected an integer"),
+        ("default = 1", "default = 0", "expected at least 1"),
+        ("default = 1", "default = 9", "expected at most 8"),
+        ("max = 8", "max = inf", "parameters.n.max"),
+        ("default = 1", "default = " + "9" * 5000, "not TOML"),
+        ('"{more}"', '"-x{more}"', "the list more inside"),
+        ('default = "a"', 'default = "c"', "expected one of a, b"),
+        ("choices = [", "choices = []  # [", "choices"),
+        ("[parameters.n]", "[parameters.java]", "the host does not fill"),
+        ('when = { kind = ["b"] }', 'when = { kindd = ["b"] }', "found kindd, expected one of n, more, kind"),
+        ('name = "w"', 'name = "w', "not TOML"),
+        ('title = "A workload"', 'title = "t"\n[build]\ntool = "make"\nsources = ["a"]', "build.tool"),
+        ('title = "A workload"', 'title = "t"\n[build]\ntool = "cc"\nsources = []', "build.sources"),
+    ],
+)
+def test_refuses(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in GOOD
+    message = refused(tmp_path, GOOD.replace(old, new, 1))
+    assert said in message
+    assert message.startswith(f"{tmp_path.name}/workload.toml: ")
+
+
+def test_refuses_all_at_once(tmp_path: Path) -> None:
+    text = GOOD.replace('title = "A workload"', "nonsense = 1").replace("default = []", "default = 5")
+    message = refused(tmp_path, text)
+    assert message.count("\n") == 2
+    assert "nonsense" in message and "title" in message and "parameters.more" in message
+
+
+def test_refuses_a_folder_without_one_a_large_one_and_bytes(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="No such file"):
+        load(tmp_path)
+    assert "larger than 1 MiB" in refused(tmp_path, GOOD + "#" * (1 << 20))
+    (tmp_path / "workload.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(StudyError, match="not TOML"):
+        load(tmp_path)
+
+
+def test_places_are_names_and_lone_braces() -> None:
+    assert list(places(["{a}{b}", "{{c}}", "}", "{}"])) == [("a", "{a}{b}"), ("b", "{a}{b}"), (None, "}"), ("", "{}")]
+
+
+def test_fill_replaces_inside_and_spreads_lists() -> None:
+    values = {"n": 8, "x": 0.5, "on": True, "more": ["-a", "b c"], "none": []}
+    assert fill(["p", "-t={n}", "{x}{on}", "{more}", "{none}"], values) == ["p", "-t=8", "0.5true", "-a", "b c"]
+
+
+def test_fill_keeps_falsy_values() -> None:
+    assert fill(["{a}", "{b}", "{c}"], {"a": 0, "b": False, "c": ""}) == ["0", "false", ""]
+
+
+def test_fill_writes_braces() -> None:
+    assert fill(["{{n}}", "{{{n}}}", "awk {{print}}"], {"n": 3}) == ["{n}", "{3}", "awk {print}"]
+
+
+@pytest.mark.parametrize("item", ["{n.__class__}", "{n[0]}", "{n!r}", "{n:>9}", "{0}", "{}"])
+def test_fill_evaluates_nothing(item: str) -> None:
+    with pytest.raises(StudyError, match="unknown name"):
+        fill([item], {"n": 3})
+
+
+def test_fill_names_what_is_known() -> None:
+    with pytest.raises(StudyError, match=r"unknown name \{thread\} .* expected one of n, threads"):
+        fill(["{thread}"], {"threads": 1, "n": 2})
+
+
+def test_fill_refuses_a_list_inside_an_item() -> None:
+    with pytest.raises(StudyError, match="the list more inside"):
+        fill(["-x{more}"], {"more": ["a"]})
+
+
+@given(st.text())
+def test_fill_looks_at_a_value_once(value: str) -> None:
+    assert fill(["{a}", "<{a}>"], {"a": value, "b": "never"}) == [value, f"<{value}>"]
+
+
+@given(st.text(max_size=20))
+def test_fill_of_escaped_text_is_the_text(text: str) -> None:
+    assert fill([text.replace("{", "{{").replace("}", "}}")], {}) == [text]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "wrong"),
+    [
+        (Parameter(type="int", default=1, min=1), 1, None),
+        (Parameter(type="int", default=1, min=0), 0, None),
+        (Parameter(type="int", default=1), 1.5, "an integer"),
+        (Parameter(type="float", default=1.0), 2, None),
+        (Parameter(type="float", default=1.0), "2", "a number"),
+        (Parameter(type="text", default=""), 1, "text"),
+        (Parameter(type="list", default=[]), "a", "a list"),
+    ],
+)
+def test_parameter_refuses(parameter: Parameter, value: Any, wrong: str | None) -> None:
+    assert parameter.refuse(value) == wrong
+
+
+def test_refusals_name_the_jvm_that_is_too_old(tmp_path: Path) -> None:
+    refusal = refusals(load(written(tmp_path, GOOD)), {"kind": "a"}, facts(17, 25))
+    assert refusal({"kind": "a"}) is None
+    assert refusal({"kind": "b"}) == "kind = b needs Java 21 or later, the JVM 17 is 17"
+    assert refusal({"kind": "b", "java": 25}) is None
+    assert refusal({"kind": "b", "java": "/j/25/bin/java"}) is None
+    assert refusal({"kind": "b", "java": "17"}) is not None
+    assert refusal({"kind": "b", "java": "/j/17/bin/java"}) is not None
+
+
+def test_refusals_see_fixed_parameters_too(tmp_path: Path) -> None:
+    assert refusals(load(written(tmp_path, GOOD)), {"kind": "b"}, facts(17))({"n": 2}) is not None
+
+
+def test_refusals_refuse_a_wrong_value(tmp_path: Path) -> None:
+    workload = load(written(tmp_path, GOOD))
+    with pytest.raises(StudyError, match=r"workload.parameters.n: 0, expected at least 1"):
+        refusals(workload, {"n": 0}, facts(17))
+    with pytest.raises(StudyError, match=r"factors.kind: 'c', expected one of a, b"):
+        refusals(workload, {}, facts(17))({"kind": "c"})
+
+
+def test_what_ships_loads() -> None:
+    assert {"affinity", "ceiling", "descriptors", "fixed-work", "fork-join", "java-priorities", "java-threads"} <= set(
+        shipped_workloads()
+    )
+    studies = {"ceiling", "descriptor-cliff", "noise-floor", "thread-affinity", "thread-priorities", "thread-scaling"}
+    assert studies <= set(shipped_studies())
+    for name in shipped_workloads():
+        assert load(shipped(name)).name == name
+        assert (shipped(name) / "README.md").is_file()
+    for name in shipped_studies():
+        assert (shipped_study(name) / "README.md").is_file()
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../studies/thread-scaling", "/etc", "nonsense", "java-threads/.."])
+def test_shipped_refuses(name: str) -> None:
+    with pytest.raises(
+        StudyError, match="one of affinity, ceiling, descriptors, fixed-work, fork-join, java-priorities, java-threads"
+    ):
+        shipped(name)

@@ -1,0 +1,66 @@
+"""The workload that counts: built by the real compiler, and held against what its levels of optimization give."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scalograph.run.build import build
+from scalograph.study.workload import load, shipped
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: apt-get install gcc libc6-dev")
+HERE = shipped("process-loop")
+LEVELS = ("O0", "O1", "O2", "O3")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = build(HERE, load(HERE), where=tmp_path_factory.mktemp("builds"))
+    assert made is not None
+    return made
+
+
+def instructions(assembly: str) -> list[str]:
+    """What the CPU is told, without labels' numbers and what is meant for debuggers."""
+    lines = [line.strip() for line in assembly.splitlines()]
+    return [
+        re.sub(r"\.L\w+", ".L", line) for line in lines if line and not line.startswith((".", "#")) and line[-1] != ":"
+    ]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_kept_assembly_is_what_the_level_gives(built: Path, tmp_path: Path, level: str) -> None:
+    plain = tmp_path / f"{level}.c"
+    plain.write_text((HERE / f"{level}.c").read_text().replace("#pragma GCC optimize", "// "))
+    subprocess.run(["cc", "-std=c11", f"-{level}", f"-I{HERE}", "-S", "-o", tmp_path / "a.s", plain], check=True)
+    kept = instructions((built / f"main-{level}.s").read_text())
+    assert kept == instructions((tmp_path / "a.s").read_text())
+    assert sum(line.startswith(("j", "b")) for line in kept) >= 14  # fourteen loops jump back
+
+
+def lines(built: Path, *words: str) -> list[list[str]]:
+    done = subprocess.run([built / "main", *words], capture_output=True, text=True, check=True, env={})
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("direction", ["up", "down"])
+@pytest.mark.parametrize("limit", load(HERE).parameters["limit"].choices or [])
+def test_every_loop_counts_whole_passes(built: Path, level: str, direction: str, limit: int) -> None:
+    told = lines(built, f"optimize={level}", f"direction={direction}", f"limit={limit}", "units=10000", "iterations=2")
+    assert told[0] == ["ready"]
+    passes = -(-10000 // limit)
+    assert [line[4] for line in told if line[0] == "iteration"] == [str(passes * limit)] * 2
+    assert len([line for line in told if line[:2] == ["value", "count_ns"]]) == 2
+
+
+@pytest.mark.parametrize(
+    "word", ["limit=7", "optimize=O9", "direction=aside", "units=0", "units=x", "iterations=-1", ""]
+)
+def test_what_it_cannot_do_is_one_sentence(built: Path, word: str) -> None:
+    done = subprocess.run([built / "main", word], capture_output=True, text=True, check=False, env={})
+    assert done.returncode == 64
+    assert done.stderr.count("\n") == 1
+    assert "expected" in done.stderr
