@@ -17,6 +17,8 @@ from scalograph.control.store import Store
 
 # One worker takes all that holds the machine's lock, changes its settings, or asserts what was measured on it.
 machine = pytest.mark.xdist_group("machine")
+# For whoever measures here meanwhile.
+LONG_S = 300.0
 UNLOCKED = Store(None, None)
 STUDY = """\
 version = 1
