@@ -1,9 +1,13 @@
 """What tests keep of this machine is gone after them, and what its user keeps does not reach them."""
 
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
+
+# Before numpy is imported: on matrices as small as ours its threads wait for each other longer than they compute.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.hookimpl(tryfirst=True)
