@@ -14,16 +14,19 @@ demo: setup
 	case $$code in 0) ;; 5) echo "Some treatments have fewer clean runs than asked: see the verdict above.";; *) exit $$code;; esac
 
 test: setup-dev
-	cd probe && cargo test --release --locked --quiet
+	cd probe && cargo test --locked --quiet
 	$(BIN)/python -m pytest
 
 check: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	cd probe && cargo fmt --check && cargo clippy --release --locked --all-targets --quiet -- -D warnings
+	cd probe && cargo fmt --check && cargo clippy --locked --all-targets --quiet -- -D warnings
 	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*.sh probe/*.sh; \
 	else echo "skipped: shellcheck is missing; install it with: apt-get install shellcheck" >&2; test "$$CI" != true; fi
+
+	@if command -v tsc >/dev/null; then tsc -p src/scalograph/report/page/js; \
+	else echo "skipped: tsc is missing; install it with: apt-get install node-typescript" >&2; test "$$CI" != true; fi
 
 bench: setup-dev
 	$(BIN)/python benchmarks/run_all.py

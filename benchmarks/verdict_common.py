@@ -15,6 +15,7 @@ from probe_common import build, probe
 from scipy.stats import binom
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.record import Record
 from scalograph.verdict.judge import Judgment, judge
 
 CPUS = sorted(os.sched_getaffinity(0))[:2]
@@ -65,12 +66,12 @@ def launch(argv: list[str]) -> tuple[float, float]:
     return end - begin, used.ru_utime + used.ru_stime
 
 
-def record(argv: list[str], **fields: Any) -> dict[str, Any]:
-    """The record of one run, as the journal would hold it."""
+def record(argv: list[str], **fields: Any) -> Record:
+    """The record of one run."""
     run = probe(argv, cpus=CPUS, **fields)
     events = run.pop("events")
     parts = {kind: [e for e in events if e["event"] == kind] for kind in ("header", "copy")}
-    return {"header": parts["header"][0], "copies": parts["copy"], "iterations": [], "run": run}
+    return Record.model_validate({"header": parts["header"][0], "copies": parts["copy"], "run": run})
 
 
 def flagged(judgment: Judgment) -> float:
@@ -81,7 +82,7 @@ def flagged(judgment: Judgment) -> float:
 def judged(argv: list[str], **fields: Any) -> tuple[float, float]:
     """Seconds of one run, and its flag."""
     found = record(argv, **fields)
-    return found["run"]["wall_ns"] / 1e9, flagged(judge(found))
+    return (found.run.wall_ns or 0) / 1e9, flagged(judge(found))
 
 
 @contextmanager

@@ -40,10 +40,10 @@ def _measured(argv: list[str], way: str) -> dict[str, float]:
     if way == "bare":
         return {"pace": pace(launch(argv)[0], argv)}
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
-    run = record(argv, timeline=WAYS[way])["run"]
+    run = record(argv, timeline=WAYS[way]).run
     switches = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw - before
-    lasted = run["wall_ns"] / 1e9
-    cost = 100 * run["observer_ns"] / run["cpu_ns"]
+    lasted = (run.wall_ns or 0) / 1e9
+    cost = 100 * (run.observer_ns or 0) / (run.cpu_ns or 1)
     return {"pace": pace(lasted, argv), "lasted": lasted, "switches": switches, "cost": cost}
 
 

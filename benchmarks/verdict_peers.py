@@ -61,7 +61,7 @@ def _truth(folder: Path, work: Work) -> Round:
     for threads in (1, 2) * TRUTHS_A_ROUND:
         argv = work.argv(SECONDS, threads)
         measured, seen = witnessed(folder, partial(record, argv))
-        found[f"truth {threads}"] += [pace(measured["run"]["wall_ns"] / 1e9, argv)] if seen.undisturbed else []
+        found[f"truth {threads}"] += [pace((measured.run.wall_ns or 0) / 1e9, argv)] if seen.undisturbed else []
     return found
 
 

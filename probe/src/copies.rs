@@ -135,12 +135,23 @@ impl Copy {
     }
 }
 
+/// All copies of a run, before the gate.
+pub struct Launched {
+    pub copies: Vec<Copy>,
+    /// What they together may use.
+    pub cpus: Vec<usize>,
+    /// For each copy, whether it is the first on its CPU.
+    pub spins: Vec<bool>,
+    /// Whether they share the probe's memory until exec.
+    pub shares_memory: bool,
+}
+
 /// Opening /dev/fd/3 anew asks for permission, unlike writing to descriptor 3.
 fn give(pipe: &OwnedFd, user: Option<(u32, u32)>) -> io::Result<()> {
     let Some((uid, gid)) = user else { return Ok(()) };
-    let mut kind: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: `kind` is plain numbers, filled by the kernel; the descriptor is ours.
+    // SAFETY: `kind` is plain numbers, for which zero is a value, filled by the kernel; the descriptor is ours.
     unsafe {
+        let mut kind: libc::stat = std::mem::zeroed();
         sys::check(libc::fstat(pipe.as_raw_fd(), &mut kind).into())?;
         if kind.st_mode & libc::S_IFMT == libc::S_IFIFO {
             sys::check(libc::fchown(pipe.as_raw_fd(), uid, gid).into())?;

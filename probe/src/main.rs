@@ -34,6 +34,7 @@ mod tests;
 mod timeline;
 mod tree;
 mod watch;
+mod window;
 mod workload;
 
 use error::{Kind, Refusal};
@@ -53,6 +54,7 @@ Exit code: 0 the run was carried out, whatever became of the workload;
 2 the specification or command line is wrong; 3 the host refused; 1 a bug.";
 
 fn main() -> ExitCode {
+    poller::hear_signals();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => one_run(),

@@ -46,7 +46,16 @@ pub struct Poller {
     signals: OwnedFd,
 }
 
-const WATCHED: [i32; 3] = [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM];
+const WATCHED: [i32; 4] = [libc::SIGCHLD, libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
+
+/// A caller may have ignored them (nohup, a shell's background job), and exec keeps that: the probe could
+/// not be stopped, and the kernel would reap its children for it. Before any child is started.
+pub fn hear_signals() {
+    for signal in WATCHED {
+        // SAFETY: the default action runs no code of ours.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
 
 impl Poller {
     /// From here on the watched signals arrive here only.

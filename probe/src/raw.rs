@@ -55,7 +55,7 @@ unsafe fn enter(number: c_long, a: [usize; 6]) -> isize {
 unsafe fn enter(number: c_long, a: [usize; 6]) -> isize {
     // SAFETY: by the caller.
     match unsafe { libc::syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]) } {
-        -1 => -(crate::sys::errno() as isize),
+        -1 => -(std::io::Error::last_os_error().raw_os_error().unwrap_or(0) as isize),
         result => result as isize,
     }
 }

@@ -1,14 +1,13 @@
 //! From what was watched to the events of protocol/probe.md.
 
 use crate::capture::pieces;
-use crate::copies::{Copy, Usage};
+use crate::copies::Usage;
 use crate::events::{CopyEvent, Degraded, Event, InForce, Iterations, Output, RunEvent, TaskRow, Timeline, Values};
 use crate::launch::policy_name;
 use crate::records::Records;
-use crate::run::Before;
 use crate::summary;
-use crate::tree::Main;
 use crate::watch::Watch;
+use crate::window::{Before, Frame};
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Six bytes for one in the worst case of escaping: with the tail of stderr still below 4 MiB.
@@ -36,47 +35,6 @@ pub fn events(watch: &mut Watch, before: &Before, online: &[usize], mut degraded
         list.insert(list.len() - 1, Event::Timeline(timeline));
     }
     list
-}
-
-/// When one copy left the gate, started, ended and was reaped; all on CLOCK_MONOTONIC.
-pub struct Times {
-    pub left: Option<u64>,
-    pub before_ns: u64,
-    pub main: Main,
-    pub reaped: Option<u64>,
-}
-
-impl Times {
-    /// As near to the program as is known: the kernel's record, else the clock of the gate.
-    pub fn start(&self) -> Option<u64> {
-        self.main.image_ns.or(self.left)
-    }
-
-    pub fn end(&self) -> Option<u64> {
-        self.main.exit_ns.or(self.reaped)
-    }
-}
-
-pub struct Frame {
-    pub gate: u64,
-    pub copies: Vec<Times>,
-}
-
-impl Frame {
-    fn of(watch: &Watch) -> Frame {
-        let times = |(index, copy): (usize, &Copy)| {
-            let slot = watch.board.slot(index);
-            let main = watch.records.as_ref().and_then(|r| r.tree.mains.get(&(copy.pid as u32)).copied());
-            let left = Some(slot.left_ns.load(SeqCst)).filter(|t| *t > 0);
-            let before_ns = slot.before_ns.load(SeqCst);
-            Times { left, before_ns, main: main.unwrap_or_default(), reaped: copy.end.map(|e| e.at_ns) }
-        };
-        Frame { gate: watch.gate_ns, copies: watch.copies.iter().enumerate().map(times).collect() }
-    }
-
-    pub fn since(&self, time: u64) -> u64 {
-        time.saturating_sub(self.gate)
-    }
 }
 
 fn copy_events(watch: &Watch, frame: &Frame, index: usize, list: &mut Vec<Event>) {

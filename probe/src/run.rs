@@ -1,18 +1,18 @@
 //! One run from the checked specification to its last event.
 
 use crate::board::{Board, Stage};
-use crate::conditions::Conditions;
 use crate::contain::Containment;
-use crate::copies::Copy;
+use crate::copies::{Copy, Launched};
 use crate::error::{shorten, Kind, Refusal};
 use crate::events::{Degraded, Event, Header};
-use crate::host::{self, MachineTime};
+use crate::host;
 use crate::launch::{self, Image, Place};
 use crate::poller::{Poller, Source};
 use crate::records::{self, Records};
 use crate::spec::{Command, Spec};
 use crate::sys::{self, SECOND};
 use crate::watch::Watch;
+use crate::window::Before;
 use crate::{gate, report};
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -26,23 +26,6 @@ struct Checked {
     user: Option<(u32, u32)>,
     programs: Vec<PathBuf>,
     descriptors: libc::rlimit,
-}
-
-pub struct Launched {
-    pub copies: Vec<Copy>,
-    /// What the copies together may use.
-    pub cpus: Vec<usize>,
-    /// For each copy, whether it is the first on its CPU.
-    pub spins: Vec<bool>,
-    /// Whether they share the probe's memory until exec.
-    pub shares_memory: bool,
-}
-
-/// The window's beginning, read just before the gate opens.
-pub struct Before {
-    pub machine: Option<MachineTime>,
-    pub conditions: Conditions,
-    pub observer_ns: u64,
 }
 
 pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
@@ -148,9 +131,9 @@ fn find_user(name: &str) -> Result<(u32, u32), Refusal> {
 }
 
 fn own_cpus() -> Vec<usize> {
-    let mask = [0u64; crate::board::MASK_WORDS];
+    let mut mask = [0u64; crate::board::MASK_WORDS];
     // SAFETY: the kernel writes at most the bytes it is told.
-    unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_ptr()) };
+    unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) };
     (0..crate::spec::MAX_CPUS).filter(|c| mask[c / 64] >> (c % 64) & 1 == 1).collect()
 }
 
@@ -270,10 +253,8 @@ fn open_gate(watch: &mut Watch) -> Result<Before, Refusal> {
     let enabled = watch.records.as_mut().map_or(Ok(()), |r| r.enable(&mains));
     enabled.map_err(|e| os("perf events", &e))?;
     watch.rehearse();
-    let conditions = watch.conditions();
-    let machine = host::machine_time(&watch.cpus);
-    let observer_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+    let before = Before::read(watch);
     gate::open(watch.board, watch.copies.len());
     watch.gate_ns = watch.board.head().deadline_ns.load(SeqCst);
-    Ok(Before { machine, conditions, observer_ns })
+    Ok(before)
 }

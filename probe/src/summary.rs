@@ -3,9 +3,8 @@
 use crate::copies::{Copy, Usage};
 use crate::events::{Degraded, RunEvent};
 use crate::neighbors;
-use crate::report::{Frame, Times};
-use crate::run::Before;
 use crate::watch::Watch;
+use crate::window::{Before, Frame, Times};
 use std::path::Path;
 
 /// The exit code of a workload that cannot do what its arguments ask.

@@ -4,11 +4,10 @@ use crate::board::{Board, Stage};
 use crate::capture::pump;
 use crate::conditions::Conditions;
 use crate::contain::Containment;
-use crate::copies::{Copy, End, Usage};
+use crate::copies::{Copy, End, Launched, Usage};
 use crate::host::{self, MachineTime};
 use crate::poller::{Poller, Source};
 use crate::records::Records;
-use crate::run::Launched;
 use crate::spec::Spec;
 use crate::stopped::Stopped;
 use crate::sys::{self, SECOND};
@@ -197,6 +196,7 @@ impl<'a> Watch<'a> {
         for signal in self.poller.signals() {
             match signal {
                 libc::SIGCHLD => self.reap(),
+                libc::SIGHUP => self.stop("interrupted", "SIGHUP received; killed".into()),
                 libc::SIGINT => self.stop("interrupted", "SIGINT received; killed".into()),
                 _ => self.stop("interrupted", "SIGTERM received; killed".into()),
             }

@@ -44,9 +44,49 @@ fn what_does_not_end_is_killed() {
 
 #[test]
 fn a_signal_to_the_probe_ends_the_run() {
-    for signal in [libc::SIGINT, libc::SIGTERM] {
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
         let token = format!("10{:06}.{signal}", std::process::id());
         let child = start(&[PROBE], &spec(&[command(&["sleep", &token], json!({}))], json!({})));
+        assert!(eventually(|| marked(&token).len() == 1));
+        // SAFETY: a signal to the child just started.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        assert_eq!(finish(child).run()["status"], "interrupted");
+        assert!(marked(&token).is_empty());
+    }
+}
+
+/// As under nohup, in a background job of a shell without job control, or below a careless parent.
+fn start_deaf(spec: &serde_json::Value) -> std::process::Child {
+    use std::os::unix::process::CommandExt;
+    let mut program = std::process::Command::new(PROBE);
+    let deafen = || {
+        // SAFETY: only sets what this process does with signals; the set is initialized by sigfillset.
+        unsafe {
+            for signal in 1..32 {
+                libc::signal(signal, libc::SIG_IGN);
+            }
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&mut all);
+            libc::sigprocmask(libc::SIG_BLOCK, &all, std::ptr::null_mut());
+        }
+        Ok(())
+    };
+    // SAFETY: `deafen` makes system calls only.
+    start_command(unsafe { program.pre_exec(deafen) }, spec)
+}
+
+#[test]
+fn signals_that_were_ignored_or_blocked_change_nothing() {
+    let status = command(&["grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"], json!({}));
+    for backend in BACKENDS {
+        let more = json!({"stdout": "capture", "backend": backend});
+        let answer = finish(start_deaf(&spec(std::slice::from_ref(&status), more)));
+        assert_eq!(answer.run()["status"], "ok");
+        assert_eq!(answer.one("copy")["stdout"], "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    }
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+        let token = format!("50{:06}.{signal}", std::process::id());
+        let child = start_deaf(&spec(&[command(&["sleep", &token], json!({}))], json!({})));
         assert!(eventually(|| marked(&token).len() == 1));
         // SAFETY: a signal to the child just started.
         unsafe { libc::kill(child.id() as i32, signal) };

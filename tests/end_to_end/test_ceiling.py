@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.discover import discover
 from scalograph.control.store import lock_machine
 from scalograph.errors import HostError
 from scalograph.machine.ceiling.measure import ceiling
 from scalograph.protocol.machine_ceiling import WORDS
 from scalograph.run.build import build
-from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.host_names import connect
 from scalograph.study.workload import fill, load, shipped
 
 from .shell import machine
@@ -144,10 +143,11 @@ def _runs(pid: str) -> bool:
 @machine
 def test_by_the_real_path(built: Path) -> None:
     """Two runs of each kind on one CPU and on all: how far it scales is the machine's own affair."""
-    facts = discover()
+    host = connect()
+    n_cpus = host.facts().n_cpus
     with lock_machine(60):
-        found = ceiling(facts, find_probe().argv, [facts.n_cpus], runs=2)
+        found = ceiling(host, [n_cpus], runs=2)
     assert set(found.kinds) == set(WORDS)
     for parts in found.kinds.values():
-        assert [part.n_cpus for part in parts] == sorted({1, facts.n_cpus})
+        assert [part.n_cpus for part in parts] == sorted({1, n_cpus})
         assert all(part.n_failed == 0 and len(part.scores) >= 2 for part in parts)

@@ -9,17 +9,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from scalograph.run.hosts.probe import (
-    DEGRADED,
-    PROGRAM,
-    find_probe,
-    measure,
-)
+from scalograph.protocol.record import Record
+from scalograph.run.hosts.probe import PROGRAM, find_probe, measure
 from scalograph.verdict.judge import judge
 
 from .shell import machine
@@ -51,29 +46,28 @@ def native() -> tuple[str, ...] | None:
     return (str(built[0]),) if built else None
 
 
-@pytest.fixture(params=["degraded", "native"])
-def probe(request: pytest.FixtureRequest) -> Sequence[str]:
-    found = DEGRADED if request.param == "degraded" else native()
-    if found is None:
+@pytest.fixture
+def probe() -> Sequence[str]:
+    if (found := native()) is None:
         pytest.skip(f"{PROGRAM} is not built")
     return found
 
 
-def record(probe: Sequence[str], argv: Sequence[str], folder: Path) -> dict[str, Any]:
+def record(probe: Sequence[str], argv: Sequence[str], folder: Path) -> Record:
     command = {"argv": list(argv), "cwd": str(folder), "env": {"PATH": os.environ["PATH"]}, "cpus": [CPU]}
     run = {"protocol": 1, "run": "r", "commands": [command], "timeout_ns": 30_000_000_000}
-    return measure(run, probe).model_dump(mode="json")
+    return measure(run, probe)
 
 
 def spin(seconds: float) -> list[str]:
     return [sys.executable, "-c", SPIN, str(seconds)]
 
 
-def causes(found: dict[str, Any]) -> dict[str, str]:
-    assert found["run"]["status"] == "ok", found["run"]["reason"]
+def causes(found: Record) -> dict[str, str]:
+    assert found.run.status == "ok", found.run.reason
     judgment = judge(found)
     assert judgment.verdict == "contaminated", judgment
-    return {cause["cause"]: cause["text"] for cause in judgment.causes}
+    return {cause.cause: cause.text for cause in judgment.causes}
 
 
 def test_a_neighbor_is_named(probe: Sequence[str], tmp_path: Path) -> None:
@@ -83,7 +77,7 @@ def test_a_neighbor_is_named(probe: Sequence[str], tmp_path: Path) -> None:
         finally:
             neighbor.kill()
     told = causes(found)["neighbor"]
-    if found["run"]["neighbors"] is not None:
+    if found.run.neighbors is not None:
         assert Path(sys.executable).resolve().name[:15] in told or "python" in told
 
 
@@ -118,25 +112,19 @@ def inside(folder: Path, probe: Sequence[str]) -> list[str]:
 
 
 def test_a_quota_is_told(probe: Sequence[str], tmp_path: Path) -> None:
-    with group("cpu", cfs_quota_us=50_000) as folder:
+    with group("cpu", cfs_quota_us=20_000) as folder:
         assert "quota" in causes(record(inside(folder, probe), spin(0.5), tmp_path))
 
 
-def test_memory_that_is_too_small_is_told(tmp_path: Path) -> None:
-    found = native()
-    if found is None:
-        pytest.skip(f"{PROGRAM} is not built")
+def test_memory_that_is_too_small_is_told(probe: Sequence[str], tmp_path: Path) -> None:
     with group("memory", limit_in_bytes=32 << 20) as folder:
-        thrashed = record(inside(folder, found), [sys.executable, "-c", THRASH], tmp_path)
-    if thrashed["run"]["memory_stall_ns"] is None:
+        thrashed = record(inside(folder, probe), [sys.executable, "-c", THRASH], tmp_path)
+    if thrashed.run.memory_stall_ns is None:
         pytest.skip("this kernel keeps no pressure for a group of the run's own")
     assert "memory pressure" in causes(thrashed)
 
 
-def test_a_stop_and_a_neighbor_are_both_told(tmp_path: Path) -> None:
-    found = native()
-    if found is None:
-        pytest.skip(f"{PROGRAM} is not built")
+def test_a_stop_and_a_neighbor_are_both_told(probe: Sequence[str], tmp_path: Path) -> None:
     marker = str(1 + uuid4().int % 1000 / 1e6)
 
     def stop() -> None:
@@ -149,7 +137,7 @@ def test_a_stop_and_a_neighbor_are_both_told(tmp_path: Path) -> None:
         stopper = threading.Thread(target=stop)
         stopper.start()
         try:
-            told = causes(record(found, spin(float(marker)), tmp_path))
+            told = causes(record(probe, spin(float(marker)), tmp_path))
         finally:
             neighbor.kill()
             stopper.join()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scalograph.cli.last_stops import figures
 from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
 
@@ -21,7 +22,7 @@ FILLS = "all => all.map((point) => getComputedStyle(point).fill)"
 
 
 def report(folder: Path, findings: Findings) -> Path:
-    write(findings, folder / "report.html")
+    write(findings, figures(findings), folder / "report.html")
     return folder / "report.html"
 
 

@@ -75,7 +75,7 @@ def test_as_many_processes_as_cpus_and_the_answer_on_the_terminal(folder: Path) 
     lines = done.stdout.splitlines()
     assert "Effective CPUs" in done.stdout and "Levels that were measured" in done.stdout
     assert lines[-2:] == ["Report: results/report.html", "Study: results/study.toml"]
-    (one,) = json.loads((folder / "results" / "findings.json").read_text())["effective_cpus"]
+    (one,) = json.loads((folder / "results" / "findings.json").read_text())["parts"]["effective-cpus"]["data"]["groups"]
     if one["decided"]:
         assert 1 <= one["k_eff"] <= N_CPUS
     else:  # runs that differ too much on a noisy machine end the search without an answer, which is said

@@ -9,7 +9,7 @@ import pytest
 from scalograph.control.capacity import refusal
 from scalograph.control.store import Store
 
-from .shell import degraded, in_process, machine
+from .shell import in_process, machine
 
 pytestmark = [
     machine,
@@ -45,11 +45,9 @@ max_reruns = 0
 """
 
 
-@pytest.mark.parametrize("probe", ["degraded", "own"])
-def test_a_quota_is_in_force_and_told(tmp_path: Path, probe: str) -> None:
+def test_a_quota_is_in_force_and_told(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    env = degraded(tmp_path) if probe == "degraded" else None
-    done = in_process("run", "study.toml", "-o", "out", cwd=tmp_path, env=env, store=Store.of_machine())
+    done = in_process("run", "study.toml", "-o", "out", cwd=tmp_path, store=Store.of_machine())
     assert done.returncode in (0, 5), done.stderr
     lines = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
     runs = {str(line["treatment"]["quota"]): line["record"]["run"] for line in lines if line["event"] == "run"}

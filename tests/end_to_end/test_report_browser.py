@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from scalograph.cli.last_stops import figures
 from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
 
@@ -46,6 +47,15 @@ CONTRAST = """
 }
 """
 
+# As if the whole page were in view: most tests are about what is drawn, not when.
+ALL_IN_VIEW = """
+window.IntersectionObserver = class {
+  constructor(see) { this.see = see; }
+  observe(target) { queueMicrotask(() => this.see([{ target, isIntersecting: true }])); }
+  unobserve() {}
+};
+"""
+
 
 @pytest.fixture(scope="module")
 def sample() -> ModuleType:
@@ -62,8 +72,11 @@ class Visit:
 
     def __init__(self, browser: Any, path: Path, **options: Any) -> None:
         options.setdefault("viewport", {"width": WIDTH, "height": 900})
+        lazy = options.pop("lazy", False)
         self.path = path
         self.context = browser.new_context(**options)
+        if not lazy:
+            self.context.add_init_script(ALL_IN_VIEW)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.requests: list[str] = []
@@ -114,7 +127,7 @@ def chooser(page: Any, label: str) -> Any:
 def report(tmp_path: Path) -> Any:
     def made(findings: Findings) -> Path:
         path = tmp_path / "report.html"
-        write(findings, path)
+        write(findings, figures(findings), path)
         return path
 
     return made
@@ -130,7 +143,7 @@ def downloaded(page: Any) -> str:
 @pytest.fixture(scope="module")
 def full_report(sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write(sample.full(), path)
+    write(sample.full(), [], path)
     return path
 
 
@@ -146,7 +159,7 @@ def full(browser: Any, full_report: Path) -> Iterator[Visit]:
 @pytest.fixture(scope="module")
 def small(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write(sample.small(), path)
+    write(sample.small(), figures(sample.small()), path)
     with Visit(browser, path) as visit:
         yield visit
 
@@ -154,7 +167,7 @@ def small(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFac
 @pytest.fixture(scope="module")
 def hostile(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write(sample.hostile(), path)
+    write(sample.hostile(), figures(sample.hostile()), path)
     with Visit(browser, path) as visit:
         yield visit
 
@@ -227,14 +240,14 @@ def test_a_wide_interval_does_not_squeeze_the_others(browser: Any, sample: Modul
 def test_ticks_of_a_logarithmic_scale_are_whole_numbers(browser: Any, sample: ModuleType, report: Any) -> None:
     with Visit(browser, report(sample.brief())) as visit:
         chooser(visit.page, "Vertical scale").select_option("log")
-        ticks = visit.page.locator("#families .plot").first.locator(".ytick").all_text_contents()
+        ticks = visit.page.locator(".family .plot").first.locator(".ytick").all_text_contents()
         values = [float(tick.replace(",", "")) for tick in ticks]
         assert len(values) >= 2
         assert values == sorted(set(values))
 
 
 def test_ticks_of_a_timeline_count_whole_cpus(small: Visit) -> None:
-    for plot in small.page.locator(".timeline .plot").all():
+    for plot in small.page.locator(".timelines .plot").all():
         ticks = plot.locator(".ytick").all_text_contents()
         assert "0" in ticks
         assert len(ticks) == len(set(ticks))
@@ -321,19 +334,19 @@ def test_csv_holds_every_run_and_no_formula(sample: ModuleType, hostile: Visit, 
 def test_factors_can_trade_places(browser: Any, sample: ModuleType, report: Any) -> None:
     with Visit(browser, report(sample.brief())) as visit:
         page = visit.page
-        assert page.locator("#families figure").first.locator(".panel").count() == 4
+        assert page.locator(".family figure").first.locator(".panel").count() == 4
         chooser(page, "Lines").select_option("cpus")
-        assert page.locator("#families figure").first.locator(".panel").count() == 7
+        assert page.locator(".family figure").first.locator(".panel").count() == 7
         assert page.locator(".legend:not(.laws) button").count() == 2
         chooser(page, "Panels").select_option("lock")
-        assert page.locator("#families figure").first.locator(".panel").count() == 7
+        assert page.locator(".family figure").first.locator(".panel").count() == 7
         chooser(page, "Work between locks").select_option(label="large")
         page.locator(".legend button").first.press("Enter")
         assert page.locator(".legend button").first.get_attribute("aria-pressed") == "false"
-        assert page.locator("#families figure").first.locator("path.js-line").count() == 7
+        assert page.locator(".family figure").first.locator("path.js-line").count() == 7
         chooser(page, "Vertical scale").select_option("log")
         page.locator("summary").first.click()
-        assert page.locator("#families figure").first.locator("table").count() == 7
+        assert page.locator(".family figure").first.locator("table").count() == 7
         assert visit.is_quiet()
 
 
@@ -364,7 +377,7 @@ def test_laws_stand_under_the_speedup_and_can_be_hidden(browser: Any, sample: Mo
 def test_factors_of_many_levels_are_held_until_they_are_chosen(browser: Any, sample: ModuleType, report: Any) -> None:
     with Visit(browser, report(sample.many())) as visit:
         page = visit.page
-        figure = page.locator("#families figure").first
+        figure = page.locator(".family figure").first
         assert figure.locator(".panel").count() == 2
         panels = chooser(page, "Panels")
         assert panels.locator("option").all_inner_texts() == ["Work between locks", "none: one at a time"]
@@ -372,7 +385,7 @@ def test_factors_of_many_levels_are_held_until_they_are_chosen(browser: Any, sam
         panels.select_option("none")
         assert figure.locator(".panel").count() == 1
         chooser(page, "Lines").select_option("cpus")
-        page.wait_for_function("document.querySelector('#families .plot').data?.length >= 64")
+        page.wait_for_function("document.querySelector('.family .plot').data?.length >= 64")
         looks = figure.locator(".plot").first.evaluate(
             "(p) => p.data.filter((t) => t.error_y).map((t) => [t.line.color, t.line.dash, t.marker.symbol].join())"
         )
@@ -385,7 +398,7 @@ def test_lines_of_a_single_level_stand_inside_the_frame(browser: Any, sample: Mo
     for one in findings.curves:
         del one.points[1:]
     with Visit(browser, report(findings)) as visit:
-        for plot in visit.page.locator("#families .plot").all():
+        for plot in visit.page.locator(".family .plot").all():
             places = plot.evaluate("(p) => p.data.filter((t) => t.error_y).flatMap((t) => t.x)")
             low, high = plot.evaluate("(p) => p._fullLayout.xaxis.range")
             assert places and all(low < x < high for x in places)
@@ -405,7 +418,7 @@ def test_shares_of_cpus_stand_in_a_table_too(small: Visit) -> None:
 
 
 def test_a_timeline_is_told_in_words_and_as_a_table(small: Visit) -> None:
-    panel = small.page.locator(".timeline .panel").first
+    panel = small.page.locator(".timelines .panel").first
     assert "tasks are on a CPU" in panel.locator("p.note").first.inner_text()
     assert "tasks are on a CPU" in str(panel.locator(".plot").get_attribute("aria-label"))
     panel.locator("summary").nth(1).press("Enter")
@@ -421,22 +434,22 @@ def test_a_timeline_without_records_of_switches_and_none_at_all(browser: Any, sa
     tree = {"bin_ns": 100_000_000, "cpus": [], "busy_ns": [], "waiting_ns": None, "tree_busy_ns": [10**8, 2 * 10**8]}
     findings.timelines[0].timeline = tree
     with Visit(browser, report(findings)) as visit:
-        assert "too many switches" in visit.page.locator(".timeline p.note").first.inner_text()
-        assert visit.page.locator(".timeline .y2title").count() == 0
+        assert "too many switches" in visit.page.locator(".timelines p.note").first.inner_text()
+        assert visit.page.locator(".timelines .y2title").count() == 0
         assert visit.is_quiet()
     findings.timelines = []
     with Visit(browser, report(findings)) as visit:
-        assert "No timeline of tasks on CPUs" in visit.page.locator("#timelines").inner_text()
+        assert "No timeline of tasks on CPUs" in visit.page.locator("#drawn").inner_text()
         assert visit.is_quiet()
 
 
 def test_timelines_can_be_chosen_and_list_their_tasks(full: Visit) -> None:
     treatments = chooser(full.page, "Treatment")
     treatments.select_option(index=30)
-    title = full.page.locator(".timeline h4").first.inner_text()
+    title = full.page.locator(".timelines h4").first.inner_text()
     assert title == treatments.locator("option").nth(30).text_content()
-    full.page.locator(".timeline summary").first.click()
-    assert "worker-0" in full.page.locator(".timeline table").first.inner_text()
+    full.page.locator(".timelines summary").first.click()
+    assert "worker-0" in full.page.locator(".timelines table").first.inner_text()
     assert full.is_quiet()
 
 
@@ -454,6 +467,19 @@ def test_the_edges_are_drawn_quietly(browser: Any, sample: ModuleType, report: A
 def test_100_000_runs_are_drawn_in_time(browser: Any, sample: ModuleType, report: Any) -> None:
     with Visit(browser, report(sample.many_runs(100_000))) as visit:
         assert "dots: 26 of up to 446 runs a point" in visit.page.locator(".key").first.inner_text()
+        assert visit.is_quiet()
+
+
+def test_a_figure_is_drawn_when_it_comes_into_view_and_all_are_on_paper(browser: Any, full_report: Path) -> None:
+    with Visit(browser, full_report, lazy=True) as visit:
+        drawn, plots = visit.page.locator(".plot:has(svg.main-svg)"), visit.page.locator(".plot")
+        assert visit.page.locator(".timelines .plot svg.main-svg").count() == 0
+        visit.page.locator(".timelines .plot").first.scroll_into_view_if_needed()
+        visit.page.locator(".timelines .plot svg.main-svg").first.wait_for()
+        assert drawn.count() < plots.count()
+        visit.page.emulate_media(media="print")
+        visit.page.wait_for_selector("html.printing", state="attached")
+        assert drawn.count() == plots.count()
         assert visit.is_quiet()
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.discover import discover
 from scalograph.control.store import lock_machine
 from scalograph.machine.proofs.bench import Bench
 from scalograph.machine.proofs.claims import CLAIMS
@@ -20,6 +19,8 @@ from scalograph.machine.proofs.proof import DisprovedError
 from scalograph.machine.proofs.proving import judged
 from scalograph.machine.proofs.ran import Ran
 from scalograph.protocol.events import Record
+from scalograph.run.hosts.base import ProbeProgram
+from scalograph.run.hosts.local import LocalHost
 from scalograph.study.declare import check
 from scalograph.study.shipped import shipped
 
@@ -291,7 +292,7 @@ def test_a_broken_probe_is_found_out(
     probe.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}"\n')
     probe.chmod(0o755)
     monkeypatch.setenv("LIE", lie)
-    with lock_machine(LONG_S), Bench(discover(jvms=()), (str(probe),), tmp_path) as bench:
+    with lock_machine(LONG_S), Bench(LocalHost(ProbeProgram((str(probe),))), tmp_path) as bench:
         proof = judged(next(c for c in CLAIMS if c.name == claim), bench, kept := set())
     if proof.status == "not provable":
         pytest.skip(proof.found)

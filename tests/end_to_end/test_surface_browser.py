@@ -1,4 +1,4 @@
-"""Surfaces in a real browser: three figures, in both schemes, on paper, and by the keyboard."""
+"""Surfaces in a real browser: a map and lines of equal time, in both schemes and on paper."""
 
 import importlib.util
 from collections.abc import Iterator
@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from scalograph.cli.last_stops import figures
 from scalograph.report.html import write
 
 from .test_report_browser import CONTRAST, Visit, chooser
 
 pytestmark = pytest.mark.xdist_group("browser")
 SAMPLE = Path(__file__).parents[1] / "unit" / "report" / "surface_sample.py"
-PATCHES = "svg.relief path[fill^='rgb']"
+RIDGE = "figure.surfaces .scatterlayer path.point"
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def sample() -> ModuleType:
 
 
 def report(folder: Path, findings: Any) -> Path:
-    write(findings, folder / "report.html")
+    write(findings, figures(findings), folder / "report.html")
     return folder / "report.html"
 
 
@@ -41,49 +42,39 @@ def shown(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFac
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1600])
-def test_map_contours_and_relief_are_drawn(browser: Any, shown: Visit, scheme: str, width: int) -> None:
+def test_map_and_lines_are_drawn(browser: Any, shown: Visit, scheme: str, width: int) -> None:
     with shown.like(browser, width, scheme) as visit:
         page = visit.page
-        assert page.locator("figure.surface .heatmaplayer image").count() == 1
-        assert page.locator("figure.surface .contourlayer .contourlines path").count() >= 5
-        assert page.locator("figure.surface .scatterlayer path.point").count() == 2  # the ridge: 1 on 1, 2 on 2
-        assert page.locator(PATCHES).count() == 10  # ten between eleven counts, one divided, one without a corner
+        assert page.locator("figure.surfaces .heatmaplayer image").count() == 1
+        assert page.locator("figure.surfaces .contourlayer .contourlines path").count() >= 5
+        assert page.locator(RIDGE).count() == 2  # 1 on 1, 2 on 2
         assert visit.overflow() == 0
         assert page.evaluate(CONTRAST) == []
         assert visit.is_quiet()
 
 
-def test_the_relief_turns_by_the_keyboard(shown: Visit) -> None:
-    before = shown.page.locator(PATCHES).first.get_attribute("d")
-    shown.page.get_by_label("Turn").focus()
-    shown.page.keyboard.press("ArrowRight")
-    assert shown.page.locator(PATCHES).first.get_attribute("d") != before
-    assert shown.is_quiet()
-
-
 def test_of_several_surfaces_one_is_chosen(browser: Any, sample: ModuleType, tmp_path: Path) -> None:
     with Visit(browser, report(tmp_path, sample.many_cpus())) as visit:
-        assert visit.page.locator("#surfaces").get_by_text("All with options: (empty).").count() == 1
+        assert visit.page.locator("figure.surfaces").get_by_text("All with options: (empty).").count() == 1
         chooser(visit.page, "Surface").select_option(index=1)
-        assert visit.page.locator("#surfaces").get_by_text("All with options: -Xint.").count() == 1
-        assert visit.page.locator("figure.surface .heatmaplayer image").count() == 1
+        assert visit.page.locator("figure.surfaces").get_by_text("All with options: -Xint.").count() == 1
+        assert visit.page.locator("figure.surfaces .heatmaplayer image").count() == 1
         assert visit.is_quiet()
 
 
 def test_the_numbers_stand_in_a_table_too(shown: Visit) -> None:
-    shown.page.locator("#surfaces summary").click()
-    shown.page.locator("#surfaces tbody tr").first.wait_for()
-    assert shown.page.locator("#surfaces tbody tr").count() == 11
-    assert shown.page.locator("#surfaces thead th").all_inner_texts() == ["processes", "CPUs 1", "CPUs 2"]
+    shown.page.locator("figure.surfaces summary").click()
+    shown.page.locator("figure.surfaces tbody tr").first.wait_for()
+    assert shown.page.locator("figure.surfaces tbody tr").count() == 11
+    assert shown.page.locator("figure.surfaces thead th").all_inner_texts() == ["processes", "CPUs 1", "CPUs 2"]
 
 
 def test_on_paper_it_is_drawn_for_paper(browser: Any, sample: ModuleType, tmp_path: Path) -> None:
     with Visit(browser, report(tmp_path, sample.two_cpus()), color_scheme="dark") as visit:
         visit.page.emulate_media(media="print")
         visit.page.wait_for_selector("html.printing")
-        fills = visit.page.locator(PATCHES).evaluate_all("all => all.map((path) => path.getAttribute('fill'))")
-        assert all(min(map(int, fill[4:-1].split(","))) > 50 for fill in fills)
-        assert visit.page.get_by_label("Turn").is_hidden()
+        fills = visit.page.locator(RIDGE).evaluate_all("all => all.map((point) => getComputedStyle(point).fill)")
+        assert all(max(map(int, fill[4:-1].split(","))) < 60 for fill in fills)
 
 
 def test_a_hostile_title_stays_text(browser: Any, sample: ModuleType, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from scalograph.cli.last_stops import figures
 from scalograph.protocol.findings import Findings, Level, TaskTrace
 from scalograph.report.html import write
 
@@ -12,7 +13,7 @@ from ..unit.report import even_sample as sample
 from .test_report_browser import CONTRAST, Visit
 
 pytestmark = pytest.mark.xdist_group("browser")
-BARS = "figure.trace .barlayer .point path"
+BARS = "figure.traces .barlayer .point path"
 
 
 def trace(workers: int, n: int, treatment: dict[str, Level]) -> TaskTrace:
@@ -26,8 +27,8 @@ def trace(workers: int, n: int, treatment: dict[str, Level]) -> TaskTrace:
 
 def report(folder: Path, traces: list[TaskTrace]) -> Path:
     found: Findings = sample.two_factors()
-    found.break_even, found.traces = None, traces
-    write(found, folder / "report.html")
+    found.parts, found.traces = {}, traces
+    write(found, figures(found), folder / "report.html")
     return folder / "report.html"
 
 
@@ -37,7 +38,7 @@ def test_each_subtask_is_a_bar(browser: Any, tmp_path: Path, scheme: str, width:
     path = report(tmp_path, [trace(2, 12, {"workers": 2}), trace(8, 512, {"workers": 8})])
     with Visit(browser, path, viewport={"width": width, "height": 900}, color_scheme=scheme) as visit:
         page = visit.page
-        assert page.locator("figure.trace h4").all_inner_texts() == ["workers: 2", "workers: 8"]
+        assert page.locator("figure.traces h4").all_inner_texts() == ["workers: 2", "workers: 8"]
         assert page.locator(BARS).count() == 12 + 512
         tops = page.locator(BARS).evaluate_all("all => all.slice(0, 12).map((p) => p.getBBox().y)")
         assert len(set(tops)) == 2
@@ -58,7 +59,7 @@ def test_gaps_are_seen_and_neighbors_differ(browser: Any, tmp_path: Path) -> Non
 
 def test_the_trace_stands_in_a_table_too(browser: Any, tmp_path: Path) -> None:
     with Visit(browser, report(tmp_path, [trace(2, 12, {"workers": sample.HOSTILE})])) as visit:
-        visit.page.locator("#traces summary").click()
-        assert visit.page.locator("#traces tbody tr").all_inner_texts() == ["0\t6\t92", "1\t6\t92"]
+        visit.page.locator("figure.traces summary").click()
+        assert visit.page.locator("figure.traces tbody tr").all_inner_texts() == ["0\t6\t92", "1\t6\t92"]
         assert visit.page.locator("img[src='x']").count() == 0
         assert visit.is_quiet()

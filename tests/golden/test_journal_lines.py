@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from scalograph.findings import table
 from scalograph.protocol.journal import read
+from scalograph.protocol.record import Record
 from scalograph.verdict.judge import judge
 
 from .command import scalograph
@@ -57,9 +59,9 @@ def test_the_golden_events_are_a_journal_as_it_reads() -> None:
 def test_the_golden_verdicts_are_those_of_the_golden_records() -> None:
     found = table.load(GOLDEN)
     asked = table.asked(found.study)
-    judged = {e["run"]: judge(e["record"], asked) for e in golden() if e["event"] == "run"}
+    judged = {e["run"]: judge(Record.model_validate(e["record"]), asked) for e in golden() if e["event"] == "run"}
     told = {e["run"]: (e["verdict"], e["causes"]) for e in golden() if e["event"] == "verdict"}
-    assert {name: (one.verdict, [dict(cause) for cause in one.causes]) for name, one in judged.items()} == told
+    assert {name: (one.verdict, [asdict(cause) for cause in one.causes]) for name, one in judged.items()} == told
     assert {verdict for verdict, _ in told.values()} == {"clean", "contaminated", "failed"}
 
 

@@ -76,7 +76,7 @@ def test_golden_events_group_into_records_that_the_journal_can_keep() -> None:
 
 def test_golden_workload_lines_are_accepted() -> None:
     speech = lines.Speech()
-    speech.feed("".join(line + "\n" for line in rows("workload_lines.txt")).encode(), lines.Budget())
+    speech.feed("".join(line + "\n" for line in rows("workload_lines.txt")).encode(), lines.Limits())
     speech.finish()
     assert speech.ready
     assert speech.iterations == [(0, 1000000, 2500000, 4096, None), (1, 2600000, 4100000, 4096, 1480000)]
@@ -86,4 +86,4 @@ def test_golden_workload_lines_are_accepted() -> None:
 @pytest.mark.parametrize("line", rows("workload_lines_rejected.txt"))
 def test_a_golden_broken_line_ends_the_run(line: str) -> None:
     with pytest.raises(lines.BrokenLineError):
-        lines.Speech().feed(line.encode() + b"\n", lines.Budget())
+        lines.Speech().feed(line.encode() + b"\n", lines.Limits())

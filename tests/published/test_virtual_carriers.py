@@ -7,8 +7,8 @@ import pytest
 from scalograph.control.jvms import find
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
-from scalograph.run import session
 from scalograph.run.build import build
+from scalograph.run.plan import plan
 from scalograph.study.declare import declare_shipped
 from scalograph.study.workload import load, shipped
 
@@ -19,7 +19,7 @@ NEW = Jvm(name="25", java="/j25/bin/java", release=25, build="25.0.1+3")
 
 @pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
 def test_one_to_eight_threads_on_one_carrier_and_on_two(quick: bool) -> None:
-    made = session.plan(declare_shipped("virtual-carriers", quick), HostFacts(cpus=CPUS, jvms=(OLD, NEW))).design
+    made = plan(declare_shipped("virtual-carriers", quick), HostFacts(cpus=CPUS, jvms=(OLD, NEW))).design
     wanted = [{"threads": n, "carriers": c, "jvm": "25"} for n in range(1, 9) for c in (1, 2)]
     assert [dict(treatment) for treatment in made.treatments] == wanted
     assert made.dropped == ("16 treatments not planned: kind = virtual needs Java 21 or later, the JVM 17 is 17",)
@@ -27,7 +27,7 @@ def test_one_to_eight_threads_on_one_carrier_and_on_two(quick: bool) -> None:
 
 def test_without_a_new_jvm_it_says_so() -> None:
     with pytest.raises(StudyError, match=r"no treatment is left.*needs Java 21 or later, the JVM 17 is 17"):
-        session.plan(declare_shipped("virtual-carriers"), HostFacts(cpus=CPUS, jvms=(OLD,)))
+        plan(declare_shipped("virtual-carriers"), HostFacts(cpus=CPUS, jvms=(OLD,)))
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,30 @@
 """Records as a probe would give them, with the figures that a test is about."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from scalograph.protocol.record import Record
 
-def record(
+
+def record(*args: Any, **figures: Any) -> Record:
+    """The record of `recorded`, as a host gives it."""
+    return read(recorded(*args, **figures))
+
+
+def read(recorded: Mapping[str, Any]) -> Record:
+    """What the journal keeps, as a host gives it."""
+    return Record.model_validate(recorded)
+
+
+def placed(*in_force: Mapping[str, Any] | None) -> Record:
+    """The record of copies with what was in force for each; None where that is not known."""
+    usual, found = {"cpus": [0], "policy": "other", "priority": 0, "nice": 0}, recorded()
+    (copy,) = found["copies"]
+    copies = [{**copy, "copy": i, "in_force": one and {**usual, **one}} for i, one in enumerate(in_force)]
+    return read({**found, "copies": copies})
+
+
+def recorded(
     wall_s: float = 1.0,
     cpu_s: float = 1.0,
     *,
@@ -17,7 +38,7 @@ def record(
     per_cpu_s: tuple[float, ...] = (),
     kind: str = "native",
 ) -> dict[str, Any]:
-    """`iterations`: (wall in s, CPU in s, work), one after the other."""
+    """What the journal keeps of a run; `iterations`: (wall in s, CPU in s, work), one after the other."""
     copy = {
         "copy": 0, "command": 0, "pid": 1, "exit_code": 0, "signal": None, "start_ns": 0, "end_ns": _ns(wall_s),
         "in_force": {"cpus": list(cpus), "policy": "other", "priority": 0, "nice": 0},

@@ -10,10 +10,32 @@ from scalograph.cli import last_stops
 from scalograph.design.planner import Run
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.findings import Findings
-from scalograph.run import session
-from scalograph.run.session import Conducted, Plan
+from scalograph.protocol.record import Record
+from scalograph.questions.break_even.document import BreakEven
+from scalograph.questions.cliff.document import Cliffs
+from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
+from scalograph.run.begin import begin
+from scalograph.run.plan import Plan, plan
+from scalograph.run.session import Session, run_session
 from scalograph.study.declare import declare
 from scalograph.verdict.judge import Judgment
+
+
+def cliffs_of(found: Findings) -> Cliffs:
+    part = found.document("cliff", Cliffs)
+    assert part is not None
+    return part
+
+
+def break_even_of(found: Findings) -> BreakEven:
+    part = found.document("break-even", BreakEven)
+    assert part is not None
+    return part
+
+
+def effective_cpus_of(found: Findings) -> list[EffectiveCpus]:
+    part = found.document("effective-cpus", EffectiveGroups)
+    return part.groups if part else []
 
 
 @dataclass(kw_only=True)
@@ -28,18 +50,18 @@ class Simulated:
 
     def noted(self, text: str) -> None: ...
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         raise NotImplementedError
 
 
 def planned(folder: Path, text: str, facts: HostFacts) -> Plan:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "study.toml").write_text(text)
-    return session.plan(declare(folder), facts)
+    return plan(declare(folder), facts)
 
 
-def run(folder: Path, machine: Simulated, text: str, facts: HostFacts) -> tuple[Conducted, Findings]:
-    plan = planned(folder / "study", text, facts)
-    made = session.begin(plan, folder / "results")
-    done = session.conduct(plan, made, machine, "probe", lambda n, planner: nullcontext(machine), None)
+def run(folder: Path, machine: Simulated, text: str, facts: HostFacts) -> tuple[Session, Findings]:
+    searched = planned(folder / "study", text, facts)
+    made = begin(searched, folder / "results")
+    done = run_session(searched, made, machine, "probe", lambda n, planner: nullcontext(machine), None)
     return done, last_stops.analyze(made.folder)[0]

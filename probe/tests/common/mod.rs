@@ -65,8 +65,11 @@ fn merge(into: &mut Value, more: Value) {
 }
 
 pub fn start(program: &[&str], spec: &Value) -> Child {
-    let mut command = Command::new(program[0]);
-    command.args(&program[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    start_command(Command::new(program[0]).args(&program[1..]), spec)
+}
+
+pub fn start_command(command: &mut Command, spec: &Value) -> Child {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().expect("the program starts");
     writeln!(child.stdin.take().unwrap(), "{spec}").unwrap();
     child

@@ -1,9 +1,8 @@
-"""What a reader must know of a fitted scalability law: it is a curve, and the data may be none of its kind."""
+"""What a reader must know about a fitted scalability law: the data may not follow such a curve."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy.special import fdtrc
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.law import Law
@@ -12,16 +11,16 @@ from scalograph.analysis.sample import FloatArray
 
 # Each size with its throughputs, the smallest first.
 Groups = Sequence[tuple[float, FloatArray]]
-# Above the linear line by more than this is no noise of a mean.
+# A mean above the linear line by more than this is no noise.
 SUPERLINEAR = 1.05
-# Chance with which a law that holds is said not to fit.
+# Probability of rejecting a law that holds.
 ALPHA = 0.01
 # A cost below this is none.
 ZERO = 1e-12
 
 
 def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate) -> tuple[str, ...]:
-    """In words, the gravest first."""
+    """Return the flags of a fit in words, the gravest first."""
     groups = [(float(n), rates[sizes == n]) for n in np.unique(sizes)]
     return (*_superlinear(groups), *_unfit(groups, law), *_far(groups, gamma), *_bounds(law))
 
@@ -38,13 +37,13 @@ def _superlinear(groups: Groups) -> Iterator[str]:
 
 
 def _at_least(found: FloatArray, base: FloatArray) -> float:
-    """The low end of the ratio; where a size has one run alone nothing is known of the noise, and the ratio counts."""
+    """Return the low end of the ratio; with a single run at a size the noise is unknown, and the ratio counts."""
     low = ratio(found, base).low
     return float(found.mean() / base.mean()) if low is None else low
 
 
 def _unfit(groups: Groups, law: Law) -> Iterator[str]:
-    """Points of a size scatter less around their mean than the means around the curve: an F test of lack of fit.
+    """Flag a lack of fit: points of a size scatter less around their mean than the means around the curve (F test).
 
     Source: N. R. Draper and H. Smith, Applied Regression Analysis (1998), sec. 2.1.
     """
@@ -52,6 +51,8 @@ def _unfit(groups: Groups, law: Law) -> Iterator[str]:
     free, left = len(groups) - sum(value > ZERO for value in law.best), law.n - len(groups)
     if left < 1 or free < 1 or law.exact:
         return
+    from scipy.special import fdtrc  # it takes a tenth of a second
+
     pure = sum(float(((found - found.mean()) ** 2 / _scale(found, law)).sum()) for _, found in groups)
     lack = max(0.0, law.rss - pure) / free
     if pure > 0 and fdtrc(free, left, lack / (pure / left)) < ALPHA:

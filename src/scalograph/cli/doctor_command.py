@@ -1,6 +1,5 @@
 """`scalograph doctor`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -48,10 +47,11 @@ def _examine(json: bool) -> int:
     from dataclasses import asdict
 
     from scalograph.machine.doctor import examine
-    from scalograph.run.hosts.probe import capabilities, find_probe
+    from scalograph.run.hosts.host_names import connected
+    from scalograph.run.hosts.probe import capabilities
 
-    probe = find_probe()
-    report = examine(Path("/"), capabilities(probe.argv))
+    with connected() as host:
+        probe, report = host.probe, examine(host.facts(), capabilities(host.probe.argv))
     if json:
         emit_json(asdict(report))
         return 0

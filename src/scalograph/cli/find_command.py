@@ -1,34 +1,21 @@
 """`scalograph find`: questions that are searched, each run where it tells most."""
 
-import os
-from typing import Annotated
+from collections.abc import Callable
+from importlib import import_module
 
 import typer
 
-from scalograph.cli.find_even_command import break_even
-from scalograph.cli.measure_command import (
-    Cleanup,
-    Command,
-    Env,
-    MaxReruns,
-    Prepare,
-    Response,
-    Setup,
-    Shell,
-    Timeout,
-    Within,
-)
-from scalograph.cli.measure_output import Start, carried_out
-from scalograph.cli.options import (
-    Json,
-    MaxRuns,
-    OutDir,
-    WaitQuiet,
-    WhenBusy,
-)
-from scalograph.cli.search_options import Asked, wish_of
+from scalograph.cli.bundles import bundled
+from scalograph.cli.options import SearchOptions
+from scalograph.questions.asked import QuestionOptions
 
 group = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+# Each question's `find.py` (scalograph.questions.asked), and the class of its options.
+QUESTIONS = {
+    "break-even": ("scalograph.questions.break_even.find", "BreakEvenOptions"),
+    "effective-cpus": ("scalograph.questions.effective_cpus.find", "EffectiveCpusOptions"),
+    "cliff": ("scalograph.questions.cliff.find", "CliffOptions"),
+}
 
 
 @group.callback()
@@ -43,79 +30,22 @@ def _find() -> None:
     """
 
 
-group.command("break-even")(break_even)
+def _search(question: str) -> Callable[..., int]:
+    """One command, with the options that the question declares before those of every search."""
+    module, name = QUESTIONS[question]
+    bundle = getattr(import_module(module), name)
+
+    def search(asked: QuestionOptions, options: SearchOptions) -> int:
+        from scalograph.cli.adhoc.from_options import searched_study
+        from scalograph.cli.measure_output import carried_out
+        from scalograph.cli.search_output import tell_search
+
+        study = searched_study(question, asked.factors(), options)
+        return carried_out(study, options, lambda conducted: tell_search(conducted, module, options.json))
+
+    search.__doc__ = bundle.__doc__
+    return bundled(search, bundle, SearchOptions)
 
 
-@group.command("effective-cpus")
-def effective_cpus(
-    command: Command,
-    max_cpus: Annotated[int | None, typer.Option(min=2, help="Try at most so many CPUs; default all.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Fills {threads} in the command.")] = None,
-    response: Response = None,
-    max_reruns: MaxReruns = 1,
-    budget: Within = "10min",
-    max_runs: MaxRuns = None,
-    timeout: Timeout = "10min",
-    shell: Shell = False,
-    setup: Setup = None,
-    prepare: Prepare = None,
-    cleanup: Cleanup = None,
-    env: Env = None,
-    output: OutDir = None,
-    wait_quiet: WaitQuiet = None,
-    when_busy: WhenBusy = None,
-    json: Json = False,
-) -> int:
-    """How many CPUs does a command really use, and what keeps it from more? About ten runs; keeps a study.toml.
-
-    \b
-    scalograph find effective-cpus -- ./prog
-    scalograph find effective-cpus --threads 8 -- ./prog -t {threads}
-    scalograph find effective-cpus --max-cpus 16 --prepare 'make clean' -- make -j64
-    scalograph find effective-cpus --response 'believed_cpus: using ([0-9]+) cores' -- ./prog
-    """
-    from scalograph.cli.adhoc.cpu_levels import cpu_levels
-    from scalograph.cli.search_output import tell_effective_cpus
-
-    cpus = {"cpus": cpu_levels(len(os.sched_getaffinity(0)), max_cpus)}
-    factors = ({"threads": str(threads)} if threads else {}) | cpus
-    asked = Asked(command, max_reruns, budget, max_runs, timeout, shell, setup, prepare, cleanup, env, response)
-    start = Start(wait_quiet=wait_quiet, when_busy=when_busy)
-    wish = wish_of("effective-cpus", asked, factors)
-    return carried_out(wish, output, start, lambda conducted: tell_effective_cpus(conducted, json))
-
-
-@group.command("cliff")
-def cliff(
-    command: Command,
-    factor: Annotated[str, typer.Option(help="What is counted: fills its {NAME} in the command.")] = "threads",
-    range_: Annotated[str, typer.Option("--range", metavar="LOW:HIGH", help="Where it is searched.")] = "1:512",
-    per_worker: Annotated[bool, typer.Option("--per-worker", help="Each worker does the same work.")] = False,
-    response: Response = None,
-    max_reruns: MaxReruns = 1,
-    budget: Within = "10min",
-    max_runs: MaxRuns = None,
-    timeout: Timeout = "10min",
-    shell: Shell = False,
-    setup: Setup = None,
-    prepare: Prepare = None,
-    cleanup: Cleanup = None,
-    env: Env = None,
-    output: OutDir = None,
-    wait_quiet: WaitQuiet = None,
-    when_busy: WhenBusy = None,
-    json: Json = False,
-) -> int:
-    """Where does the time of a command jump, if it does? About 21 runs instead of hundreds; keeps a study.toml.
-
-    \b
-    scalograph find cliff --factor threads --range 1:512 -- ./prog -t {threads}
-    scalograph find cliff --factor size --range 1:65536 --json -- ./prog {size}
-    """
-    from scalograph.cli.adhoc.search_levels import search_levels
-    from scalograph.cli.search_output import tell_cliffs
-
-    asked = Asked(command, max_reruns, budget, max_runs, timeout, shell, setup, prepare, cleanup, env, response)
-    start = Start(wait_quiet=wait_quiet, when_busy=when_busy)
-    wish = wish_of("cliff", asked, {factor: search_levels(range_)}, per_worker=per_worker)
-    return carried_out(wish, output, start, lambda conducted: tell_cliffs(conducted, json))
+for _question in QUESTIONS:
+    group.command(_question)(_search(_question))

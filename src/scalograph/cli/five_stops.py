@@ -1,83 +1,73 @@
 """What `run` and `study` share: plan on this host, run with progress, tell what came of it."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from scalograph.cli.console import say
 from scalograph.cli.machine_lock import alone
 from scalograph.cli.preflight import examined
 from scalograph.cli.progress import LiveProgress
-from scalograph.control.discover import discover
 from scalograph.design.planner import Planner
 from scalograph.protocol import results
-from scalograph.questions.planners import outlook
-from scalograph.run import session
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.probe import find_probe
-from scalograph.run.hosts.ready import build_program
+from scalograph.run.begin import begin
+from scalograph.run.hosts.host_names import LOCAL, connected
+from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import prepared
 from scalograph.run.quiet_gate import QuietGate
-from scalograph.run.session import Conducted, Plan
+from scalograph.run.runner import Runner
+from scalograph.run.session import Session, run_session
 from scalograph.study.declare import Declared
 from scalograph.text.units import format_duration
 
 
-def run_declared(
-    declared: Declared,
-    folder: Path | None,
-    resume: bool,
-    accepted: list[str] | None,
-    ceiling: bool = False,
-    noise: bool = True,
-) -> Conducted:
-    """Stops 2 and 3, alone on this machine: two studies at once would measure each other.
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """How a declared study is started.
 
-    Args:
-        declared: what to run.
+    Attributes:
         folder: of the results; None makes one, or finds the latest.
-        resume: go on with these results.
-        accepted: differences that are accepted then.
+        accepted: None starts anew; a list resumes, and names the differences that are accepted.
         ceiling: learn first what the machine itself scales to, unless that is known.
         noise: look first whether the machine's noise is as it was kept, if it was.
+        host: name of the host that runs it.
+    """
+
+    folder: Path | None = None
+    accepted: Sequence[str] | None = None
+    ceiling: bool = False
+    noise: bool = True
+    host: str = LOCAL
+
+
+def run_declared(declared: Declared, start: Start) -> Session:
+    """Plan a study and run it, alone on this machine: two studies at once would measure each other.
 
     Raises:
+        StudyError: the host cannot carry the study out, or it differs from the one that is resumed.
         HostError: another study holds the machine, or the host refuses something that the study needs.
     """
-    with alone():
-        return _alone(declared, folder, resume, accepted, ceiling, noise)
-
-
-def _alone(
-    declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None, ceiling: bool, noise: bool
-) -> Conducted:
-    planned = session.plan(declared, discover())
-    probe = find_probe()
-    if probe.warning:
-        say(probe.warning, "yellow")
-    ready = build_program(planned.program, planned.facts, planned.design.treatments, say)
-    planned = replace(planned, program=ready)
-    host = LocalHost(planned.design, planned.facts, ready, probe.argv)
-    host.check()
-    # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
-    earlier = results.latest(declared.study.name, folder) if resume else None
-    learned = examined(planned, probe.argv, ceiling, noise)
-    made = earlier or session.begin(planned, folder)
-    if made.warning:
-        say(made.warning, "yellow")
-    _announce(planned, made.folder)
-    made_by = Path(probe.argv[0]).name if len(probe.argv) == 1 else "degraded"
-    gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say)
-    accepted = (accepted or []) if resume else None
-    done = session.conduct(planned, made, host, made_by, _progress(planned), accepted, gate, learned)
-    return replace(done, signal=host.signal or done.signal)
+    with alone(), connected(start.host) as host:
+        if host.probe.warning:
+            say(host.probe.warning, "yellow")
+        planned = host.ready(plan(declared, host.facts()), say)
+        # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
+        earlier = None if start.accepted is None else results.latest(declared.study.name, start.folder)
+        learned = examined(planned, host, start.ceiling, start.noise)
+        made = earlier or begin(planned, start.folder)
+        if made.warning:
+            say(made.warning, "yellow")
+        _announce(planned, made.folder)
+        gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.look)
+        runner, probe = Runner(planned, host), host.probe.name
+        return run_session(planned, made, runner, probe, _progress(planned), start.accepted, gate, learned)
 
 
 def _announce(planned: Plan, folder: Path) -> None:
     design = planned.design
     budget = design.study.protocol.budget_s
     within = f", within {format_duration(budget)}" if budget is not None else ""
-    say(f"{design.study.name}: {outlook(design)}{within}")
+    say(f"{design.study.name}: {planned.runs.outlook()}{within}")
     for text in design.dropped:
         say(f"  {text}")
     for name, text in prepared(design, planned.program).items():

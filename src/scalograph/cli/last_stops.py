@@ -1,10 +1,15 @@
 """Stops 4 and 5 as the commands call them: from files to files."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scalograph.errors import Exit
 from scalograph.protocol import findings_file, results
 from scalograph.protocol.findings import Findings
+from scalograph.questions.registry import having, role
+
+if TYPE_CHECKING:
+    from scalograph.protocol.figure import Figure, Overlay
 
 
 def analyze(source: Path) -> tuple[Findings, Path]:
@@ -16,7 +21,7 @@ def analyze(source: Path) -> tuple[Findings, Path]:
     from scalograph.findings import table
     from scalograph.findings.reproduce import reproduce
     from scalograph.machine.ceiling.joined import joined
-    from scalograph.profile.beside import profiled
+    from scalograph.profile.profile_tables import profiled
     from scalograph.questions.assemble import findings
 
     read = table.load(results.journal_of(source), keep_observations=False)
@@ -42,8 +47,13 @@ def report(source: Path) -> tuple[Findings, Path]:
     if found.protocol != findings_file.LATEST and folder.journal.exists():
         analyze(source)
         found = findings_file.read(folder.findings)
-    write(found, folder.report)
+    write(found, figures(found), folder.report)
     return found, folder.report
+
+
+def figures(found: Findings) -> "list[Figure | Overlay]":
+    """Draw what the questions, and the readings, have to draw."""
+    return [one for name in having("figure") for one in role(name, "figure").figures(found)]
 
 
 def is_current(source: Path) -> bool:
@@ -69,6 +79,6 @@ def exit_code(found: Findings) -> Exit:
     """
     if found.runs.n_empty:
         return Exit.TREATMENT_FAILED
-    searched = [one.decided for one in (*found.effective_cpus, found.cliffs, found.break_even) if one]
-    is_open = found.study.question != "sweep" and not (searched and all(searched))
+    asked = found.parts.get(found.study.question)
+    is_open = asked is not None and asked.decided is False
     return Exit.SHORT_OF_RUNS if found.runs.n_short or is_open else Exit.DONE

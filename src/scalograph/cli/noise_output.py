@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from scalograph.protocol.findings import Findings
     from scalograph.protocol.noise_floor import Floor
-    from scalograph.run.session import Conducted
+    from scalograph.run.session import Session
 
 # The kept effect is that of as many runs as most studies make.
 _RUNS = 10
@@ -32,13 +32,13 @@ def noise(json: bool, quick: bool) -> int:
     Raises:
         HostError: another study holds the machine, or the host refuses.
     """
-    from scalograph.cli.five_stops import run_declared
+    from scalograph.cli.five_stops import Start, run_declared
     from scalograph.cli.last_stops import analyze
     from scalograph.findings import table
     from scalograph.machine.floor.floor import STUDY, floor
     from scalograph.study.declare import declare_shipped
 
-    conducted = run_declared(declare_shipped(STUDY, quick), None, False, None)
+    conducted = run_declared(declare_shipped(STUDY, quick), Start())
     if conducted.reason == "interrupted":
         say("interrupted: nothing is kept", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
@@ -54,7 +54,7 @@ def noise(json: bool, quick: bool) -> int:
 def keep(measured: "Floor", found: "Findings", folder: Path) -> bool:
     """Keep it where one CPU has a floor, and say whether; otherwise what was kept before is better."""
     from scalograph.machine.floor.floor import STUDY, is_kept
-    from scalograph.machine.floor.kept import KeptNoise, keep_noise
+    from scalograph.machine.floor.kept_floor import KeptNoise, keep_noise
 
     one = measured.one
     if one is None or one.spread is None or not is_kept(one):
@@ -71,7 +71,7 @@ def keep(measured: "Floor", found: "Findings", folder: Path) -> bool:
     return True
 
 
-def _print(measured: "Floor", conducted: "Conducted") -> None:
+def _print(measured: "Floor", conducted: "Session") -> None:
     out().print(grid(measured))
     for text in measured.warnings:
         say(f"warning: {text}", "yellow")
@@ -86,7 +86,7 @@ def grid(measured: "Floor") -> "Grid":
     from rich.table import Table
     from rich.text import Text
 
-    from scalograph.machine.floor.cells import rows
+    from scalograph.machine.floor.floor_rows import rows
 
     shown = Table.grid(padding=(0, 2))
     for cells in rows(measured):

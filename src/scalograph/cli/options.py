@@ -1,9 +1,14 @@
-"""Arguments that several commands share."""
+"""Arguments and options that several commands share."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from scalograph.run.hosts.host_names import LOCAL
+
+LEVELS = "levels such as 1,2,8 or 1:8 or 1:512:*2 or 1:all"
 
 StudyFile = Annotated[Path, typer.Argument(help="A study.toml, or a folder that holds one.")]
 Quick = Annotated[bool, typer.Option("--quick", help="The shorter form that the study declares in [quick].")]
@@ -39,6 +44,7 @@ WhenBusy = Annotated[
     str | None,
     typer.Option("--when-busy", help="On a machine that stays busy: report (go on), cpu-time (go by it), or stop."),
 ]
+HostName = Annotated[str, typer.Option("--host", help="Where runs are made, by name.")]
 Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz).")]
 NoHost = Annotated[
     bool,
@@ -50,3 +56,69 @@ NoHost = Annotated[
 Cpus = Annotated[
     int | None, typer.Option("--cpus", min=1, max=4096, help="With --no-host: CPUs of the assumed machine; default 1.")
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartOptions:
+    """What a start of a declared study says beside it; None leaves a key as the study declares it."""
+
+    quick: Quick = False
+    output: OutDir = None
+    resume: Resume = False
+    accept_difference: Accept = None
+    budget: Budget = None
+    max_runs: MaxRuns = None
+    wait_quiet: WaitQuiet = None
+    when_busy: WhenBusy = None
+    pilot: Pilot = False
+    ceiling: Ceiling = False
+    host: HostName = LOCAL
+    json: Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandOptions:
+    """What `measure` and every search take: the command, what is done around its runs, and how long they may take."""
+
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command, after --.")]
+    response: Annotated[
+        list[str] | None,
+        typer.Option(help="A figure it prints: 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'."),
+    ] = None
+    max_reruns: Annotated[int, typer.Option(min=0, max=10, help="How often a disturbed run is made again.")] = 1
+    budget: Annotated[str, typer.Option(help="No block of runs begins past it.")] = "10min"
+    timeout: Annotated[str, typer.Option(help="Of one run.")] = "10min"
+    shell: Annotated[bool, typer.Option("--shell", help="COMMAND and steps go to sh -c, one text each.")] = False
+    setup: Annotated[str | None, typer.Option(help="Once, before all runs.")] = None
+    prepare: Annotated[str | None, typer.Option(help="Before each run, outside its window.")] = None
+    cleanup: Annotated[str | None, typer.Option(help="After each run, outside its window.")] = None
+    env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE beside PATH, HOME, LANG, TMPDIR.")] = None
+    output: OutDir = None
+    wait_quiet: WaitQuiet = None
+    when_busy: WhenBusy = None
+    json: Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(CommandOptions):
+    """What every search takes."""
+
+    max_runs: MaxRuns = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions:
+    """What `measure` takes beside: the levels, how often each is run, and what the answer is to weigh."""
+
+    cpus: Annotated[str | None, typer.Option(help=f"How many CPUs it may use: {LEVELS}.")] = None
+    threads: Annotated[str | None, typer.Option(help="Levels of {threads} in the command.")] = None
+    jobs: Annotated[str | None, typer.Option(help="Levels of {jobs} in the command.")] = None
+    copies: Annotated[str | None, typer.Option(help="Identical copies at once, each doing the same: levels.")] = None
+    factor: Annotated[list[str] | None, typer.Option(help="NAME=LEVELS of a {NAME}; may be repeated.")] = None
+    per_worker: Annotated[bool, typer.Option("--per-worker", help="Each worker does the same work.")] = False
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs of each treatment; 10, with --precision 100.")] = None
+    warmup_runs: Annotated[int, typer.Option(min=0, help="First runs that do not count.")] = 0
+    precision: Annotated[str | None, typer.Option(help='Run until the interval is that narrow: "1%".')] = None
+    target: Annotated[str, typer.Option(help="Efficiency that is worth having.")] = "80%"
+    cost: Annotated[float | None, typer.Option(min=0, help="Of a CPU for an hour, in any money.")] = None
+    ceiling: Ceiling = False

@@ -14,12 +14,12 @@ from scalograph.errors import Exit
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
-    from scalograph.run.session import Conducted
+    from scalograph.run.session import Session
 
 _LIMITS = ("--budget", "--max-runs")
 
 
-def conclude(conducted: "Conducted", as_json: bool, report: bool, command: list[str] | None) -> int:
+def conclude(conducted: "Session", as_json: bool, report: bool, command: list[str] | None) -> int:
     """Print the outcome; with `report`, all tables and the page too. `command`: words of the one that goes on."""
     if conducted.reason == "interrupted":
         words = [*command, "--resume", "-o", str(conducted.results.folder)] if command else []

@@ -5,6 +5,7 @@ from typing import Any
 
 from scalograph.cli.console import say
 from scalograph.errors import StudyError
+from scalograph.run.hosts.host_names import LOCAL
 from scalograph.study.declare import Declared
 from scalograph.study.model import Quick
 from scalograph.text.units import parse_duration
@@ -61,9 +62,12 @@ def note_quick(declared: Declared, quick: bool) -> None:
         say("--quick: the study declares no shorter form ([quick]), so it runs in full", "yellow")
 
 
-def given(budget: str | None, max_runs: int | None, wait_quiet: str | None, when_busy: str | None) -> list[str]:
+def given(
+    budget: str | None, max_runs: int | None, wait_quiet: str | None, when_busy: str | None, host: str = LOCAL
+) -> list[str]:
     """These options as words of a command that goes on: nothing in the results holds them."""
     options = {"--budget": budget, "--max-runs": max_runs, "--wait-quiet": wait_quiet, "--when-busy": when_busy}
+    options |= {"--host": None if host == LOCAL else host}
     return [word for name, value in options.items() if value is not None for word in (name, str(value))]
 
 

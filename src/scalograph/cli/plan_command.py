@@ -17,7 +17,7 @@ from scalograph.errors import HostError, StudyError
 
 if TYPE_CHECKING:
     from scalograph.protocol.facts import HostFacts
-    from scalograph.run.session import Plan
+    from scalograph.run.plan import Plan
     from scalograph.study.model import Protocol, Study
 
 # Where no earlier journal tells the noise, it is assumed and said so.
@@ -49,16 +49,16 @@ def command(
     from scalograph.cli.pilot_output import document as as_document
     from scalograph.cli.pilot_output import proposal, show
     from scalograph.protocol import results
-    from scalograph.run import session
+    from scalograph.questions.registry import is_search
+    from scalograph.run.plan import expected_time, plan
     from scalograph.study.declare import declare
-    from scalograph.study.question_names import is_search
 
     declared = declare(file, quick)
-    planned = session.plan(declared, _host(declared.study, no_host, cpus), starts=False)
+    planned = plan(declared, _host(declared.study, no_host, cpus), starts=False)
     if output is not None:
         _write(planned, output)
     journal = results.at(earlier).journal if earlier else None
-    document = _document(planned, session.estimate(planned, journal), journal)
+    document = _document(planned, expected_time(planned, journal), journal)
     made = proposal(planned, journal) if journal and not is_search(declared.study.question) else None
     if made is not None:
         document["proposal"] = as_document(made, planned.design.study.protocol.budget_s)
@@ -78,14 +78,15 @@ def _host(study: "Study", no_host: bool, cpus: int | None) -> "HostFacts":
         return assumed(study, cpus or 1)
     if cpus is not None:
         raise StudyError.one("--cpus", "a count for this machine", "--no-host with it", "this machine is looked at")
-    from scalograph.control.discover import discover
+    from scalograph.run.hosts.host_names import connected
 
-    return discover()
+    with connected() as host:
+        return host.facts()
 
 
 def _write(planned: "Plan", output: Path) -> None:
     from scalograph.protocol import results
-    from scalograph.run import session
+    from scalograph.run.plan import write_design
 
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -94,15 +95,14 @@ def _write(planned: "Plan", output: Path) -> None:
         raise HostError(
             str(output), f"cannot be made: {error.strerror}", "a folder that can be written", fix
         ) from error
-    session.write_design(planned, results.Results(output).design)
+    write_design(planned, results.Results(output).design)
 
 
 def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> dict[str, object]:
     from math import expm1
 
     from scalograph.analysis.compare import minimum_detectable_effect
-    from scalograph.questions.planners import asked_for, outlook
-    from scalograph.study.question_names import is_search
+    from scalograph.questions.registry import is_search
 
     design = planned.design
     sd, origin = _noise(journal)
@@ -114,8 +114,8 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
         "question": design.study.question,
         "treatments": len(design.treatments),
         "blocks": None if search else protocol.runs,
-        "runs": sum(asked_for(design)),
-        "outlook": outlook(design),
+        "runs": sum(planned.runs.asked_for()),
+        "outlook": planned.runs.outlook(),
         "expected_s": None if search else seconds,
         "budget_s": protocol.budget_s,
         "sd_log": sd,

@@ -17,7 +17,8 @@ from scalograph.errors import Exit, StudyError
 if TYPE_CHECKING:
     from scalograph.profile.values import Profile
     from scalograph.protocol.results import Results
-    from scalograph.run.session import Plan
+    from scalograph.run.hosts.base import Host
+    from scalograph.run.plan import Plan
 
 # What the recorder of a JVM can be asked for.
 LEAST_S, MOST_S = 0.001, 1.0
@@ -75,27 +76,28 @@ def _profile(
 ) -> "Profile":
     """Alone on this machine, as every run is."""
     from scalograph.cli.machine_lock import alone
-    from scalograph.control.discover import discover
     from scalograph.profile.again import planned_again
     from scalograph.profile.taking import refuse_other_programs, with_iterations
+    from scalograph.run.hosts.host_names import connected
 
-    with alone():
-        planned, notes = planned_again(folder, file, discover())
+    with alone(), connected() as host:
+        planned, notes = planned_again(folder, file, host.facts())
         refuse_other_programs(planned)
         planned = with_iterations(planned, iterations) if iterations else planned
-        return _taken(planned, folder, where, period_s, notes)
+        return _taken(planned, host, folder, where, period_s, notes)
 
 
-def _taken(planned: "Plan", folder: "Results", where: list[str], period_s: float, notes: list[str]) -> "Profile":
+def _taken(
+    planned: "Plan", host: "Host", folder: "Results", where: list[str], period_s: float, notes: list[str]
+) -> "Profile":
     from scalograph.exchange.match import is_level, parse_where
     from scalograph.findings import table
     from scalograph.profile.choose import choose
-    from scalograph.profile.taking import Taking, take, with_measured
+    from scalograph.profile.taking import take, with_measured
     from scalograph.profile.values import Profile
     from scalograph.protocol import journal
-    from scalograph.run.hosts.probe import find_probe
 
-    measured, probe = table.load(folder.journal, keep_observations=False), find_probe()
+    measured = table.load(folder.journal, keep_observations=False)
     wanted = parse_where(where, measured)
     treatments = [t for t in planned.design.treatments if all(is_level(t[name], text) for name, text in wanted.items())]
     chosen = choose(treatments, planned.design.study.baseline)
@@ -103,17 +105,17 @@ def _taken(planned: "Plan", folder: "Results", where: list[str], period_s: float
         raise StudyError.one("--where", "no treatment with all of these levels", "levels that were planned together")
     if len(chosen) < len(treatments):
         say(f"{len(chosen)} of {len(treatments)} treatments; choose others with --where")
-    taken = take(planned, chosen, Taking(probe.argv, period_s, lambda text: say(f"  {text}")))
+    taken = take(planned, chosen, host, period_s, lambda text: say(f"  {text}"))
     study = planned.design.study
     return Profile(
         study=study.name, study_hash=measured.study_hash, at=journal.now(), period_s=period_s,
         profiled=tuple(with_measured(one, measured) for one in taken),
-        warnings=(*notes, *([probe.warning] if probe.warning else [])),
+        warnings=(*notes, *([host.probe.warning] if host.probe.warning else [])),
     )  # fmt: skip
 
 
 def _show(found: "Profile") -> None:
-    from scalograph.profile.words import tables
+    from scalograph.profile.profile_tables import tables
     from scalograph.report.cells import sheet
     from scalograph.report.terminal_table import draw
 

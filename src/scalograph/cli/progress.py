@@ -1,7 +1,7 @@
 """How a study goes: what runs, what is left, how long, how precise; some lines when nobody looks on."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -20,6 +20,7 @@ from scalograph.design.planner import (
 )
 from scalograph.design.search import SearchPlanner
 from scalograph.design.sequential import Reached, SequentialPlanner
+from scalograph.protocol.record import Record
 from scalograph.text.units import format_duration
 from scalograph.verdict.judge import Judgment
 
@@ -79,7 +80,7 @@ class LiveProgress:
             self._line(" done")
         self._block = run.block
 
-    def told(self, run: Run, record: Mapping[str, Any], judgment: Judgment) -> None:
+    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
         """A run has ended."""
         self._done += 1
         self._disturbed += judgment.verdict == "contaminated"

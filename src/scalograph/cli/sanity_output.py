@@ -41,15 +41,14 @@ def sanity(json: bool) -> int:
 
 def _proofs() -> "list[Proof]":
     from scalograph.cli.machine_lock import alone
-    from scalograph.control.discover import discover
     from scalograph.machine.proofs.proving import prove
-    from scalograph.run.hosts.probe import find_probe
+    from scalograph.run.hosts.host_names import connected
 
-    probe = find_probe()
-    if probe.warning:
-        say(probe.warning, "yellow")
-    with alone():
-        return prove(discover(jvms=()), probe.argv)
+    with connected() as host:
+        if host.probe.warning:
+            say(host.probe.warning, "yellow")
+        with alone():
+            return prove(host)
 
 
 def document(proofs: "Sequence[Proof]") -> dict[str, object]:

@@ -1,41 +1,25 @@
 """`scalograph study`."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
+from scalograph.cli.bundles import bundled
 from scalograph.cli.console import emit_json, tell
-from scalograph.cli.options import (
-    Accept,
-    Budget,
-    Ceiling,
-    Json,
-    MaxRuns,
-    OutDir,
-    Pilot,
-    Quick,
-    Resume,
-    WaitQuiet,
-    WhenBusy,
-)
+from scalograph.cli.options import StartOptions
 
 
-def command(
-    name: Annotated[str | None, typer.Argument(help="A study that ships.")] = None,
-    quick: Quick = False,
-    list_: Annotated[bool, typer.Option("--list", help="The studies that ship, and stop.")] = False,
-    show: Annotated[bool, typer.Option("--show", help="Print the study's declaration, and stop.")] = False,
-    output: OutDir = None,
-    resume: Resume = False,
-    accept_difference: Accept = None,
-    budget: Budget = None,
-    max_runs: MaxRuns = None,
-    wait_quiet: WaitQuiet = None,
-    when_busy: WhenBusy = None,
-    pilot: Pilot = False,
-    ceiling: Ceiling = False,
-    json: Json = False,
-) -> int:
+@dataclass(frozen=True, kw_only=True)
+class StudyOptions(StartOptions):
+    """What `study` takes: the name of one that ships, or nothing where these are listed."""
+
+    name: Annotated[str | None, typer.Argument(help="A study that ships.")] = None
+    list_: Annotated[bool, typer.Option("--list", help="The studies that ship, and stop.")] = False
+    show: Annotated[bool, typer.Option("--show", help="Print the study's declaration, and stop.")] = False
+
+
+def _study(options: StudyOptions) -> int:
     """A study that ships, all five stops: declare, plan, run, analyze, report.
 
     \b
@@ -47,33 +31,17 @@ def command(
     from scalograph.errors import StudyError
     from scalograph.study.declare import declare_shipped
 
-    if list_:
-        return _list(json)
-    if name is None:
+    if options.list_:
+        return _list(options.json)
+    if options.name is None:
         raise StudyError.one("study", "no name", "a study that ships", "list them with: scalograph study --list")
-    declared = declare_shipped(name, quick)
-    if show:
+    declared = declare_shipped(options.name, options.quick)
+    if options.show:
         tell(declared.file.read_text(encoding="utf-8").rstrip())
         return 0
-    from scalograph.cli.five_stops import run_declared
-    from scalograph.cli.outcome import conclude
-    from scalograph.cli.overrides import (
-        given,
-        note_quick,
-        overridden,
-        refuse_unused,
-    )
+    from scalograph.cli.start import start
 
-    note_quick(declared, quick)
-    declared = overridden(declared, budget, max_runs, wait_quiet, when_busy)
-    refuse_unused(pilot, resume, accept_difference, max_runs, ceiling)
-    if pilot:
-        from scalograph.cli.pilot_output import run_pilot
-
-        return run_pilot(declared, output, resume, json)
-    conducted = run_declared(declared, output, resume, accept_difference, ceiling)
-    options = [*["--quick"] * quick, *given(budget, max_runs, wait_quiet, when_busy)]
-    return conclude(conducted, json, report=True, command=["scalograph", "study", name, *options])
+    return start(declared, options, ["scalograph", "study", options.name], report=True)
 
 
 def _list(json: bool) -> int:
@@ -88,3 +56,6 @@ def _list(json: bool) -> int:
     for name, title in titles.items():
         tell(f"{name:<{width}}  {title}")
     return 0
+
+
+command = bundled(_study, StudyOptions)

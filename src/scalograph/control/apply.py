@@ -3,19 +3,19 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
 
-from scalograph.control.base import (
+from scalograph.control.control import (
     Control,
     Launch,
     Level,
     LevelError,
+    control,
 )
 from scalograph.control.isolation import exclusive
 from scalograph.control.placement import n_available, place
-from scalograph.control.registry import control
 from scalograph.control.topology import format_cpu_list
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
 from scalograph.study.model import Study
 
 Treatment = Mapping[str, Level]
@@ -71,19 +71,19 @@ def hold(study: Study, treatment: Treatment, facts: HostFacts) -> Iterator[Abstr
         yield exclusive(launch.cpus)
 
 
-def read_back(study: Study, treatment: Treatment, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+def read_back(study: Study, treatment: Treatment, facts: HostFacts, record: Record) -> list[str]:
     """What was asked for and was not in force, in words."""
     controls = _controlled(study, treatment)
     said = [text for found, level in controls for text in found.read_back(level, facts, record)]
     return said or _other_mask(apply(study, treatment, Launch(), facts), record)
 
 
-def _other_mask(launch: Launch, record: Mapping[str, Any]) -> list[str]:
+def _other_mask(launch: Launch, record: Record) -> list[str]:
     """As many CPUs as asked for may still be other ones."""
     if launch.cpus is None:
         return []
     asked = format_cpu_list(launch.cpus)
-    found = {format_cpu_list(copy["in_force"]["cpus"]) for copy in record["copies"] if copy["in_force"]}
+    found = {format_cpu_list(copy.in_force.cpus) for copy in record.copies if copy.in_force}
     return [f"cpus: asked for {asked} ({launch.placement}), in force were {mask}" for mask in sorted(found - {asked})]
 
 

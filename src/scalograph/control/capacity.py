@@ -5,14 +5,13 @@ side by side until the time of the period is used up, and then both stand still 
 """
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from scalograph.control.base import Launch, Level, LevelError
 from scalograph.control.cgroups import CgroupTree, read
+from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.control.cpu_tree import FirstTree, cpu_tree
 from scalograph.control.isolation import Refusal, unwritable
 from scalograph.control.quota import cpu_quota, quota_of
@@ -44,11 +43,8 @@ def granted_by(root: Path = Path("/")) -> str:
     return "cgroup v1" if isinstance(cpu_tree(root), FirstTree) else "cgroup v2"
 
 
-class QuotaControl:
-    """Levels are CPUs' worth of time, 0.5 say, and "none"."""
-
-    name = QUOTA
-    kind = "tunable"
+class QuotaControl(Control):
+    """Levels are CPUs' worth of time, 0.5 say, and "none". `limited` reads them back before and after the run."""
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """The levels as written. Raises LevelError for one that limits nothing or exceeds what we get."""
@@ -72,10 +68,6 @@ class QuotaControl:
     def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
         """The cgroup, while the run lasts."""
         return nullcontext() if level == NO_QUOTA else limited(float(level))
-
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
-        """Nothing in the record: `limited` reads the quota back before and after the run."""
-        return []
 
 
 @contextmanager

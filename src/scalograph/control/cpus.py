@@ -1,19 +1,15 @@
 """How many CPUs a run may use: an affinity mask."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from scalograph.control.base import Launch, Level, LevelError
+from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
 
 
-class CpusControl:
+class CpusControl(Control):
     """Levels are counts from 1 to the CPUs of the host."""
-
-    name = "cpus"
-    kind = "placement"
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """The counts, "all" spelled out. Raises LevelError for what is no count, or beyond the host."""
@@ -35,11 +31,7 @@ class CpusControl:
         """A wish that `apply` turns into a mask, once the placement is known."""
         return replace(launch, n_cpus=int(level))
 
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
-        """Nothing on the machine changes."""
-        return nullcontext()
-
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Whether each copy got that many."""
-        counts = {len(copy["in_force"]["cpus"]) for copy in record["copies"] if copy["in_force"]}
+        counts = {len(copy.in_force.cpus) for copy in record.copies if copy.in_force}
         return [f"cpus: asked for {level}, in force were {count}" for count in sorted(counts - {level})]

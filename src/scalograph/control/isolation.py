@@ -2,13 +2,11 @@
 
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from scalograph.control.base import Launch, Level, LevelError
 from scalograph.control.cgroups import (
     CgroupTree,
     cgroup2_mount,
@@ -16,6 +14,7 @@ from scalograph.control.cgroups import (
     read,
     v1_mount,
 )
+from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.control.masks import at_stake
 from scalograph.control.scheduler import kernel_says
 from scalograph.control.settings import delegation, exclusive_leaf
@@ -76,11 +75,11 @@ def _is_read_only(place: Path) -> bool:
         return False
 
 
-class IsolationControl:
-    """Levels are "shared" and "exclusive"; exclusive CPUs are those that `cpus` and `placement` choose."""
+class IsolationControl(Control):
+    """Levels are "shared" and "exclusive"; exclusive CPUs are those that `cpus` and `placement` choose.
 
-    name = ISOLATION
-    kind = "placement"
+    `exclusive` makes the partition, and reads it back before and after the run.
+    """
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """The levels as written. Raises LevelError for an unknown one, and for exclusive where it is refused."""
@@ -95,14 +94,6 @@ class IsolationControl:
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """A wish; `apply.hold` makes the partition once the mask is known."""
         return replace(launch, exclusive=level == "exclusive")
-
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
-        """Nothing by itself: see `exclusive`."""
-        return nullcontext()
-
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
-        """Nothing in the record: `exclusive` reads the partition back before and after the run."""
-        return []
 
 
 @contextmanager

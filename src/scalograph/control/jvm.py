@@ -1,11 +1,10 @@
 """Which JVM runs the workload, and with which options."""
 
 import shlex
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from typing import Any
 
-from scalograph.control.base import Launch, Level, LevelError
+from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
 
@@ -24,11 +23,8 @@ def default_values(facts: HostFacts) -> dict[str, Any]:
     return {"java": facts.jvms[0].java, "jvm_options": []}
 
 
-class JvmControl:
+class JvmControl(Control):
     """Levels are names of JVMs as `scalograph doctor` prints them, "default", "all", or the path of a launcher."""
-
-    name = "jvm"
-    kind = "tunable"
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Names for "all" and "default"; other levels stay as they were written.
@@ -47,20 +43,9 @@ class JvmControl:
         """The level's launcher as `{java}`."""
         return launch.with_values(java=_launcher(level, facts))
 
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
-        """Nothing on the machine changes."""
-        return nullcontext()
 
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
-        """Nothing: the launcher that was started is the one that was named."""
-        return []
-
-
-class JvmOptionsControl:
+class JvmOptionsControl(Control):
     """A level is text with options, split as a shell splits words; "" is none. The text names the treatment."""
-
-    name = "jvm-options"
-    kind = "tunable"
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """The levels as written.
@@ -75,14 +60,6 @@ class JvmOptionsControl:
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """The options behind those that another factor has set already."""
         return launch.with_values(jvm_options=[*launch.values.get("jvm_options", []), *_options(level)])
-
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
-        """Nothing on the machine changes."""
-        return nullcontext()
-
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
-        """Nothing: a JVM that does not know an option refuses to start."""
-        return []
 
 
 def _spelled_out(level: Level, facts: HostFacts) -> list[Level]:

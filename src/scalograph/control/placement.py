@@ -1,12 +1,10 @@
 """Which n of the CPUs: close together, far apart, or one for each core."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
-from scalograph.control.base import Launch, Level, LevelError
-from scalograph.control.cpu_order import ORDERS
+from scalograph.control.control import Control, Launch, Level, LevelError
+from scalograph.protocol.cpu_order import ORDERS
 from scalograph.protocol.facts import CpuFact, HostFacts
 
 PLACEMENTS = tuple(ORDERS)
@@ -15,7 +13,7 @@ PLACEMENTS = tuple(ORDERS)
 def place(n_cpus: int, placement: str, cpus: Sequence[CpuFact]) -> tuple[int, ...]:
     """Numbers of the CPUs to use, ascending. More CPUs of one placement always hold those of fewer.
 
-    The placements are those of `scalograph.control.cpu_order`.
+    The placements are those of `scalograph.protocol.cpu_order`.
 
     Raises:
         LevelError: no such placement, or not as many CPUs for it.
@@ -38,11 +36,11 @@ def _order(placement: str) -> Callable[[Sequence[CpuFact]], list[CpuFact]]:
     return ORDERS[placement]
 
 
-class PlacementControl:
-    """Levels are the names above; they say which CPUs the control `cpus` takes."""
+class PlacementControl(Control):
+    """Levels are the names above; they say which CPUs the control `cpus` takes.
 
-    name = "placement"
-    kind = "placement"
+    `apply.read_back` compares the mask that both of them make.
+    """
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """The levels as written. Raises LevelError for an unknown one, and for siblings on a host without SMT."""
@@ -55,11 +53,3 @@ class PlacementControl:
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """Remembered until the mask is made."""
         return replace(launch, placement=str(level))
-
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
-        """Nothing on the machine changes."""
-        return nullcontext()
-
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
-        """Nothing by itself: `apply.read_back` compares the mask that it made together with `cpus`."""
-        return []

@@ -5,13 +5,12 @@ import errno
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from scalograph.control.base import Launch, Level, LevelError
+from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
 
 _REAL_TIME = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
 _PLAIN = ("other", "batch", "idle", "ext")
@@ -118,11 +117,8 @@ def _refused(what: str, name: str, facts: HostFacts) -> str:
     return f"{what} is refused here" + (f" ({why})" if why else "")
 
 
-class PolicyControl:
+class PolicyControl(Control):
     """Levels are policies as `parse_policy` reads them."""
-
-    name = "policy"
-    kind = "tunable"
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """The levels as written. Raises LevelError for one that is unknown, or that this kernel refuses to us."""
@@ -140,22 +136,15 @@ class PolicyControl:
         policy, priority = parse_policy(level)
         return replace(launch, policy=policy, priority=priority)
 
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
-        """Nothing on the machine changes."""
-        return nullcontext()
-
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Whether each copy got it."""
         wanted = parse_policy(level)
-        found = {(c["in_force"]["policy"], c["in_force"]["priority"]) for c in record["copies"] if c["in_force"]}
+        found = {(c.in_force.policy, c.in_force.priority) for c in record.copies if c.in_force}
         return [f"policy: asked for {level}, in force was {name}:{p}" for name, p in sorted(found - {wanted})]
 
 
-class NiceControl:
+class NiceControl(Control):
     """Levels are nice values."""
-
-    name = "nice"
-    kind = "tunable"
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """The levels as written. Raises LevelError for what is none, or what is refused to us."""
@@ -170,11 +159,7 @@ class NiceControl:
         """Set by the probe before the program starts."""
         return replace(launch, nice=int(level))
 
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
-        """Nothing on the machine changes."""
-        return nullcontext()
-
-    def read_back(self, level: Level, facts: HostFacts, record: Mapping[str, Any]) -> list[str]:
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
         """Whether each copy got it."""
-        found = {copy["in_force"]["nice"] for copy in record["copies"] if copy["in_force"]}
+        found = {copy.in_force.nice for copy in record.copies if copy.in_force}
         return [f"nice: asked for {level}, in force was {nice}" for nice in sorted(found - {level})]

@@ -46,7 +46,7 @@ class Tree(Protocol):
         """With everything in it."""
 
 
-class Change(BaseModel):
+class SettingChange(BaseModel):
     """One setting and its value before the change: "off" for a delegation, "absent" for a named leaf."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -76,32 +76,32 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-def delegation() -> Change:
+def delegation() -> SettingChange:
     """Leaves are about to get the files of cpuset."""
-    return Change(setting=Setting.CPUSET_DELEGATION, old="off")
+    return SettingChange(setting=Setting.CPUSET_DELEGATION, old="off")
 
 
-def exclusive_leaf(name: str) -> Change:
+def exclusive_leaf(name: str) -> SettingChange:
     """A leaf is about to be made."""
-    return Change(setting=Setting.EXCLUSIVE_LEAF, old="absent", leaf=name)
+    return SettingChange(setting=Setting.EXCLUSIVE_LEAF, old="absent", leaf=name)
 
 
-def cpu_delegation() -> Change:
+def cpu_delegation() -> SettingChange:
     """Leaves are about to get the files of cpu."""
-    return Change(setting=Setting.CPU_DELEGATION, old="off")
+    return SettingChange(setting=Setting.CPU_DELEGATION, old="off")
 
 
-def quota_leaf(name: str) -> Change:
+def quota_leaf(name: str) -> SettingChange:
     """A leaf that has a quota is about to be made."""
-    return Change(setting=Setting.QUOTA_LEAF, old="absent", leaf=name)
+    return SettingChange(setting=Setting.QUOTA_LEAF, old="absent", leaf=name)
 
 
-def in_force(change: Change, tree: Tree) -> bool:
+def in_force(change: SettingChange, tree: Tree) -> bool:
     """Whether the setting still differs from its old value."""
     return tree.has_leaf(change.leaf) if change.setting in _LEAVES else tree.delegated()
 
 
-def undo(change: Change, tree: Tree) -> bool:
+def undo(change: SettingChange, tree: Tree) -> bool:
     """Back to the old value, where it is not there yet. Raises OSError.
 
     Returns:
@@ -115,7 +115,7 @@ def undo(change: Change, tree: Tree) -> bool:
     return True
 
 
-def left_on(change: Change) -> str:
+def left_on(change: SettingChange) -> str:
     """What is told of a delegation that others rely on."""
     return f"{str(change).removesuffix(change.old)}left on, other cgroups use it by now"
 

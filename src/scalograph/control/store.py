@@ -25,7 +25,7 @@ from scalograph.control.lock import (
 from scalograph.control.owner import Owner, boot_id
 from scalograph.control.settings import (
     OF_CPU_TIME,
-    Change,
+    SettingChange,
     Tree,
     in_force,
     left_on,
@@ -46,7 +46,7 @@ class Changes(BaseModel):
     version: int = Field(default=1, ge=1, le=1)
     boot_id: str = Field(max_length=64)
     owner: Owner
-    changes: tuple[Change, ...] = Field(max_length=64)
+    changes: tuple[SettingChange, ...] = Field(max_length=64)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Store:
         tree = None if mount is None else CgroupTree(mount)
         return cls(state_folder(), tree, shared=shared_lock(), cpu_time=cpu_tree())
 
-    def tree_of(self, change: Change) -> Tree | None:
+    def tree_of(self, change: SettingChange) -> Tree | None:
         """The tree that a change is made in; None where there is none."""
         return self.cpu_time if change.setting in OF_CPU_TIME else self.tree
 
@@ -133,7 +133,7 @@ def restore_stale(store: Store | None = None) -> list[str]:
 
 
 @contextmanager
-def changed(change: Change, make: Callable[[], object], store: Store) -> Iterator[None]:
+def changed(change: SettingChange, make: Callable[[], object], store: Store) -> Iterator[None]:
     """Make a change that is undone at the end, and proved to be. The machine must be locked.
 
     Raises:
@@ -177,7 +177,7 @@ def _restore(store: Store, folder: PrivateFolder) -> list[str]:
     return told
 
 
-def _undo(change: Change, tree: Tree) -> str:
+def _undo(change: SettingChange, tree: Tree) -> str:
     """What came of it, in words."""
     with _telling(change):
         if not undo(change, tree):
@@ -187,14 +187,14 @@ def _undo(change: Change, tree: Tree) -> str:
     return str(change)
 
 
-def _forget(folder: PrivateFolder, root: Path, change: Change) -> None:
+def _forget(folder: PrivateFolder, root: Path, change: SettingChange) -> None:
     """Take one change out of the record. Another one that could not be undone stays there for the next start."""
     left = _read(folder)
     _write(folder, root, tuple(other for other in left.changes if other != change) if left else ())
 
 
 @contextmanager
-def _telling(change: Change) -> Iterator[None]:
+def _telling(change: SettingChange) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -214,7 +214,7 @@ def _read(folder: PrivateFolder) -> Changes | None:
         raise HostError(str(folder.path / CHANGES), found, "changes as Scalograph writes them", _LOOK) from None
 
 
-def _write(folder: PrivateFolder, root: Path, changes: tuple[Change, ...]) -> None:
+def _write(folder: PrivateFolder, root: Path, changes: tuple[SettingChange, ...]) -> None:
     if not changes:
         folder.remove(CHANGES)
         return

@@ -1,13 +1,13 @@
 """The trivial planner: the full grid in randomised blocks; disturbed runs are asked for again at the end of theirs."""
 
 import random
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any
 
 from scalograph.design.planner import Design, Run, Treatment
 from scalograph.errors import StudyError
 from scalograph.findings.sample import REPEATED
+from scalograph.protocol.record import Record
 
 _CHOICES = "wait: --wait-quiet 10m; CPU times only: --when-busy cpu-time; end: --when-busy stop"
 
@@ -36,7 +36,7 @@ class GridPlanner:
             return None
         return next((run for block in self._left.values() for run in block.values()), None)
 
-    def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> str | None:
+    def tell(self, run: Run, record: Record, verdict: str) -> str | None:
         """Cross a run off; at the end of a block, ask for its disturbed runs again or say why not.
 
         Raises:

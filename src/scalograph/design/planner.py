@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
+from scalograph.protocol.record import Record
+from scalograph.questions.registry import role
 from scalograph.study.model import Study
 from scalograph.study.scalars import Level
 
@@ -56,7 +58,7 @@ class Planner(Protocol):
     def ask(self) -> Run | None:
         """The next run, or None when the question is answered."""
 
-    def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> str | None:
+    def tell(self, run: Run, record: Record, verdict: str) -> str | None:
         """What became of a run; resume replays the journal through here. Says what a person should know, if anything.
 
         Raises:
@@ -97,3 +99,13 @@ class RunPlan(Protocol):
 
     def outlook(self) -> str:
         """Say what will be run."""
+
+
+def run_plan(design: Design) -> RunPlan:
+    """Make the plan of the question that a study asks, as its role `plan` says.
+
+    Raises:
+        StudyError: the question cannot be asked of these treatments.
+    """
+    made: RunPlan = role(design.study.question, "plan").plan(design)
+    return made

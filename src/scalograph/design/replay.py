@@ -6,12 +6,12 @@ from typing import Any
 
 from scalograph.design.planner import Planner, Run
 from scalograph.errors import ProtocolError
-from scalograph.protocol.events import Record
 from scalograph.protocol.journal import understood
+from scalograph.protocol.record import Record
 from scalograph.study.scalars import refuse
 from scalograph.verdict.judge import Judging, judge
 
-Finished = tuple[Run, Mapping[str, Any], str]
+Finished = tuple[Run, Record, str]
 
 
 def replay(planner: Planner, events: Iterable[Mapping[str, Any]], judging: Judging = judge) -> int:
@@ -53,8 +53,8 @@ def _finished(events: Iterable[Mapping[str, Any]], judging: Judging) -> Iterator
                 yield None
             if event["event"] != "run":
                 continue
-            Record.model_validate(event["record"])  # a planner reads its figures
-            done, last = last, (as_run(event), event["record"], judging(event["record"]).verdict)
+            record = Record.model_validate(event["record"])
+            done, last = last, (as_run(event), record, judging(record).verdict)
         _refuse_twice(last[0].run, names, number)
         if done:
             yield done

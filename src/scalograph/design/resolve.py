@@ -5,8 +5,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from scalograph.control.apply import refusals
-from scalograph.control.base import LevelError
-from scalograph.control.registry import control
+from scalograph.control.control import LevelError, control
 from scalograph.design.planner import Design, Treatment
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.facts import HostFacts

@@ -9,12 +9,13 @@ from scalograph.errors import StudyError
 from scalograph.findings.sample import COUNTED, REPEATED
 from scalograph.findings.search import Course, Key, Search, Steps, key_of
 from scalograph.findings.stopping_rule import score, work_time
+from scalograph.protocol.record import Record
 from scalograph.study.scalars import Level
 
 # Runs before which a machine is not called busy.
 BUSY_FROM = 8
 
-Score = Callable[[Mapping[str, Any]], float | None]
+Score = Callable[[Record], float | None]
 
 
 class SearchPlanner:
@@ -77,7 +78,7 @@ class SearchPlanner:
             return self._run(self._again, next(t for t in left if key_of(t) == again))
         return self._run(f"e{sum('r' not in name for name in self._told):04d}", left[0])
 
-    def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> str | None:
+    def tell(self, run: Run, record: Record, verdict: str) -> str | None:
         """Take what became of a run.
 
         Returns:

@@ -1,16 +1,16 @@
 """Runs until each treatment is known well enough: the grid in its blocks, less the treatments that are done."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from scalograph.analysis.stopping import Stopping, half_width
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, Run, Treatment
 from scalograph.findings.sample import COUNTED
+from scalograph.protocol.record import Record
 from scalograph.study.scalars import Level
 
-Score = Callable[[Mapping[str, Any]], float | None]
+Score = Callable[[Record], float | None]
 Key = tuple[Level, ...]
 
 
@@ -51,7 +51,7 @@ class SequentialPlanner:
         """The next run of the grid that is still wanted."""
         return self._grid.ask()
 
-    def tell(self, run: Run, record: Mapping[str, Any], verdict: str) -> str | None:
+    def tell(self, run: Run, record: Record, verdict: str) -> str | None:
         """Take a score; at the end of a block, forgo what is known well enough.
 
         Raises:

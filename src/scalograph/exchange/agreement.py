@@ -20,7 +20,7 @@ WIDEST = 0.25
 
 
 def label(ratio: Estimate, n_forks: int, n_runs: int, unit: str) -> tuple[Label, str]:
-    """The word for JMH over the study, and why where there is none.
+    """Return the word for an instrument over the study, and why where there is none.
 
     Agree: the whole interval lies within the margin, or it holds 1 and leaves no room for more than 25 %.
     Slower, faster: it excludes 1, and is not within the margin.
@@ -47,12 +47,12 @@ def within(low: float, high: float) -> float:
 
 def sentences(every: Sequence["Held"]) -> list[str]:
     """One for each benchmark."""
-    names = short_names(held.jmh.benchmark for held in every)
+    names = short_names(held.figures.benchmark for held in every)
     return [f"{_who(held, names)}: {_said(held)}." for held in every]
 
 
 def _who(held: "Held", names: Mapping[str, str]) -> str:
-    return " ".join(part for part in (names[held.jmh.benchmark], params_text(held.jmh.params)) if part)
+    return " ".join(part for part in (names[held.figures.benchmark], params_text(held.figures.params)) if part)
 
 
 def _said(held: "Held") -> str:
@@ -60,10 +60,10 @@ def _said(held: "Held") -> str:
         return f"not compared: {held.why}"
     low, high = held.ratio.low, held.ratio.high
     if held.label == "unknown" or low is None or high is None:
-        return f"too few {'forks' if held.jmh.n_forks <= held.n_runs else 'runs'} to say: {held.why}"
+        return f"too few {'forks' if held.figures.n_forks <= held.n_runs else 'runs'} to say: {held.why}"
     if held.label == "agree":
         return f"agree within {percent_at_most(within(low, high))}"
-    return f"JMH is {_times(held.ratio)} times {held.label}"
+    return f"{held.instrument} is {_times(held.ratio)} times {held.label}"
 
 
 def _times(ratio: Estimate) -> str:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.exchange.readers.jmh import Benchmark, Fork
+from scalograph.exchange.benchmark import Benchmark, Fork
 from scalograph.protocol.findings import Cell, Column, Model, TableDoc
 
 _NOTE = (
@@ -17,7 +17,7 @@ _NOTE = (
 )
 
 
-class Figures(Model):
+class BenchmarkFigures(Model):
     """One benchmark with one level of each param; times in seconds, rates per second."""
 
     benchmark: str
@@ -34,11 +34,11 @@ class Figures(Model):
     flags: list[str] = Field(default=[])
 
 
-def figures(benchmark: Benchmark, confidence: float) -> Figures:
+def figures(benchmark: Benchmark, confidence: float) -> BenchmarkFigures:
     """Summarize one benchmark over its forks."""
     estimate = summarize(scores(benchmark), confidence)
     p50, p90, p99 = pooled(benchmark.forks, (0.5, 0.9, 0.99))
-    return Figures(
+    return BenchmarkFigures(
         benchmark=benchmark.name, mode=benchmark.mode, params=dict(benchmark.params), unit=benchmark.unit,
         n_forks=len(benchmark.forks), n_shots=sum(sum(fork.counts) for fork in benchmark.forks),
         estimate=estimate,
@@ -77,15 +77,15 @@ def _flags(benchmark: Benchmark) -> Iterable[str]:
         yield f"{benchmark.threads} threads called it at once"
 
 
-def tables(every: Sequence[Figures]) -> list[TableDoc]:
-    """One for times and one for rates, as far as there are any."""
+def tables(every: Sequence[BenchmarkFigures], instrument: str) -> list[TableDoc]:
+    """Make one for times and one for rates, as far as there are any."""
     names = short_names(one.benchmark for one in every)
-    kinds = (("s", "Times by JMH"), ("1/s", "Rates by JMH"))
+    kinds = (("s", f"Times by {instrument}"), ("1/s", f"Rates by {instrument}"))
     parts = ((unit, title, [one for one in every if one.unit == unit]) for unit, title in kinds)
     return [_table(unit, title, found, names) for unit, title, found in parts if found]
 
 
-def _table(unit: str, title: str, every: Sequence[Figures], names: dict[str, str]) -> TableDoc:
+def _table(unit: str, title: str, every: Sequence[BenchmarkFigures], names: dict[str, str]) -> TableDoc:
     columns = [Column(name="benchmark", kind="label"), Column(name="params", kind="label")]
     columns += [Column(name="forks"), Column(name="shots"), Column(name="typical fork", unit=unit, kind="estimate")]
     columns += [*(Column(name=name, unit=unit) for name in ("p50", "p90", "p99", "max")), Column(name="", kind="text")]
@@ -94,7 +94,7 @@ def _table(unit: str, title: str, every: Sequence[Figures], names: dict[str, str
          one.p50, one.p90, one.p99, one.max, one.flags]
         for one in every
     ]  # fmt: skip
-    return TableDoc(id="jmh", title=title, note=_NOTE, columns=columns, rows=rows)
+    return TableDoc(id="benchmarks", title=title, note=_NOTE, columns=columns, rows=rows)
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from statistics import median
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
@@ -9,7 +10,7 @@ from scalograph.analysis.speedup import SpeedupPoint
 from scalograph.findings import steady_state
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import COUNTED, Sample, flags
-from scalograph.findings.speedup_rule import gains, primary
+from scalograph.findings.speedup_rule import gains, over_before, primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import WARNING, samples
@@ -17,6 +18,8 @@ from scalograph.protocol.findings import Curve, Level, Point, PointResponse
 
 __all__ = ["COUNTED", "Sample", "curve_factor", "curves", "estimated", "key", "primary", "samples"]
 
+# Runs that take less tell nothing of the CPUs that they use.
+SHORT_S = 0.01
 BASELINE_DISTURBED = "its baseline rests on disturbed runs"
 
 
@@ -37,8 +40,11 @@ def curves(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Curv
 
 
 def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sample]) -> Curve:
-    found = gains(table, factor, members)
-    points = [_point(table, factor, sample, found.get(sample.treatment[factor])) for sample in members]
+    found, steps = gains(table, factor, members), over_before(table, factor, members)
+    points = [
+        _point(table, sample, level, found.get(level), steps.get(level))
+        for sample, level in ((sample, sample.treatment[factor]) for sample in members)
+    ]
     baseline = next((s for s in members if s.treatment[factor] == table.study.baseline.get(factor)), None)
     if found and baseline is not None and baseline.falls_back:
         for point in points:
@@ -47,15 +53,17 @@ def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sam
     return Curve(group=group, factor=factor, points=points)
 
 
-def _point(table: Table, factor: str, sample: Sample, gain: SpeedupPoint | None) -> Point:
+def _point(table: Table, sample: Sample, level: Level, gain: SpeedupPoint | None, step: Estimate | None) -> Point:
     return Point(
-        level=sample.treatment[factor],
+        level=level,
         n_cpus=sample.every[0].n_cpus if sample.every else None,
         responses={name: _response(table, sample, name) for name in table.study.responses},
         speedup=gain.speedup if gain else None,
         simultaneous=gain.simultaneous if gain else None,
         efficiency=gain.efficiency if gain else None,
         serial_fraction=gain.serial_fraction if gain else None,
+        cpus_used=_cpus_used(table, sample),
+        gain=step,
         per_cpu_share=_shares(sample),
         n_failed=sample.n_failed,
         flags=[*(gain.warnings if gain else ()), *flags(sample), *steady_state.flags(table.study, sample)],
@@ -64,11 +72,13 @@ def _point(table: Table, factor: str, sample: Sample, gain: SpeedupPoint | None)
 
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:
     rows = [row for row in sample.every if name in row.scores]
+    counted = {row.run for row in sample.rows(name)}
     return PointResponse(
         estimate=estimated(table, sample, name),
         scores=[row.scores[name] for row in rows],
         runs=[row.run for row in rows],
         verdicts=[row.verdict for row in rows],
+        left_out=[row.run for row in rows if row.run not in counted],
     )
 
 
@@ -78,6 +88,16 @@ def estimated(table: Table, sample: Sample, name: str) -> Estimate:
     by_rule = rule is not None and name == primary(table)
     found = rule.estimate(scores) if rule and by_rule else summarize(scores, table.study.protocol.confidence)
     return replace(found, warnings=(*found.warnings, WARNING)) if name in sample.whole else found
+
+
+def _cpus_used(table: Table, sample: Sample) -> Estimate | None:
+    """None where runs are so short that starting and ending them is most of their CPU time."""
+    study = table.study
+    name = next((name for name, response in study.responses.items() if response.source == "run.cpu_percent"), "")
+    scores, walls = sample.scores(name), [row.wall_s for row in sample.counted if row.wall_s is not None]
+    if not scores or not walls or median(walls) < SHORT_S:
+        return None
+    return summarize(scores, study.protocol.confidence).scaled(0.01)
 
 
 def _shares(sample: Sample) -> list[float]:

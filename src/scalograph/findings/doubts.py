@@ -15,7 +15,7 @@ from scalograph.findings.sample import (
 from scalograph.findings.speedup_rule import gain, primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
-from scalograph.study.question_names import basis
+from scalograph.questions.registry import basis
 
 # Past this share of disturbed or failed runs a study is doubted; from the other one on, of undecided runs.
 DISTURBED, FAILED, UNDECIDED = 0.10, 0.10, 0.50
@@ -43,9 +43,9 @@ def n_disturbed(runs: Iterable[Row]) -> int:
 
 
 def undecided(runs: Sequence[Row]) -> str:
-    """How many of the runs nothing could tell about; empty where there are none."""
+    """Say how many runs could not be checked; empty if all could."""
     n = sum(row.verdict == "undecided" for row in runs)
-    return f"for {n} of {len(runs)} runs nothing could tell whether they were disturbed" if n else ""
+    return f"whether {n} of {len(runs)} runs were disturbed could not be checked" if n else ""
 
 
 def _runs(table: Table) -> Iterable[str]:
@@ -81,7 +81,7 @@ def _treatments(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
     # What rests on all clean runs together, or on pairs, does not care which treatments they are of.
     single = rests_on in ("treatments", "levels")
     if single and (n := sum(map(is_open, samples))):
-        yield f"of {n} {of} nothing could tell whether their runs were disturbed"
+        yield f"whether the runs of {n} {of} were disturbed could not be checked"
     if single and (n := sum(sample.falls_back for sample in samples)):
         yield f"{n} {of} rest on disturbed runs: fewer than two clean ones are left"
     # A search rests on all of its runs together, and needs no interval for each level.

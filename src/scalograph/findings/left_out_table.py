@@ -82,7 +82,7 @@ def _row(change: Change, shown: Sequence[str], response: str) -> list[Cell]:
 
 def _cause(row: Row) -> str:
     """The first cause of a run: one run is counted once."""
-    return str(row.causes[0]["cause"]) if row.causes else row.verdict
+    return row.causes[0].cause if row.causes else row.verdict
 
 
 def _note(changes: Sequence[Change], fair: Fairness | None) -> str:

@@ -5,14 +5,16 @@ from dataclasses import dataclass, replace
 
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Level
+from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
-from scalograph.study.question_names import is_search
 from scalograph.study.responses import CPU_TIMES
 
 # Runs with these verdicts carry the estimates; the others are kept, drawn and counted.
 COUNTED = ("clean", "undecided")
 # More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
 REPEATED = ("contaminated", "impossible")
+
+Group = tuple[tuple[str, Level], ...]
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,31 @@ def samples(table: Table) -> dict[tuple[Level, ...], Sample]:
     return {key: _sample(dict(zip(names, key, strict=True)), found, by_cpu) for key, found in rows.items()}
 
 
+def others(treatment: Mapping[str, Level], *factors: str) -> Group:
+    """Return the levels of all factors but these: treatments that share them are of one group."""
+    return tuple((name, level) for name, level in treatment.items() if name not in factors)
+
+
+def grouped(taken: Iterable[Sample], *factors: str) -> dict[Group, list[Sample]]:
+    """Group samples that differ in these factors only, in their order."""
+    groups: dict[Group, list[Sample]] = {}
+    for sample in taken:
+        groups.setdefault(others(sample.treatment, *factors), []).append(sample)
+    return groups
+
+
+def measured(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> dict[tuple[Level, ...], Sample]:
+    """Leave the samples that stand for something: a search measures the levels that tell most, and no others."""
+    search = is_search(table.study.question)
+    return {key: sample for key, sample in taken.items() if not search or sample.every or sample.n_failed}
+
+
+def is_repeat(table: Table, row: Row, n_planned: int) -> bool:
+    """Tell whether a run was made because another was disturbed; a search plans none of its later runs either."""
+    search = is_search(table.study.question)
+    return "r" in row.run[1:] if search else row.replicate >= n_planned  # e0007r1 is e0007 again
+
+
 def cpu_times(study: Study) -> frozenset[str]:
     """Responses that a busy machine leaves nearly as they were, where the study goes on by them."""
     # A search looks at clean runs alone.
@@ -97,7 +124,7 @@ def flags(sample: Sample) -> list[str]:
 
 
 def is_open(sample: Sample) -> bool:
-    """Whether nothing could tell, of half of the runs or more, whether they were disturbed."""
+    """Whether half of the runs or more could not be checked for disturbance."""
     n = sum(row.verdict == "undecided" for row in sample.every)
     return 2 * n >= len(sample.every) > 0
 
@@ -105,7 +132,7 @@ def is_open(sample: Sample) -> bool:
 def _undecided(sample: Sample) -> Iterable[str]:
     if is_open(sample):
         n = sum(row.verdict == "undecided" for row in sample.every)
-        yield f"undecided: of {n} of {len(sample.every)} runs nothing could tell whether they were disturbed"
+        yield f"undecided: whether {n} of {len(sample.every)} runs were disturbed could not be checked"
 
 
 def _disturbed(sample: Sample) -> Iterable[str]:

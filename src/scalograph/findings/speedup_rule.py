@@ -2,8 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import Any, Literal
 
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.ratio import ratio
 from scalograph.analysis.speedup import SpeedupPoint, speedup
 from scalograph.findings.names import title
 from scalograph.findings.sample import Sample
@@ -84,6 +88,23 @@ def gains(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, S
         confidence=table.study.protocol.confidence,
     )
     return {point.n: point for point in points}
+
+
+def over_before(table: Table, factor: str, members: Sequence[Sample]) -> dict[Level, Estimate]:
+    """What each level of one curve gains in throughput over the level before, as a share; none at the smallest."""
+    how = gain(table, factor)
+    if how is None:
+        return {}
+    ordered = sorted(members, key=lambda sample: _int(sample.treatment[factor]))
+    over = partial(_over, how, factor, table.study.protocol.confidence)
+    return {now.treatment[factor]: over(before, now) for before, now in pairwise(ordered)}
+
+
+def _over(how: Gain, factor: str, confidence: float, before: Sample, now: Sample) -> Estimate:
+    was, is_ = before.scores(how.response), now.scores(how.response)
+    times = ratio(was, is_, confidence) if how.kind == "time" else ratio(is_, was, confidence)
+    growth = _int(now.treatment[factor]) / _int(before.treatment[factor]) if how.per_worker else 1.0
+    return times.scaled(growth).plus(-1)
 
 
 def _is_count(level: Any) -> bool:

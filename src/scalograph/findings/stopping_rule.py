@@ -1,13 +1,11 @@
 """A study that ends by what it has learned: its rule, and the scores that the rule, or a search, looks at."""
 
-from collections.abc import Mapping
 from statistics import median
-from typing import Any
 
 from scalograph.analysis.stopping import Stopping
-from scalograph.protocol.events import Record
+from scalograph.protocol.record import Record
+from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
-from scalograph.study.question_names import is_search
 from scalograph.study.responses import observe, primary, windows
 
 
@@ -19,10 +17,9 @@ def stopping(study: Study) -> Stopping | None:
     return Stopping(protocol.precision, protocol.runs, protocol.confidence)
 
 
-def score(study: Study, record: Mapping[str, Any]) -> float | None:
+def score(study: Study, record: Record) -> float | None:
     """The primary response's score of a run that succeeded; None where the run did not yield it."""
-    read = Record.model_validate(record)
-    seen = observe(study.responses[primary(study)].source, read, windows(read), study.protocol.warmup)
+    seen = observe(study.responses[primary(study)].source, record, windows(record), study.protocol.warmup)
     return median(seen) if seen else None
 
 

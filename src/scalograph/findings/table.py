@@ -25,6 +25,7 @@ from scalograph.study.responses import (
     windows,
 )
 from scalograph.study.scalars import Level
+from scalograph.verdict.cause import Cause
 from scalograph.verdict.judge import Asked, judge
 from scalograph.verdict.saturation import n_cpus
 
@@ -56,7 +57,7 @@ class Row:
     status: str
     reason: str | None
     verdict: str
-    causes: tuple[Mapping[str, Any], ...]
+    causes: tuple[Cause, ...]
     observations: Mapping[str, tuple[float, ...]]
     scores: Mapping[str, float]
     work: int | None = None
@@ -196,7 +197,7 @@ def _designed(design: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], An
 
 def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
     record = Record.model_validate(event["record"])
-    judgment = judge(event["record"], asked(study))
+    judgment = judge(record, asked(study))
     # A run may end well and still not have done what was asked of it.
     ok = judgment.verdict != "failed"
     status = record.run.status if ok or record.run.status != "ok" else "failed"
@@ -207,10 +208,10 @@ def _row(event: Mapping[str, Any], study: Study, line: int, keep: bool) -> Row:
     return Row(
         run=run.run, block=run.block, replicate=run.replicate, warmup=run.warmup,
         treatment={name: run.treatment[name] for name in study.factors},
-        status=status, reason=record.run.reason if ok else str(judgment.causes[0]["text"]),
+        status=status, reason=record.run.reason if ok else judgment.causes[0].text,
         verdict=judgment.verdict, causes=tuple(judgment.causes),
         scores={name: median(values) for name, values in observations.items()},
-        observations=observations if keep else {}, work=_work(iterations), n_cpus=n_cpus(event["record"]),
+        observations=observations if keep else {}, work=_work(iterations), n_cpus=n_cpus(record),
         per_cpu_ns=tuple(record.run.per_cpu_ns or ()), degraded=_degraded(record), setup=_setup(record),
         timeline_line=line if record.timeline else None, trace_line=_trace_line(record, line),
         n_survivors=record.run.n_survivors or 0,

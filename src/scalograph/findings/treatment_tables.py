@@ -9,7 +9,7 @@ from scalograph.findings.speedup_rule import formula
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import Visible
 from scalograph.protocol.findings import Cell, Column, Curve, Level, Point, TableDoc
-from scalograph.study.model import Table as Declared
+from scalograph.study.model import ReportTable
 
 __all__ = ["declared_tables", "judged", "title", "treatment_tables", "varied"]
 
@@ -108,7 +108,7 @@ def _pivot(
     chosen: Mapping[tuple[Level, ...], Sample],
     gains: Mapping[tuple[Level, ...], Estimate | None],
     index: int,
-    wish: Declared,
+    wish: ReportTable,
 ) -> TableDoc:
     rows, columns = _levels(table, wish.rows, chosen), _levels(table, wish.columns, chosen) if wish.columns else [None]
     unit = table.study.responses[wish.response].unit if wish.response in table.study.responses else ""
@@ -143,7 +143,7 @@ def _pivot_cell(
     table: Table,
     taken: Mapping[tuple[Level, ...], Sample],
     gains: Mapping[tuple[Level, ...], Estimate | None],
-    wish: Declared,
+    wish: ReportTable,
     here: Sequence[tuple[Level, ...]],
 ) -> Cell:
     if len(here) != 1:

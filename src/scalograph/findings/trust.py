@@ -1,7 +1,6 @@
 """Whether to believe a study: one sentence, and why."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 
 from scalograph.findings.doubts import doubts, n_disturbed, undecided
 from scalograph.findings.names import title
@@ -15,9 +14,10 @@ from scalograph.findings.speedup_rule import primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Noise, Trust
-from scalograph.study.question_names import is_search
+from scalograph.questions.registry import is_search
 from scalograph.text.quantities import two_digits
 from scalograph.text.wording import NUMBER
+from scalograph.verdict.cause import Cause
 
 # Past this share of disturbed runs a study cannot be believed at all.
 REJECT = 0.50
@@ -120,13 +120,13 @@ def _blind(noise: Noise | None) -> Iterable[str]:
 
 def _disturbances(table: Table) -> Iterable[str]:
     """By cause: how many runs, and the worst of them in its own words."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    found: dict[str, list[Cause]] = {}
     for row in table.counted():
         for cause in row.causes if row.verdict not in COUNTED else ():
-            found.setdefault(cause["cause"], []).append(cause)
+            found.setdefault(cause.cause, []).append(cause)
     for name, causes in sorted(found.items()):
-        worst = max(causes, key=lambda cause: cause["amount"] or 0.0)
-        yield f"{name}: {len(causes)} run{'s' * (len(causes) > 1)}, the worst {worst['text']}"
+        worst = max(causes, key=lambda cause: cause.amount or 0.0)
+        yield f"{name}: {len(causes)} run{'s' * (len(causes) > 1)}, the worst {worst.text}"
 
 
 def _short(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
@@ -154,7 +154,7 @@ def _n_clean(sample: Sample, response: str) -> int:
 
 
 def _undecided(ok: Sequence[Row]) -> Iterable[str]:
-    """Why nothing could tell, by cause; rates differ from run to run and are not worth a line each."""
+    """Why runs could not be checked, by cause; rates differ from run to run and are not worth a line each."""
     found = [row for row in ok if row.verdict == "undecided"]
     if found:
         reasons: dict[str, list[Row]] = {}
@@ -165,7 +165,7 @@ def _undecided(ok: Sequence[Row]) -> Iterable[str]:
 
 
 def _worst(alike: Sequence[Row]) -> str:
-    worst = max(alike, key=lambda row: (row.causes and row.causes[0].get("amount")) or 0.0)
+    worst = max(alike, key=lambda row: (row.causes and row.causes[0].amount) or 0.0)
     reason = _kind(_reason(worst))
     at_worst = "at worst " if len(alike) > 1 and NUMBER.search(reason) else ""
     return f"{at_worst}{reason} ({len(alike)})"
@@ -179,4 +179,4 @@ def _kind(reason: str) -> str:
 
 
 def _reason(row: Row) -> str:
-    return str(row.causes[0]["text"]) if row.causes else "unknown"
+    return row.causes[0].text if row.causes else "unknown"

@@ -16,7 +16,7 @@ from scalograph.control.scheduler import (
     attempt,
 )
 from scalograph.control.topology import format_cpu_list
-from scalograph.machine.check import Check
+from scalograph.machine.checks import Check
 from scalograph.protocol.facts import HostFacts
 
 _PRIVILEGE = "run as root or with CAP_SYS_NICE, or leave such levels out"

@@ -3,21 +3,17 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scalograph.control import capacity, isolation
 from scalograph.control.cache import cache
-from scalograph.control.discover import discover
 from scalograph.machine.attempts import attempted
-from scalograph.machine.check import Check
+from scalograph.machine.checks import Check, Report
 from scalograph.machine.examine import disk, examined
-from scalograph.machine.floor.kept import KeptNoise, read_noise
-from scalograph.protocol.facts import HostFacts, Jvm
+from scalograph.machine.floor.kept_floor import KeptNoise, read_noise
+from scalograph.protocol.facts import HostFacts
 from scalograph.text.quantities import two_digits
-
-__all__ = ["Check", "Report", "examine"]
 
 _PROGRAMS = {
     "cc": ("C workloads need a compiler", "apt install gcc"),
@@ -25,34 +21,22 @@ _PROGRAMS = {
 }
 
 
-@dataclass(frozen=True)
-class Report:
-    """All checks, in the order in which a person reads them."""
-
-    checks: tuple[Check, ...]
-
-    def refused(self) -> tuple[Check, ...]:
-        """What is not granted here."""
-        return tuple(check for check in self.checks if check.status == "refused")
-
-
 def examine(
-    root: Path,
+    facts: HostFacts,
     probe_capabilities: Mapping[str, Any],
-    jvms: tuple[Jvm, ...] | None = None,
+    root: Path = Path("/"),
     environ: Mapping[str, str] = os.environ,
     folder: Path = Path(),
 ) -> Report:
     """Examine a machine.
 
     Args:
-        root: where /proc and /sys are; a recorded tree in tests.
+        facts: of the machine.
         probe_capabilities: what `scalograph-probe --capabilities` says (protocol/probe.md).
-        jvms: instead of looking for them.
+        root: where /proc and /sys are; a recorded tree in tests.
         environ: PATH and the XDG folders.
         folder: where results will be written.
     """
-    facts = discover(root, jvms)
     found = (
         *examined(facts, root),
         *attempted(facts, isolation.refusal(root), capacity.refusal(root) or capacity.granted_by(root)),

@@ -8,7 +8,7 @@ from pathlib import Path
 from scalograph.control.cgroups import read
 from scalograph.control.quota import cpu_quota
 from scalograph.control.topology import format_cpu_list, parse_cpu_list
-from scalograph.machine.check import Check
+from scalograph.machine.checks import Check
 from scalograph.protocol.facts import HostFacts
 
 _GIB = 1 << 30

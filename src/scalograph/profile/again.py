@@ -8,7 +8,7 @@ from scalograph.errors import Problem, ProtocolError, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.results import Results
-from scalograph.run.session import Plan, plan
+from scalograph.run.plan import Plan, plan
 from scalograph.study import identity
 from scalograph.study.declare import declare
 

@@ -19,7 +19,7 @@ from scalograph.profile.stacks import (
     Within,
     events,
 )
-from scalograph.profile.values import MAX_FRAMES, Seen
+from scalograph.profile.values import MAX_FRAMES, RecordedTasks
 from scalograph.protocol.facts import Jvm
 
 FIRST_RELEASE = 11
@@ -81,7 +81,7 @@ def options(folder: Path, period_s: float) -> list[str]:
     return [quiet, kept, f"-XX:StartFlightRecording={recording}"]
 
 
-def seen(files: Sequence[Path], jvm: Jvm, within: Within) -> Seen:
+def seen(files: Sequence[Path], jvm: Jvm, within: Within) -> RecordedTasks:
     """What the recordings of one run hold of the time that is looked at; of several JVMs together.
 
     Raises:

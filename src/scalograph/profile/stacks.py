@@ -15,14 +15,14 @@ from scalograph.profile.values import (
     MAX_OBJECTS,
     MAX_STACKS,
     Method,
-    Seen,
+    RecordedTasks,
     Stack,
     Waited,
     Waits,
 )
 
 SAMPLES = ("jdk.ExecutionSample", "jdk.NativeMethodSample")
-# Event -> the field of `Seen`, and the field of the event that names what was waited for.
+# Event -> the field of `RecordedTasks`, and the field of the event that names what was waited for.
 WAITS: Mapping[str, tuple[str, str]] = {
     "jdk.ThreadPark": ("parks", "parkedClass"),
     "jdk.JavaMonitorEnter": ("blocked", "monitorClass"),
@@ -115,12 +115,12 @@ class Counting:
             self._stacks[frames] += 1
             self._n_native += kind == SAMPLES[1]
 
-    def seen(self, n_lost: int = 0) -> Seen:
+    def seen(self, n_lost: int = 0) -> RecordedTasks:
         """What was counted; `n_lost` events were not read."""
         n, methods = self._stacks.total(), Counter[str]()
         for frames, times in self._stacks.items():
             methods[frames[0]] += times
-        return Seen(
+        return RecordedTasks(
             n_samples=n, n_native=self._n_native, n_lost=n_lost,
             stacks=tuple(Stack(frames=f, n=k, share=k / n) for f, k in self._stacks.most_common(MAX_STACKS)),
             methods=tuple(Method(name=m, n=k, share=k / n) for m, k in methods.most_common(MAX_METHODS)),

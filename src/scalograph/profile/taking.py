@@ -3,14 +3,12 @@
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import Any
 
-from scalograph.design.planner import Run
 from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.findings.table import Table
 from scalograph.profile.choose import Treatment
@@ -19,24 +17,21 @@ from scalograph.profile.stacks import Within
 from scalograph.profile.values import Profiled
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import Jvm
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.ready import build_program
-from scalograph.run.interrupts import interruption
-from scalograph.run.session import Plan
+from scalograph.questions.registry import SWEEP
+from scalograph.run.hosts.base import Host, Tell
+from scalograph.run.launches import launches
+from scalograph.run.plan import Plan
+from scalograph.run.runner import Runner
+from scalograph.run.session import run_unkept
 from scalograph.study.responses import observe, primary, windows
 from scalograph.study.template import places
 
-Told = Callable[[str], None]
 _NEEDED = ("java", "jvm_options")
-
-
-@dataclass(frozen=True)
-class Taking:
-    """How a profile is taken: the probe, the time between samples in seconds, and who is told of progress."""
-
-    probe: Sequence[str]
-    period_s: float
-    told: Told
+# A profile rests on one run of each treatment, disturbed as it is by the recorder.
+_ONCE = {
+    "runs": 1, "warmup_runs": 0, "max_reruns": 0, "precision": None, "budget_s": None, "budget_runs": None,
+    "wait_quiet_s": 0.0, "when_busy": "report",
+}  # fmt: skip
 
 
 def refuse_other_programs(planned: Plan) -> None:
@@ -66,52 +61,56 @@ def with_iterations(planned: Plan, n: int) -> Plan:
     return replace(planned, design=design)
 
 
-def take(planned: Plan, chosen: Sequence[Treatment], taking: Taking) -> list[Profiled]:
+def take(planned: Plan, chosen: Sequence[Treatment], host: Host, period_s: float, tell: Tell) -> list[Profiled]:
     """Run each of these treatments once. Whoever calls it has the machine to itself.
 
     A JVM without a recorder, and a run that fails, are told by the `reason` of their treatment.
+
+    Args:
+        planned: the study.
+        chosen: some of its treatments.
+        host: where they run.
+        period_s: time between two samples of a thread, in seconds.
+        tell: who is told of progress.
 
     Raises:
         HostError: there is no compiler, a setting is refused, or the disk is full.
         KeyboardInterrupt: a signal came meanwhile.
     """
-    ready = build_program(planned.program, planned.facts, chosen, taking.told)
     with _scratch() as folder:
+        ready = host.ready(_only(planned, chosen), tell)
         # Before the options of a level, which go on to say what the treatment is.
-        values = {**ready.values, "jvm_options": options(folder, taking.period_s)}
-        design = replace(planned.design, treatments=tuple(chosen))
-        host = LocalHost(design, planned.facts, replace(ready, values=values), taking.probe)
-        host.check()
-        return [_one(planned, host, Run(f"p{n:04d}", 0, each, 0), folder, taking) for n, each in enumerate(chosen)]
+        values = {**ready.program.values, "jvm_options": options(folder, period_s)}
+        ready = replace(ready, program=replace(ready.program, values=values))
+        return [_one(_only(ready, [treatment]), host, folder, tell) for treatment in chosen]
 
 
-def _one(planned: Plan, host: LocalHost, run: Run, folder: Path, taking: Taking) -> Profiled:
-    java = host.launch(run.treatment).values["java"]
+def _only(planned: Plan, chosen: Sequence[Treatment]) -> Plan:
+    """The plan of these treatments, each run once, and not again where it was disturbed."""
+    study = planned.design.study
+    protocol = study.protocol.model_copy(update=_ONCE)
+    study = study.model_copy(update={"protocol": protocol, "question": SWEEP})
+    return replace(planned, design=replace(planned.design, study=study, treatments=tuple(chosen), repeats={}))
+
+
+def _one(planned: Plan, host: Host, folder: Path, tell: Tell) -> Profiled:
+    (treatment,) = planned.design.treatments
+    java = launches(planned, treatment)[0].values["java"]
     jvm = next((jvm for jvm in planned.facts.jvms if jvm.java == java), None)
-    told = Profiled(treatment=dict(run.treatment), jvm=f"{jvm.name} ({jvm.build})" if jvm else "")
+    profiled = Profiled(treatment=dict(treatment), jvm=f"{jvm.name} ({jvm.build})" if jvm else "")
     reason = refusal(jvm) if jvm else f"the JVM {java} does not say what it is"
     if jvm is None or reason:
-        return told.model_copy(update={"reason": reason})
-    taking.told(", ".join(f"{name} = {level}" for name, level in run.treatment.items()))
-    record = Record.model_validate(_measured(host, run))
+        return profiled.model_copy(update={"reason": reason})
+    tell(", ".join(f"{name} = {level}" for name, level in treatment.items()))
+    ((_, record, _),) = run_unkept(planned, Runner(planned, host))
     recordings = folder / "recordings"
     try:
-        return _told(told, planned, record, sorted(recordings.glob("*.jfr")), jvm)
+        return _told(profiled, planned, record, sorted(recordings.glob("*.jfr")), jvm)
     except (HostError, ProtocolError) as error:  # one recording that cannot be read takes no others along
-        return told.model_copy(update={"reason": str(error)[:1000]})
+        return profiled.model_copy(update={"reason": str(error)[:1000]})
     finally:
         shutil.rmtree(recordings)
         recordings.mkdir()
-
-
-def _measured(host: LocalHost, run: Run) -> Mapping[str, Any]:
-    try:
-        record = host.measure(run)
-    except KeyboardInterrupt:
-        record = None
-    if record is None or record["run"]["status"] == "interrupted":
-        raise interruption(host)
-    return record
 
 
 def _told(told: Profiled, planned: Plan, record: Record, files: Sequence[Path], jvm: Jvm) -> Profiled:

@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
 from scalograph.errors import ProtocolError
+from scalograph.protocol.facts import Value
 
 FILE = "profile.json"
 MAX_BYTES = 1 << 20
@@ -17,12 +18,6 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
 Part = Annotated[float, Field(ge=0, le=1)]
 Amount = Annotated[float, Field(ge=0)]
-
-
-class Value(BaseModel):
-    """A plain frozen value; unknown fields of a later version are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 class Stack(Value):
@@ -57,7 +52,7 @@ class Waits(Value):
     on: tuple[Waited, ...] = Field(default=(), max_length=MAX_OBJECTS, description="most waits first")
 
 
-class Seen(Value):
+class RecordedTasks(Value):
     """What a recording holds of the time in which tasks counted.
 
     `n_lost`: events of the recording that were not read, because there were too many.
@@ -85,7 +80,7 @@ class Profiled(Value):
     reason: Text = ""
     n_tasks: Count = Field(default=0, description="iterations that count")
     n_iterations: Count = 0
-    seen: Seen | None = None
+    seen: RecordedTasks | None = None
     switches: Count | None = None
     preemptions: Count | None = None
     steals_per_task: Amount | None = None

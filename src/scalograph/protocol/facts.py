@@ -8,13 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field
 LATEST = 999
 
 
-class Fact(BaseModel):
-    """A frozen value."""
+class Value(BaseModel):
+    """A plain frozen value; unknown fields of a later version are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
-class CpuFact(Fact):
+class CpuFact(Value):
     """One logical CPU that this process may use, and what it shares with others.
 
     `core`, `package`, `node`, `l2` and `l3` are identifiers: CPUs with equal ones share that thing.
@@ -29,7 +29,7 @@ class CpuFact(Fact):
     max_khz: int | None = None
 
 
-class Jvm(Fact):
+class Jvm(Value):
     """A Java launcher that was found and asked for its version."""
 
     name: str
@@ -40,7 +40,7 @@ class Jvm(Fact):
     javac: str | None = None
 
 
-class HostFacts(Fact):
+class HostFacts(Value):
     """A host as seen before a study; unreadable facts are None, never a guess."""
 
     cpus: tuple[CpuFact, ...]

@@ -2,7 +2,6 @@
 
 import fcntl
 import gzip
-import json
 import os
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from scalograph.errors import HostError, ProtocolError
 
@@ -59,8 +58,7 @@ class Journal:
         self._write(event, fields, sync=False)
 
     def _write(self, event: str, fields: Mapping[str, Any], sync: bool) -> None:
-        line = json.dumps({"event": event, "at": now(), **fields}, separators=(",", ":"), allow_nan=False) + "\n"
-        data = line.encode()
+        data = to_json({"event": event, "at": now(), **fields}) + b"\n"
         if len(data) > MAX_LINE_BYTES:
             raise EventTooLargeError(f"{len(data)} bytes, at most {MAX_LINE_BYTES}")
         if not self._mended:

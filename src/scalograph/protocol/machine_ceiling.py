@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from scalograph.analysis.speedup import SpeedupPoint, speedup
+from scalograph.protocol.facts import Value
 
 # What the machine has to give; more than that no program gets from it.
 RESOURCES = ("arithmetic", "memory", "fork", "faults")
@@ -22,12 +23,6 @@ WORDS: Mapping[str, str] = {
 CONFIDENCE = 0.95
 # Fewer runs that count make a ceiling that nothing can be held against.
 MIN_RUNS = 3
-
-
-class Value(BaseModel):
-    """A plain frozen value; unknown fields of a later version are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 class Timed(Value):

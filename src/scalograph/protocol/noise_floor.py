@@ -2,19 +2,15 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from scalograph.protocol.facts import Value
 
 Change = Literal["higher", "lower", "no", "unknown"]
 Move = Literal["slower", "faster", "no", "unknown"]
 
 
-class Value(BaseModel):
-    """A plain frozen value; unknown fields of a later version are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
-
-
-class Spread(Value):
+class FloorSpread(Value):
     """Standard deviation of log scores between runs, in percent, with its interval; None where nothing bounds it.
 
     `df` are the degrees of freedom that it is worth: fewer than runs, where a few runs stick out.
@@ -28,7 +24,7 @@ class Spread(Value):
     kurtosis: float = Field(default=3.0, ge=1, description="3 for normal logs")
 
 
-class Difference(Value):
+class FloorDifference(Value):
     """A over B less 1, in percent, with its interval; `n` counts pairs."""
 
     percent: float | None
@@ -51,13 +47,13 @@ class Reference(Value):
     """
 
     runs: int = Field(ge=2, description="runs in each stretch")
-    spread: Spread = Field(description="within a stretch")
+    spread: FloorSpread = Field(description="within a stretch")
     median_s: float = Field(gt=0, description="geometric mean of the medians of the stretches")
     between_log_percent: float = Field(ge=0, description="standard deviation of the log medians")
     n: int = Field(ge=2, description="stretches")
 
 
-class Part(Value):
+class FloorPart(Value):
     """The floor on so many CPUs, one busy thread on each."""
 
     n_cpus: int = Field(ge=1)
@@ -67,9 +63,9 @@ class Part(Value):
     causes: dict[str, int] = Field(default={}, description="what disturbed -> runs")
     worst: str | None = Field(default=None, description="the largest disturbance, in words")
     median_s: float | None = None
-    spread: Spread | None = None
+    spread: FloorSpread | None = None
     detectable_percent: dict[int, float] = Field(default={}, description="runs of each -> smallest effect, power 80 %")
-    difference: Difference | None = None
+    difference: FloorDifference | None = None
     reference: Reference | None = None
 
     @property
@@ -81,11 +77,11 @@ class Part(Value):
 class Floor(Value):
     """The noise floor of a machine: one part for each number of CPUs, fewest first."""
 
-    parts: tuple[Part, ...] = Field(max_length=64)
+    parts: tuple[FloorPart, ...] = Field(max_length=64)
     warnings: tuple[str, ...] = ()
 
     @property
-    def one(self) -> Part | None:
+    def one(self) -> FloorPart | None:
         """On one CPU, which every machine has."""
         return next((part for part in self.parts if part.n_cpus == 1), None)
 

@@ -3,7 +3,7 @@
 A part holds the fields of its event without `event` and its `run` name. Absent figures are None, never 0.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -16,13 +16,14 @@ MAX_ITERATIONS = 1_000_000
 MAX_NAMES = 256
 MAX_NUMBERS = 100_000
 MAX_CPUS = 8192
+MAX_TEXT = 4096
 _LAST = 2**63 - 1
 
 Count = Annotated[int, Field(ge=0, le=_LAST)]
 Nanoseconds = Annotated[int, Field(ge=-_LAST, le=_LAST)]  # a point in time may lie before the gate
 Work = Annotated[int, Field(ge=0, le=2**64 - 1)]
 Number = Annotated[int, Field(ge=-_LAST, le=_LAST)] | float
-Text = Annotated[str, StringConstraints(max_length=4096)]
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 ValueName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 PerCpu = Annotated[list[Count], Field(max_length=MAX_CPUS)]
@@ -269,3 +270,17 @@ class Record(Part):
         if sum(len(numbers) for part in self.values for numbers in part.values.values()) > MAX_NUMBERS:
             raise ValueError(f"at most {MAX_NUMBERS} numbers a run expected")
         return self
+
+    def with_figures(self, **figures: Any) -> Self:
+        """The same record with other figures of the run; they are not checked."""
+        return self.model_copy(update={"run": self.run.model_copy(update=figures)})
+
+    def failed(self, reason: str) -> Self:
+        """The same record, of a run that has failed."""
+        return self.with_figures(status="failed", reason=reason)
+
+
+def unmeasured(reason: str, header: Header | None = None) -> Record:
+    """The record of a run of which no probe told anything, or its `header` only."""
+    unknown = Header(protocol=1, probe="unknown", kind="native", containment="best effort", backend="plain")
+    return Record(header=header or unknown, run=RunFigures(status="failed", reason=reason[:MAX_TEXT]))

@@ -1,5 +1,6 @@
 """Findings as one HTML file: it opens without a network, on any screen and on paper, and runs only our script."""
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from scalograph import __version__
+from scalograph.protocol.figure import Figure, Overlay
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.results import write_text
 from scalograph.report import rows
 from scalograph.report.cells import sheet
 from scalograph.report.machine_facts import facts
-from scalograph.report.pack import json_text, nonce, pack
+from scalograph.report.pack import json_text, letters, nonce, pack
 from scalograph.report.payload import payload
 from scalograph.text import wording
 from scalograph.text.escape import visible
@@ -21,30 +23,9 @@ from scalograph.text.escape import visible
 ROOM = Path(__file__).parent
 STYLES = ("base", "verdict", "controls", "figures", "tables", "evidence", "print")
 SCRIPTS = (
-    "dom",
-    "sort",
-    "theme",
-    "model",
-    "legend",
-    "axes",
-    "laws",
-    "curves",
-    "share",
-    "surface",
-    "relief",
-    "even",
-    "even_map",
-    "even_sides",
-    "even_curve",
-    "even_key",
-    "timeline",
-    "trace",
-    "samples",
-    "main",
-)
-# What is drawn, where there is any of it.
-FIGURES = ("break_even", "surfaces", "curves", "traces", "timelines")
-LIBRARY = "plotly-cartesian.min.js"
+    "dom", "sort", "look", "plots", "figure", "samples", "family", "legend", "ranges", "laws", "curves", "main",
+)  # fmt: skip
+LIBRARY = "plotly-cartesian.min.js.gz"
 # The library's maps set two style attributes, always the same: an empty one and "draw pixels as they are".
 # Both are let in by their digest; any other style attribute stays forbidden.
 STYLE_HASHES = (
@@ -53,18 +34,27 @@ STYLE_HASHES = (
 )
 
 
-def write(findings: Findings, path: Path) -> None:
+Drawn = Sequence[Figure | Overlay]
+
+
+def write(findings: Findings, drawn: Drawn, path: Path) -> None:
     """Write the report as a whole; the same findings give the same bytes.
+
+    Args:
+        findings: as they are read from findings.json.
+        drawn: what the questions draw of them.
+        path: of the page.
 
     Raises:
         HostError: the disk refuses; an older report is untouched.
     """
-    write_text(path, page(findings))
+    write_text(path, page(findings, drawn))
 
 
-def page(findings: Findings) -> str:
+def page(findings: Findings, drawn: Drawn = ()) -> str:
     """The whole page as text."""
-    data = json_text(payload(findings))
+    shown = payload(findings, drawn)
+    data = json_text(shown)
     script, style = _joined("js", SCRIPTS), _joined("css", STYLES)
     context: dict[str, Any] = {
         "f": findings,
@@ -79,7 +69,7 @@ def page(findings: Findings) -> str:
         "script": Markup(script),  # noqa: S704
         "data": pack(data),
         "library": _library(),
-        "has_figures": any(getattr(findings, name) for name in FIGURES),
+        "has_figures": any(shown[name] for name in ("before", "families", "after")) or bool(findings.curves),
     }
     return _environment().get_template("page.html").render(context)
 
@@ -103,7 +93,7 @@ def _printed(value: Any) -> Any:
 
 @cache
 def _library() -> str:
-    return pack((ROOM / "vendor" / LIBRARY).read_text(encoding="utf-8"))
+    return letters((ROOM / "vendor" / LIBRARY).read_bytes())
 
 
 @cache

@@ -1,34 +1,36 @@
 """What the page's script reads: figures as plain numbers and texts that are already formatted."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from scalograph.protocol.figure import Figure, Overlay
 from scalograph.protocol.findings import Findings
-from scalograph.questions.break_even.figure import even_maps
-from scalograph.questions.surface.figure import surfaces
-from scalograph.report.axis import Factors, Levels
-from scalograph.report.curves import families
+from scalograph.report import timeline_figure, trace_figure
+from scalograph.report.families import families
 from scalograph.report.samples import Samples
-from scalograph.report.timelines import timelines, untimed
-from scalograph.report.traces import traces
+from scalograph.text.axes import Factors, Levels
 from scalograph.text.escape import visible
 
 
-def payload(findings: Findings) -> dict[str, Any]:
-    """Everything the figures, the raw samples and the download need, and nothing else."""
-    factors = Factors(findings)
+def payload(findings: Findings, drawn: Sequence[Figure | Overlay] = ()) -> dict[str, Any]:
+    """Everything the figures, the raw samples and the download need, and nothing else.
+
+    Args:
+        findings: as they are written.
+        drawn: what the questions make of them: figures of their own, and what stands over curves.
+    """
+    overlays = [one for one in drawn if isinstance(one, Overlay)]
+    factors = Factors(findings, by_ratio=[one.factor for one in overlays])
     samples = Samples(factors)
-    drawn = families(findings, factors, samples)
-    shown = timelines(findings, factors)
+    curves = families(findings, factors, samples, overlays)
     responses = {r.name: visible(r.unit) for r in findings.study.responses}
     responses |= {name: "" for row in samples.rows for name in row.scores if name not in responses}
     return {
         "study": visible(findings.study.name),
-        "families": drawn,
-        "even": even_maps(findings, factors),
-        "surfaces": surfaces(findings, factors),
-        "timelines": shown,
-        "traces": traces(findings, factors),
-        "untimed": untimed(findings),
+        "before": [one for one in drawn if isinstance(one, Figure)],
+        "families": curves,
+        "after": [*trace_figure.figures(findings, factors), *timeline_figure.figures(findings, factors)],
+        "untimed": timeline_figure.untimed(findings),
         "samples": samples.columns(responses),
         "responses": [[name, visible(name), unit] for name, unit in responses.items()],
         "factors": {f.name: _factor(f) for f in factors.known.values()},

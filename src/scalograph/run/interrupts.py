@@ -47,7 +47,7 @@ class Interrupts:
     def __enter__(self) -> Self:
         _entered.append(self)
         if threading.current_thread() is threading.main_thread():
-            self._previous = {number: signal.signal(number, self._keep) for number in heard()}
+            self._previous = {number: signal.signal(number, self._heard) for number in heard()}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -55,7 +55,11 @@ class Interrupts:
             signal.signal(number, handler)  # type: ignore[arg-type]
         _entered.remove(self)
 
-    def _keep(self, number: int, _frame: FrameType | None) -> None:
+    def _heard(self, number: int, _frame: FrameType | None) -> None:
+        self.keep(number)
+
+    def keep(self, number: int) -> None:
+        """Remember a signal, if it is the first."""
         if self.number is None:
             self.number = meaning(number)
 
@@ -69,6 +73,12 @@ def kept() -> int | None:
     return _entered[-1].number if _entered else None
 
 
-def interruption(host: object) -> KeyboardInterrupt:
-    """What ended a run that a host was carrying out: SIGTERM, or Ctrl-C."""
-    return Terminated() if getattr(host, "signal", None) == signal.SIGTERM else KeyboardInterrupt()
+def note(number: int) -> None:
+    """Remember a signal that somebody else has heard and acted on while `Interrupts` is entered."""
+    if _entered:
+        _entered[-1].keep(number)
+
+
+def interruption(number: int | None) -> KeyboardInterrupt:
+    """What is to be raised for a signal: SIGTERM, or Ctrl-C."""
+    return Terminated() if number == signal.SIGTERM else KeyboardInterrupt()

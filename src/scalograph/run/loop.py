@@ -7,17 +7,28 @@ from statistics import fmean
 from typing import Any, NamedTuple, Protocol
 
 from scalograph.design.planner import Planner, Run
-from scalograph.protocol.journal import EventTooLargeError, Journal
+from scalograph.protocol.journal import EventTooLargeError
+from scalograph.protocol.record import Record
 from scalograph.run.interrupts import Interrupts
 from scalograph.run.quiet_gate import Passage
 from scalograph.verdict.judge import Judging, Judgment, judge
 
 
-class Host(Protocol):
-    """Where a run happens."""
+class Instrument(Protocol):
+    """What a run is measured with."""
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         """Carry out one run; a failed one is a record with a status, never an exception."""
+
+
+class Book(Protocol):
+    """What is appended to: a journal on the disk, or in memory."""
+
+    def append(self, event: str, **fields: Any) -> None:
+        """Write one event. Raises EventTooLargeError, and nothing is written, where it is too large."""
+
+    def jot(self, event: str, **fields: Any) -> None:
+        """Write one event that may go to the disk with the next."""
 
 
 class Progress(Protocol):
@@ -26,11 +37,24 @@ class Progress(Protocol):
     def asked(self, run: Run, n_left: int) -> None:
         """A run begins; with it, so many are left as far as is known."""
 
-    def told(self, run: Run, record: Mapping[str, Any], judgment: Judgment) -> None:
+    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
         """A run has ended."""
 
     def noted(self, text: str) -> None:
         """Something that a person should know went into the journal."""
+
+
+class Silent:
+    """A `Progress` that tells nobody."""
+
+    def asked(self, run: Run, n_left: int) -> None:
+        """Nothing."""
+
+    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
+        """Nothing."""
+
+    def noted(self, text: str) -> None:
+        """Nothing."""
 
 
 class Gate(Protocol):
@@ -39,7 +63,7 @@ class Gate(Protocol):
     def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
         """Whether the machine is quiet, after waiting for it where that was asked."""
 
-    def told(self, record: Mapping[str, Any]) -> None:
+    def told(self, record: Record) -> None:
         """A run has ended: what others took meanwhile is as good as a look."""
 
 
@@ -100,10 +124,10 @@ class Ended(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """What the loop works with: the host that measures, the journal, who is told, and how a record is judged."""
+    """What the loop works with: what measures, the journal, who is told, and how a record is judged."""
 
-    host: Host
-    journal: Journal
+    instrument: Instrument
+    journal: Book
     progress: Progress
     judging: Judging = judge
 
@@ -121,7 +145,7 @@ def run_study(
         stop_if_busy: end where a block does not find a quiet machine, or did not have one.
 
     Returns:
-        Why it ended, and the signal that came between two runs, if one did; the host knows of one that came within.
+        Why it ended, and the signal that ended it, if one did.
     """
     with Interrupts() as interrupts:
         reason, round_ = "complete", None
@@ -172,11 +196,11 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
     loop.journal.append("ask", **identity)
     loop.progress.asked(run, planner.n_left)
     try:
-        record = loop.host.measure(run)
+        record = loop.instrument.measure(run)
     except KeyboardInterrupt:
         return False
     # What failed while somebody stopped us may have been stopped too: a shell that is told so ends with 130.
-    if record["run"]["status"] == "interrupted" or (interrupts.number and record["run"]["status"] == "failed"):
+    if record.run.status == "interrupted" or (interrupts.number and record.run.status == "failed"):
         return False
     record = _append_run(loop.journal, identity, record)
     if gate:
@@ -189,7 +213,7 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
     return True
 
 
-def _append_run(journal: Journal, identity: Mapping[str, Any], record: Mapping[str, Any]) -> Mapping[str, Any]:
+def _append_run(journal: Book, identity: Mapping[str, Any], record: Record) -> Record:
     """The record as journaled; what no line can hold (a million iterations) is left out, and the run counts as failed.
 
     From here on only this one counts: a later start will know no other.
@@ -198,7 +222,6 @@ def _append_run(journal: Journal, identity: Mapping[str, Any], record: Mapping[s
         journal.append("run", **identity, record=record)
     except EventTooLargeError as error:
         reason = f"its record is too large for the journal ({error}): ask for fewer iterations or copies"
-        run = {**record["run"], "status": "failed", "reason": reason}
-        record = {"header": record["header"], "copies": [], "run": run}
+        record = Record(header=record.header, run=record.failed(reason).run)
         journal.append("run", **identity, record=record)
     return record

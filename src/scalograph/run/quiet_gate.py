@@ -5,15 +5,11 @@ what others took, stand for the next one.
 """
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
-from scalograph.control.quiet import (
-    BUSY,
-    LOOK_S,
-    Look,
-    look,
-)
+from scalograph.control.quiet import BUSY, LOOK_S, Look
+from scalograph.protocol.record import Record
 from scalograph.text.units import format_duration
 
 # Between two looks while we wait: a look itself takes half a second.
@@ -37,7 +33,7 @@ class QuietGate:
     Args:
         patience_s: how long to wait for quiet, over all blocks of this start; 0 looks and goes on.
         tell: is told that, and why, we wait.
-        look: one look at the machine.
+        look: one look at the machine, as its host takes it.
         clock: seconds.
         pause: sleeps between looks.
     """
@@ -46,7 +42,7 @@ class QuietGate:
         self,
         patience_s: float,
         tell: Callable[[str], None],
-        look: Callable[[], Look] = look,
+        look: Callable[[], Look],
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -55,14 +51,14 @@ class QuietGate:
         self._held: Passage | None = None
         self._at = self._runs_s = self._others_s = 0.0
 
-    def told(self, record: Mapping[str, Any]) -> None:
+    def told(self, record: Record) -> None:
         """A run has ended: remember what others took of its CPUs, where the probe says so."""
-        run = record["run"]
-        wall, busy, own = (run.get(name) for name in ("wall_outer_ns", "machine_busy_ns", "cpu_ns"))
+        run = record.run
+        wall, busy, own = run.wall_outer_ns, run.machine_busy_ns, run.cpu_ns
         if wall and busy is not None and own is not None:
-            ours = own + (run.get("observer_ns") or 0)
+            ours = own + (run.observer_ns or 0)
             self._runs_s += wall / 1e9
-            self._others_s += (busy + (run.get("steal_ns") or 0) - ours) / 1e9
+            self._others_s += (busy + (run.steal_ns or 0) - ours) / 1e9
 
     def pass_(self, block: int, interrupted: Callable[[], bool]) -> Passage:
         """Look, and wait where the machine is busy and patience is left.

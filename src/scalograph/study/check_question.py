@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from scalograph.questions.registry import QUESTIONS, SWEEP, role
 from scalograph.study.cross_checks import Found, levels_of, table
-from scalograph.study.question_names import QUESTIONS, SWEEP, role
 
 Factors = dict[str, dict[str, Any]]
 

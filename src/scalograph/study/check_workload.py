@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from scalograph.errors import StudyError
+from scalograph.study.control_names import CONTROLS
 from scalograph.study.cross_checks import (
     Found,
     closest,
@@ -27,8 +28,6 @@ from scalograph.study.workload import (
 # What the host gives to a command; of Java only where the command starts it.
 BY_HOST_TO_COMMANDS = ("here", "python")
 BY_JAVA = ("java", "jvm_options")
-# What a control hands over through the command alone.
-_FILLS = {"jvm": "java", "jvm-options": "jvm_options"}
 # The key of `protocol` that fills each name.
 _KEYS = {"iterations": "iterations", "warmup": "warmup", "think_ns": "think"}
 
@@ -139,7 +138,12 @@ def _steps(workload: Mapping[str, Any], known: set[str], folder: Path) -> Iterat
 def _java(command: Sequence[str], factors: Mapping[str, Any]) -> set[str]:
     controls = [factor.get("control") for factor in factors.values() if isinstance(factor, dict)]
     starts_java = any("{java}" in word for word in command)
-    return {"java", *(["jvm_options"] if starts_java or "jvm-options" in controls else [])}
+    return {"java", *filter(None, map(_fills, controls)), *(["jvm_options"] if starts_java else [])}
+
+
+def _fills(control: Any) -> str | None:
+    """The name by which a control hands its level over; None where it does so otherwise, or is none."""
+    return CONTROLS[control].fills if isinstance(control, str) and control in CONTROLS else None
 
 
 def _unusable(error: StudyError) -> Iterator[Found]:
@@ -178,7 +182,7 @@ def _idle(factors: Mapping[str, Any], taken: _Taken, copies: Any) -> Iterator[Fo
     """Factors that change nothing: their levels would be measured as if they were different treatments."""
     for name, factor in factors.items():
         control = factor.get("control") if isinstance(factor, dict) else ""
-        fills = _FILLS.get(control) if isinstance(control, str) else None
+        fills = _fills(control)
         if fills and fills not in taken.names:
             found, expected = f"{taken.called} starts no JVM by {{{fills}}}", f"{{{fills}}} in its command"
             yield ("factors", name), f"a factor that nothing uses: {found}", expected, ""

@@ -1,5 +1,6 @@
 """The words of a study as values: Study, Factor, Response, Protocol (protocol/study.md)."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -13,6 +14,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from scalograph.questions.registry import QUESTIONS, SWEEP
+from scalograph.study.control_names import CONTROLS
 from scalograph.study.fields import (
     Argv,
     Copies,
@@ -26,21 +29,33 @@ from scalograph.study.fields import (
     Variable,
 )
 from scalograph.study.output_patterns import Pattern, Pointer, printed_name
-from scalograph.study.question_names import QUESTIONS, SWEEP
 
 From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
 
-CONTROLS = ("cpus", "placement", "isolation", "quota", "policy", "nice", "jvm", "jvm-options")
-_PLACEMENT = ("cpus", "placement", "isolation")
+
+def _known_question(value: Any) -> Any:
+    return _known(value, QUESTIONS)
 
 
-class Part(BaseModel):
+def _known_control(value: Any) -> Any:
+    return _known(value, CONTROLS)
+
+
+def _known(value: Any, rows: Mapping[str, object]) -> Any:
+    """Refuse what names no row of a registry, in pydantic's words for a choice."""
+    if isinstance(value, str) and value in rows:
+        return value
+    *names, last = map(repr, rows)
+    raise PydanticCustomError("choice", "Input should be {names}", {"names": f"{', '.join(names)} or {last}"})
+
+
+class StudyPart(BaseModel):
     """A table of the study: every key is known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True, strict=True)
 
 
-class WorkloadUse(Part):
+class WorkloadUse(StudyPart):
     """What is run: a workload that ships, a folder beside the study, or a command."""
 
     use: Text | None = None
@@ -61,11 +76,11 @@ class WorkloadUse(Part):
         return self
 
 
-class Factor(Part):
+class Factor(StudyPart):
     """A variable set on purpose. `levels` is text in the grammar while it needs a host to be spelled out."""
 
     levels: Levels
-    control: Literal["cpus", "placement", "isolation", "quota", "policy", "nice", "jvm", "jvm-options"] | None = None
+    control: Annotated[str, BeforeValidator(_known_control)] | None = None
     declared_kind: Literal["workload", "placement", "tunable", "nuisance"] | None = Field(default=None, alias="kind")
     title: Text = ""
     unit: Text = ""
@@ -76,12 +91,10 @@ class Factor(Part):
     @property
     def kind(self) -> str:
         """What sort of variable this is."""
-        return self.declared_kind or (
-            "workload" if self.control is None else "placement" if self.control in _PLACEMENT else "tunable"
-        )
+        return self.declared_kind or ("workload" if self.control is None else CONTROLS[self.control].kind)
 
 
-class Response(Part):
+class Response(StudyPart):
     """What is read from each run; `pattern` or `pointer` says where in the program's output a figure stands."""
 
     source: From = Field(alias="from")
@@ -105,7 +118,7 @@ class Response(Part):
         return self
 
 
-class Protocol(Part):
+class Protocol(StudyPart):
     """How runs are made. Times are seconds."""
 
     runs: Annotated[int, Field(ge=1, le=10_000)] = 5
@@ -130,7 +143,7 @@ class Protocol(Part):
         return self
 
 
-class Table(Part):
+class ReportTable(StudyPart):
     """A table that the report shows: one response, rows by columns."""
 
     title: Text
@@ -140,7 +153,7 @@ class Table(Part):
     where: dict[Name, Scalar] = {}
 
 
-class Published(Part):
+class Published(StudyPart):
     """Figures of a paper to be shown beside the measured ones."""
 
     file: Text
@@ -150,7 +163,7 @@ class Published(Part):
     note: Text = ""
 
 
-class Quick(Part):
+class Quick(StudyPart):
     """What `--quick` changes."""
 
     protocol: dict[str, Any] = {}
@@ -158,15 +171,7 @@ class Quick(Part):
     exclude: list[dict[Name, list[Scalar]]] = []
 
 
-def _known_question(value: Any) -> Any:
-    """Refuse what names no question, in pydantic's words for a choice."""
-    if isinstance(value, str) and value in QUESTIONS:
-        return value
-    *names, last = map(repr, QUESTIONS)
-    raise PydanticCustomError("question", "Input should be {names}", {"names": f"{', '.join(names)} or {last}"})
-
-
-class Study(Part):
+class Study(StudyPart):
     """What is asked, in one file."""
 
     version: Literal[1]
@@ -185,7 +190,7 @@ class Study(Part):
     protocol: Protocol = Protocol()
     baseline: dict[Name, Scalar] = Field(default={}, max_length=1)
     reference: dict[Name, Scalar] = {}
-    tables: list[Table] = []
+    tables: list[ReportTable] = []
     published: Published | None = None
     quick: Quick = Quick()
 
@@ -200,4 +205,4 @@ class Study(Part):
         }
 
 
-__all__ = ["CONTROLS", "Factor", "Protocol", "Published", "Quick", "Response", "Study", "Table"]
+__all__ = ["Factor", "Protocol", "Published", "Quick", "ReportTable", "Response", "Study"]

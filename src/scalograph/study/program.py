@@ -26,19 +26,33 @@ STEPS = ("setup", "prepare", "cleanup")
 
 
 @dataclass(frozen=True)
+class Process:
+    """What a run starts at its gate: a template, how often, and a role where a run has several."""
+
+    argv: tuple[str, ...]
+    copies: int | str = 1
+    role: str = ""
+
+
+@dataclass(frozen=True)
 class Program:
     """The workload of a study, not yet built. `here` is the folder that its relative paths start from.
 
     `steps`: templates of what is done around the runs, by name (`STEPS`).
     """
 
-    argv: tuple[str, ...]
+    processes: tuple[Process, ...]
     here: Path
     events: bool
     values: Mapping[str, Any]
     workload: Workload | None = None
     steps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sources: bytes = field(default=b"", repr=False)
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The words of all its processes, the first one's first."""
+        return tuple(word for process in self.processes for word in process.argv)
 
 
 def program(use: WorkloadUse, folder: Path) -> Program:
@@ -53,7 +67,7 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     if use.command is not None:
         argv = located(use.command, folder, caller)
         given = {"python": sys.executable, "here": str(folder)}
-        return Program(argv, folder, use.events, given, steps=steps)
+        return Program((Process(argv, use.copies),), folder, use.events, given, steps=steps)
     home = find_workload(str(use.use), folder)
     workload = load(home)
     unknown = sorted(set(use.parameters) - set(workload.parameters))
@@ -64,7 +78,9 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     defaults = {name: parameter.default for name, parameter in workload.parameters.items() if name not in BY_PROTOCOL}
     values = defaults | dict(use.parameters)
     values |= {"python": sys.executable, "here": str(home)}
-    return Program(tuple(workload.argv), home, workload.events, values, workload, steps, hash_folder(home))
+    return Program(
+        (Process(tuple(workload.argv), use.copies),), home, workload.events, values, workload, steps, hash_folder(home)
+    )
 
 
 def find_workload(name: str, folder: Path) -> Path:

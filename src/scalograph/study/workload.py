@@ -43,13 +43,13 @@ Value = bool | int | float | str
 _TYPES: Mapping[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "text": (str,), "list": (list, tuple)}
 
 
-class Part(BaseModel):
+class WorkloadPart(BaseModel):
     """A table of workload.toml: every key is known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class Parameter(Part):
+class Parameter(WorkloadPart):
     """One thing that the template can be told."""
 
     type: Literal["int", "float", "text", "list"]
@@ -78,7 +78,7 @@ class Parameter(Part):
         return f"at most {self.max}" if self.max is not None and value > self.max else None
 
 
-class Build(Part):
+class Build(WorkloadPart):
     """How sources become something that runs."""
 
     tool: Literal["javac", "cc"]
@@ -87,7 +87,7 @@ class Build(Part):
     release: int | None = Field(default=None, ge=8)
 
 
-class Prepare(Part):
+class Prepare(WorkloadPart):
     """What must be there before the first run and is fetched or made once: a program fills a folder of the cache."""
 
     argv: list[Text] = Field(min_length=1)
@@ -95,14 +95,14 @@ class Prepare(Part):
     sources: list[Text] = Field(min_length=1)
 
 
-class Requirement(Part):
+class Requirement(WorkloadPart):
     """A combination that needs more of the host than others do."""
 
     when: dict[Name, list[Value]]
     java_release: int
 
 
-class Workload(Part):
+class Workload(WorkloadPart):
     """workload.toml."""
 
     name: Name

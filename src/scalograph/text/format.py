@@ -121,6 +121,15 @@ def level_text(level: Level, unit: str = "") -> str:
     return text if unit in ("", "1") else f"{text} {'%' if unit == 'percent' else unit}"
 
 
+def version_name(factor: str, level: Level) -> str:
+    """A level of which a sentence says that it is faster; a bare number would be read as a measure of that.
+
+    >>> version_name("version", "stream"), version_name("buffer_size", 8)
+    ('stream', 'buffer size 8')
+    """
+    return level if isinstance(level, str) else f"{factor.replace('_', ' ')} {level:.6g}"
+
+
 def _decimals_of(x: float, digits: int) -> int:
     """Decimals with which `x` shows so many digits in all."""
     if x == 0:

@@ -55,12 +55,16 @@ def percents(low: float, high: float) -> str:
     return f"{ends[0]} to {ends[1]} %" if ends[0] != ends[1] else f"{ends[0]} %"
 
 
-def times(estimate: Estimate) -> str:
-    """Write a speedup with its interval.
+def times(estimate: Estimate | None) -> str:
+    """Write a speedup, with its interval if it has one that is wider than a point.
 
-    >>> times(Estimate(1.314, 1.25, 1.38, 0.95, 5, "t"))
-    '1.31x [1.25, 1.38]'
+    >>> times(Estimate(1.314, 1.25, 1.38, 0.95, 5, "t")), times(None)
+    ('1.31x [1.25, 1.38]', 'unknown')
     """
+    if estimate is None or estimate.value is None:
+        return "unknown"
+    if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
+        return f"{estimate.value:.3g}x"
     return f"{estimate.value:.3g}x [{estimate.low:.3g}, {estimate.high:.3g}]"
 
 
@@ -80,3 +84,14 @@ def cpus(n: int) -> str:
     ('1 CPU', '4 CPUs')
     """
     return "1 CPU" if n == 1 else f"{n} CPUs"
+
+
+def place(level: object) -> str:
+    """Write a place on an axis, a level or between two; what is no number as it is.
+
+    >>> place(1234.5), place(0.1234), place("none")
+    ('1234', '0.123', 'none')
+    """
+    if not isinstance(level, int | float):
+        return str(level)
+    return f"{level:.0f}" if abs(level) >= 1000 else f"{level:.3g}"

@@ -1,9 +1,18 @@
 """Text with units, as people write it, to plain numbers: "10ms", "4min", "1%", and back."""
 
 import re
+from typing import Literal
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zµ%]+)\s*", re.IGNORECASE)
+
+Kind = Literal["s", "1/s"]
+
+# As JMH and imported studies write them.
+_BENCHMARK_SECONDS = {
+    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hr": 3600.0, "h": 3600.0, "day": 86400.0,
+}  # fmt: skip
+_COUNTED = ("ops", "op", "1", "")
 
 
 def _quantity(text: str, units: dict[str, float], example: str) -> float:
@@ -48,3 +57,17 @@ def format_duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest:02d} s" if rest else f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def unit_of(text: str) -> tuple[Kind, float] | None:
+    """The kind of a unit and what its figures are multiplied by; None for what is neither a time nor a rate.
+
+    >>> unit_of("ms/op"), unit_of("ops/us"), unit_of("ms"), unit_of("1/s"), unit_of("bytes")
+    (('s', 0.001), ('1/s', 1000000.0), ('s', 0.001), ('1/s', 1.0), None)
+    """
+    above, stroke, below = text.strip().partition("/")
+    if above in _BENCHMARK_SECONDS and below in ("op", ""):
+        return "s", _BENCHMARK_SECONDS[above]
+    if stroke and above in _COUNTED and below in _BENCHMARK_SECONDS:
+        return "1/s", round(1 / _BENCHMARK_SECONDS[below], 12)
+    return None

@@ -1,6 +1,6 @@
 """A cause as the journal keeps it, and how much of it is too much."""
 
-from typing import Any
+from dataclasses import dataclass
 
 # Of the CPU time that a run wanted, or of the time that it took: quiet machines show about 0.5 %.
 SHARE = 0.02
@@ -10,6 +10,18 @@ TICK_NS = 10_000_000
 PLAY = 1.05
 
 
-def cause(name: str, amount: float | None, unit: str, text: str) -> dict[str, Any]:
-    """A cause as the journal keeps it; `amount` is None where it has no size."""
-    return {"cause": name, "amount": amount, "unit": unit, "text": text}
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a run is not clean.
+
+    Attributes:
+        cause: its name, the same for all that is alike.
+        amount: in `unit`; None where it has no size.
+        unit: what the amount is a share of.
+        text: the same for people.
+    """
+
+    cause: str
+    amount: float | None
+    unit: str
+    text: str

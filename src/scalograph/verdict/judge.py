@@ -6,11 +6,11 @@ threads wait for each other on 2 CPUs) is none: only time counts in which a CPU 
 it was ready there. docs/decisions/0007-what-disturbs-a-run.md says why, and what this cannot see.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from scalograph.verdict.cause import TICK_NS, cause
+from scalograph.protocol.record import CopyEvent, Record
+from scalograph.verdict.cause import TICK_NS, Cause
 from scalograph.verdict.coverage import is_sparse, small, unplaced
 from scalograph.verdict.impossible import impossible
 from scalograph.verdict.preemption import (
@@ -38,10 +38,10 @@ class Judgment:
     """Verdict of one run: clean, contaminated, undecided, impossible or failed; with causes and their amounts."""
 
     verdict: str
-    causes: list[dict[str, Any]] = field(default_factory=list)
+    causes: list[Cause] = field(default_factory=list)
 
 
-Judging = Callable[[Mapping[str, Any]], Judgment]
+Judging = Callable[[Record], Judgment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Asked:
     windows: bool
 
 
-def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
+def judge(record: Record, asked: Asked | None = None) -> Judgment:
     """The verdict on a run's record (protocol/journal.md).
 
     `failed`: no success, or not the iterations that were asked for. `impossible`: it used more CPU time than there was.
@@ -69,36 +69,36 @@ def judge(record: Mapping[str, Any], asked: Asked | None = None) -> Judgment:
         record: of the run.
         asked: what the study asks of it; None judges the machine alone.
     """
-    run = record["run"]
-    if run["status"] != "ok":
-        return Judgment("failed", [cause("status", None, "", run["reason"] or run["status"])])
+    run = record.run
+    if run.status != "ok":
+        return Judgment("failed", [Cause("status", None, "", run.reason or run.status)])
     if asked and (wrong := _not_as_asked(record, asked)):
-        return Judgment("failed", [cause("iterations", None, "", wrong)])
+        return Judgment("failed", [Cause("iterations", None, "", wrong)])
     if too_much := list(impossible(record, n_cpus(record))):
         return Judgment("impossible", too_much)
     if causes := _disturbed(record):
         if asked and asked.windows and is_sparse(record) and small(causes):
             return Judgment("undecided", unplaced(record, causes))
         return Judgment("contaminated", causes)
-    if run["wall_ns"] is None or run["cpu_ns"] is None:
-        return Judgment("undecided", [cause("no figures", None, "", "neither its time nor its CPU time is known")])
+    if run.wall_ns is None or run.cpu_ns is None:
+        return Judgment("undecided", [Cause("no figures", None, "", "neither its time nor its CPU time is known")])
     plain = _without_records(record) if no_records(run) else Judgment("clean")
     if plain.verdict == "clean" and (unclear := [*_unclear(record)]):
         return Judgment("undecided", unclear)
     return plain
 
 
-def _disturbed(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    run = record["run"]
+def _disturbed(record: Record) -> list[Cause]:
+    run = record.run
     causes = [*preempted(run), *held_up(run), *crowded(record)]
-    if not any(one["cause"] == "neighbor" for one in causes):
+    if not any(one.cause == "neighbor" for one in causes):
         causes += kept_out(record, for_sure=True)
     return causes
 
 
-def _unclear(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _unclear(record: Record) -> Iterator[Cause]:
     """What may have disturbed a run that has switch records, and nobody can tell."""
-    run = record["run"]
+    run = record.run
     yield from kernel_threads(run)
     yield from unplaced_neighbor(run)
     yield from steal_at_most(run)
@@ -106,14 +106,14 @@ def _unclear(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     yield from bounds(run)
 
 
-def _not_as_asked(record: Mapping[str, Any], asked: Asked) -> str:
+def _not_as_asked(record: Record, asked: Asked) -> str:
     """A run with other iterations than asked for measured something else."""
-    iterations = record.get("iterations") or ()
-    if silent := _silent(record["copies"], {part["copy"] for part in iterations}):
+    iterations = record.iterations
+    if silent := _silent(record.copies, {part.copy_index for part in iterations}):
         return f"copy {min(silent)} reported no iteration of {asked.iterations}, and others did"
-    if odd := [part for part in iterations if list(part["index"]) != list(range(len(part["index"])))]:
-        return f"copy {odd[0]['copy']} numbered its iterations otherwise than 0, 1, 2, ..."
-    counts = {len(part["index"]) for part in iterations}
+    if odd := [part for part in iterations if list(part.index) != list(range(len(part.index)))]:
+        return f"copy {odd[0].copy_index} numbered its iterations otherwise than 0, 1, 2, ..."
+    counts = {len(part.index) for part in iterations}
     wrong = sorted(counts - {asked.iterations})
     if wrong:
         return f"reported {wrong[0]} of {asked.iterations} iterations"
@@ -122,29 +122,29 @@ def _not_as_asked(record: Mapping[str, Any], asked: Asked) -> str:
     return ""
 
 
-def _silent(copies: Sequence[Mapping[str, Any]], reported: Collection[int]) -> list[int]:
+def _silent(copies: Sequence[CopyEvent], reported: Collection[int]) -> list[int]:
     """Copies of a command of which others reported: half of a treatment is another treatment."""
-    commands = {copy.get("command", 0) for copy in copies if copy["copy"] in reported}
-    return [copy["copy"] for copy in copies if copy.get("command", 0) in commands and copy["copy"] not in reported]
+    commands = {copy.command for copy in copies if copy.copy_index in reported}
+    return [copy.copy_index for copy in copies if copy.command in commands and copy.copy_index not in reported]
 
 
-def _without_records(record: Mapping[str, Any]) -> Judgment:
+def _without_records(record: Record) -> Judgment:
     """Without switch records, the busy time of the CPUs bounds what neighbors can have had; enough from 2 s on."""
-    run, why = record["run"], _why_not(record)
+    run, why = record.run, _why_not(record)
     if (used := busy(run)) is None:
-        return Judgment("undecided", [cause("no switch records", None, "", why)])
-    wall, most = run["wall_ns"] or 0, max(0, used - run["cpu_ns"]) + BUSY_TICKS * n_cpus(record) * TICK_NS
+        return Judgment("undecided", [Cause("no switch records", None, "", why)])
+    wall, most = run.wall_ns or 0, max(0, used - (run.cpu_ns or 0)) + BUSY_TICKS * n_cpus(record) * TICK_NS
     if wall >= BUSY_NS and not blamed(most, run):
         return Judgment("clean")
     bound = most / wanted(run, most)
     text = f"{why}; others used the CPUs for less than {100 * bound:.0f} % of the CPU time that it wanted"
-    return Judgment("undecided", [cause("no switch records", bound, "of wanted, at most", text)])
+    return Judgment("undecided", [Cause("no switch records", bound, "of wanted, at most", text)])
 
 
-def _why_not(record: Mapping[str, Any]) -> str:
+def _why_not(record: Record) -> str:
     """Why waiting for a CPU was not measured, in the probe's words."""
-    if lost := record["run"].get("n_lost_records"):
+    if lost := record.run.n_lost_records:
         return f"the kernel dropped {lost} records"
-    told = (*(record["run"].get("degraded") or ()), *record["header"]["degraded"])
-    reasons = [part["why"] for part in told if "records" in part["what"]]
+    told = (*(record.run.degraded or ()), *record.header.degraded)
+    reasons = [part.why for part in told if "records" in part.what]
     return reasons[0] if reasons else "waiting for a CPU was not measured"

@@ -1,9 +1,9 @@
 """Who had the CPUs while the run was ready to use them: neighbors, the kernel's threads, the hypervisor."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from scalograph.verdict.cause import SHARE, TICK_NS, cause
+from scalograph.protocol.record import RunFigures
+from scalograph.verdict.cause import SHARE, TICK_NS, Cause
 
 # Less than this share of the time that a run took is never blamed: of the little that a sleeping program wants any
 # tick is a lot.
@@ -14,109 +14,113 @@ _TELLING = 0.1
 _STEAL_TICKS = 3
 
 
-def preempted(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def preempted(run: RunFigures) -> Iterator[Cause]:
     """Causes that contaminate: other processes, the probe, and the hypervisor. `run`: figures of its record."""
     yield from _neighbor(run)
     yield from observed(run)
     yield from _steal(run)
 
 
-def kernel_threads(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def kernel_threads(run: RunFigures) -> Iterator[Cause]:
     """The kernel's threads work for the run (its pages, its packets) as well as for neighbors: nobody can tell."""
-    taken = _named(run, "kernel")
+    taken = _by_kernel(run)
     if blamed(taken, run):
         share = taken / wanted(run, taken)
         names = _names(run, kernel=True)
         text = f"{names} had {100 * share:.1f} % of the CPU time that it wanted, on its behalf or not"
-        yield cause("kernel threads", share, "of wanted, at most", text)
+        yield Cause("kernel threads", share, "of wanted, at most", text)
 
 
-def unplaced_neighbor(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def unplaced_neighbor(run: RunFigures) -> Iterator[Cause]:
     """One CPU was taken, and nobody knows on which ones the kernel's threads and the probe had their part of it."""
-    taken, wall = max(run.get("neighbor_per_cpu_ns") or (), default=0), run["wall_ns"] or 0
-    most = min(taken, _by_others(run, run["neighbor_ns"]))
+    taken, wall = max(run.neighbor_per_cpu_ns or (), default=0), run.wall_ns or 0
+    most = min(taken, _by_others(run, run.neighbor_ns))
     if most > 0 and most >= SHARE * wall:
         text = f"one CPU was taken by {_names(run)} for {100 * most / wall:.1f} % of its time at most"
-        yield cause("neighbor", most / wall, "of time, at most", text)
+        yield Cause("neighbor", most / wall, "of time, at most", text)
 
 
-def steal_at_most(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def steal_at_most(run: RunFigures) -> Iterator[Cause]:
     """Too few ticks of steal to blame, which may be a tick more: in a short run that is much."""
-    stolen, least = run["steal_ns"] or 0, _STEAL_TICKS * TICK_NS
+    stolen, least = run.steal_ns or 0, _STEAL_TICKS * TICK_NS
     most = stolen + TICK_NS
     if 0 < stolen < least and blamed(most, run):
         share = most / wanted(run, most)
         text = f"the hypervisor took the CPU for less than {100 * share:.1f} % of the CPU time that it wanted"
-        yield cause("steal", share, "of wanted, at most", text)
+        yield Cause("steal", share, "of wanted, at most", text)
 
 
-def observed(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def observed(run: RunFigures) -> Iterator[Cause]:
     """What the probe itself took while the run was ready: its own doing, and a disturbance all the same."""
-    taken = _named(run, "observer")
+    taken = _by_probe(run)
     if blamed(taken, run):
         share = taken / wanted(run, taken)
         text = f"the probe itself had {100 * share:.1f} % of the CPU time that it wanted"
-        yield cause("observer", share, "of wanted", text)
+        yield Cause("observer", share, "of wanted", text)
 
 
-def blamed(taken_ns: float, run: Mapping[str, Any]) -> bool:
+def blamed(taken_ns: float, run: RunFigures) -> bool:
     """Whether so much taken CPU time disturbs a run with these figures."""
-    wall = run["wall_ns"] or 0
+    wall = run.wall_ns or 0
     return taken_ns > 0 and taken_ns >= SHARE * wanted(run, taken_ns) and taken_ns >= OF_WALL * wall
 
 
-def wanted(run: Mapping[str, Any], taken: float) -> float:
+def wanted(run: RunFigures, taken: float) -> float:
     """CPU time in ns that the run would have had: what it used, and what was taken."""
-    return float((run["cpu_ns"] or 0) + taken)
+    return float((run.cpu_ns or 0) + taken)
 
 
-def _neighbor(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _neighbor(run: RunFigures) -> Iterator[Cause]:
     """What processes took that are not the run's: of the whole run, or of the thread that had it worst."""
-    taken, wall = _by_others(run, run["neighbor_ns"]), run["wall_ns"] or 0
-    worst = _by_others(run, max(run.get("neighbor_per_cpu_ns") or (), default=0))
+    taken, wall = _by_others(run, run.neighbor_ns), run.wall_ns or 0
+    worst = _by_others(run, max(run.neighbor_per_cpu_ns or (), default=0))
     if blamed(taken, run):
         share = taken / wanted(run, taken)
         text = f"preempted by {_names(run)} for {100 * share:.1f} % of the CPU time that it wanted"
-        yield cause("neighbor", share, "of wanted", text)
+        yield Cause("neighbor", share, "of wanted", text)
     elif worst > 0 and worst >= SHARE * wall:
         share = worst / wall if wall else 1.0
         text = f"one CPU was taken by {_names(run)} for {100 * share:.1f} % of its time, and the rest may have waited"
-        yield cause("neighbor", share, "of time", text)
+        yield Cause("neighbor", share, "of time", text)
 
 
-def _steal(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _steal(run: RunFigures) -> Iterator[Cause]:
     """Of the whole run, or of the CPU that lost most: the threads of the others may wait for the one there."""
-    stolen, wall = run["steal_ns"] or 0, run["wall_ns"] or 0
-    worst, least = run.get("worst_steal_ns") or 0, _STEAL_TICKS * TICK_NS
+    stolen, wall = run.steal_ns or 0, run.wall_ns or 0
+    worst, least = run.worst_steal_ns or 0, _STEAL_TICKS * TICK_NS
     if stolen >= least and blamed(stolen, run):
         share = stolen / wanted(run, stolen)
         text = f"the hypervisor took the CPU for {100 * share:.1f} % of the CPU time that it wanted"
-        yield cause("steal", share, "of wanted", text)
+        yield Cause("steal", share, "of wanted", text)
     elif worst >= least and worst >= SHARE * wall:
         share = worst / wall if wall else 1.0
         text = f"the hypervisor took one CPU for {100 * share:.1f} % of the time, and the rest may have waited"
-        yield cause("steal", share, "of time", text)
+        yield Cause("steal", share, "of time", text)
 
 
-def _by_others(run: Mapping[str, Any], taken_ns: int | None) -> float:
+def _by_others(run: RunFigures, taken_ns: int | None) -> float:
     """Less what the kernel's threads had, and the probe: by name, or, where nobody has one, all the time it used."""
-    return max(0, (taken_ns or 0) - _named(run, "kernel") - _by_observer(run))
+    return max(0, (taken_ns or 0) - _by_kernel(run) - _by_observer(run))
 
 
-def _by_observer(run: Mapping[str, Any]) -> int:
+def _by_observer(run: RunFigures) -> int:
     """With hundreds of threads it is half of what was taken."""
-    known = run.get("neighbors") is not None
-    return _named(run, "observer") if known else run.get("observer_ns") or 0
+    known = run.neighbors is not None
+    return _by_probe(run) if known else run.observer_ns or 0
 
 
-def _named(run: Mapping[str, Any], kind: str) -> int:
-    return sum(neighbor["taken_ns"] for neighbor in run.get("neighbors") or () if neighbor.get(kind))
+def _by_kernel(run: RunFigures) -> int:
+    return sum(neighbor.taken_ns for neighbor in run.neighbors or () if neighbor.kernel)
 
 
-def _names(run: Mapping[str, Any], kernel: bool = False) -> str:
+def _by_probe(run: RunFigures) -> int:
+    return sum(neighbor.taken_ns for neighbor in run.neighbors or () if neighbor.observer)
+
+
+def _names(run: RunFigures, kernel: bool = False) -> str:
     """Those who took a tenth of it and more, by name; most of it may be of processes that have ended."""
-    every = [n for n in run.get("neighbors") or () if n["kernel"] == kernel and not n.get("observer")]
-    least = _TELLING * sum(n["taken_ns"] for n in every)
-    found = [n["name"] or "processes that have ended" for n in every if n["taken_ns"] >= least > 0]
+    every = [n for n in run.neighbors or () if n.kernel == kernel and not n.observer]
+    least = _TELLING * sum(n.taken_ns for n in every)
+    found = [n.name or "processes that have ended" for n in every if n.taken_ns >= least > 0]
     names = list(dict.fromkeys(found))
     return " and ".join(names[:2]) + (" and others" if len(names) > 2 else "") if names else "someone else"

@@ -1,9 +1,9 @@
 """Others on the CPUs that a run may use, by how busy these were beyond what the run itself used."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from scalograph.verdict.cause import TICK_NS, cause
+from scalograph.protocol.record import Record, RunFigures
+from scalograph.verdict.cause import TICK_NS, Cause
 from scalograph.verdict.preemption import blamed, wanted
 
 # Busy time is read at both ends of the window, on each CPU, in ticks.
@@ -16,17 +16,17 @@ _SATURATED = 0.95
 _COMPANY = 0.10
 
 
-def crowded(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def crowded(record: Record) -> Iterator[Cause]:
     """Neighbors, without switch records: CPUs that were never idle, by more than the run used."""
-    run = record["run"]
-    others = _others(record) if no_records(run) and (run["wall_ns"] or 0) >= BUSY_NS else 0
+    run = record.run
+    others = _others(record) if no_records(run) and (run.wall_ns or 0) >= BUSY_NS else 0
     if _is_saturated(record) and blamed(others, run):
         share = others / wanted(run, others)
         text = f"someone else used CPUs that were never idle: at least {100 * share:.1f} % of what it wanted"
-        yield cause("neighbor", share, "of wanted", text)
+        yield Cause("neighbor", share, "of wanted", text)
 
 
-def kept_out(record: Mapping[str, Any], for_sure: bool) -> Iterator[dict[str, Any]]:
+def kept_out(record: Record, for_sure: bool) -> Iterator[Cause]:
     """Neighbors that preempted nobody: they had a CPU to themselves while threads of the run waited for another.
 
     The kernel may leave two threads on one CPU for as long as a neighbor keeps the other. No record blames it: nobody
@@ -38,45 +38,44 @@ def kept_out(record: Mapping[str, Any], for_sure: bool) -> Iterator[dict[str, An
         for_sure: what contaminates: no CPU was idle, and it was more than the kernel does on a run's behalf; else what
             cannot be told from that.
     """
-    run = record["run"]
-    held = min(run.get("wait_ns") or 0, _others(record) - (run.get("observer_ns") or 0))
+    run = record.run
+    held = min(run.wait_ns or 0, _others(record) - (run.observer_ns or 0))
     if no_records(run) or not blamed(held, run):
         return
     share = held / wanted(run, held)
     if for_sure == (_is_saturated(record) and share >= _COMPANY):
         most = "" if for_sure else " at most"
         text = f"it waited while others had CPUs that it might use, for {100 * share:.1f} % of what it wanted{most}"
-        yield cause("neighbor", share, "of wanted" if for_sure else "of wanted, at most", text)
+        yield Cause("neighbor", share, "of wanted" if for_sure else "of wanted, at most", text)
 
 
-def no_records(run: Mapping[str, Any]) -> bool:
+def no_records(run: RunFigures) -> bool:
     """Whether switch records are missing, or some of them."""
-    return run["neighbor_ns"] is None or bool(run.get("n_lost_records"))
+    return run.neighbor_ns is None or bool(run.n_lost_records)
 
 
-def busy(run: Mapping[str, Any]) -> int | None:
+def busy(run: RunFigures) -> int | None:
     """Busy time of the run's CPUs, where it can be held against the run's own CPU time.
 
     The machine was read when the last main had ended, and what survivors used later is in the run's own time.
     """
-    found: int | None = run.get("machine_busy_ns")
-    return None if not run["cpu_ns"] or run.get("n_survivors") else found
+    return None if not run.cpu_ns or run.n_survivors else run.machine_busy_ns
 
 
-def n_cpus(record: Mapping[str, Any]) -> int:
+def n_cpus(record: Record) -> int:
     """CPUs that the copies of a run were allowed to use, together."""
-    masks = [set(copy["in_force"]["cpus"]) for copy in record["copies"] if copy["in_force"]]
-    return len(set().union(*masks)) or max(1, len(record["run"]["per_cpu_ns"] or ()))
+    masks = [set(copy.in_force.cpus) for copy in record.copies if copy.in_force]
+    return len(set().union(*masks)) or max(1, len(record.run.per_cpu_ns or ()))
 
 
-def _others(record: Mapping[str, Any]) -> float:
+def _others(record: Record) -> float:
     """What others used at least, in ns; 0 where it is not known."""
-    run = record["run"]
+    run = record.run
     found = busy(run)
-    return 0.0 if found is None else found - run["cpu_ns"] - BUSY_TICKS * n_cpus(record) * TICK_NS
+    return 0.0 if found is None else found - (run.cpu_ns or 0) - BUSY_TICKS * n_cpus(record) * TICK_NS
 
 
-def _is_saturated(record: Mapping[str, Any]) -> bool:
-    run = record["run"]
-    had = (busy(run) or 0) + (run["steal_ns"] or 0)
-    return had >= _SATURATED * n_cpus(record) * (run["wall_ns"] or 0)
+def _is_saturated(record: Record) -> bool:
+    run = record.run
+    had = (busy(run) or 0) + (run.steal_ns or 0)
+    return had >= _SATURATED * n_cpus(record) * (run.wall_ns or 0)

@@ -5,10 +5,10 @@ The limits are those of a neighbor (`SHARE` of what the run wanted, `SHARE` of i
 waiting for a disk that nobody else uses is the program's own way, and so is a quota that the study sets.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
-from scalograph.verdict.cause import SHARE, cause
+from scalograph.protocol.record import RunFigures
+from scalograph.verdict.cause import SHARE, Cause
 
 # A clock that is set by less than a tick is being disciplined, not set.
 _STEP_NS = 10_000_000
@@ -16,73 +16,78 @@ _STEP_NS = 10_000_000
 _ASLEEP_NS = 1_000_000
 
 
-def held_up(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def held_up(run: RunFigures) -> Iterator[Cause]:
     """Causes that contaminate a run.
 
     Args:
         run: figures of its record; a figure that is absent or None was not measured and says nothing.
     """
-    wall = run.get("wall_ns") or 0
+    wall = run.wall_ns or 0
     for look in _LOOKS:
         yield from look(run, wall)
 
 
-def bounds(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def bounds(run: RunFigures) -> Iterator[Cause]:
     """What may have disturbed a run whose own stalls were not measured: those of the whole machine bound them."""
-    wall = run.get("wall_ns") or 0
+    wall = run.wall_ns or 0
     if (share := _waited(run, wall)) and _moved(run)[0] > 2 * _moved(run)[1]:
-        yield cause("I/O", share, "of time, at most", _told(run, share))
-    for name in ("memory", "io"):
-        own, machine = run.get(f"{name}_stall_ns"), run.get(f"machine_{name}_stall_ns")
+        yield Cause("I/O", share, "of time, at most", _told(run, share))
+    stalls = (
+        ("memory", run.memory_stall_ns, run.machine_memory_stall_ns),
+        ("I/O", run.io_stall_ns, run.machine_io_stall_ns),
+    )
+    for what, own, machine in stalls:
         if own is None and machine is not None and machine >= SHARE * wall > 0:
-            what = {"memory": "memory", "io": "I/O"}[name]
             share = machine / wall
             text = f"somebody on this machine stood still for {what} for {100 * share:.1f} % of its time; maybe the run"
-            yield cause(f"{what} pressure", share, "of time, at most", text)
+            yield Cause(f"{what} pressure", share, "of time, at most", text)
 
 
-def _share(name: str, figure: str, told: str) -> Callable[[Mapping[str, Any], int], Iterator[dict[str, Any]]]:
+Look = Callable[[RunFigures, int], Iterator[Cause]]
+
+
+def _share(name: str, figure: Callable[[RunFigures], int | None], told: str) -> Look:
     """A cause whose figure is a time within the run."""
 
-    def look(run: Mapping[str, Any], wall: int) -> Iterator[dict[str, Any]]:
-        held = run.get(figure) or 0
+    def look(run: RunFigures, wall: int) -> Iterator[Cause]:
+        held = figure(run) or 0
         if held and held >= SHARE * wall:
             share = held / wall if wall else 1.0
-            yield cause(name, share, "of time", f"{told} for {100 * share:.1f} % of its time")
+            yield Cause(name, share, "of time", f"{told} for {100 * share:.1f} % of its time")
 
     return look
 
 
-def _throttled(run: Mapping[str, Any], wall: int) -> Iterator[dict[str, Any]]:
+def _throttled(run: RunFigures, wall: int) -> Iterator[Cause]:
     """Summed over CPUs, so it is held against the CPU time that the run wanted; what the study set is no cause."""
-    held = 0 if run.get("quota_cpus") else run.get("throttled_ns") or 0
-    wanted = (run.get("cpu_ns") or 0) + held
+    held = 0 if run.quota_cpus else run.throttled_ns or 0
+    wanted = (run.cpu_ns or 0) + held
     if held and held >= SHARE * wanted:
         share = held / wanted
         text = f"a CPU quota held back {100 * share:.1f} % of the CPU time that it wanted"
-        yield cause("quota", share, "of wanted", text)
+        yield Cause("quota", share, "of wanted", text)
 
 
-def _io(run: Mapping[str, Any], wall: int) -> Iterator[dict[str, Any]]:
+def _io(run: RunFigures, wall: int) -> Iterator[Cause]:
     """Only beside others that used the disks far more than the run itself did: alone, waiting is its own way."""
     if (share := _waited(run, wall)) and _moved(run)[0] > _FAR_MORE * _moved(run)[1] + _MUCH_BYTES:
-        yield cause("I/O", share, "of time", _told(run, share))
+        yield Cause("I/O", share, "of time", _told(run, share))
 
 
-def _waited(run: Mapping[str, Any], wall: int) -> float:
+def _waited(run: RunFigures, wall: int) -> float:
     """Share of its time for which it stood still for I/O, from the limit on."""
-    stalled = run.get("io_stall_ns") or 0
+    stalled = run.io_stall_ns or 0
     share = stalled / wall if wall else float(stalled > 0)
     return share if share >= SHARE else 0.0
 
 
-def _moved(run: Mapping[str, Any]) -> tuple[int, int]:
+def _moved(run: RunFigures) -> tuple[int, int]:
     """Bytes that the machine moved, and those that the run is known to have moved: without a file system's journal."""
-    own = 512 * ((run.get("n_blocks_in") or 0) + (run.get("n_blocks_out") or 0))
-    return run.get("disk_bytes") or 0, own
+    own = 512 * ((run.n_blocks_in or 0) + (run.n_blocks_out or 0))
+    return run.disk_bytes or 0, own
 
 
-def _told(run: Mapping[str, Any], share: float) -> str:
+def _told(run: RunFigures, share: float) -> str:
     moved, own = (size / 1e6 for size in _moved(run))
     return (
         f"stood still for I/O for {100 * share:.1f} % of its time; the machine moved {moved:.1f} MB, its own reads and "
@@ -94,40 +99,40 @@ def _told(run: Mapping[str, Any], share: float) -> str:
 _FAR_MORE, _MUCH_BYTES = 4, 32_000_000
 
 
-def _swap(run: Mapping[str, Any], wall: int) -> Iterator[dict[str, Any]]:
+def _swap(run: RunFigures, wall: int) -> Iterator[Cause]:
     """Pages came back from swap, and the run waited for pages: both, since others may swap too."""
-    pages, faults = run.get("n_swapped_in") or 0, run.get("n_major_faults") or 0
-    stalled = run.get("memory_stall_ns")
+    pages, faults = run.n_swapped_in or 0, run.n_major_faults or 0
+    stalled = run.memory_stall_ns
     if min(pages, faults) >= _PAGES and (stalled is None or stalled >= SHARE * wall):
-        yield cause("swap", None, "", f"{pages} pages came back from swap, and it waited for {faults} pages")
+        yield Cause("swap", None, "", f"{pages} pages came back from swap, and it waited for {faults} pages")
 
 
 # So many waits for a page, of some 0.1 ms each, are seen in a run of a tenth of a second.
 _PAGES = 16
 
 
-def _clock(run: Mapping[str, Any], wall: int) -> Iterator[dict[str, Any]]:
-    step = run.get("clock_step_ns") or 0
+def _clock(run: RunFigures, wall: int) -> Iterator[Cause]:
+    step = run.clock_step_ns or 0
     if abs(step) >= max(_STEP_NS, SHARE * wall):
         way = "forward" if step > 0 else "back"
-        yield cause("clock", None, "", f"the wall clock was set {way} by {abs(step) / 1e9:.3g} s meanwhile")
-    if run.get("clock_source_changed"):
-        yield cause("clock", None, "", "the kernel changed its clock source meanwhile")
+        yield Cause("clock", None, "", f"the wall clock was set {way} by {abs(step) / 1e9:.3g} s meanwhile")
+    if run.clock_source_changed:
+        yield Cause("clock", None, "", "the kernel changed its clock source meanwhile")
 
 
-def _asleep(run: Mapping[str, Any], wall: int) -> Iterator[dict[str, Any]]:
-    asleep = run.get("asleep_ns") or 0
+def _asleep(run: RunFigures, wall: int) -> Iterator[Cause]:
+    asleep = run.asleep_ns or 0
     if asleep >= _ASLEEP_NS:
-        yield cause("suspend", None, "", f"the machine was suspended for {asleep / 1e9:.3g} s meanwhile")
+        yield Cause("suspend", None, "", f"the machine was suspended for {asleep / 1e9:.3g} s meanwhile")
 
 
 _LOOKS = (
     _throttled,
-    _share("memory pressure", "memory_stall_ns", "stood still for want of memory"),
+    _share("memory pressure", lambda run: run.memory_stall_ns, "stood still for want of memory"),
     _swap,
     _io,
-    _share("heat", "thermal_ns", "a CPU was slowed by heat"),
-    _share("stopped", "stopped_ns", "a copy was stopped by a signal"),
+    _share("heat", lambda run: run.thermal_ns, "a CPU was slowed by heat"),
+    _share("stopped", lambda run: run.stopped_ns, "a copy was stopped by a signal"),
     _clock,
     _asleep,
 )

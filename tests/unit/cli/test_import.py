@@ -9,7 +9,7 @@ from scalograph.cli.main import _code
 
 from ..exchange.made import RECORDED, result, written
 from ..findings.test_table import TREATMENTS, write
-from ..records import record
+from ..records import recorded
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> str:
@@ -19,7 +19,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) 
 
 
 def results(folder: Path) -> Path:
-    made = [(treatment, record(0.5 + r / 100)) for treatment in TREATMENTS for r in range(3)]
+    made = [(treatment, recorded(0.5 + r / 100)) for treatment in TREATMENTS for r in range(3)]
     write(folder / "journal.jsonl", made)
     return folder
 

@@ -1,5 +1,7 @@
 """What stands above and below the answer of `measure` and `find`."""
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -7,28 +9,34 @@ from typing import Any
 import pytest
 
 from scalograph.cli import measure_output
-from scalograph.cli.adhoc.command_study import Wish
+from scalograph.cli.adhoc.command_study import CommandStudy
+from scalograph.cli.options import CommandOptions, SweepOptions
 from scalograph.errors import HostError, StudyError
+
+TRUE = CommandStudy(("true",))
 
 
 @pytest.mark.parametrize(("level", "first"), [("reject", True), ("doubt", False), ("believe", False)])
 def test_what_is_not_to_be_believed_says_so_first_and_once(
-    capsys: pytest.CaptureFixture[str], level: str, first: bool
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, level: str, first: bool
 ) -> None:
     found: Any = SimpleNamespace(
         trust=SimpleNamespace(level=level, sentence="because."), runs=SimpleNamespace(failures={}), warnings=[]
     )
+    monkeypatch.setattr(measure_output, "_noted", lambda made: set())
     conducted: Any = SimpleNamespace(results=SimpleNamespace(study="study.toml"))
     measure_output.warn_first(found)
     assert (capsys.readouterr().out == f"{level.upper()}: because.\n\n") == first
-    measure_output.close(conducted, found, (), measure_output.Path("report.html"))
+    measure_output.close(conducted, found, measure_output.Path("report.html"))
     assert (f"{level.upper()}: because." in capsys.readouterr().out) != first
 
 
 def test_a_folder_with_results_goes_on_with_the_study_that_lies_there(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").write_text("{}\n")
     with pytest.raises(StudyError, match=rf"go on with: scalograph run {tmp_path}/study.toml --resume -o {tmp_path}$"):
-        measure_output.measured(Wish(("true",)), tmp_path, measure_output.Start(), json=False)
+        measure_output.measured(
+            CommandStudy(("true",)), SweepOptions(), CommandOptions(command=["true"], output=tmp_path)
+        )
 
 
 def test_a_folder_that_may_not_be_read_is_told_where_it_is_made(
@@ -43,4 +51,13 @@ def test_a_folder_that_may_not_be_read_is_told_where_it_is_made(
     monkeypatch.setattr(measure_output, "refuse_taken", refuse)
     monkeypatch.setattr(measure_output, "_run", run)
     with pytest.raises(HostError, match="cannot be made"):
-        measure_output.measured(Wish(("true",)), tmp_path, measure_output.Start(), json=False)
+        measure_output.measured(
+            CommandStudy(("true",)), SweepOptions(), CommandOptions(command=["true"], output=tmp_path)
+        )
+
+
+def test_a_command_alone_waits_for_no_scipy() -> None:
+    modules = "cli.measure_output, cli.five_stops, cli.adhoc.show, questions.assemble, report.html"
+    lines = [f"import scalograph.{name}" for name in modules.split(", ")]
+    code = "\n".join([*lines, "import sys", "sys.exit('scipy' in sys.modules)"])
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

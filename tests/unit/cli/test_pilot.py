@@ -11,15 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scalograph.cli import five_stops, plan_command, run_command
-from scalograph.control import discover
+from scalograph.cli import five_stops, plan_command
+from scalograph.cli.five_stops import Start
+from scalograph.cli.options import StartOptions
+from scalograph.cli.start import start
 from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.run import session
-from scalograph.run.session import Conducted
-from scalograph.study.declare import Declared
+from scalograph.protocol.record import Record
+from scalograph.run.begin import begin
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.plan import plan
+from scalograph.run.session import Session, run_session
+from scalograph.study.declare import Declared, declare
 from scalograph.verdict.judge import Judgment
 
 from ..records import record
@@ -52,7 +57,7 @@ class Measuring:
     status: str = "ok"
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2))
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         walls = 1e-3 * np.exp(0.03 * self.rng.standard_normal() + 0.02 * self.rng.standard_normal(self.iterations))
         found = [(float(wall), float(wall), 7) for wall in walls]
         return record(float(walls.sum()), float(walls.sum()), status=self.status, reason="x", iterations=found)
@@ -67,27 +72,32 @@ class Measuring:
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(discover, "discover", lambda: HOST)
+    monkeypatch.setattr(LocalHost, "facts", lambda self: HOST)
     monkeypatch.setattr(five_stops, "run_declared", run_declared())
     file = tmp_path / "study.toml"
     file.write_text(STUDY)
     return file
 
 
-def run_declared(status: str = "ok", reason: str | None = None) -> Callable[..., Conducted]:
+def run_declared(status: str = "ok", reason: str | None = None) -> Callable[..., Session]:
     """`five_stops.run_declared` without a machine."""
 
-    def run(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None) -> Conducted:
-        planned = session.plan(declared, HOST)
-        made, host = session.begin(planned, folder), Measuring(declared.study.protocol.iterations, status)
-        done = session.conduct(planned, made, host, "probe", lambda *_: nullcontext(host), None)
+    def run(declared: Declared, start: Start) -> Session:
+        planned = plan(declared, HOST)
+        made, machine = begin(planned, start.folder), Measuring(declared.study.protocol.iterations, status)
+        done = run_session(planned, made, machine, "probe", lambda *_: nullcontext(machine), None)
         return replace(done, reason=reason or done.reason)
 
     return run
 
 
+def command(file: Path, **options: Any) -> int:
+    """`run --pilot`, in this process."""
+    return start(declare(file), StartOptions(pilot=True, **options), ["scalograph", "run", str(file)], report=False)
+
+
 def piloted(study: Path, capsys: pytest.CaptureFixture[str], **options: Any) -> tuple[int, Any]:
-    code = run_command.command(study, pilot=True, json=True, **options)
+    code = command(study, json=True, **options)
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -109,7 +119,7 @@ def test_its_lines_are_a_protocol(study: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_people_get_a_table_and_the_lines(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command.command(study, pilot=True) == Exit.DONE
+    assert command(study) == Exit.DONE
     out = capsys.readouterr().out
     assert "small: 10 runs of 2 treatments" in out
     assert all(f"+-{percent} %" in out for percent in (1, 2, 5))
@@ -133,13 +143,13 @@ def test_a_plan_without_an_earlier_run_proposes_nothing(study: Path, capsys: pyt
 def test_the_budget_chooses_the_lines(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, document = piloted(study, capsys, budget="1ms")
     assert tomllib.loads(document["toml"])["protocol"]["runs"] == document["offers"][-1]["runs"]
-    run_command.command(study, pilot=True, budget="1ms")
+    command(study, budget="1ms")
     assert "For +-5 %, put into the study (more than its budget, 1 ms):" in capsys.readouterr().out
 
 
 def test_a_pilot_is_not_resumed(study: Path) -> None:
     with pytest.raises(StudyError, match="start it anew"):
-        run_command.command(study, pilot=True, resume=True)
+        command(study, resume=True)
 
 
 def test_treatments_that_fail_are_no_proposal(
@@ -158,5 +168,5 @@ def test_an_interrupted_pilot_proposes_nothing(
     study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(five_stops, "run_declared", run_declared(reason="interrupted"))
-    assert run_command.command(study, pilot=True) == Exit.INTERRUPTED
+    assert command(study) == Exit.INTERRUPTED
     assert "runs of" not in capsys.readouterr().out

@@ -1,7 +1,6 @@
 """Controls by name, and all controls of a treatment together."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,14 +10,16 @@ from scalograph.control.apply import (
     read_back,
     refusals,
 )
-from scalograph.control.base import Launch, LevelError
-from scalograph.control.registry import CONTROLS, control
+from scalograph.control.control import Launch, LevelError, control
 from scalograph.control.topology import read_topology
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
+from scalograph.study.control_names import CONTROLS
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 
+from ..records import placed
 from .trees import grown, two_sockets
 
 HEAD = """
@@ -44,8 +45,8 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> HostFacts:
     return HostFacts(cpus=read_topology(grown(tmp_path_factory.mktemp("host"), two_sockets())))
 
 
-def record(*masks: tuple[int, ...]) -> dict[str, Any]:
-    return {"copies": [{"in_force": {"cpus": list(mask)}} for mask in masks]}
+def record(*masks: tuple[int, ...]) -> Record:
+    return placed(*({"cpus": list(mask)} for mask in masks))
 
 
 def test_every_control_of_the_protocol_is_registered() -> None:

@@ -10,9 +10,9 @@ import pytest
 
 import scalograph
 from scalograph.control.apply import apply
-from scalograph.control.base import Launch, LevelError
 from scalograph.control.capacity import QuotaControl, limited, refusal
 from scalograph.control.cgroups import CgroupTree
+from scalograph.control.control import Launch, LevelError
 from scalograph.control.cpu_tree import FirstTree, cpu_tree
 from scalograph.control.quota import cpu_quota
 from scalograph.control.store import CHANGES, Store, restore_stale
@@ -204,11 +204,9 @@ def test_a_launch_says_its_quota_and_exclusive_cpus_go_without() -> None:
 
 
 def test_what_the_study_set_disturbs_nothing() -> None:
-    found = record()
-    found["run"] |= {"throttled_ns": 500_000_000}
-    assert [cause["cause"] for cause in judge(found).causes] == ["quota"]
-    found["run"] |= {"quota_cpus": 0.5}
-    assert judge(found).causes == []
+    found = record().with_figures(throttled_ns=500_000_000)
+    assert [cause.cause for cause in judge(found).causes] == ["quota"]
+    assert judge(found.with_figures(quota_cpus=0.5)).causes == []
 
 
 granted = pytest.mark.skipif(refusal() is not None or os.geteuid() != 0, reason="no quota is granted here")

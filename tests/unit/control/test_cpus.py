@@ -1,19 +1,20 @@
 """The control `cpus`."""
 
-from typing import Any
-
 import pytest
 
-from scalograph.control.base import Launch, Level, LevelError
+from scalograph.control.control import Launch, Level, LevelError
 from scalograph.control.cpus import CpusControl
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.record import Record
+
+from ..records import placed
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(64)))
 CONTROL = CpusControl()
 
 
-def record(*masks: list[int] | None) -> dict[str, Any]:
-    return {"copies": [{"in_force": None if mask is None else {"cpus": mask}} for mask in masks]}
+def record(*masks: list[int] | None) -> Record:
+    return placed(*(None if mask is None else {"cpus": mask} for mask in masks))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 import scalograph
-from scalograph.control.base import Launch, LevelError
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount
+from scalograph.control.control import Launch, LevelError
 from scalograph.control.isolation import (
     IsolationControl,
     Refusal,

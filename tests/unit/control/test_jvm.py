@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.base import Launch, Level, LevelError
+from scalograph.control.control import Launch, Level, LevelError
 from scalograph.control.jvm import JvmControl, JvmOptionsControl, default_values
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
+from scalograph.study.control_names import CONTROLS
 
 TWO = HostFacts(
     cpus=(),
@@ -95,8 +96,8 @@ def test_defaults() -> None:
 
 
 def test_nothing_is_held_and_nothing_to_read_back() -> None:
+    assert CONTROLS["jvm"].kind == CONTROLS["jvm-options"].kind == "tunable"
     for control in (JvmControl(), JvmOptionsControl()):
-        assert control.kind == "tunable"
         assert control.read_back("17", TWO, {}) == []
         with control.hold("17", TWO):
             pass

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.base import LevelError
+from scalograph.control.control import LevelError
 from scalograph.control.discover import with_launchers
 from scalograph.control.jvm import JvmControl
 from scalograph.control.jvms import find

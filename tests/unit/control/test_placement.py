@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scalograph.control.base import Launch, LevelError
+from scalograph.control.control import Launch, LevelError
 from scalograph.control.placement import (
     PLACEMENTS,
     PlacementControl,

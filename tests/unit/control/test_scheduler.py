@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.control.base import Launch, Level, LevelError
+from scalograph.control.control import Launch, Level, LevelError
 from scalograph.control.scheduler import (
     EXT,
     NEGATIVE_NICE,
@@ -22,6 +22,9 @@ from scalograph.control.scheduler import (
     why_no_ext,
 )
 from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
+
+from ..records import placed
 
 FREE = HostFacts(cpus=())
 BOUND = HostFacts(
@@ -33,8 +36,8 @@ BOUND = HostFacts(
 PARTLY = BOUND.model_copy(update={"granted_priority": 20, "granted_nice": -5})
 
 
-def record(**in_force: Any) -> dict[str, Any]:
-    return {"copies": [{"in_force": in_force}, {"in_force": None}]}
+def record(**in_force: Any) -> Record:
+    return placed(in_force, None)
 
 
 @pytest.mark.parametrize(

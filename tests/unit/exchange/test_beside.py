@@ -15,7 +15,7 @@ from scalograph.findings import table
 from scalograph.findings.table import Table
 
 from ..findings.test_table import TREATMENTS, write
-from ..records import record
+from ..records import recorded
 from ..study.example import VALID
 from .made import result, written
 
@@ -24,21 +24,21 @@ CAS = {"threads": "2", "lock": "cas"}
 
 def study(folder: Path, text: str = VALID, runs: int = 4) -> Table:
     """Six treatments; with `threads` they take 1/threads seconds, and runs differ by some percent."""
-    made = [(t, record((1 + r / 100) / int(t["threads"]))) for t in TREATMENTS for r in range(runs)]
+    made = [(t, recorded((1 + r / 100) / int(t["threads"]))) for t in TREATMENTS for r in range(runs)]
     return table.load(write(folder / "journal.jsonl", made, text))
 
 
 def held(folder: Path, forks: list[float], params: dict[str, str] = CAS, unit: str = "s/op", **more: Any) -> Held:
     mode = "thrpt" if unit.startswith("ops") else "ss"
     file = written(folder, result([[x, x, 9 * x] for x in forks], unit, mode, params))
-    (found,) = beside(read(file), study(folder, **more), {})
+    (found,) = beside(read(file), study(folder, **more), {}, "JMH")
     return found
 
 
 def test_the_treatment_is_the_one_whose_levels_the_params_name(tmp_path: Path) -> None:
     found = held(tmp_path, [0.50, 0.51, 0.505, 0.51, 0.52], {**CAS, "size": "7"})
     assert found.treatment == {"threads": 2, "lock": "cas"} and found.unmatched_params == {"size": "7"}
-    assert (found.jmh.n_forks, found.n_runs, found.label) == (5, 4, "agree")
+    assert (found.figures.n_forks, found.n_runs, found.label) == (5, 4, "agree")
     assert found.study and found.study.value == pytest.approx(0.5075, rel=1e-3)
     assert sentences([found])[0].startswith("Sum.run threads=2 lock=cas size=7: agree within ")
     (shown,) = tables([found], "wall time")
@@ -117,11 +117,11 @@ def test_what_the_study_does_not_have_cannot_be_asked_for(tmp_path: Path, text: 
 
 def test_a_benchmark_without_a_treatment_is_told_and_the_others_compared(tmp_path: Path) -> None:
     file = written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS), result([[1.0]], params={**CAS, "threads": "3"}))
-    found = beside(read(file), study(tmp_path), {})
+    found = beside(read(file), study(tmp_path), {}, "JMH")
     assert found[1].treatment is None
     assert "not compared: no treatment of the study has threads = 3" in sentences(found)[1]
     with pytest.raises(StudyError, match="no benchmark has a treatment"):
-        beside(read(file)[1:], study(tmp_path), {})
+        beside(read(file)[1:], study(tmp_path), {}, "JMH")
 
 
 def test_parameters_that_the_study_fixes_must_be_the_same(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_levels_are_compared_by_value(level: Any, text: str, same: bool) -> None
 
 
 def test_disturbed_runs_are_said(tmp_path: Path) -> None:
-    made = [(TREATMENTS[3], record(0.5 + r / 100, 0.5, neighbor_s=0.2 if r == 2 else 0.0)) for r in range(3)]
+    made = [(TREATMENTS[3], recorded(0.5 + r / 100, 0.5, neighbor_s=0.2 if r == 2 else 0.0)) for r in range(3)]
     read_ = table.load(write(tmp_path / "journal.jsonl", made))
-    (found,) = beside(read(written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS))), read_, {})
+    (found,) = beside(read(written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS))), read_, {}, "JMH")
     assert found.n_runs == 2 and any("1 of 3 runs contaminated" in text for text in found.flags)

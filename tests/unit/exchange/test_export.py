@@ -9,7 +9,7 @@ from scalograph.findings import table
 
 from ..findings.test_table import TREATMENTS
 from ..findings.test_table import write as write_journal
-from ..records import record
+from ..records import recorded
 from ..study.example import VALID
 
 TWICE = VALID.replace("runs = 3", "runs = 3\niterations = 2")
@@ -17,7 +17,10 @@ TWICE = VALID.replace("runs = 3", "runs = 3\niterations = 2")
 
 def frame(tmp_path: Path, text: str = TWICE) -> pl.DataFrame:
     iterations = [(0.0, 1.0, 7), (2.0, 1.5, 7)]
-    runs = [(TREATMENTS[0], record(2.0, iterations=iterations)), (TREATMENTS[1], record(status="failed", reason="x"))]
+    runs = [
+        (TREATMENTS[0], recorded(2.0, iterations=iterations)),
+        (TREATMENTS[1], recorded(status="failed", reason="x")),
+    ]
     return observations(table.load(write_journal(tmp_path / "journal.jsonl", runs, text)))
 
 
@@ -57,7 +60,7 @@ def test_a_factor_may_be_called_like_a_column(tmp_path: Path) -> None:
     text = VALID.replace("[factors.lock]", "[factors.run]").replace("lock", "run")
     grid = [{"threads": 1, "run": "none"}]
     file = write_journal(
-        tmp_path / "journal.jsonl", [(grid[0], record())], text, design={"treatments": grid, "runs": [3]}
+        tmp_path / "journal.jsonl", [(grid[0], recorded())], text, design={"treatments": grid, "runs": [3]}
     )
     made = observations(table.load(file))
     assert made["factor.run"].to_list() == ["none", "none"] and made["run"].to_list() == ["r0", "r0"]
@@ -72,7 +75,7 @@ def test_another_ending_and_a_missing_folder(tmp_path: Path) -> None:
 
 def test_levels_that_are_numbers_stay_numbers(tmp_path: Path) -> None:
     text = TWICE.replace('levels = ["none", "cas"]', "levels = [0.5, 2]")
-    runs = [({"threads": 1, "lock": level}, record(2.0, iterations=[(1.0, 1.0, 7)] * 2)) for level in (0.5, 2)]
+    runs = [({"threads": 1, "lock": level}, recorded(2.0, iterations=[(1.0, 1.0, 7)] * 2)) for level in (0.5, 2)]
     made = observations(table.load(write_journal(tmp_path / "journal.jsonl", runs, text)))
     assert made["lock"].dtype == pl.Float64 and set(made["lock"]) == {0.5, 2.0}
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import Fork
 from scalograph.exchange.benchmark_figures import (
     figures,
     pooled,
@@ -14,7 +15,7 @@ from scalograph.exchange.benchmark_figures import (
     tables,
 )
 from scalograph.exchange.readers import jmh
-from scalograph.exchange.readers.jmh import Fork, read
+from scalograph.exchange.readers.jmh import read
 
 from .made import RECORDED, result, written
 
@@ -70,7 +71,8 @@ def test_a_percentile_is_a_shot_that_was_seen() -> None:
 
 def test_times_and_rates_have_tables_of_their_own(tmp_path: Path) -> None:
     every = read(written(tmp_path, result([[1.0]]), result([[1.0]], "ops/s", "thrpt", batch=1)))
-    assert [table.title for table in tables([figures(b, 0.95) for b in every])] == ["Times by JMH", "Rates by JMH"]
+    made = tables([figures(b, 0.95) for b in every], "JMH")
+    assert [table.title for table in made] == ["Times by JMH", "Rates by JMH"]
 
 
 def test_what_a_shot_is_made_of_is_said(tmp_path: Path) -> None:

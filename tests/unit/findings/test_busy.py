@@ -9,7 +9,7 @@ from scalograph.cli.last_stops import exit_code
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
 
-from ..records import record
+from ..records import recorded
 from .made import ONE_FACTOR, Made, at, loaded
 
 N_BLOCKS = 8
@@ -23,7 +23,7 @@ def study(n_disturbed: int, n_impossible: int = 0) -> Made:
             busy = block >= N_BLOCKS - n_disturbed
             wall, cpu = (2.0 / n, 1.01) if busy else ((1 + block / 1000) / n, 1.0)
             cpu = 50.0 if block < n_impossible else cpu
-            made.append(({"threads": n}, record(wall, cpu, cpus=(0, 1, 2, 3), neighbor_s=1.0 if busy else 0.0)))
+            made.append(({"threads": n}, recorded(wall, cpu, cpus=(0, 1, 2, 3), neighbor_s=1.0 if busy else 0.0)))
     return made
 
 

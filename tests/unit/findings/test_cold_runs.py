@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.protocol.findings import Findings
 
-from ..records import record
+from ..records import recorded
 from .made import ONE_FACTOR, Made, at, found_in
 
 JITTER = (0.998, 1.002, 1.0, 1.001, 0.999, 1.0)
@@ -15,7 +15,7 @@ MB = 1_000_000
 
 
 def run(wall_s: float, **figures: int) -> dict[str, Any]:
-    made = record(wall_s, wall_s, cpus=(0, 1, 2, 3))
+    made = recorded(wall_s, wall_s, cpus=(0, 1, 2, 3))
     made["run"] |= {"n_blocks_in": 0, "n_major_faults": 0, **figures}
     return made
 

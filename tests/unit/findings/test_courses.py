@@ -6,7 +6,7 @@ import pytest
 
 from scalograph.findings.whole_run import UNLIKE, WARNING
 
-from ..records import record
+from ..records import recorded
 from .made import ONE_FACTOR, Made, at, found_in
 
 TEXT = ONE_FACTOR.replace("runs = 3", "runs = 3\niterations = 60\nwarmup = 5")
@@ -18,7 +18,7 @@ def study(*courses: list[float]) -> Made:
     for block in range(3):
         for n, times in zip((1, 2), courses, strict=True):
             windows = [(t * (1 + 0.002 * ((i + block) % 3)) / n, t, 7) for i, t in enumerate(times)]
-            runs.append(({"threads": n}, record(sum(times) + 1, sum(times), cpus=(0, 1, 2, 3), iterations=windows)))
+            runs.append(({"threads": n}, recorded(sum(times) + 1, sum(times), cpus=(0, 1, 2, 3), iterations=windows)))
     return runs
 
 
@@ -115,8 +115,10 @@ def test_baselines_of_two_kinds_of_time_are_not_compared(tmp_path: Path) -> None
     assert shown.rows[0][-2].value == pytest.approx(1.0)
 
 
-def test_a_sentence_does_not_compare_two_kinds_of_time(tmp_path: Path) -> None:
+def test_no_sentence_compares_two_kinds_of_time(tmp_path: Path) -> None:
     text = CPUS.replace("[baseline]\nthreads = 1\n", "")
     wish = '\n[[tables]]\ntitle = "Times"\nrows = "cpus"\nresponse = "wall"\nwhere = { threads = 1 }\n'
-    told = found_in(tmp_path, on_cpus(1.5), text + wish).answer
-    assert told == ["Times: some rows give whole-run times and others the median of iterations, which do not compare."]
+    found = found_in(tmp_path, on_cpus(1.5), text + wish)
+    assert found.answer == []
+    (shown,) = (table for table in found.tables if table.title == "Times")
+    assert len({WARNING in row[1].warnings for row in shown.rows}) == 2

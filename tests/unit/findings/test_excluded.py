@@ -10,7 +10,7 @@ from scalograph.findings import left_out_table
 from scalograph.protocol.findings import Findings, TableDoc
 from scalograph.questions.assemble import findings
 
-from ..records import record
+from ..records import recorded
 from .made import ONE_FACTOR, Made, found_in, loaded
 
 CLEAN = (0.99, 1.0, 1.01, 1.0)
@@ -30,7 +30,7 @@ def study(lost: dict[int, float], n_blocks: int = 12) -> Made:
             is_lost = int((block + 1) * lost.get(n, 0.0)) > int(block * lost.get(n, 0.0))
             jitter = CLEAN[block % len(CLEAN)]
             slow = {"wall_s": 1.5 * wall * jitter, "neighbor_s": 0.5 * wall} if is_lost else {"wall_s": wall * jitter}
-            made.append(({"threads": n}, record(**slow, cpu_s=wall, cpus=(0, 1, 2, 3))))
+            made.append(({"threads": n}, recorded(**slow, cpu_s=wall, cpus=(0, 1, 2, 3))))
     return made
 
 
@@ -50,14 +50,14 @@ def test_each_treatment_says_what_leaving_out_did(tmp_path: Path) -> None:
 
 
 def test_a_change_within_the_interval_says_so(tmp_path: Path) -> None:
-    made = [({"threads": n}, record(CLEAN[i % 4] / n, 1 / n, cpus=(0, 1, 2, 3))) for i in range(8) for n in WALLS]
-    made[0] = ({"threads": 1}, record(1.0, 1.0, cpus=(0, 1, 2, 3), neighbor_s=0.3))
+    made = [({"threads": n}, recorded(CLEAN[i % 4] / n, 1 / n, cpus=(0, 1, 2, 3))) for i in range(8) for n in WALLS]
+    made[0] = ({"threads": 1}, recorded(1.0, 1.0, cpus=(0, 1, 2, 3), neighbor_s=0.3))
     (row,) = table_of(found_in(tmp_path, made, ONE_FACTOR)).rows
     assert row[-1] == "no" and abs(row[-2]) < 1
 
 
 def test_impossible_runs_are_left_out_by_their_cause(tmp_path: Path) -> None:
-    made = [*study({}), ({"threads": 1}, record(9.0, 90.0, cpus=(0, 1, 2, 3)))]
+    made = [*study({}), ({"threads": 1}, recorded(9.0, 90.0, cpus=(0, 1, 2, 3)))]
     (row,) = table_of(found_in(tmp_path, made, ONE_FACTOR)).rows
     assert (row[0], row[2]) == (1, "CPU time 1")
 
@@ -99,7 +99,7 @@ def test_the_time_that_a_disturbance_cost_makes_no_treatment_a_long_one(tmp_path
     for block in range(MANY):
         for n, wall in ((1, 0.9), (2, 1.0), (4, 1.1)):
             slow = {"wall_s": 1.5 * wall, "neighbor_s": 0.5} if n == 1 and block % 5 < 3 else {"wall_s": wall}
-            made.append(({"threads": n}, record(**slow, cpu_s=0.5, cpus=(0, 1, 2, 3))))
+            made.append(({"threads": n}, recorded(**slow, cpu_s=0.5, cpus=(0, 1, 2, 3))))
     causes = found_in(tmp_path, made, ONE_FACTOR).trust.causes
     assert any(text.startswith("treatments that run shorter lost more runs (0 % to 60 %)") for text in causes)
 

@@ -12,7 +12,7 @@ from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
 
 from ..findings.test_table import TREATMENTS, write
-from ..records import record
+from ..records import recorded
 from ..study.example import VALID
 from .made import ONE_FACTOR, loaded
 
@@ -23,7 +23,7 @@ JITTER = (0.99, 1.0, 1.01)
 
 def runs(**changes: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     return [
-        (t, record(j * TRUTH[t["threads"], t["lock"]], cpus=(0, 1, 2, 3), **changes))
+        (t, recorded(j * TRUTH[t["threads"], t["lock"]], cpus=(0, 1, 2, 3), **changes))
         for j in JITTER
         for t in TREATMENTS
     ]
@@ -57,7 +57,7 @@ def test_the_answer_says_what_scales_and_what_collapses(tmp_path: Path) -> None:
 
 def test_contaminated_runs_leave_by_cause_and_stay_in_sight(tmp_path: Path) -> None:
     made = runs()
-    slow = (TREATMENTS[0], record(9.0, neighbor_s=4.0))
+    slow = (TREATMENTS[0], recorded(9.0, neighbor_s=4.0))
     shown = point(of(tmp_path, [*made, slow]), "none", 1)
     assert shown.responses["wall"].estimate.value == pytest.approx(1.0, rel=0.01)
     assert shown.responses["wall"].verdicts.count("contaminated") == 1
@@ -75,7 +75,7 @@ def test_where_too_few_clean_runs_remain_all_count_under_a_flag(tmp_path: Path) 
 
 
 def test_failed_runs_are_counted_and_a_treatment_without_success_is_empty(tmp_path: Path) -> None:
-    made = [(t, record(status="failed", reason="exit code 3") if t == TREATMENTS[0] else r) for t, r in runs()]
+    made = [(t, recorded(status="failed", reason="exit code 3") if t == TREATMENTS[0] else r) for t, r in runs()]
     found = of(tmp_path, made)
     assert (found.runs.n_failed, found.runs.n_empty, found.runs.failures) == (3, 1, {"exit code 3": 3})
     assert found.trust.level == "doubt"
@@ -95,8 +95,8 @@ def test_undecided_runs_make_one_careful(tmp_path: Path) -> None:
 
 
 def test_work_is_compared_as_numbers(tmp_path: Path) -> None:
-    made = [({**TREATMENTS[0]}, record(1.0, iterations=[(1.0, 1.0, work)])) for work in (9, 100, 20)]
-    found = of(tmp_path, [*made, (TREATMENTS[0], record(1.0))])
+    made = [({**TREATMENTS[0]}, recorded(1.0, iterations=[(1.0, 1.0, work)])) for work in (9, 100, 20)]
+    found = of(tmp_path, [*made, (TREATMENTS[0], recorded(1.0))])
     assert point(found, "none", 1).flags == [
         "the work differs between runs: 9 .. 100", "1 of 4 runs did not count their work",
     ]  # fmt: skip
@@ -110,7 +110,7 @@ def test_the_detectable_effect_grows_with_the_confidence(tmp_path: Path) -> None
 
 
 def test_work_that_differs_is_residue(tmp_path: Path) -> None:
-    made = [(t, record(1.0, iterations=[(1.0, 1.0, 100 * t["threads"])])) for _ in JITTER for t in TREATMENTS]
+    made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 100 * t["threads"])])) for _ in JITTER for t in TREATMENTS]
     assert of(tmp_path, made).residue == [
         "work: 100 to 400 units counted, though the study declares it the same in all treatments"
     ]
@@ -118,7 +118,7 @@ def test_work_that_differs_is_residue(tmp_path: Path) -> None:
 
 def test_two_instruments_are_residue(tmp_path: Path) -> None:
     made = runs()
-    made[0] = (made[0][0], record(1.0, kind="degraded"))
+    made[0] = (made[0][0], recorded(1.0, kind="degraded"))
     (text,) = of(tmp_path, made).residue
     assert text.startswith("probe: degraded 0.1.0, native 0.1.0 in one study")
 
@@ -219,7 +219,7 @@ def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:
     )
     grid = [{"threads": n, "cpus": m} for n in (1, 2, 4) for m in (1, 2)]
     made = [
-        (t, record(j * (1.5 if t["cpus"] == 2 else 1.0), cpus=tuple(range(t["cpus"])))) for j in JITTER for t in grid
+        (t, recorded(j * (1.5 if t["cpus"] == 2 else 1.0), cpus=tuple(range(t["cpus"])))) for j in JITTER for t in grid
     ]
     file = write(tmp_path / "journal.jsonl", made, text, design={"treatments": grid, "runs": [3] * 6})
     (shown,) = [t for t in findings(table.load(file)).tables if t.id == "baseline-across-cpus"]
@@ -229,7 +229,7 @@ def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:
 
 
 def test_repeated_runs_are_counted_apart(tmp_path: Path) -> None:
-    read = loaded(tmp_path, [({"threads": 1}, record(1.0)) for _ in range(4)], ONE_FACTOR)
+    read = loaded(tmp_path, [({"threads": 1}, recorded(1.0)) for _ in range(4)], ONE_FACTOR)
     read.n_asked[:] = [3]
     read.rows[:] = [replace(row, replicate=index) for index, row in enumerate(read.rows)]
     runs = findings(read).runs

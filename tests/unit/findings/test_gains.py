@@ -6,7 +6,7 @@ import pytest
 
 from scalograph.protocol.findings import Findings
 
-from ..records import record
+from ..records import recorded
 from .made import JITTER, ONE_FACTOR, at, found_in
 
 RATE = '\n[responses.rate]\nfrom = "value.rate"\nunit = "requests/s"\nbetter = "higher"\n'
@@ -20,7 +20,7 @@ def rates(tmp_path: Path, text: str, cpus: tuple[int, ...] = (0, 1)) -> Findings
     """1, 2 and 3 times the rate at 1, 2 and 4 threads, however long the run."""
     truth = {1: 100.0, 2: 200.0, 4: 300.0}
     made = [
-        ({"threads": n}, record(1.0, cpus=cpus, values={"rate": [j * x]})) for j in JITTER for n, x in truth.items()
+        ({"threads": n}, recorded(1.0, cpus=cpus, values={"rate": [j * x]})) for j in JITTER for n, x in truth.items()
     ]
     return found_in(tmp_path, made, text)
 
@@ -67,7 +67,7 @@ def test_the_window_comes_first_wherever_it_stands(tmp_path: Path) -> None:
 
 
 def timed(tmp_path: Path, text: str, factor: str, truth: dict[Any, float]) -> Findings:
-    made = [({factor: level}, record(j * x, cpus=(0, 1, 2, 3))) for j in JITTER for level, x in truth.items()]
+    made = [({factor: level}, recorded(j * x, cpus=(0, 1, 2, 3))) for j in JITTER for level, x in truth.items()]
     return found_in(tmp_path, made, text)
 
 
@@ -112,7 +112,7 @@ def test_without_a_baseline_nothing_is_said_of_scaling(tmp_path: Path) -> None:
 def test_baselines_of_a_rate_are_slower_where_it_is_lower(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace("[protocol]", '[factors.cpus]\ncontrol = "cpus"\nlevels = [1, 2]\n\n[protocol]') + RATE
     made = [
-        ({"threads": n, "cpus": m}, record(1.0, cpus=tuple(range(m)), values={"rate": [j * 100.0 / m]}))
+        ({"threads": n, "cpus": m}, recorded(1.0, cpus=tuple(range(m)), values={"rate": [j * 100.0 / m]}))
         for j in JITTER
         for n in (1, 2)
         for m in (1, 2)

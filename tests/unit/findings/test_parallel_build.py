@@ -8,14 +8,15 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings import table
+from scalograph.findings.answer import Answer
 from scalograph.findings.curves import samples
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import TableDoc
-from scalograph.questions.parallel_build.answer import Told, jobs_factor, parallel_build
+from scalograph.questions.parallel_build.answer import answer, applies, jobs_factor
 from scalograph.questions.parallel_build.tables_memory import Memory
 
 from ..findings.test_table import write
-from ..records import record
+from ..records import recorded
 
 STUDY = """\
 version = 1
@@ -61,7 +62,7 @@ MIB = 1 << 20
 def one(jobs: int, jitter: float, timeline: bool = True) -> dict[str, Any]:
     """Two tasks on two CPUs all the time but for the last 0.2 s; with -j 1 one task."""
     wall = WALLS[jobs] * jitter
-    made = record(wall, USERS[jobs] * jitter, cpus=(0, 1), per_cpu_s=(wall, wall))
+    made = recorded(wall, USERS[jobs] * jitter, cpus=(0, 1), per_cpu_s=(wall, wall))
     made["run"]["max_rss_bytes"] = 100 * MIB
     full = STEP_MS * 1_000_000
     both = 0.0 if jobs == 1 else wall - 0.2
@@ -93,11 +94,11 @@ def built(folder: Path, text: str = STUDY, timeline: bool = True, n_warmup: int 
     return table.load(file)
 
 
-def told(read: Table) -> Told:
-    return parallel_build(read, samples(read))
+def told(read: Table) -> Answer:
+    return answer(read, samples(read), []) if applies(read) is None else Answer()
 
 
-def by_name(found: Told) -> dict[str, TableDoc]:
+def by_name(found: Answer) -> dict[str, TableDoc]:
     return {doc.id: doc for doc in found.tables}
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..records import record
+from ..records import recorded
 from ..study.example import VALID
 from .made import ONE_FACTOR, at, found_in
 
@@ -16,7 +16,7 @@ def study(times: dict[int, tuple[float, float, int]], n_cpus: int = 4) -> list[R
         jitter = 1 + 0.002 * (block % 3)
         for n, (wall, cpu, work) in times.items():
             window = [(wall * jitter, cpu * jitter, work)]
-            made.append(({"threads": n}, record(1.1 * wall, cpu, cpus=tuple(range(n_cpus)), iterations=window)))
+            made.append(({"threads": n}, recorded(1.1 * wall, cpu, cpus=tuple(range(n_cpus)), iterations=window)))
     return made
 
 

@@ -12,7 +12,7 @@ from scalograph.findings.whole_run import UNLIKE
 from scalograph.questions.assemble import findings
 from scalograph.study.load import parse
 
-from ..records import record
+from ..records import recorded
 from ..study.example import VALID
 from .made import JITTER, found_in, loaded
 
@@ -23,7 +23,7 @@ TIMES = {"none": (1.0, 0.5), "cas": (2.0, 1.25)}
 
 def made(times: dict[str, tuple[float, float]] = TIMES) -> list[tuple[dict[str, object], dict[str, object]]]:
     return [
-        ({"threads": n, "lock": lock}, record(t * jitter, t, cpus=(0, 1)))
+        ({"threads": n, "lock": lock}, recorded(t * jitter, t, cpus=(0, 1)))
         for jitter in JITTER
         for lock, both in times.items()
         for n, t in zip((1, 2), both, strict=True)
@@ -53,7 +53,7 @@ def test_one_of_many_that_are_alike_is_not_faster_for_sure(tmp_path: Path) -> No
     for seed in range(12):
         rng = np.random.default_rng(seed)
         runs = [
-            ({"threads": n, "lock": lock}, record(float(np.exp(0.05 * rng.standard_normal())), 0.5, cpus=(0, 1)))
+            ({"threads": n, "lock": lock}, recorded(float(np.exp(0.05 * rng.standard_normal())), 0.5, cpus=(0, 1)))
             for _ in range(4)
             for lock in locks
             for n in (1, 2)
@@ -91,7 +91,7 @@ def test_a_whole_run_is_not_held_against_a_median(tmp_path: Path) -> None:
                 runs.append(
                     (
                         {"threads": n, "lock": lock},
-                        record(sum(times) + 1, sum(times), cpus=(0, 1, 2, 3), iterations=windows),
+                        recorded(sum(times) + 1, sum(times), cpus=(0, 1, 2, 3), iterations=windows),
                     )
                 )
     (table,) = [table for table in found_in(tmp_path, runs, text).tables if table.id == "reference"]

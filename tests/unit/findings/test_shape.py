@@ -5,13 +5,13 @@ import pytest
 
 from scalograph.protocol.findings import Findings
 
-from ..records import record
+from ..records import recorded
 from .made import JITTER, ONE_FACTOR, at, found_in
 
 
 def of(tmp_path: Path, truth: dict[int, float], n_cpus: int) -> Findings:
     cpus = tuple(range(n_cpus))
-    made = [({"threads": n}, record(j * x, cpus=cpus)) for j in JITTER for n, x in truth.items()]
+    made = [({"threads": n}, recorded(j * x, cpus=cpus)) for j in JITTER for n, x in truth.items()]
     return found_in(tmp_path, made, ONE_FACTOR)
 
 
@@ -34,7 +34,7 @@ def test_a_fall_needs_its_whole_interval(tmp_path: Path) -> None:
     # Pairs cancel what a block shares: noise of each run for itself is needed.
     rng = np.random.default_rng(3)
     noisy = [
-        ({"threads": n}, record(x * np.exp(0.8 * rng.standard_normal()))) for _ in range(3) for n, x in truth.items()
+        ({"threads": n}, recorded(x * np.exp(0.8 * rng.standard_normal()))) for _ in range(3) for n, x in truth.items()
     ]
     unsure = found_in(tmp_path, noisy, ONE_FACTOR)
     assert unsure.answer[0].endswith("0 of 1 curves become slower than their baseline.")
@@ -44,7 +44,7 @@ def test_a_fall_needs_its_whole_interval(tmp_path: Path) -> None:
 def test_the_best_and_the_worst_are_told_with_the_interval_of_all_levels(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     runs = [
-        ({"threads": n}, record(float(x * np.exp(0.02 * rng.standard_normal())), cpus=(0, 1, 2, 3)))
+        ({"threads": n}, recorded(float(x * np.exp(0.02 * rng.standard_normal())), cpus=(0, 1, 2, 3)))
         for _ in range(5)
         for n, x in {1: 1.0, 2: 0.5, 4: 0.26}.items()
     ]
@@ -68,7 +68,7 @@ def test_curves_that_are_flat_hardly_ever_seem_to_fall(tmp_path: Path) -> None:
     for _ in range(n_studies):
         noise = 0.05 * rng.standard_normal((5, 3))
         made = [
-            ({"threads": n}, record(float(np.exp(x)))) for row in noise for n, x in zip((1, 2, 4), row, strict=True)
+            ({"threads": n}, recorded(float(np.exp(x)))) for row in noise for n, x in zip((1, 2, 4), row, strict=True)
         ]
         fallen += "down to" in found_in(tmp_path, made, ONE_FACTOR).answer[1]
     assert fallen / n_studies <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / n_studies)

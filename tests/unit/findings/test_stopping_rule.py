@@ -7,16 +7,16 @@ import pytest
 from scalograph.analysis.stopping import SEQUENTIAL, Stopping
 from scalograph.cli.last_stops import exit_code
 from scalograph.design.grid import GridPlanner
+from scalograph.design.planner import run_plan
 from scalograph.design.resolve import design
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.errors import StudyError
 from scalograph.findings.stopping_rule import score, stopping
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.questions.planners import planner_of
 from scalograph.study.load import parse
 
 from ..findings.made import ONE_FACTOR, at, found_in
-from ..records import record
+from ..records import record, recorded
 from ..study.example import VALID
 
 ASKED = VALID.replace("runs = 3", 'runs = 16\nprecision = "1%"\niterations = 3\nwarmup = 1')
@@ -36,8 +36,8 @@ def test_a_precision_that_could_never_end_a_study_is_refused(runs: str) -> None:
 
 
 def test_the_planner_follows_the_wish() -> None:
-    assert isinstance(planner_of(design(parse(ASKED), HOST)), SequentialPlanner)
-    assert isinstance(planner_of(design(parse(VALID), HOST)), GridPlanner)
+    assert isinstance(run_plan(design(parse(ASKED), HOST)).planner(), SequentialPlanner)
+    assert isinstance(run_plan(design(parse(VALID), HOST)).planner(), GridPlanner)
 
 
 def test_the_score_is_that_of_the_table() -> None:
@@ -48,7 +48,9 @@ def test_the_score_is_that_of_the_table() -> None:
 
 def made(n_blocks: int) -> list[tuple[dict[str, object], dict[str, object]]]:
     return [
-        ({"threads": n}, record((1 + 0.001 * (i % 3)) / n, cpus=(0, 1, 2, 3))) for i in range(n_blocks) for n in (1, 2)
+        ({"threads": n}, recorded((1 + 0.001 * (i % 3)) / n, cpus=(0, 1, 2, 3)))
+        for i in range(n_blocks)
+        for n in (1, 2)
     ]
 
 
@@ -71,5 +73,5 @@ def test_a_precision_that_was_missed_is_a_doubt_and_no_lack_of_runs(tmp_path: Pa
 
 def test_one_that_is_not_is(tmp_path: Path) -> None:
     text = ONE_FACTOR.replace("runs = 3", 'runs = 40\nprecision = "0.001%"')
-    noisy = found_in(tmp_path, [*made(25), ({"threads": 4}, record(0.2, status="failed", reason="x"))], text)
+    noisy = found_in(tmp_path, [*made(25), ({"threads": 4}, recorded(0.2, status="failed", reason="x"))], text)
     assert noisy.runs.n_short == 1  # made() asks for what it has: of the failed one there is none

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from scalograph.protocol.findings import Findings
+from scalograph.questions.surface.document import Surface, Surfaces
 from scalograph.questions.surface.model import shared, whole
 
-from ..records import record
+from ..records import recorded
 from .made import found_in
 
 STUDY = """\
@@ -42,11 +43,16 @@ SIZES = (1, 2, 3, 4, 6, 8)
 
 def run(copies: int, cpus: int, wall_s: float, last_s: float | None = None) -> dict[str, Any]:
     """A run whose copies end evenly between 90 % of the time and all of it."""
-    found = record(wall_s, wall_s * min(copies, cpus), cpus=tuple(range(cpus)), per_cpu_s=(wall_s * 0.5,) * cpus)
+    found = recorded(wall_s, wall_s * min(copies, cpus), cpus=tuple(range(cpus)), per_cpu_s=(wall_s * 0.5,) * cpus)
     (one,) = found["copies"]
     ends = [wall_s * (0.9 + 0.1 * (i + 1) / copies) for i in range(copies)]
     found["copies"] = [{**one, "copy": i, "pid": i + 1, "end_ns": round(end * 1e9)} for i, end in enumerate(ends)]
     return found
+
+
+def surfaces_of(found: Findings) -> list[Surface]:
+    part = found.document("surface", Surfaces)
+    return part.surfaces if part else []
 
 
 def surface_of(folder: Path, time: Callable[[int, int], float], text: str = STUDY) -> Findings:
@@ -60,7 +66,7 @@ def surface_of(folder: Path, time: Callable[[int, int], float], text: str = STUD
 
 
 def test_a_surface_has_a_row_for_each_count_of_cpus_and_what_is_expected(tmp_path: Path) -> None:
-    (found,) = surface_of(tmp_path, shared).surfaces
+    (found,) = surfaces_of(surface_of(tmp_path, shared))
     assert (found.x, found.y, found.x_levels, found.y_levels) == ("copies", "cpus", list(SIZES), [1, 2])
     for row, cpus in zip(found.cells, found.y_levels, strict=True):
         for cell, n in zip(row, found.x_levels, strict=True):
@@ -73,7 +79,7 @@ def test_a_surface_has_a_row_for_each_count_of_cpus_and_what_is_expected(tmp_pat
 
 
 def test_workers_that_stay_on_one_cpu_are_told_apart(tmp_path: Path) -> None:
-    (found,) = surface_of(tmp_path, whole).surfaces
+    (found,) = surfaces_of(surface_of(tmp_path, whole))
     flags = {n: cell.flag for n, cell in zip(SIZES, found.cells[1], strict=True) if cell}
     assert flags[3] == "as if each worker stayed on one CPU"
     assert flags[2] == flags[4] == ""
@@ -119,4 +125,4 @@ def test_the_tables_hold_every_treatment_and_the_slopes(tmp_path: Path) -> None:
 def test_another_question_has_no_surface(tmp_path: Path, before: str, after: str) -> None:
     head, tail = STUDY.split("[baseline]") if before.startswith("copies") else (STUDY, "")
     text = head + "[baseline]" + tail.replace(before, after) if tail else head.replace(before, after)
-    assert surface_of(tmp_path, shared, text).surfaces == []
+    assert surfaces_of(surface_of(tmp_path, shared, text)) == []

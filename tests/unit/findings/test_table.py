@@ -11,7 +11,7 @@ from scalograph.study.identity import as_journaled
 from scalograph.study.load import parse
 from scalograph.study.responses import figure_units, observe, windows
 
-from ..records import record
+from ..records import recorded
 from ..study.example import VALID
 
 TREATMENTS = [{"threads": n, "lock": k} for n in (1, 2, 4) for k in ("none", "cas")]
@@ -37,7 +37,7 @@ def write(file: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]], text: s
 
 def test_a_score_is_the_median_of_the_iterations_after_warmup(tmp_path: Path) -> None:
     text = VALID.replace("runs = 3", "runs = 3\niterations = 4\nwarmup = 1")
-    found = record(10.0, iterations=[(5.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7)])
+    found = recorded(10.0, iterations=[(5.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7)])
     (row,) = table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], found)], text)).rows
     assert row.observations["wall"] == pytest.approx((1.0, 3.0, 2.0))
     assert row.scores == pytest.approx({"wall": 2.0, "cpu": 2.1})
@@ -45,12 +45,12 @@ def test_a_score_is_the_median_of_the_iterations_after_warmup(tmp_path: Path) ->
 
 
 def test_without_iterations_the_whole_run_is_the_window(tmp_path: Path) -> None:
-    (row,) = table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], record(1.5, 1.25))])).rows
+    (row,) = table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded(1.5, 1.25))])).rows
     assert row.scores == {"wall": 1.5, "cpu": 1.25}
 
 
 def test_a_failed_run_is_a_row_without_scores(tmp_path: Path) -> None:
-    runs = [(TREATMENTS[0], record(status="timeout", reason="still running")), (TREATMENTS[1], record())]
+    runs = [(TREATMENTS[0], recorded(status="timeout", reason="still running")), (TREATMENTS[1], recorded())]
     read = table.load(write(tmp_path / "journal.jsonl", runs))
     assert [row.verdict for row in read.rows] == ["failed", "clean"]
     assert read.rows[0].scores == {} and read.rows[0].reason == "still running"
@@ -58,7 +58,7 @@ def test_a_failed_run_is_a_row_without_scores(tmp_path: Path) -> None:
 
 
 def test_copies_share_a_window_from_first_start_to_last_end() -> None:
-    one = record(3.0, iterations=[(1.0, 1.0, 5)])
+    one = recorded(3.0, iterations=[(1.0, 1.0, 5)])
     late = {**one["iterations"][0], "copy": 0, "start_ns": [500_000_000], "end_ns": [2_000_000_000]}
     found = Record.model_validate({**one, "iterations": [one["iterations"][0], late]})
     (window,) = windows(found)
@@ -79,19 +79,19 @@ def test_copies_share_a_window_from_first_start_to_last_end() -> None:
     ],
 )
 def test_sources_of_responses(source: str, value: list[float]) -> None:
-    found = Record.model_validate(record(2.0, 1.5, per_cpu_s=(1.5, 0.5), values={"nice": [-5]}))
+    found = Record.model_validate(recorded(2.0, 1.5, per_cpu_s=(1.5, 0.5), values={"nice": [-5]}))
     assert observe(source, found, windows(found), 0) == value
 
 
 def test_copies_that_report_a_rate_each_have_their_mean() -> None:
-    found = record(2.0, values={"rate": [100.0, 90.0, 500.0]})
+    found = recorded(2.0, values={"rate": [100.0, 90.0, 500.0]})
     starved = {"copy": 1, "values": {"rate": [40.0]}}
     both = Record.model_validate({**found, "values": [*found["values"], starved]})
     assert observe("value.rate", both, [], 0) == [70.0], "two of them do 140, not twice what the typical one does"
 
 
 def test_startup_is_what_the_windows_leave() -> None:
-    found = Record.model_validate(record(2.0, iterations=[(0.5, 0.5, 1), (0.5, 0.5, 1)]))
+    found = Record.model_validate(recorded(2.0, iterations=[(0.5, 0.5, 1), (0.5, 0.5, 1)]))
     assert observe("run.startup", found, windows(found), 0) == pytest.approx([1.0])
     assert "startup" in figure_units() and "max_rss" in figure_units() and "status" not in figure_units()
 
@@ -100,13 +100,13 @@ def test_startup_is_what_the_windows_leave() -> None:
     "broken",
     [
         {"record": None},
-        {"record": {**record(), "run": {"status": "fine"}}},
+        {"record": {**recorded(), "run": {"status": "fine"}}},
         {"treatment": {"threads": 1}},
         {"block": None, "record": {}},
     ],
 )
 def test_a_broken_run_names_its_line(tmp_path: Path, broken: dict[str, Any]) -> None:
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], record())])
+    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded())])
     lines = file.read_text().splitlines()
     lines[1] = json.dumps({**json.loads(lines[1]), **broken})
     file.write_text("\n".join(lines) + "\n")
@@ -115,7 +115,7 @@ def test_a_broken_run_names_its_line(tmp_path: Path, broken: dict[str, Any]) -> 
 
 
 def test_a_verdict_that_changed_is_reported(tmp_path: Path) -> None:
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], record(neighbor_s=0.5))])
+    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded(neighbor_s=0.5))])
     with file.open("a") as stream:
         stream.write('{"event":"verdict","at":"x","run":"r0","verdict":"clean","causes":[]}\n')
     read = table.load(file)
@@ -124,7 +124,7 @@ def test_a_verdict_that_changed_is_reported(tmp_path: Path) -> None:
 
 
 def test_think_time_is_no_part_of_starting_up() -> None:
-    found = record(5.0, iterations=[(1.0, 1.0, 7), (1.0, 1.0, 7)])
+    found = recorded(5.0, iterations=[(1.0, 1.0, 7), (1.0, 1.0, 7)])
     found["iterations"][0]["start_ns"][1] += 2_000_000_000  # two seconds of thought between them
     found["iterations"][0]["end_ns"][1] += 2_000_000_000
     parsed = Record.model_validate(found)
@@ -133,7 +133,7 @@ def test_think_time_is_no_part_of_starting_up() -> None:
 
 def test_a_run_with_other_iterations_than_asked_for_has_failed(tmp_path: Path) -> None:
     text = VALID.replace("runs = 3", "runs = 3\niterations = 4\nwarmup = 1")
-    found = record(iterations=[(0.5, 0.5, 7)])
+    found = recorded(iterations=[(0.5, 0.5, 7)])
     (row,) = table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], found)], text)).rows
     assert (row.status, row.verdict, row.reason) == ("failed", "failed", "reported 1 of 4 iterations")
     assert row.scores == {}
@@ -141,7 +141,7 @@ def test_a_run_with_other_iterations_than_asked_for_has_failed(tmp_path: Path) -
 
 def test_work_that_differs_between_iterations_is_no_work_of_the_run(tmp_path: Path) -> None:
     text = VALID.replace("runs = 3", "runs = 3\niterations = 2")
-    found = record(iterations=[(0.5, 0.5, 7), (0.5, 0.5, 8)])
+    found = recorded(iterations=[(0.5, 0.5, 7), (0.5, 0.5, 8)])
     (row,) = table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], found)], text)).rows
     assert (row.status, row.work) == ("ok", None)
 
@@ -153,7 +153,7 @@ def appended(file: Path, **event: Any) -> Path:
 
 
 def test_a_resume_brings_what_was_accepted_and_the_counts_since(tmp_path: Path) -> None:
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], record())])
+    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded())])
     differences = [{"key": "kernel", "before": "6.1", "now": "6.12"}]
     design = {"treatments": TREATMENTS[::-1], "runs": [9, 8, 7, 6, 5, 4]}
     read = table.load(appended(file, event="resume", machine={}, differences=differences, design=design))
@@ -162,7 +162,7 @@ def test_a_resume_brings_what_was_accepted_and_the_counts_since(tmp_path: Path) 
 
 
 def test_a_run_is_held_against_the_study_as_it_was_when_it_was_asked_for(tmp_path: Path) -> None:
-    one, two = (record(iterations=[(0.5, 0.5, 7)] * n) for n in (1, 2))
+    one, two = (recorded(iterations=[(0.5, 0.5, 7)] * n) for n in (1, 2))
     file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], one), (TREATMENTS[1], two)])
     more = as_journaled(parse(VALID.replace("runs = 3", "runs = 3\niterations = 2")))
     lines = file.read_text().splitlines()
@@ -194,7 +194,7 @@ def test_a_broken_resume_is_refused_by_its_line(tmp_path: Path, event: dict[str,
      {"treatment": {"threads": [1, 2], "lock": "cas"}}, {"treatment": {"threads": 10**30, "lock": "cas"}}],
 )  # fmt: skip
 def test_a_run_of_another_shape_is_refused_by_its_line(tmp_path: Path, change: dict[str, Any]) -> None:
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], record())])
+    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded())])
     head, run = map(json.loads, file.read_text().splitlines())
     file.write_text(json.dumps(head) + "\n" + json.dumps({**run, **change}) + "\n")
     with pytest.raises(ProtocolError, match=r"journal\.jsonl:2: a broken `run` event"):
@@ -209,7 +209,7 @@ def test_a_ceiling_beyond_any_machine_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_name_stands_for_one_run(tmp_path: Path) -> None:
-    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], record())])
+    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], recorded())])
     first_run = json.loads(file.read_text().splitlines()[1])
     with pytest.raises(ProtocolError, match='a second run "r0"'):
         table.load(appended(file, **first_run))

@@ -7,7 +7,7 @@ import pytest
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import TableDoc
 
-from ..records import record
+from ..records import recorded
 from .made import ONE_FACTOR, Made, found_in
 
 TEXT = ONE_FACTOR.replace("runs = 3", "runs = 3\niterations = 99\nwarmup = 5")
@@ -21,7 +21,7 @@ def study(n: int, slow: int) -> Made:
             late = slow if block == 2 and threads == 2 else 0
             windows = [((50.0 if i >= n - late else 1.0) * (1 + 0.001 * (i % 7)), 1.0, 7) for i in range(n)]
             total = sum(wall for wall, _, _ in windows)
-            runs.append(({"threads": threads}, record(total + 1, total, cpus=(0, 1, 2, 3), iterations=windows)))
+            runs.append(({"threads": threads}, recorded(total + 1, total, cpus=(0, 1, 2, 3), iterations=windows)))
     return runs
 
 

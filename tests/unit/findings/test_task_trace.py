@@ -10,7 +10,7 @@ from scalograph.findings import table
 from scalograph.findings.task_trace import traced
 from scalograph.protocol.events import Record
 
-from ..records import record
+from ..records import recorded
 from .test_table import TREATMENTS, write
 
 WHOLE: dict[str, list[float]] = {
@@ -22,7 +22,7 @@ WHOLE: dict[str, list[float]] = {
 
 def told(**changes: Any) -> Record:
     values = {name: told for name, told in (WHOLE | changes).items() if told is not None}
-    return Record.model_validate(record(values=values))
+    return Record.model_validate(recorded(values=values))
 
 
 def test_a_whole_trace_is_read() -> None:
@@ -62,6 +62,6 @@ def test_512_subtasks_are_one() -> None:
 def test_a_row_knows_the_line_of_a_trace_of_several_workers(tmp_path: Path) -> None:
     alone = {**WHOLE, "trace_worker": [0.0, 0.0, 0.0]}
     every: list[dict[str, list[float]]] = [alone, WHOLE, {"finish_ns": [1.0]}]
-    runs = [(TREATMENTS[0], record(values=values)) for values in every]
+    runs = [(TREATMENTS[0], recorded(values=values)) for values in every]
     rows = table.load(write(tmp_path / "journal.jsonl", runs)).rows
     assert [row.trace_line for row in rows] == [None, 3, None]

@@ -9,13 +9,13 @@ from scalograph.protocol import journal
 from scalograph.questions.assemble import findings
 
 from ..findings.test_table import TREATMENTS, write
-from ..records import record
+from ..records import recorded
 from ..study.example import VALID
 
 
 def drawn(wall_s: float, busy_ns: int) -> dict[str, Any]:
     timeline = {"bin_ns": 1000, "cpus": [0], "busy_ns": [[busy_ns]], "waiting_ns": [0], "tasks": []}
-    return {**record(wall_s), "timeline": timeline}
+    return {**recorded(wall_s), "timeline": timeline}
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def file(tmp_path: Path) -> Path:
     """Two treatments with timelines, one whose run nearest the median has none."""
     walls = [(1.0, 10), (1.1, 11), (1.5, 15)]
     runs = [(treatment, drawn(*found)) for found in walls for treatment in TREATMENTS[:2]]
-    runs += [(TREATMENTS[2], record(1.1)), (TREATMENTS[2], drawn(3.0, 30)), (TREATMENTS[2], record(1.0))]
+    runs += [(TREATMENTS[2], recorded(1.1)), (TREATMENTS[2], drawn(3.0, 30)), (TREATMENTS[2], recorded(1.0))]
     return write(tmp_path / "journal.jsonl", runs)
 
 
@@ -49,7 +49,7 @@ def test_lines_are_picked_without_reading_the_others(file: Path) -> None:
 
 def test_a_pivot_needs_one_treatment_in_each_cell(tmp_path: Path) -> None:
     wish = '[[tables]]\ntitle = "t"\nrows = "threads"\nresponse = "wall"\n'
-    runs = [(t, record(t["threads"] * factor)) for t in TREATMENTS for factor in (1.0, 1.01)]
+    runs = [(t, recorded(t["threads"] * factor)) for t in TREATMENTS for factor in (1.0, 1.01)]
     for more, cells in (('columns = "lock"\n', 2), ('where = { lock = "cas" }\n', 1), ("", 0)):
         (pivot, *_) = findings(table.load(write(tmp_path / "journal.jsonl", runs, VALID + wish + more))).tables
         assert [row[0] for row in pivot.rows] == [1, 2, 4]

@@ -8,13 +8,13 @@ from scalograph.protocol.findings import TaskTrace
 from scalograph.questions.assemble import findings
 
 from ..findings.test_table import TREATMENTS, write
-from ..records import record
+from ..records import recorded
 from ..study.example import VALID
 
 
 def shot(wall_s: float, end_ns: float, workers: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
     ends = [end_ns] * len(workers)
-    return record(
+    return recorded(
         wall_s, values={"trace_start_ns": [500.0] * len(workers), "trace_end_ns": ends, "trace_worker": list(workers)}
     )
 
@@ -31,12 +31,12 @@ def test_the_run_nearest_the_median_stands_for_its_treatment(tmp_path: Path) -> 
 
 
 def test_one_worker_or_a_broken_trace_has_none(tmp_path: Path) -> None:
-    runs = [(TREATMENTS[0], shot(1.0, 1000, (0, 0))), (TREATMENTS[1], shot(1.0, 400)), (TREATMENTS[2], record())]
+    runs = [(TREATMENTS[0], shot(1.0, 1000, (0, 0))), (TREATMENTS[1], shot(1.0, 400)), (TREATMENTS[2], recorded())]
     assert found(tmp_path, runs) == []
 
 
 def test_a_failed_run_has_none(tmp_path: Path) -> None:
-    assert found(tmp_path, [(TREATMENTS[0], shot(1.0, 1000) | {"run": record(status="timeout")["run"]})]) == []
+    assert found(tmp_path, [(TREATMENTS[0], shot(1.0, 1000) | {"run": recorded(status="timeout")["run"]})]) == []
 
 
 def test_of_many_treatments_eight_are_shown_from_the_first_to_the_last(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from scalograph.protocol.findings import Trust
 from scalograph.questions.assemble import findings
 from scalograph.text import wording
 
-from ..records import record
+from ..records import recorded
 from .made import ONE_FACTOR, at, found_in, loaded
 
 Run = tuple[dict[str, Any], dict[str, Any]]
@@ -19,7 +19,7 @@ N_BLOCKS = 12
 
 def runs(n_blocks: int = N_BLOCKS) -> list[Run]:
     return [
-        ({"threads": n}, record((1 + 0.01 * (i % 3)) / n, cpus=(0, 1, 2, 3)))
+        ({"threads": n}, recorded((1 + 0.01 * (i % 3)) / n, cpus=(0, 1, 2, 3)))
         for i in range(n_blocks)
         for n in (1, 2, 4)
     ]
@@ -30,7 +30,10 @@ def changed(which: int, threads: int | None = None, **changes: Any) -> list[Run]
     made, left = runs(), which
     for index, (treatment, _) in enumerate(made):
         if left and threads in (None, treatment["threads"]):
-            made[index], left = (treatment, record(1.0 / treatment["threads"], cpus=(0, 1, 2, 3), **changes)), left - 1
+            made[index], left = (
+                (treatment, recorded(1.0 / treatment["threads"], cpus=(0, 1, 2, 3), **changes)),
+                left - 1,
+            )
     return made
 
 
@@ -45,7 +48,7 @@ def test_a_clean_study_is_believed(tmp_path: Path) -> None:
 
 
 def test_a_machine_that_drifts_from_block_to_block_is_a_doubt(tmp_path: Path) -> None:
-    slower = [(t, record((1 + 0.01 * (i // 3)) / t["threads"], cpus=(0, 1, 2, 3))) for i, (t, _) in enumerate(runs())]
+    slower = [(t, recorded((1 + 0.01 * (i // 3)) / t["threads"], cpus=(0, 1, 2, 3))) for i, (t, _) in enumerate(runs())]
     found = trust(tmp_path, slower)
     assert found.level == "doubt"
     assert "the machine drifted from block to block (p = " in found.sentence
@@ -55,10 +58,13 @@ def test_a_machine_that_drifts_from_block_to_block_is_a_doubt(tmp_path: Path) ->
     ("made", "cause"),
     [
         (changed(4, status="failed", reason="exit code 1"), "4 of 36 runs failed"),
-        (changed(18, neighbor_s=None), "for 18 of 36 runs nothing could tell whether they were disturbed"),
+        (changed(18, neighbor_s=None), "whether 18 of 36 runs were disturbed could not be checked"),
         (changed(4, neighbor_s=1.0), "4 of 36 runs were disturbed (they are left out where enough clean ones remain)"),
         (runs(1), "3 of 3 treatments have one run, which has no interval at all"),
-        ([(t, record(1.0, kind="native" if i else "degraded")) for i, (t, _) in enumerate(runs())], "something varied"),
+        (
+            [(t, recorded(1.0, kind="native" if i else "degraded")) for i, (t, _) in enumerate(runs())],
+            "something varied",
+        ),
     ],
     ids=["failed", "undecided", "disturbed", "one run", "residue"],
 )
@@ -82,7 +88,10 @@ def test_a_few_undecided_runs_are_told_and_are_not_short(tmp_path: Path) -> None
     made = [run for n in (1, 2, 4) for run in changed(5, threads=n, neighbor_s=None)]
     found = found_in(tmp_path, made, ONE_FACTOR)
     assert found.trust.level == "believe"
-    assert "none of them found disturbed, and for 15 of 108 runs nothing could tell" in found.trust.sentence
+    assert (
+        "none of them found disturbed, and whether 15 of 108 runs were disturbed could not be checked"
+        in found.trust.sentence
+    )
     assert any("are undecided, and count as clean" in text for text in found.trust.causes)
     assert (found.runs.n_short, exit_code(found)) == (0, 0)
 
@@ -100,8 +109,8 @@ def test_a_treatment_of_which_nothing_could_tell_is_a_doubt_and_says_so(tmp_path
     made = [*changed(11, threads=4, neighbor_s=None)] + [({"threads": n}, r) for n in (1, 2) for _, r in runs(14)]
     found = found_in(tmp_path, made, ONE_FACTOR)
     assert found.trust.level == "doubt"
-    assert "of 1 of 3 treatments nothing could tell" in found.trust.causes[0]
-    assert any(flag.startswith("undecided: of 11 of 12 runs") for flag in at(found, 4).flags)
+    assert "whether the runs of 1 of 3 treatments were disturbed could not be checked" in found.trust.causes[0]
+    assert any(flag.startswith("undecided: whether 11 of 12 runs") for flag in at(found, 4).flags)
     assert not any("undecided" in flag for flag in at(found, 2).flags)
 
 
@@ -111,7 +120,7 @@ def test_runs_that_ended_at_their_timeout_leave_the_faster_part(tmp_path: Path) 
 
 
 def test_a_study_that_sees_only_what_doubles_a_time_is_a_doubt(tmp_path: Path) -> None:
-    wild = [({"threads": n}, record((0.1, 0.4, 1.6)[i % 3] / n, cpus=(0, 1, 2, 3))) for i in range(6) for n in (1, 2)]
+    wild = [({"threads": n}, recorded((0.1, 0.4, 1.6)[i % 3] / n, cpus=(0, 1, 2, 3))) for i in range(6) for n in (1, 2)]
     found = trust(tmp_path, wild)
     assert found.level == "doubt"
     (told,) = [text for text in found.causes if "only effects" in text]
@@ -119,7 +128,7 @@ def test_a_study_that_sees_only_what_doubles_a_time_is_a_doubt(tmp_path: Path) -
 
 
 def test_runs_that_never_differ_measure_no_effect(tmp_path: Path) -> None:
-    same = [({"threads": n}, record(1 / n, cpus=(0, 1, 2, 3))) for _ in range(6) for n in (1, 2)]
+    same = [({"threads": n}, recorded(1 / n, cpus=(0, 1, 2, 3))) for _ in range(6) for n in (1, 2)]
     found = found_in(tmp_path, same, ONE_FACTOR)
     assert found.trust.sentence.endswith("disturbed; runs of a typical treatment do not differ at all.")
     assert found.noise and "0 %" not in wording.noise(found.noise)
@@ -169,8 +178,8 @@ def test_declared_order_is_a_doubt(tmp_path: Path) -> None:
 
 def test_many_doubts_are_counted_in_the_sentence_and_all_are_causes(tmp_path: Path) -> None:
     made = changed(18, neighbor_s=None)[:30] + changed(6, status="failed", reason="exit code 1")[:6]
-    made[0] = (made[0][0], record(1.0, kind="degraded", neighbor_s=None))
-    found = trust(tmp_path, [*made, ({"threads": 8}, record(1.0))], ONE_FACTOR.replace('"1,2,4"', '"1,2,4,8"'))
+    made[0] = (made[0][0], recorded(1.0, kind="degraded", neighbor_s=None))
+    found = trust(tmp_path, [*made, ({"threads": 8}, recorded(1.0))], ONE_FACTOR.replace('"1,2,4"', '"1,2,4,8"'))
     assert found.sentence.endswith("further causes for doubt.")
     assert found.sentence.count(", and ") == 3
 

@@ -8,7 +8,7 @@ import pytest
 from scalograph.protocol.findings import Findings
 
 from ..findings.test_table import TREATMENTS
-from ..records import record
+from ..records import recorded
 from ..study.example import VALID
 from .made import ONE_FACTOR, found_in
 
@@ -28,7 +28,7 @@ def study(tmp_path: Path, wishes: str = "") -> Findings:
         for t in TREATMENTS:
             spread = 0.10 if t["lock"] == "cas" else 0.01
             wall = 1 + spread * (block - 4.5) / 4.5
-            made.append((t, record(wall, cpus=(0, 1), values={"nice": [5.0]})))
+            made.append((t, recorded(wall, cpus=(0, 1), values={"nice": [5.0]})))
     return found_in(tmp_path, made, VALID + RESPONSES + wishes)
 
 
@@ -42,7 +42,7 @@ def effect(note: str) -> float:
 
 
 def test_the_note_says_what_the_study_says(tmp_path: Path) -> None:
-    made = [({"threads": n}, record((1 + 0.01 * (i % 3)) / n, cpus=(0, 1))) for i in range(10) for n in (1, 2, 4)]
+    made = [({"threads": n}, recorded((1 + 0.01 * (i % 3)) / n, cpus=(0, 1))) for i in range(10) for n in (1, 2, 4)]
     found = found_in(tmp_path, made, ONE_FACTOR)
     assert found.noise
     told = f"n = 10 runs: effects on wall time from {found.noise.minimum_detectable_percent:.2g} % are visible"

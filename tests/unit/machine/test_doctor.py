@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from scalograph.control.discover import discover
 from scalograph.control.quota import cpu_quota
 from scalograph.errors import HostError
-from scalograph.machine.doctor import Check, Report, examine
+from scalograph.machine.checks import Check, Report
+from scalograph.machine.doctor import examine
 from scalograph.machine.examine import disk
-from scalograph.machine.floor.kept import (
+from scalograph.machine.floor.kept_floor import (
     KeptNoise,
     keep_noise,
     noise_file,
@@ -40,9 +42,9 @@ NOISE = KeptNoise(
 
 
 def checks(root: Path, said: dict[str, Any] = NOTHING, **more: Any) -> dict[str, Check]:
-    more.setdefault("jvms", ())
+    facts = discover(root, more.pop("jvms", ()))
     more.setdefault("environ", {"PATH": "/nowhere", "HOME": str(root)})
-    report = examine(root, said, folder=root, **more)
+    report = examine(facts, said, root, folder=root, **more)
     assert len({check.name for check in report.checks}) == len(report.checks)
     for check in report.checks:
         if check.status in ("refused", "warning"):
@@ -266,7 +268,7 @@ def test_a_quota_below_the_cpus_is_a_warning(tmp_path: Path) -> None:
 def test_this_machine_in_five_seconds_and_unchanged() -> None:
     before = os.sched_getaffinity(0), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)
     start = time.monotonic()
-    report = examine(Path("/"), NOTHING, jvms=())
+    report = examine(discover(jvms=()), NOTHING)
     assert time.monotonic() - start < 5
     assert (os.sched_getaffinity(0), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)) == before
     found = {check.name: check for check in report.checks}
@@ -281,7 +283,8 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 from scalograph.machine.doctor import examine
-print(json.dumps(asdict(examine(Path("/"), {"capabilities": []}, jvms=(), environ={"PATH": "", "HOME": "/"}))))
+from scalograph.control.discover import discover
+print(json.dumps(asdict(examine(discover(jvms=()), {"capabilities": []}, environ={"PATH": "", "HOME": "/"}))))
 """
 
 

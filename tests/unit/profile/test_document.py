@@ -4,32 +4,31 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.profile.beside import profiled
+from scalograph.profile.profile_tables import profiled, tables
 from scalograph.profile.values import (
     FILE,
     MAX_BYTES,
     Profile,
     Profiled,
-    Seen,
+    RecordedTasks,
     Stack,
     Waited,
     Waits,
 )
-from scalograph.profile.words import tables
 from scalograph.protocol.findings import Findings
 from scalograph.report.cells import sheet
 
 from ..findings.made import ONE_FACTOR, found_in
-from ..records import record
+from ..records import recorded
 
 PARKS = Waits(n=30, mean_s=0.002, on=(Waited(on="java.util.concurrent.ForkJoinPool", n=30, mean_s=0.002),))
 STACKS = (Stack(frames=("a.b.C.d", "a.E.f", "G.h", "I.j"), n=150, share=0.75),)
-SEEN = Seen(n_samples=200, stacks=STACKS, parks=PARKS)
+SEEN = RecordedTasks(n_samples=200, stacks=STACKS, parks=PARKS)
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Findings:
-    return found_in(tmp_path, [({"threads": n}, record()) for n in (1, 2)], ONE_FACTOR)
+    return found_in(tmp_path, [({"threads": n}, recorded()) for n in (1, 2)], ONE_FACTOR)
 
 
 def profile(study_hash: str) -> Profile:

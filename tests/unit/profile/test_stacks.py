@@ -14,13 +14,13 @@ from scalograph.profile.stacks import (
     instant,
     stack,
 )
-from scalograph.profile.values import Seen
+from scalograph.profile.values import RecordedTasks
 
 RECORDED = Path(__file__).resolve().parents[2] / "recorded" / "jfr-print.json"
 TEXT = RECORDED.read_text(encoding="utf-8")
 
 
-def counted(first: str = "2026-11-21T00:00:00Z", last: str = "2026-11-22T00:00:00Z") -> Seen:
+def counted(first: str = "2026-11-21T00:00:00Z", last: str = "2026-11-22T00:00:00Z") -> RecordedTasks:
     counting = Counting(lambda at: instant(first) <= at <= instant(last))
     assert counting.take(events(io.StringIO(TEXT).read)) == 13
     return counting.seen()
@@ -55,7 +55,7 @@ def test_parks_by_what_was_waited_for() -> None:
 def test_what_began_before_or_after_does_not_count() -> None:
     seen = counted("2026-11-21T20:23:15Z", "2026-11-21T20:23:16.7Z")
     assert (seen.n_samples, seen.n_native, seen.parks.n) == (2, 0, 3)
-    assert counted("2026-11-21T20:24:00Z") == Seen()
+    assert counted("2026-11-21T20:24:00Z") == RecordedTasks()
 
 
 @pytest.mark.parametrize("size", [1, 7, 4096])

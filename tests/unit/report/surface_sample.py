@@ -10,14 +10,14 @@ from scalograph.protocol.findings import (
     FactorDoc,
     Findings,
     Level,
+    Part,
     ResponseDoc,
     RunsDoc,
     StudyDoc,
-    Surface,
-    SurfaceCell,
     TableDoc,
     Trust,
 )
+from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
 from scalograph.questions.surface.model import jain, shared, whole
 
 ALONE_S = 0.1
@@ -71,7 +71,7 @@ def with_surfaces(surfaces: Sequence[Surface], title: str = "processes") -> Find
         ),
         runs=RunsDoc(n_asked=10, n_done=10, n_failed=0, treatments=len(n) * len(m)),
         trust=Trust(level="believe", sentence="An example."),
-        surfaces=list(surfaces),
+        parts={"surface": Part(data=Surfaces(surfaces=list(surfaces)).model_dump(mode="json"))},
         tables=[TableDoc(id="one", title="One", columns=[Column(name="x")], rows=[[1]])],
     )  # fmt: skip
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Column, Findings, TableDoc
-from scalograph.report.axis import key, scale
 from scalograph.report.cells import Sheet, sheet
+from scalograph.text.axes import key, scale
 from scalograph.text.escape import encodable, prose, visible
 
 

@@ -4,10 +4,11 @@ from math import log10
 
 import pytest
 
-from scalograph.protocol.findings import CliffDoc, Cliffs, Findings
-from scalograph.questions.cliff.figure import cliff_marks
-from scalograph.report.axis import Factors
+from scalograph.protocol.findings import Findings, Part
+from scalograph.questions.cliff.document import CliffDoc, Cliffs
+from scalograph.questions.cliff.figure import CAPTION, figures
 from scalograph.report.payload import payload
+from scalograph.text.axes import Factors
 
 from .sample import full
 
@@ -23,29 +24,40 @@ def searched(**cliff: float) -> Findings:
         location=3.5, factor=(1.8, 2.0, 2.2), probability=0.99, gradual=0.0, **{"low": 3, "high": 4, **cliff}
     )
     one = Cliffs(factor=factor, decided=True, cliffs=[told], probability=0.99, n=17, least=1.2)
-    return found.model_copy(update={"cliffs": one})
+    return found.model_copy(update={"parts": {"cliff": Part(decided=True, data=one.model_dump(mode="json"))}})
 
 
 def test_a_band_where_it_begins_and_is_over() -> None:
     found = searched()
-    (mark,) = payload(found)["families"][0]["cliffs"]
-    assert (mark["low"], mark["high"]) == (pytest.approx(log10(3), abs=1e-4), pytest.approx(log10(4), abs=1e-4))
-    assert cliff_marks(found, "another") == []
+    (family,) = payload(found, figures(found))["families"]
+    (mark,) = family["shapes"]
+    assert (mark["x0"], mark["x1"]) == (pytest.approx(log10(3), abs=1e-4), pytest.approx(log10(4), abs=1e-4))
+    assert (mark["type"], mark["yref"]) == ("rect", "paper")
+    assert all(measure["key"][-1] == CAPTION for measure in family["measures"])
+
+
+def test_only_curves_along_the_factor_that_was_searched_have_it() -> None:
+    found = searched()
+    data = found.parts["cliff"].data
+    assert data is not None
+    data["factor"] = "another"
+    assert all(family["shapes"] == [] for family in payload(found, figures(found))["families"])
 
 
 def test_without_a_search_there_is_no_band() -> None:
-    assert all(family["cliffs"] == [] for family in payload(sample())["families"])
+    assert figures(sample()) == []
+    assert all(family["shapes"] == [] for family in payload(sample())["families"])
 
 
 def test_a_band_without_a_place_is_left_out() -> None:
-    found = searched(low=0)
-    assert cliff_marks(found, found.curves[0].factor) == []
+    (overlay,) = figures(searched(low=0))
+    assert (overlay.shapes, overlay.caption) == ([], "")
 
 
 def test_the_axis_is_of_ratios_and_of_measured_levels() -> None:
     found = searched()
     factor = found.curves[0].factor
-    axis = Factors(found)[factor].axis()
+    axis = Factors(found, [factor])[factor].axis()
     assert axis["scale"] == "log" and axis["labels"] == ["1", "2", "8", "512"]
     some = [curve.model_copy(update={"points": curve.points[:3]}) for curve in found.curves]
-    assert Factors(found.model_copy(update={"curves": some}))[factor].axis()["labels"] == ["1", "2", "8"]
+    assert Factors(found.model_copy(update={"curves": some}), [factor])[factor].axis()["labels"] == ["1", "2", "8"]

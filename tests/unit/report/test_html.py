@@ -56,7 +56,7 @@ def unpacked(html: str) -> dict[str, Any]:
 
 
 def test_a_whole_study_is_under_3_mb(sample: ModuleType, tmp_path: Path) -> None:
-    write(sample.full(), tmp_path / "report.html")
+    write(sample.full(), [], tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 3 * MB
 
 
@@ -90,12 +90,12 @@ def test_a_disk_that_refuses_is_said_and_a_report_is_replaced_as_a_whole(sample:
     path = tmp_path / "report.html"
     path.mkdir()
     with pytest.raises(HostError, match=r"report\.html: cannot be written"):
-        write(sample.bare(), path)
+        write(sample.bare(), [], path)
     other = tmp_path / "other.html"
     other.write_text("kept", encoding="utf-8")
     path.rmdir()
     path.symlink_to(other)
-    write(sample.bare(), path)
+    write(sample.bare(), [], path)
     assert other.read_text(encoding="utf-8") == "kept"
     assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []
 
@@ -222,18 +222,21 @@ def test_broken_timelines_are_passed_over(sample: ModuleType) -> None:
     breaks: list[dict[str, Any]] = [{}, {**good.timeline, "busy_ns": [[1]]}, {**good.timeline, "bin_ns": 0}]
     breaks += [{**good.timeline, "waiting_ns": ["x"]}, {**good.timeline, "cpus": None}]
     findings.timelines += [good.model_copy(update={"timeline": broken}) for broken in breaks]
-    assert len(payload(findings)["timelines"]) == 1
+    (timelines,) = payload(findings)["after"]
+    assert len(timelines.views) == 1
 
 
 def test_a_timeline_without_task_list_is_drawn(sample: ModuleType) -> None:
     findings: Findings = sample.small()
     findings.timelines[0].timeline["tasks"] = None
-    assert payload(findings)["timelines"][0]["tasks"] == []
+    (timelines,) = payload(findings)["after"]
+    (plot,) = timelines.views[0].plots
+    assert [details.summary for details in plot.details] == ["This timeline as a table"]
 
 
 def test_the_vendored_library_is_the_one_that_its_readme_names() -> None:
     readme = (ROOM / "vendor" / "README.md").read_text(encoding="utf-8")
-    library = (ROOM / "vendor" / "plotly-cartesian.min.js").read_bytes()
+    library = gzip.decompress((ROOM / "vendor" / "plotly-cartesian.min.js.gz").read_bytes())
     assert hashlib.sha256(library).hexdigest() in readme
     assert (ROOM / "vendor" / "LICENSE.plotly").read_text(encoding="utf-8").startswith("MIT License")
 

@@ -1,4 +1,4 @@
-"""Surfaces in the page's data: what is drawn, what is told, and how large it gets."""
+"""Surfaces as they are drawn: what is drawn, what is told, and how large it gets."""
 
 import importlib.util
 from pathlib import Path
@@ -6,8 +6,8 @@ from types import ModuleType
 
 import pytest
 
+from scalograph.questions.surface.figure import figures
 from scalograph.report.html import page, write
-from scalograph.report.payload import payload
 
 
 @pytest.fixture(scope="module")
@@ -21,30 +21,46 @@ def sample() -> ModuleType:
 
 
 def test_a_surface_is_drawn_in_one_unit_and_a_hole_stays_one(sample: ModuleType) -> None:
-    (one,) = payload(sample.two_cpus())["surfaces"]
-    assert one["unit"] == "ms"
-    assert one["z"][0][0] == 100.0
-    assert one["z"][-1][-1] is None
-    assert one["told"][-1][-1] == []
+    (one,) = figures(sample.two_cpus())
+    assert one.unit == "ms"
+    for plot in one.views[0].plots:
+        z, text = plot.data[0]["z"], plot.data[0]["text"]
+        assert z[0][0] == 100.0
+        assert z[-1][-1] is None
+        assert text[-1][-1] == ""
 
 
 def test_under_the_pointer_stands_the_evidence(sample: ModuleType) -> None:
-    (one,) = payload(sample.two_cpus())["surfaces"]
-    assert one["told"][1][2] == [
+    (one,) = figures(sample.two_cpus())
+    assert one.views[0].plots[0].data[0]["text"][1][2].split("<br>") == [
         "processes: 3, CPUs: 2", "173.2 [171.5, 174.9] ms", "expected 150 ms", "over expected 1.155 [1.143, 1.166]",
         "fairness of finish times 0.9992 [0.9982, 1.0002]", "CPUs busy: 100 %, 100 %", "longer than the CPUs need",
     ]  # fmt: skip
 
 
+def test_the_ridge_and_the_cells_with_a_cpu_for_each_worker_are_marked(sample: ModuleType) -> None:
+    flat, lines = figures(sample.two_cpus())[0].views[0].plots
+    assert list(zip(flat.data[1]["x"], flat.data[1]["y"], strict=True)) == [(0, 0), (1, 1)]
+    assert flat.layout["shapes"][0]["path"] == "M-0.5,-0.5L0.5,-0.5L0.5,0.5L1.5,0.5L1.5,1.5L-0.5,1.5Z"
+    assert [shape["type"] for shape in lines.layout["shapes"]] == ["path", "line"]
+
+
+def test_the_numbers_stand_in_a_table_too(sample: ModuleType) -> None:
+    ((table,),) = [details.tables for details in figures(sample.two_cpus())[0].views[0].details]
+    assert table.head == ["processes", "CPUs 1", "CPUs 2"] and len(table.rows) == 11
+    assert table.rows[-1][-1] == "\N{EN DASH}"
+
+
 def test_a_single_row_is_a_curve_and_no_surface(sample: ModuleType) -> None:
-    assert payload(sample.with_surfaces([sample.surface([1, 2, 3, 4], [1])]))["surfaces"] == []
+    assert figures(sample.with_surfaces([sample.surface([1, 2, 3, 4], [1])])) == []
 
 
 def test_surfaces_of_a_large_machine_fit(sample: ModuleType, tmp_path: Path) -> None:
     found = sample.with_surfaces([sample.surface(range(1, 25), range(1, 257), {"options": str(i)}) for i in range(4)])
-    write(found, tmp_path / "report.html")
+    write(found, figures(found), tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
 
 
 def test_titles_of_a_surface_enter_as_text(sample: ModuleType) -> None:
-    assert sample.HOSTILE not in page(sample.hostile())
+    assert sample.HOSTILE not in page(sample.hostile(), figures(sample.hostile()))
+    assert sample.HOSTILE not in figures(sample.hostile())[0].views[0].plots[0].data[0]["text"][0][0]

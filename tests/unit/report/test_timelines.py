@@ -1,16 +1,13 @@
-"""Timelines as the page gets them: also those of runs whose switches were too many to record."""
+"""Timelines as they are drawn: also those of runs whose switches were too many to record."""
 
 from types import ModuleType
 from typing import Any
 
+from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Degraded, Findings, TimelineDoc
-from scalograph.report.axis import Factors
-from scalograph.report.timelines import (
-    drawable,
-    in_words,
-    timelines,
-    untimed,
-)
+from scalograph.report.timeline_bins import drawable, in_words
+from scalograph.report.timeline_figure import figures, untimed
+from scalograph.text.axes import Factors
 
 TREE: dict[str, Any] = {
     "source": "cpu.stat", "bin_ns": 1000, "cpus": [], "busy_ns": [], "waiting_ns": None, "tasks": [],
@@ -18,16 +15,38 @@ TREE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def only(findings: Findings, timeline: dict[str, Any]) -> list[dict[str, Any]]:
+def only(findings: Findings, timeline: dict[str, Any]) -> Plot:
     findings.timelines = [TimelineDoc(run="r1", treatment={"threads": 8}, timeline=timeline)]
-    return timelines(findings, Factors(findings))
+    ((view,),) = [figure.views for figure in figures(findings, Factors(findings))]
+    (plot,) = view.plots
+    return plot
 
 
 def test_a_run_with_too_many_switches_is_drawn_as_a_whole(sample: ModuleType) -> None:
-    (found,) = only(sample.small(), TREE)
-    assert found["cpus"] == ["all"] and found["busy"] == [[50, 200, 150]] and found["waiting"] == []
-    assert found["words"].startswith("On average 1.33 tasks are on a CPU; for 33 % of the time about one or none.")
-    assert found["words"].endswith("too many switches to record each.")
+    plot = only(sample.small(), TREE)
+    (band,) = plot.data
+    assert band["y"] == [50, 200, 150, 150] and "CPU all busy" in band["hovertemplate"]
+    assert "yaxis2" not in plot.layout
+    assert plot.note.startswith("On average 1.33 tasks are on a CPU; for 33 % of the time about one or none.")
+    assert plot.note.endswith("too many switches to record each. The tasks of this run were not recorded.")
+
+
+def test_bands_stack_and_the_tasks_that_waited_stand_above(sample: ModuleType) -> None:
+    busy = [[1000, 500, 0], [0, 1000, 250]]
+    plot = only(sample.small(), {**TREE, "cpus": [0, 1], "busy_ns": busy, "waiting_ns": [0, 3000, 0]})
+    first, second, waiting = plot.data
+    assert (first["y"], second["y"]) == ([100, 50, 0, 0], [0, 100, 25, 25])
+    assert first["stackgroup"] == second["stackgroup"] and first["dx"] == 1
+    assert (waiting["y"], waiting["yaxis"]) == ([0, 3, 0, 0], "y2")
+    (table,) = plot.details[0].tables
+    assert table.head[1:] == ["on a CPU", "CPU 0 (%)", "CPU 1 (%)", "waiting"]
+    assert table.rows[1] == ["1", "1.5", "50", "100", "3"]
+
+
+def test_many_cpus_are_a_map(sample: ModuleType) -> None:
+    rows = [[10 * cpu, 1000] for cpu in range(12)]
+    plot = only(sample.small(), {**TREE, "cpus": list(range(12)), "busy_ns": rows, "waiting_ns": [0, 0]})
+    assert plot.data[0]["type"] == "heatmap" and plot.data[0]["z"][11] == [11, 100]
 
 
 def test_what_disagrees_is_not_drawn() -> None:

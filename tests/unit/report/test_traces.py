@@ -1,13 +1,14 @@
-"""Traces of subtasks in the page's data."""
+"""Traces of subtasks as they are drawn."""
 
 from typing import Any
 
 import pytest
 
+from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Findings, TaskTrace
 from scalograph.report.html import page
-from scalograph.report.payload import payload
-from scalograph.report.traces import busy, in_words
+from scalograph.report.trace_figure import busy, figures, in_words
+from scalograph.text.axes import Factors
 
 from . import even_sample as sample
 
@@ -20,18 +21,28 @@ def with_trace(**changes: Any) -> Findings:
     return found
 
 
+def plots(findings: Findings) -> list[Plot]:
+    return [plot for figure in figures(findings, Factors(findings)) for plot in figure.views[0].plots]
+
+
+def rows(plot: Plot) -> list[list[str]]:
+    return plot.details[0].tables[0].rows
+
+
 def test_bars_stand_on_the_row_of_their_worker() -> None:
-    (one,) = payload(with_trace())["traces"]
-    assert (one["title"], one["workers"], one["row"]) == ("workers: 2", ["0", "3"], [0, 1, 0])
-    assert (one["start"], one["length"], one["end"]) == ([0, 1, 6], [5, 9, 3], 10)
-    assert one["busy"] == [80, 90]
+    (one,) = plots(with_trace())
+    (bars,) = one.data
+    assert (one.title, one.layout["yaxis"]["ticktext"], bars["y"]) == ("workers: 2", ["0", "3"], [0, 1, 0])
+    assert (bars["base"], bars["x"], one.reach) == ([0, 1, 6], [5, 9, 3], 10)
+    assert bars["marker"]["color"] == ["line-0", "line-0", "line-0~0.6"]
+    assert bars["hovertext"][2].startswith("worker 0, its subtask 2: 3 ")
+    assert rows(one) == [["0", "2", "80"], ["3", "1", "90"]]
 
 
 def test_the_words_count_subtasks_workers_and_the_time_they_were_busy() -> None:
-    (one,) = payload(with_trace())["traces"]
-    assert one["words"].startswith(
-        "3 subtasks of 5.67 \N{MICRO SIGN}s on average by 2 workers, who were busy for 85 % of"
-    )
+    (one,) = plots(with_trace())
+    assert one.note.startswith("3 subtasks of 5.67 \N{MICRO SIGN}s on average by 2 workers, who were busy for 85 % of")
+    assert one.note in one.label
 
 
 def test_a_trace_that_was_cut_says_so() -> None:
@@ -45,18 +56,18 @@ def test_time_that_two_subtasks_of_a_worker_share_counts_once() -> None:
 
 
 def test_a_shot_without_length_is_no_error() -> None:
-    (one,) = payload(with_trace(start_us=[0], end_us=[0], worker=[0]))["traces"]
-    assert one["busy"] == [0]
+    (one,) = plots(with_trace(start_us=[0], end_us=[0], worker=[0]))
+    assert rows(one) == [["0", "1", "0"]]
 
 
 @pytest.mark.parametrize("changes", [{"worker": [0, 1]}, {"end_us": [5, 0, 9]}, {"start_us": [-1, 1, 6]}])
 def test_lists_that_disagree_are_not_drawn(changes: dict[str, Any]) -> None:
-    assert payload(with_trace(**changes))["traces"] == []
+    assert plots(with_trace(**changes)) == []
 
 
 def test_a_trace_alone_has_its_place_in_the_page() -> None:
     found = with_trace()
-    found.break_even = None
-    assert 'id="traces"' in page(found)
+    found.parts.clear()
+    assert 'id="drawn"' in page(found)
     found.traces = []
-    assert 'id="traces"' not in page(found)
+    assert 'id="drawn"' not in page(found)

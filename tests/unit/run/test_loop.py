@@ -14,13 +14,15 @@ from scalograph.design.replay import replay, seconds_per_block, timed_runs
 from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.journal import Journal
+from scalograph.protocol.record import Record
 from scalograph.run import loop
+from scalograph.run.interrupts import note
 from scalograph.run.loop import Budget, Loop, run_study
 from scalograph.run.quiet_gate import Passage
 from scalograph.study.load import parse
 from scalograph.verdict.judge import Judgment
 
-from ..records import record
+from ..records import record, recorded
 from ..study.example import VALID
 
 
@@ -54,7 +56,7 @@ class FakeHost:
         self.measured: list[str] = []
         self.stop_after, self.error, self.disturbed = stop_after, error, disturbed
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         if len(self.measured) >= self.stop_after and self.error:
             raise self.error
         self.measured.append(run.run)
@@ -192,7 +194,7 @@ def run_event(name: str, block: int = 0, **more: Any) -> dict[str, Any]:
         "treatment": first,
         "replicate": 0,
         "warmup": False,
-        "record": record(),
+        "record": recorded(),
         **more,
     }
 
@@ -262,8 +264,8 @@ class FakeGate:
         assert not interrupted()
         return self.passages.pop(0) if self.passages else Passage(True)
 
-    def told(self, record: Mapping[str, Any]) -> None:
-        assert record["run"]["status"]
+    def told(self, record: Record) -> None:
+        assert record.run.status
 
 
 def gated(file: Path, host: FakeHost, gate: FakeGate, stop: bool = False) -> str:
@@ -380,8 +382,8 @@ def test_a_record_too_large_for_a_line_is_a_failed_run_for_everybody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Large(FakeHost):
-        def measure(self, run: Run) -> Mapping[str, Any]:
-            return {**record(neighbor_s=0.5), "values": ["x" * 9000]}
+        def measure(self, run: Run) -> Record:
+            return record(neighbor_s=0.5, values={"x": [0.5] * 9000})
 
     monkeypatch.setattr(journal, "MAX_LINE_BYTES", 9000)
     file, told = tmp_path / "journal.jsonl", Large()
@@ -394,7 +396,7 @@ def test_a_record_too_large_for_a_line_is_a_failed_run_for_everybody(
 
 def test_a_run_that_fails_while_we_are_stopped_has_not_happened(tmp_path: Path) -> None:
     class Stopped(FakeHost):
-        def measure(self, run: Run) -> Mapping[str, Any]:
+        def measure(self, run: Run) -> Record:
             signal.raise_signal(signal.SIGTERM)
             return record(status="failed", reason="prepare failed: sh: exit code 143")
 
@@ -405,9 +407,28 @@ def test_a_run_that_fails_while_we_are_stopped_has_not_happened(tmp_path: Path) 
 
 def test_an_interrupted_record_is_no_run(tmp_path: Path) -> None:
     class Interrupted(FakeHost):
-        def measure(self, run: Run) -> Mapping[str, Any]:
+        def measure(self, run: Run) -> Record:
             return record(status="interrupted")
 
     file = tmp_path / "journal.jsonl"
     assert run_once(file, Interrupted(), GridPlanner(small())) == "interrupted"
     assert [event["event"] for event in journal.read(file)] == ["study", "ask", "end"]
+
+
+class HeardByProbe(FakeHost):
+    """A signal comes while a probe is at work, which hears it in our place and passes it on."""
+
+    def measure(self, run: Run) -> Record:
+        if len(self.measured) == 2:
+            note(signal.SIGTERM)
+            raise KeyboardInterrupt
+        return super().measure(run)
+
+
+def test_a_signal_that_a_probe_has_heard_is_told_as_what_ended_the_runs(tmp_path: Path) -> None:
+    book = started(tmp_path / "journal.jsonl")
+    assert run_study(GridPlanner(small()), Loop(HeardByProbe(), book, Told()), Budget(None)) == (
+        "interrupted",
+        signal.SIGTERM,
+    )
+    book.close()

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from scalograph.control.quiet import LOOK_S, Look, look
+from scalograph.protocol.record import Record
 from scalograph.run.quiet_gate import HOLDS_S, QuietGate
+
+from ..records import record
 
 QUIET, BUSY = Look({0: 0.01, 1: 0.04}), Look({0: 0.02, 1: 0.5})
 
@@ -93,9 +95,9 @@ def test_where_it_would_wait_each_block_of_a_busy_machine_is_looked_at() -> None
     assert gate.pass_(1, never).quiet and not world.looks[1:]
 
 
-def ran(busy_ns: int | None, wall_ns: int = 200_000_000) -> dict[str, Any]:
+def ran(busy_ns: int | None, wall_ns: int = 200_000_000) -> Record:
     figures = {"wall_outer_ns": wall_ns, "machine_busy_ns": busy_ns, "cpu_ns": 100_000_000, "observer_ns": 1_000_000}
-    return {"run": figures}
+    return record().with_figures(**figures)
 
 
 @pytest.mark.parametrize(("busy_ns", "looked"), [(110_000_000, False), (130_000_000, True), (None, True)])

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -11,13 +12,15 @@ from typing import Any
 import pytest
 
 from scalograph.design.planner import Run
-from scalograph.errors import HostError, ProtocolError, StudyError
+from scalograph.errors import HostError, ProtocolError, StudyError, Terminated
 from scalograph.findings import table
 from scalograph.protocol import journal, results
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
+from scalograph.protocol.record import Record
 from scalograph.protocol.results import Results
-from scalograph.run import session
-from scalograph.run.session import Conducted, Plan
+from scalograph.run.begin import begin
+from scalograph.run.plan import Plan, plan
+from scalograph.run.session import Session, run_session, run_unkept
 from scalograph.study.declare import declare, declare_shipped
 from scalograph.verdict.judge import Judgment
 
@@ -51,7 +54,7 @@ class Quiet:
 
     def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None: ...
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         """As a host: every run is clean."""
         return record()
 
@@ -62,18 +65,18 @@ def planned(
     folder.mkdir(exist_ok=True)
     file = folder / "study.toml"
     file.write_text(STUDY.format(command=command, levels=levels, runs=runs) + more)
-    return session.plan(declare(file), HOST.model_copy(update=facts))
+    return plan(declare(file), HOST.model_copy(update=facts))
 
 
-def run(plan: Plan, made: Results, accepted: list[str] | None = None) -> Conducted:
-    return session.conduct(plan, made, Quiet(), "probe", lambda n, planner: nullcontext(Quiet()), accepted)
+def run(planned: Plan, made: Results, accepted: list[str] | None = None) -> Session:
+    return run_session(planned, made, Quiet(), "probe", lambda n, planner: nullcontext(Quiet()), accepted)
 
 
 @pytest.fixture
 def made(tmp_path: Path) -> Results:
     """Results of the plan as it is."""
     plan = planned(tmp_path / "study")
-    made = session.begin(plan, tmp_path / "results")
+    made = begin(plan, tmp_path / "results")
     assert run(plan, made).reason == "complete"
     return made
 
@@ -108,7 +111,7 @@ def test_factors_in_another_order_make_other_treatments(tmp_path: Path) -> None:
         plans.append(
             planned(tmp_path / "study", '["true", "{n}", "{a}", "{b}"]', more="".join(factors[n] for n in order))
         )
-    made = session.begin(plans[0], tmp_path / "results")
+    made = begin(plans[0], tmp_path / "results")
     run(plans[0], made)
     with pytest.raises(StudyError, match=r"resume: treatments: now 2, not the same or in another order"):
         run(plans[1], made, [])
@@ -117,25 +120,25 @@ def test_factors_in_another_order_make_other_treatments(tmp_path: Path) -> None:
 def test_a_design_that_no_line_holds_is_refused(tmp_path: Path, made: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "MAX_LINE_BYTES", 500)
     with pytest.raises(StudyError, match=r"factors: 2 treatments, \d+ bytes, at most 500"):
-        run(planned(tmp_path / "study"), session.begin(planned(tmp_path / "study"), tmp_path / "other"))
+        run(planned(tmp_path / "study"), begin(planned(tmp_path / "study"), tmp_path / "other"))
 
 
 def test_a_start_that_failed_at_its_first_line_may_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(journal, "MAX_LINE_BYTES", 500)
         with pytest.raises(StudyError):
-            run(planned(tmp_path / "study"), session.begin(planned(tmp_path / "study"), tmp_path / "results"))
+            run(planned(tmp_path / "study"), begin(planned(tmp_path / "study"), tmp_path / "results"))
     with pytest.raises(StudyError, match="no journal"):
         results.latest("small", tmp_path / "results")
     corrected = planned(tmp_path / "study", levels='"1"')
-    assert run(corrected, session.begin(corrected, tmp_path / "results")).reason == "complete"
+    assert run(corrected, begin(corrected, tmp_path / "results")).reason == "complete"
     with pytest.raises(StudyError, match=r"journal\.jsonl: exists"):
-        session.begin(corrected, tmp_path / "results")
+        begin(corrected, tmp_path / "results")
 
 
 def test_a_record_that_a_planner_cannot_read_is_a_protocol_error(tmp_path: Path, made: Results) -> None:
     lines = [json.loads(line) for line in made.journal.read_text().splitlines()]
-    next(line for line in lines if line["event"] == "run")["record"].pop("copies")
+    next(line for line in lines if line["event"] == "run")["record"].pop("run")
     made.journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(ProtocolError, match=r"a broken `run` event"):
         run(planned(tmp_path / "study"), made, [])
@@ -150,8 +153,8 @@ def test_other_treatments_are_never_accepted(tmp_path: Path, made: Results, leve
 
 def test_the_other_form_is_accepted_by_name_like_any_other_difference(tmp_path: Path) -> None:
     planned(tmp_path / "study", more="[quick]\nprotocol = { runs = 1 }\n")
-    full, quick = (session.plan(declare(tmp_path / "study" / "study.toml", quick), HOST) for quick in (False, True))
-    made = session.begin(quick, tmp_path / "results")
+    full, quick = (plan(declare(tmp_path / "study" / "study.toml", quick), HOST) for quick in (False, True))
+    made = begin(quick, tmp_path / "results")
     run(quick, made)
     assert run(full, made, ["study_hash"]).reason == "complete"
 
@@ -161,8 +164,8 @@ def test_the_quick_form_is_not_resumed_as_the_whole_nor_the_other_way(
     tmp_path: Path, first: bool, then: bool, fix: str
 ) -> None:
     planned(tmp_path / "study", more="[quick]\nprotocol = { runs = 1 }\n")
-    full, quick = (session.plan(declare(tmp_path / "study" / "study.toml", quick), HOST) for quick in (False, True))
-    made = session.begin(quick if first else full, tmp_path / "results")
+    full, quick = (plan(declare(tmp_path / "study" / "study.toml", quick), HOST) for quick in (False, True))
+    made = begin(quick if first else full, tmp_path / "results")
     run(quick if first else full, made)
     said = f"resume: one is the study in full, the other its quick form, expected the same form; {fix}$"
     with pytest.raises(StudyError, match=said):
@@ -188,7 +191,7 @@ def test_only_jvms_that_treatments_use_are_compared(tmp_path: Path) -> None:
         return planned(tmp_path / "study", '["{java}", "{n}"]', **facts)
 
     plan = java()
-    made = session.begin(plan, tmp_path / "results")
+    made = begin(plan, tmp_path / "results")
     run(plan, made)
     assert events(made, "study")[0]["uses"] == {"jvms": {"17": "17.0.1+2"}, "program": None}
     run(java(jvms=HOST.jvms[:1]), made, [])
@@ -224,7 +227,7 @@ def test_a_program_on_path_is_known_by_its_content(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("PATH", str(tool.parent))
     monkeypatch.setenv("HOME", str(tmp_path))
     plan = planned(tmp_path / "study", '["tool", "{n}"]')
-    made = session.begin(plan, tmp_path / "results")
+    made = begin(plan, tmp_path / "results")
     run(plan, made)
     known = events(made, "study")[0]["uses"]["program"]
     assert (known["path"], known["bytes"]) == ("~/bin/tool", 10)
@@ -282,7 +285,7 @@ def test_published_figures_are_looked_at_before_the_folder_is_made(tmp_path: Pat
         (tmp_path / name).write_text("n,wall\n")
     plan = planned(tmp_path / "study", more=PUBLISHED.replace("FILE", file))
     with pytest.raises(StudyError, match=said):
-        session.begin(plan, tmp_path / "results")
+        begin(plan, tmp_path / "results")
     assert not (tmp_path / "results").exists()
 
 
@@ -291,7 +294,7 @@ def test_results_may_lie_in_the_folder_of_the_study(tmp_path: Path) -> None:
     (tmp_path / "study/paper.csv").write_text("n,wall\n1,2\n")
     plan = planned(tmp_path / "study", more=PUBLISHED.replace("FILE", "paper.csv"))
     before = plan.declared.file.read_text()
-    made = session.begin(plan, tmp_path / "study")
+    made = begin(plan, tmp_path / "study")
     assert made.study.read_text() == before and made.design.exists()
     assert (tmp_path / "study/paper.csv").read_text() == "n,wall\n1,2\n"
 
@@ -302,7 +305,7 @@ def test_a_planted_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     for name in ("study.toml", "design.jsonl", "design.jsonl.part"):
         (tmp_path / "results" / name).symlink_to(victim)
-    made = session.begin(planned(tmp_path / "study"), tmp_path / "results")
+    made = begin(planned(tmp_path / "study"), tmp_path / "results")
     assert victim.read_text() == "precious"
     assert not made.study.is_symlink() and not made.design.is_symlink()
 
@@ -315,19 +318,43 @@ def test_files_of_somebody_elses_are_never_replaced(tmp_path: Path, name: str) -
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / name).write_text("precious")
     with pytest.raises(StudyError, match=rf"mine: holds a {name} of its own, .*; choose another -o$"):
-        session.begin(plan, tmp_path / "mine")
+        begin(plan, tmp_path / "mine")
     assert [file.read_text() for file in (tmp_path / "mine").iterdir()] == ["precious"]
 
 
 def test_a_start_that_came_to_nothing_is_repeated_in_its_folder(tmp_path: Path) -> None:
     plan = planned(tmp_path / "study")
-    assert session.begin(plan, tmp_path / "results") == session.begin(plan, tmp_path / "results")
+    assert begin(plan, tmp_path / "results") == begin(plan, tmp_path / "results")
 
 
 def test_what_goes_on_is_the_file_that_was_given_and_not_its_copy(tmp_path: Path, made: Results) -> None:
     given, folder = tmp_path / "study/study.toml", made.folder
     with pytest.raises(StudyError, match=rf"go on with: scalograph run {given} --resume -o {folder}$"):
-        session.begin(planned(tmp_path / "study"), folder)
-    ships = session.plan(declare_shipped("thread-scaling", quick=True), HOST)
+        begin(planned(tmp_path / "study"), folder)
+    ships = plan(declare_shipped("thread-scaling", quick=True), HOST)
     with pytest.raises(StudyError, match=rf"go on with: scalograph study thread-scaling --resume -o {folder}$"):
-        session.begin(ships, folder)
+        begin(ships, folder)
+
+
+def test_what_is_not_kept_comes_back_in_order_and_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned(tmp_path / "study")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    finished = run_unkept(plan, Quiet())
+    assert [(each.run.run, each.verdict) for each in finished] == [
+        (run.run, "clean") for run in plan.runs.planned_runs()
+    ]
+    assert all(each.record == record() for each in finished)
+    assert not [*(tmp_path / "here").iterdir()]
+
+
+def test_a_signal_ends_what_is_not_kept_as_it_means(tmp_path: Path) -> None:
+    class Signaled(Quiet):
+        def measure(self, run: Run) -> Any:
+            signal.raise_signal(signal.SIGTERM)
+            return record()
+
+    with pytest.raises(Terminated):
+        run_unkept(planned(tmp_path / "study"), Signaled())

@@ -2,12 +2,16 @@ from typing import Any
 
 import pytest
 
-from scalograph.verdict.judge import Asked, judge
+from scalograph.verdict.judge import Asked, Judgment, judge
 from scalograph.verdict.saturation import n_cpus
 
-from ..records import record
+from ..records import read, recorded
 
 FOUR = (0, 1, 2, 3)
+
+
+def verdict_on(found: dict[str, Any], asked: Asked | None = None) -> Judgment:
+    return judge(read(found), asked)
 
 
 def busy(seconds: float, found: dict[str, Any]) -> dict[str, Any]:
@@ -18,42 +22,45 @@ def busy(seconds: float, found: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("found", "verdict"),
     [
-        (record(), "clean"),
-        (record(cpu_s=0.98, neighbor_s=0.0199), "clean"),
-        (record(cpu_s=0.98, neighbor_s=0.02), "contaminated"),
-        (record(neighbor_s=0.03, cpus=FOUR), "contaminated"),  # one thread: the other CPUs do not make it less
-        (record(cpu_s=4.0, neighbor_s=0.03, cpus=FOUR), "clean"),  # 0.7 % of what four threads wanted
-        (record(cpu_s=0.002, neighbor_s=0.001), "clean"),  # it slept: a third of what it wanted, and 0.1 % of its time
-        (record(steal_s=0.01), "clean"),  # it may be two ticks: less than 2 % all the same
-        (record(steal_s=0.02), "undecided"),  # it may be three
-        (record(wall_s=0.2, cpu_s=0.2, steal_s=0.01), "undecided"),
-        (record(steal_s=0.03), "contaminated"),
-        (record(neighbor_s=None), "undecided"),
-        (record(1.0, 1.2), "impossible"),
-        (record(1.0, 1.2, cpus=(0, 1)), "clean"),
-        (record(status="timeout", reason="still running"), "failed"),
-        (record(0.001, 0.02), "clean"),  # CPU time is counted in ticks: a short run may show two too many
-        (record(0.0, 0.0), "clean"),
-        (record(0.0, 1.0), "impossible"),
+        (recorded(), "clean"),
+        (recorded(cpu_s=0.98, neighbor_s=0.0199), "clean"),
+        (recorded(cpu_s=0.98, neighbor_s=0.02), "contaminated"),
+        (recorded(neighbor_s=0.03, cpus=FOUR), "contaminated"),  # one thread: the other CPUs do not make it less
+        (recorded(cpu_s=4.0, neighbor_s=0.03, cpus=FOUR), "clean"),  # 0.7 % of what four threads wanted
+        (
+            recorded(cpu_s=0.002, neighbor_s=0.001),
+            "clean",
+        ),  # it slept: a third of what it wanted, 0.1 % of its time
+        (recorded(steal_s=0.01), "clean"),  # it may be two ticks: less than 2 % all the same
+        (recorded(steal_s=0.02), "undecided"),  # it may be three
+        (recorded(wall_s=0.2, cpu_s=0.2, steal_s=0.01), "undecided"),
+        (recorded(steal_s=0.03), "contaminated"),
+        (recorded(neighbor_s=None), "undecided"),
+        (recorded(1.0, 1.2), "impossible"),
+        (recorded(1.0, 1.2, cpus=(0, 1)), "clean"),
+        (recorded(status="timeout", reason="still running"), "failed"),
+        (recorded(0.001, 0.02), "clean"),  # CPU time is counted in ticks: a short run may show two too many
+        (recorded(0.0, 0.0), "clean"),
+        (recorded(0.0, 1.0), "impossible"),
     ],
 )
 def test_verdicts(found: dict[str, Any], verdict: str) -> None:
-    assert judge(found).verdict == verdict
+    assert verdict_on(found).verdict == verdict
 
 
 def test_each_cause_has_its_amount_and_words() -> None:
-    causes = judge(record(cpu_s=0.75, neighbor_s=0.25, steal_s=0.25)).causes
-    assert [(c["cause"], c["amount"]) for c in causes] == [("neighbor", 0.25), ("steal", 0.25)]
-    assert causes[0]["text"] == "preempted by someone else for 25.0 % of the CPU time that it wanted"
+    causes = verdict_on(recorded(cpu_s=0.75, neighbor_s=0.25, steal_s=0.25)).causes
+    assert [(c.cause, c.amount) for c in causes] == [("neighbor", 0.25), ("steal", 0.25)]
+    assert causes[0].text == "preempted by someone else for 25.0 % of the CPU time that it wanted"
 
 
 @pytest.mark.parametrize(("worst_s", "verdict"), [(0.01, "clean"), (0.03, "contaminated")])
 def test_steal_of_one_cpu_holds_up_the_rest(worst_s: float, verdict: str) -> None:
-    found = record(cpu_s=4.0, steal_s=worst_s, cpus=FOUR)  # less than 1 % of what four threads wanted
+    found = recorded(cpu_s=4.0, steal_s=worst_s, cpus=FOUR)  # less than 1 % of what four threads wanted
     found["run"]["worst_steal_ns"] = int(worst_s * 1e9)
-    judged = judge(found)
+    judged = verdict_on(found)
     assert judged.verdict == verdict
-    assert [c["unit"] for c in judged.causes] == (["of time"] if verdict == "contaminated" else [])
+    assert [c.unit for c in judged.causes] == (["of time"] if verdict == "contaminated" else [])
 
 
 @pytest.mark.parametrize(
@@ -67,65 +74,65 @@ def test_steal_of_one_cpu_holds_up_the_rest(worst_s: float, verdict: str) -> Non
     ],
 )
 def test_a_neighbor_that_preempts_nobody_keeps_out(busy_s: float, cpu_s: float, wait_s: float, verdict: str) -> None:
-    found = busy(busy_s, record(3.0, cpu_s, cpus=(0, 1)))
+    found = busy(busy_s, recorded(3.0, cpu_s, cpus=(0, 1)))
     found["run"]["wait_ns"] = round(wait_s * 1e9)
-    judged = judge(found)
+    judged = verdict_on(found)
     assert judged.verdict == verdict
-    assert [c["cause"] for c in judged.causes] == ([] if verdict == "clean" else ["neighbor"])
+    assert [c.cause for c in judged.causes] == ([] if verdict == "clean" else ["neighbor"])
     found["run"]["machine_busy_ns"] = None
-    assert judge(found).verdict == "clean"
+    assert verdict_on(found).verdict == "clean"
 
 
 def test_a_neighbor_that_was_seen_is_told_once() -> None:
-    found = busy(6.0, record(3.0, 3.0, neighbor_s=2.0, cpus=(0, 1)))
+    found = busy(6.0, recorded(3.0, 3.0, neighbor_s=2.0, cpus=(0, 1)))
     found["run"]["wait_ns"] = 3 * 10**9
-    (told,) = judge(found).causes
-    assert told["text"].startswith("preempted by ")
+    (told,) = verdict_on(found).causes
+    assert told.text.startswith("preempted by ")
 
 
 def test_what_the_probe_used_while_threads_waited_keeps_nobody_out() -> None:
-    found = busy(6.0, record(3.0, 5.7, cpus=(0, 1)))
+    found = busy(6.0, recorded(3.0, 5.7, cpus=(0, 1)))
     found["run"].update(wait_ns=10**12, observer_ns=250_000_000)
-    assert judge(found).verdict == "clean"
+    assert verdict_on(found).verdict == "clean"
 
 
 def test_the_probe_is_no_neighbor() -> None:
-    found = record(cpu_s=0.98, neighbor_s=0.03)
-    assert judge(found).verdict == "contaminated"
+    found = recorded(cpu_s=0.98, neighbor_s=0.03)
+    assert verdict_on(found).verdict == "contaminated"
     found["run"]["observer_ns"] = 15_000_000
-    assert judge(found).verdict == "clean"
+    assert verdict_on(found).verdict == "clean"
 
 
 def test_an_undecided_run_says_why() -> None:
-    found = record(neighbor_s=None)
+    found = recorded(neighbor_s=None)
     found["run"]["degraded"] = [{"what": "switch records", "why": "too many", "fix": ""}]
-    assert judge(found).causes[0]["text"] == "too many"
+    assert verdict_on(found).causes[0].text == "too many"
 
 
 @pytest.mark.parametrize(
     ("found", "verdict"),
     [
-        (busy(4.0, record(4.0, 4.0, neighbor_s=None)), "clean"),  # nobody else used the CPU for long enough to matter
-        (busy(1.0, record(1.0, 1.0, neighbor_s=None)), "undecided"),  # two ticks are 2 % of a second
-        (busy(8.0, record(4.0, 7.5, neighbor_s=None, cpus=(0, 1))), "contaminated"),  # never idle, half a second gone
-        (busy(6.0, record(4.0, 4.0, neighbor_s=None, cpus=(0, 1))), "undecided"),  # it may have run where we did not
+        (busy(4.0, recorded(4.0, 4.0, neighbor_s=None)), "clean"),  # nobody else used the CPU for long enough to matter
+        (busy(1.0, recorded(1.0, 1.0, neighbor_s=None)), "undecided"),  # two ticks are 2 % of a second
+        (busy(8.0, recorded(4.0, 7.5, neighbor_s=None, cpus=(0, 1))), "contaminated"),  # never idle, half a second gone
+        (busy(6.0, recorded(4.0, 4.0, neighbor_s=None, cpus=(0, 1))), "undecided"),  # it may have run where we did not
     ],
 )
 def test_without_switch_records_the_busy_time_bounds_what_others_had(found: dict[str, Any], verdict: str) -> None:
-    assert judge(found).verdict == verdict
+    assert verdict_on(found).verdict == verdict
 
 
 def test_an_undecided_run_says_below_what() -> None:
-    (cause,) = judge(busy(1.1, record(1.0, 1.0, neighbor_s=None, cpus=(0, 1)))).causes
-    assert cause["amount"] == pytest.approx(0.14 / 1.14)
-    assert cause["text"].endswith("others used the CPUs for less than 12 % of the CPU time that it wanted")
+    (cause,) = verdict_on(busy(1.1, recorded(1.0, 1.0, neighbor_s=None, cpus=(0, 1)))).causes
+    assert cause.amount == pytest.approx(0.14 / 1.14)
+    assert cause.text.endswith("others used the CPUs for less than 12 % of the CPU time that it wanted")
 
 
 def test_cpu_time_of_a_tree_that_lives_on_has_the_whole_time() -> None:
-    found = record(0.1, 1.0)
-    assert judge(found).verdict == "impossible"
+    found = recorded(0.1, 1.0)
+    assert verdict_on(found).verdict == "impossible"
     found["run"]["tree_wall_ns"] = 1_000_000_000
-    assert judge(found).verdict == "clean"
+    assert verdict_on(found).verdict == "clean"
 
 
 @pytest.mark.parametrize(
@@ -140,21 +147,21 @@ def test_cpu_time_of_a_tree_that_lives_on_has_the_whole_time() -> None:
     ],
 )
 def test_a_run_that_did_not_do_what_was_asked_has_failed(n: int, asked: Asked, verdict: str) -> None:
-    found = record(1.0, 1.0, iterations=[(0.1, 0.1, 5)] * n)
-    assert judge(found, asked).verdict == verdict
+    found = recorded(1.0, 1.0, iterations=[(0.1, 0.1, 5)] * n)
+    assert verdict_on(found, asked).verdict == verdict
 
 
 def test_it_says_how_many_iterations_there_were() -> None:
-    (cause,) = judge(record(iterations=[(0.1, 0.1, 5)] * 2), Asked(20, windows=True)).causes
-    assert cause["text"] == "reported 2 of 20 iterations"
+    (cause,) = verdict_on(recorded(iterations=[(0.1, 0.1, 5)] * 2), Asked(20, windows=True)).causes
+    assert cause.text == "reported 2 of 20 iterations"
 
 
 def test_cpus_are_those_of_all_copies_together() -> None:
-    found = record(cpus=(0,))
+    found = recorded(cpus=(0,))
     found["copies"].append(
         {**found["copies"][0], "copy": 1, "in_force": {**found["copies"][0]["in_force"], "cpus": [3]}}
     )
-    assert n_cpus(found) == 2
+    assert n_cpus(read(found)) == 2
 
 
 def with_figures(found: dict[str, Any], **figures: Any) -> dict[str, Any]:
@@ -192,98 +199,98 @@ def neighbor(name: str | None, seconds: float, kernel: bool = False) -> dict[str
     ],
 )
 def test_what_else_holds_up_a_run(figures: dict[str, Any], cause: str | None) -> None:
-    judgment = judge(with_figures(record(), **figures))
+    judgment = verdict_on(with_figures(recorded(), **figures))
     assert judgment.verdict == ("contaminated" if cause else "clean")
-    assert not cause or judgment.causes[0]["cause"] == cause
+    assert not cause or judgment.causes[0].cause == cause
 
 
 def test_without_a_group_of_its_own_the_stalls_of_the_machine_leave_it_open() -> None:
-    judgment = judge(with_figures(record(), machine_io_stall_ns=50_000_000, io_stall_ns=None))
-    assert (judgment.verdict, judgment.causes[0]["amount"]) == ("undecided", 0.05)
-    assert judge(with_figures(record(), machine_io_stall_ns=5_000_000, io_stall_ns=None)).verdict == "clean"
+    judgment = verdict_on(with_figures(recorded(), machine_io_stall_ns=50_000_000, io_stall_ns=None))
+    assert (judgment.verdict, judgment.causes[0].amount) == ("undecided", 0.05)
+    assert verdict_on(with_figures(recorded(), machine_io_stall_ns=5_000_000, io_stall_ns=None)).verdict == "clean"
 
 
 def test_a_neighbor_has_a_name() -> None:
     taken = [neighbor("cc1", 0.2), neighbor("ld", 0.03), neighbor("kswapd0", 0.01, kernel=True), neighbor(None, 0.01)]
-    judgment = judge(with_figures(record(cpu_s=0.75, neighbor_s=0.25), neighbors=taken))
-    assert judgment.causes[0]["text"].startswith("preempted by cc1 and ld for 24.2 %")
+    judgment = verdict_on(with_figures(recorded(cpu_s=0.75, neighbor_s=0.25), neighbors=taken))
+    assert judgment.causes[0].text.startswith("preempted by cc1 and ld for 24.2 %")
 
 
 def test_threads_of_the_kernel_are_no_neighbors_and_leave_it_open() -> None:
-    found = with_figures(record(cpu_s=0.9, neighbor_s=0.1), neighbors=[neighbor("kworker/0:1", 0.095, kernel=True)])
-    judgment = judge(found)
-    assert (judgment.verdict, judgment.causes[0]["cause"]) == ("undecided", "kernel threads")
-    assert judgment.causes[0]["text"].startswith("kworker/0:1 had 9.5 %")
+    found = with_figures(recorded(cpu_s=0.9, neighbor_s=0.1), neighbors=[neighbor("kworker/0:1", 0.095, kernel=True)])
+    judgment = verdict_on(found)
+    assert (judgment.verdict, judgment.causes[0].cause) == ("undecided", "kernel threads")
+    assert judgment.causes[0].text.startswith("kworker/0:1 had 9.5 %")
 
 
 def test_a_gang_is_held_up_by_the_member_that_has_it_worst() -> None:
-    found = record(cpu_s=16.0, neighbor_s=0.03, cpus=tuple(range(16)))
-    assert judge(found).verdict == "clean"
-    judgment = judge(with_figures(found, neighbor_per_cpu_ns=[0] * 15 + [30_000_000]))
-    assert judgment.verdict == "contaminated" and judgment.causes[0]["unit"] == "of time"
+    found = recorded(cpu_s=16.0, neighbor_s=0.03, cpus=tuple(range(16)))
+    assert verdict_on(found).verdict == "clean"
+    judgment = verdict_on(with_figures(found, neighbor_per_cpu_ns=[0] * 15 + [30_000_000]))
+    assert judgment.verdict == "contaminated" and judgment.causes[0].unit == "of time"
     found["run"]["neighbor_per_cpu_ns"] = [1_900_000] * 16
-    assert judge(found).verdict == "clean"
+    assert verdict_on(found).verdict == "clean"
 
 
 @pytest.mark.parametrize(
     ("ended_s", "cpus", "verdict"), [(0.9, (0,), "clean"), (0.5, (0,), "impossible"), (0.5, (0, 1), "clean")]
 )
 def test_a_copy_cannot_end_sooner_than_its_cpu_time_allows(ended_s: float, cpus: tuple[int, ...], verdict: str) -> None:
-    found = record(1.0, 0.9, cpus=(0, 1))
+    found = recorded(1.0, 0.9, cpus=(0, 1))
     short = {**found["copies"][0], "copy": 1, "user_ns": 900_000_000, "system_ns": 10_000_000}
     short |= {"end_ns": round(ended_s * 1e9), "in_force": {**short["in_force"], "cpus": list(cpus)}}
     found["copies"].append(short)
-    judgment = judge(found)
+    judgment = verdict_on(found)
     assert judgment.verdict == verdict
     if verdict == "impossible":
-        assert judgment.causes[0]["text"] == "copy 1 ended after 0.5 s on 1 CPUs, with 0.91 s of CPU time"
+        assert judgment.causes[0].text == "copy 1 ended after 0.5 s on 1 CPUs, with 0.91 s of CPU time"
 
 
 def test_a_copy_that_never_ran_says_nothing_of_its_time() -> None:
-    found = record()
+    found = recorded()
     found["copies"][0] |= {"start_ns": None, "end_ns": None, "in_force": None, "user_ns": 10**12}
-    assert judge(found).verdict == "clean"
+    assert verdict_on(found).verdict == "clean"
 
 
 def test_a_file_systems_own_writes_leave_it_open() -> None:
-    judgment = judge(with_figures(record(), io_stall_ns=80_000_000, disk_bytes=4_000_000, n_blocks_out=2400))
-    assert (judgment.verdict, judgment.causes[0]["cause"]) == ("undecided", "I/O")
-    assert "the machine moved 4.0 MB, its own reads and writes were 1.2 MB" in judgment.causes[0]["text"]
+    judgment = verdict_on(with_figures(recorded(), io_stall_ns=80_000_000, disk_bytes=4_000_000, n_blocks_out=2400))
+    assert (judgment.verdict, judgment.causes[0].cause) == ("undecided", "I/O")
+    assert "the machine moved 4.0 MB, its own reads and writes were 1.2 MB" in judgment.causes[0].text
 
 
 def test_only_what_the_probe_itself_took_is_not_a_neighbors() -> None:
     probe = {**neighbor("scalograph-prob", 0.01), "observer": True}
     taken = [neighbor("cc1", 0.05), probe]
-    found = with_figures(record(cpu_s=0.94, neighbor_s=0.06), neighbors=taken, observer_ns=60_000_000)
-    judgment = judge(found)
-    assert judgment.verdict == "contaminated" and judgment.causes[0]["text"].startswith("preempted by cc1 for 5.1 %")
+    found = with_figures(recorded(cpu_s=0.94, neighbor_s=0.06), neighbors=taken, observer_ns=60_000_000)
+    judgment = verdict_on(found)
+    assert judgment.verdict == "contaminated" and judgment.causes[0].text.startswith("preempted by cc1 for 5.1 %")
 
 
 def test_a_probe_that_is_in_the_way_says_so() -> None:
     probe = {**neighbor("scalograph-prob", 0.1), "observer": True}
-    judgment = judge(with_figures(record(cpu_s=0.9, neighbor_s=0.1), neighbors=[probe]))
-    assert (judgment.verdict, judgment.causes[0]["cause"]) == ("contaminated", "observer")
+    judgment = verdict_on(with_figures(recorded(cpu_s=0.9, neighbor_s=0.1), neighbors=[probe]))
+    assert (judgment.verdict, judgment.causes[0].cause) == ("contaminated", "observer")
 
 
 def test_small_takers_are_not_named_and_the_nameless_are() -> None:
     taken = [neighbor(None, 0.2), neighbor("cron", 0.001)]
-    text = judge(with_figures(record(cpu_s=0.8, neighbor_s=0.2), neighbors=taken)).causes[0]["text"]
+    text = verdict_on(with_figures(recorded(cpu_s=0.8, neighbor_s=0.2), neighbors=taken)).causes[0].text
     assert text.startswith("preempted by processes that have ended for")
 
 
 def test_lost_records_are_no_records() -> None:
-    judgment = judge(with_figures(record(), n_lost_records=5))
-    assert judgment.verdict == "undecided" and "dropped 5 records" in judgment.causes[0]["text"]
+    judgment = verdict_on(with_figures(recorded(), n_lost_records=5))
+    assert judgment.verdict == "undecided" and "dropped 5 records" in judgment.causes[0].text
 
 
 def test_survivors_make_the_busy_time_no_bound() -> None:
-    found = busy(3.0, record(3.0, 3.0, neighbor_s=None))
-    assert judge(found).verdict == "clean"
-    assert judge(with_figures(found, n_survivors=1)).verdict == "undecided"
+    found = busy(3.0, recorded(3.0, 3.0, neighbor_s=None))
+    assert verdict_on(found).verdict == "clean"
+    assert verdict_on(with_figures(found, n_survivors=1)).verdict == "undecided"
 
 
 def test_without_any_figures_nothing_can_tell() -> None:
-    assert judge(with_figures(record(), wall_ns=None, cpu_ns=None)).verdict == "undecided"
+    assert verdict_on(with_figures(recorded(), wall_ns=None, cpu_ns=None)).verdict == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -292,31 +299,31 @@ def test_without_any_figures_nothing_can_tell() -> None:
      ([-9, 0], [0, 5], "impossible")],
 )  # fmt: skip
 def test_windows_lie_within_the_life_of_their_copy(start: list[int], end: list[int], verdict: str) -> None:
-    found = record(iterations=[(0.1, 0.1, 1), (0.1, 0.1, 1)])
+    found = recorded(iterations=[(0.1, 0.1, 1), (0.1, 0.1, 1)])
     found["iterations"][0] |= {"start_ns": [s * 10**8 for s in start], "end_ns": [e * 10**8 for e in end]}
-    assert judge(found).verdict == verdict
+    assert verdict_on(found).verdict == verdict
 
 
 def test_iterations_are_numbered_one_after_the_other() -> None:
-    found = record(iterations=[(0.1, 0.1, 1), (0.1, 0.1, 1)])
-    assert judge(found, Asked(2, True)).verdict == "clean"
+    found = recorded(iterations=[(0.1, 0.1, 1), (0.1, 0.1, 1)])
+    assert verdict_on(found, Asked(2, True)).verdict == "clean"
     found["iterations"][0]["index"] = [0, 0]
-    assert judge(found, Asked(2, True)).verdict == "failed"
+    assert verdict_on(found, Asked(2, True)).verdict == "failed"
 
 
 def test_a_stall_longer_than_the_run_cannot_be() -> None:
-    assert judge(with_figures(record(), memory_stall_ns=2**62)).verdict == "impossible"
+    assert verdict_on(with_figures(recorded(), memory_stall_ns=2**62)).verdict == "impossible"
 
 
 def test_a_neighbor_is_named_beside_steal_without_records_too() -> None:
-    found = record(4.0, 2.0, neighbor_s=None, steal_s=0.3)
+    found = recorded(4.0, 2.0, neighbor_s=None, steal_s=0.3)
     found["run"]["machine_busy_ns"] = 3_700_000_000
-    assert [c["cause"] for c in judge(found).causes] == ["steal", "neighbor"]
+    assert [c.cause for c in verdict_on(found).causes] == ["steal", "neighbor"]
 
 
 def tasks(n: int, each_s: float, steal_s: float) -> dict[str, Any]:
     """A run of 2 s with so many windows in its first part."""
-    return record(2.0, 0.5, steal_s=steal_s, cpus=(0, 1), iterations=[(each_s, each_s, 1)] * n)
+    return recorded(2.0, 0.5, steal_s=steal_s, cpus=(0, 1), iterations=[(each_s, each_s, 1)] * n)
 
 
 @pytest.mark.parametrize(
@@ -332,40 +339,40 @@ def tasks(n: int, each_s: float, steal_s: float) -> dict[str, Any]:
 )
 def test_what_was_taken_from_short_tasks_with_long_pauses(found: dict[str, Any], asks: bool, verdict: str) -> None:
     n = len(found["iterations"][0]["index"])
-    judged = judge(found, Asked(n, asks))
+    judged = verdict_on(found, Asked(n, asks))
     assert judged.verdict == verdict
     if verdict == "undecided":
-        assert judged.causes[0]["text"].startswith("its windows cover 5.0 % of its time; in them or between them: ")
-        assert judged.causes[0]["cause"] == "steal"
+        assert judged.causes[0].text.startswith("its windows cover 5.0 % of its time; in them or between them: ")
+        assert judged.causes[0].cause == "steal"
 
 
 def test_pressure_bounds_a_run_without_switch_records_too() -> None:
-    found = busy(4.02, record(5.0, 4.0, neighbor_s=None))
-    assert judge(found).verdict == "clean"
+    found = busy(4.02, recorded(5.0, 4.0, neighbor_s=None))
+    assert verdict_on(found).verdict == "clean"
     found["run"] |= {"machine_memory_stall_ns": 4_900_000_000, "machine_io_stall_ns": 4_900_000_000}
     found["run"] |= {"memory_stall_ns": None, "io_stall_ns": None}
-    assert judge(found).verdict == "undecided"
+    assert verdict_on(found).verdict == "undecided"
 
 
 def test_a_copy_that_reports_nothing_beside_one_that_does_has_failed() -> None:
-    found = record(iterations=[(0.5, 0.5, 1), (0.5, 0.5, 1)])
+    found = recorded(iterations=[(0.5, 0.5, 1), (0.5, 0.5, 1)])
     asked = Asked(2, windows=True)
-    assert judge(found, asked).verdict == "clean"
+    assert verdict_on(found, asked).verdict == "clean"
     found["copies"].append({**found["copies"][0], "copy": 1})
-    judged = judge(found, asked)
-    assert judged.verdict == "failed" and judged.causes[0]["text"].startswith("copy 1 reported no iteration of 2")
+    judged = verdict_on(found, asked)
+    assert judged.verdict == "failed" and judged.causes[0].text.startswith("copy 1 reported no iteration of 2")
     found["copies"][1]["command"] = 1
-    assert judge(found, asked).verdict == "clean", "another command may report nothing"
+    assert verdict_on(found, asked).verdict == "clean", "another command may report nothing"
 
 
 @pytest.mark.parametrize(("hog_ns", "verdict"), [(300_000_000, "undecided"), (15_000_000, "clean")])
 def test_kernel_threads_elsewhere_hide_no_neighbor_on_one_cpu(hog_ns: int, verdict: str) -> None:
     sixteen = tuple(range(16))
-    found = record(1.0, 15.4, neighbor_s=0.3 + hog_ns / 1e9, cpus=sixteen)
+    found = recorded(1.0, 15.4, neighbor_s=0.3 + hog_ns / 1e9, cpus=sixteen)
     found["run"]["neighbor_per_cpu_ns"] = [hog_ns, *[20_000_000] * 15]
     kworkers = {"pid": 9, "name": "kworker", "kernel": True, "observer": False, "taken_ns": 300_000_000}
     hog = {"pid": 7, "name": "hog", "kernel": False, "observer": False, "taken_ns": hog_ns}
     found["run"]["neighbors"] = [hog, kworkers]
-    judged = judge(found)
+    judged = verdict_on(found)
     assert judged.verdict == verdict
-    assert all(c["text"] == "one CPU was taken by hog for 30.0 % of its time at most" for c in judged.causes)
+    assert all(c.text == "one CPU was taken by hog for 30.0 % of its time at most" for c in judged.causes)

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 
-from scalograph.cli.adhoc.command_study import WORKERS, Printed, Wish
+from scalograph.cli.adhoc.command_study import WORKERS, CommandStudy, PrintedFigure
 from scalograph.errors import (
     HostError,
     Problem,
@@ -28,27 +28,27 @@ _KEY = re.compile(r"workload\.(\w+)")
 _OPTIONS = {"protocol": "--{}", "factors": "--factor {}", "responses": "--response {}", "workload": "--{}"}
 
 
-def study_text(wish: Wish) -> str:
+def study_text(study: CommandStudy) -> str:
     """The declaration: what varies, what is read, how runs are made."""
-    along = wish.along
-    per_worker = wish.per_worker or (along is not None and along[0] == "copies")
+    along = study.along
+    per_worker = study.per_worker or (along is not None and along[0] == "copies")
     head = [
-        f"# What `scalograph {wish.asked}` ran. Repeat it from the folder in which that was: scalograph run study.toml",
+        f"# What `scalograph {study.asked}` ran. Repeat it from the folder where that was: scalograph run study.toml",
         "version = 1",
-        f"name = {quoted(name(wish.command, wish.asked.rpartition(' ')[2]))}",
-        f"title = {quoted(_title(wish.command))}",
-        f"question = {quoted(wish.question)}",
+        f"name = {quoted(name(study.command, study.asked.rpartition(' ')[2]))}",
+        f"title = {quoted(_title(study.command))}",
+        f"question = {quoted(study.question)}",
         f"work = {quoted('per-worker' if per_worker else 'total')}",
         "seed = 1",
     ]
     # A search measures levels as often as it needs: no speedup is paired with a baseline.
-    baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along and wish.question == "sweep" else []
-    if wish.baseline:
-        factor, level = wish.baseline
+    baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along and study.question == "sweep" else []
+    if study.baseline:
+        factor, level = study.baseline
         # As the text of the levels reads it: 1 is a number.
         baseline = ["", "[baseline]", f"{factor} = {_level(level)}"]
-    protocol = ["", "[protocol]", *(f"{key} = {_value(value)}" for key, value in wish.protocol.items())]
-    return "\n".join([*head, *_workload(wish), *_factors(wish), *_responses(wish), *baseline, *protocol]) + "\n"
+    protocol = ["", "[protocol]", *(f"{key} = {_value(value)}" for key, value in study.protocol.items())]
+    return "\n".join([*head, *_workload(study), *_factors(study), *_responses(study), *baseline, *protocol]) + "\n"
 
 
 def name(command: Sequence[str], asked: str = "measure") -> str:
@@ -81,42 +81,42 @@ def quoted(text: str) -> str:
     return f'"{"".join(plain)}"'
 
 
-def _workload(wish: Wish) -> Iterator[str]:
-    yield from ("", "[workload]", f"command = {_argv(wish.command)}")
+def _workload(study: CommandStudy) -> Iterator[str]:
+    yield from ("", "[workload]", f"command = {_argv(study.command)}")
     yield 'cwd = "caller"'
-    if "copies" in wish.factors:
+    if "copies" in study.factors:
         yield 'copies = "{copies}"'
-    elif wish.copies != 1:
-        yield f"copies = {wish.copies}"
-    yield from (f"{step} = {_argv(argv)}" for step, argv in wish.steps.items())
-    if wish.env:
-        yield f"env = {{ {', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in wish.env.items())} }}"
+    elif study.copies != 1:
+        yield f"copies = {study.copies}"
+    yield from (f"{step} = {_argv(argv)}" for step, argv in study.steps.items())
+    if study.env:
+        yield f"env = {{ {', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in study.env.items())} }}"
 
 
-def _factors(wish: Wish) -> Iterator[str]:
+def _factors(study: CommandStudy) -> Iterator[str]:
     # A command by itself is measured on all CPUs there are.
-    for factor, levels in (wish.factors or {"cpus": "all"}).items():
+    for factor, levels in (study.factors or {"cpus": "all"}).items():
         yield from ("", f"[factors.{factor}]", f"levels = {quoted(levels)}")
         if factor == "cpus":
             yield 'control = "cpus"'
-        if factor in wish.roles:
-            yield f"role = {quoted(wish.roles[factor])}"
+        if factor in study.roles:
+            yield f"role = {quoted(study.roles[factor])}"
 
 
-def _responses(wish: Wish) -> Iterator[str]:
+def _responses(study: CommandStudy) -> Iterator[str]:
     """What the command prints goes first where it has a direction: then the study is about it."""
-    directed = [printed for printed in wish.responses if printed.better != "none"]
+    directed = [printed for printed in study.responses if printed.better != "none"]
     for printed in directed:
         yield from _printed(printed)
     for own, first, later, unit, better, title in _OWN:
         yield from ("", f"[responses.{own}]", f"from = {quoted(later if directed else first)}")
         yield from (f"unit = {quoted(unit)}", f"better = {quoted(better)}", f"title = {quoted(title)}")
-    for printed in wish.responses:
+    for printed in study.responses:
         if printed not in directed:
             yield from _printed(printed)
 
 
-def _printed(printed: Printed) -> Iterator[str]:
+def _printed(printed: PrintedFigure) -> Iterator[str]:
     key = "pointer" if printed.place.startswith("/") else "pattern"
     yield from ("", f"[responses.{printed.name}]", 'from = "output"', f"{key} = {quoted(printed.place)}")
     yield from (f"unit = {quoted(printed.unit)}", f"better = {quoted(printed.better)}")

@@ -1,74 +1,103 @@
-"""The answer on the terminal, and as one document for machines."""
+"""The answer on the terminal, and as one document for machines: findings, laid out for a command."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from statistics import fmean, median
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.cli.adhoc.answer import Along, Step
-from scalograph.cli.adhoc.law_note import unused
+from scalograph.cli.adhoc.notes import unused
 from scalograph.cli.adhoc.plot import Mark, plot
-from scalograph.findings.curves import curve_factor, estimated
-from scalograph.findings.names import title, varied
-from scalograph.findings.table import Table
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    Findings,
-    TableDoc,
-)
-from scalograph.study.responses import primary
+from scalograph.cli.adhoc.steps import efficiency, gains_per_cost, ordered, primary, scores
+from scalograph.protocol.findings import Cell, Column, Curve, FactorDoc, Findings, Point, StudyDoc, TableDoc
 
 _NOTE = "scaling over the smallest; gain over the row before, in throughput; intervals of {:g} %"
+_FIGURES = (("speedup", ""), ("CPUs used", ""), ("gain", "%"), ("gain per cost", "%"))
 
 
-def shown(table: Table) -> list[str]:
-    """Responses of the table, the one that the study is about first; CPUs used have a column of their own."""
-    first = primary(table.study)
-    return [first, *(n for n in table.study.responses if n not in (first, "cpu", "cpu_percent", "wall"))]
+class StepRow(NamedTuple):
+    """A row of the table: labels, the point, and its figures in the order of the columns."""
+
+    labels: list[Cell]
+    point: Point
+    figures: tuple[Estimate | None, ...]
 
 
-def steps_table(table: Table, found: Sequence[Along]) -> TableDoc:
-    """A row for each level."""
-    factor, groups = curve_factor(table), [name for name in varied(table) if name != curve_factor(table)]
-    every = [step for along in found for step in along.steps]
-    names = shown(table)
-    labels = [*groups, factor] if len(every) > 1 else [factor]
-    columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in labels]
-    columns += [Column(name=title(table, n), unit=table.study.responses[n].unit, kind="estimate") for n in names]
-    further: list[tuple[Column, Any]] = [
-        (Column(name="speedup", kind="estimate"), lambda s: s.speedup),
-        (Column(name="CPUs used", kind="estimate"), lambda s: s.cpus),
-        (Column(name="gain", unit="%", kind="estimate"), lambda s: s.gain and s.gain.scaled(100)),
-        (Column(name="gain per cost", unit="%", kind="estimate"), lambda s: s.per_cost),
+def steps_table(found: Findings, cost: float | None) -> TableDoc:
+    """Lay out a row for each level.
+
+    Args:
+        found: of the study of a command.
+        cost: of a CPU for an hour, in any money.
+    """
+    study, names = found.study, shown(found.study)
+    labels = _labels(found)
+    rows = [row for curve in found.curves for row in _rows(study, curve, labels, cost)]
+    kept = [i for i in range(len(_FIGURES)) if any(row.figures[i] for row in rows)]
+    responses = {response.name: response for response in study.responses}
+    columns = [Column(name=factor.title, unit=factor.unit, kind="label") for factor in labels]
+    columns += [Column(name=responses[n].title, unit=responses[n].unit, kind="estimate") for n in names]
+    columns += [Column(name=_FIGURES[i][0], unit=_FIGURES[i][1], kind="estimate") for i in kept]
+    columns += [Column(name="runs", kind="text")]
+    cells = [
+        [
+            *row.labels,
+            *(row.point.responses[name].estimate for name in names),
+            *(row.figures[i] or Estimate() for i in kept),
+            _runs(row.point),
+        ]
+        for row in rows
     ]
-    kept = [(column, of) for column, of in further if any(of(step) for step in every)]
-    rows = [
-        [*(along.group[n] for n in labels[:-1]), *_row(table, step, names, [of for _, of in kept])]
-        for along in found
-        for step in along.steps
+    note = _NOTE.format(100 * _confidence(found)) if study.baseline else ""
+    return TableDoc(id="steps", title=study.title, note=note, columns=columns, rows=cells)
+
+
+def shown(study: StudyDoc) -> list[str]:
+    """Name the responses of the table, the one that the study is about first; CPUs used have a column of their own."""
+    first = primary(study)
+    others = (response.name for response in study.responses)
+    return [first, *(name for name in others if name not in (first, "cpu", "cpu_percent", "wall"))]
+
+
+def _labels(found: Findings) -> list[FactorDoc]:
+    """Factors that have more than one level, that of the curves last."""
+    along = found.curves[0].factor
+    groups = [name for name in found.curves[0].group if len({curve.group[name] for curve in found.curves}) > 1]
+    factors = {factor.name: factor for factor in found.study.factors}
+    return [factors[name] for name in (*groups, along)]
+
+
+def _rows(study: StudyDoc, curve: Curve, labels: Sequence[FactorDoc], cost: float | None) -> list[StepRow]:
+    dear = gains_per_cost(study, curve, cost)
+    group: list[Cell] = [curve.group[factor.name] for factor in labels[:-1]]
+    return [
+        StepRow(
+            [*group, point.level],
+            point,
+            (point.speedup, point.cpus_used, point.gain and point.gain.scaled(100), dear.get(point.level)),
+        )
+        for point in ordered(curve)
     ]
-    columns += [*(column for column, _ in kept), Column(name="runs", kind="text")]
-    note = _NOTE.format(100 * table.study.protocol.confidence) if table.study.baseline else ""
-    return TableDoc(id="steps", title=table.study.title, note=note, columns=columns, rows=rows)
 
 
-def _row(table: Table, step: Step, names: Sequence[str], further: Sequence[Any]) -> list[Cell]:
-    return [step.level, *_cells(table, step, names), *(_doc(of(step)) for of in further), _runs(step)]
+def _runs(point: Point) -> str:
+    n = max(len(response.runs) for response in point.responses.values())
+    return f"{n}, {point.n_failed} failed" if point.n_failed else str(n)
 
 
-def _cells(table: Table, step: Step, names: Sequence[str]) -> list[Cell]:
-    return [_doc(estimated(table, step.sample, n)) for n in names]
+def _confidence(found: Findings) -> float:
+    return found.curves[0].points[0].responses[primary(found.study)].estimate.confidence
 
 
-def _doc(estimate: Estimate | None) -> Cell:
-    return estimate or Estimate()
-
-
-def _runs(step: Step) -> str:
-    n, failed = len(step.sample.every), step.sample.n_failed
-    return f"{n}, {failed} failed" if failed else str(n)
+def figure(curve: Curve) -> list[str]:
+    """Draw the curve in text."""
+    points = [point for point in ordered(curve) if point.speedup and point.speedup.value]
+    marks = [_mark(float(point.level), point.speedup) for point in points if point.speedup]
+    law = curve.law
+    if law is None:
+        return plot(marks)
+    return plot(marks, lambda size: float(np.interp(size, law.sizes, law.fitted)))
 
 
 def _mark(size: float, speedup: Estimate) -> Mark:
@@ -76,66 +105,52 @@ def _mark(size: float, speedup: Estimate) -> Mark:
     return Mark(size, value, value if speedup.low is None else speedup.low, speedup.high or value)
 
 
-def spread(table: Table, along: Along) -> str:
-    """Of a command alone: mean, median, least and largest."""
-    name = primary(table.study)
-    scores, unit = along.steps[0].sample.scores(name), table.study.responses[name].unit
-    if not scores:
-        return ""
-    figures = {"mean": fmean(scores), "median": median(scores), "min": min(scores), "max": max(scores)}
-    return f"{title(table, name)}: " + ", ".join(f"{what} {x:.5g} {unit}".strip() for what, x in figures.items())
-
-
-def figure(along: Along) -> list[str]:
-    """The curve in text."""
-    marks = [_mark(float(step.level), step.speedup) for step in along.steps if step.speedup and step.speedup.value]
-    law = along.law
-    if law is None or not marks:
-        return plot(marks)
-    base = law.throughput(marks[0].size)
-    return plot(marks, lambda size: law.throughput(size) / base)
-
-
-def document(table: Table, found: Sequence[Along], said: Sequence[str], findings: Findings) -> dict[str, Any]:
-    """One document: of the first curve its largest level and its law by themselves, of all curves every step."""
-    first = found[0]
+def document(found: Findings, said: Sequence[str], cost: float | None) -> dict[str, Any]:
+    """Give one document: of the first curve its largest level and its law by themselves, of all curves every step."""
+    first = found.curves[0]
     law = first.law
-    estimates: Mapping[str, Estimate | None] = {
-        "speedup": first.steps[-1].speedup,
+    estimates = {
+        "speedup": ordered(first)[-1].speedup,
         "sigma": law.sigma if law else None,
         "kappa": law.kappa if law else None,
         "gamma": law.gamma if law else None,
         "serial_share": first.serial,
     }
     return {
-        "verdict": findings.trust.level,
-        "sentence": findings.trust.sentence,
+        "verdict": found.trust.level,
+        "sentence": found.trust.sentence,
         "answer": list(said),
-        **{name: asdict(estimate) if estimate else None for name, estimate in estimates.items()},
-        "runs": findings.runs.model_dump(mode="json"),
-        "curves": [_curve(table, along) for along in found],
+        **{name: _plain(estimate) for name, estimate in estimates.items()},
+        "runs": found.runs.model_dump(mode="json"),
+        "curves": [_curve(found.study, curve, cost) for curve in found.curves],
     }
 
 
-def _curve(table: Table, along: Along) -> dict[str, Any]:
-    law = along.law
+def _curve(study: StudyDoc, curve: Curve, cost: float | None) -> dict[str, Any]:
+    law, dear = curve.law, gains_per_cost(study, curve, cost)
     return {
-        "group": dict(along.group),
-        "factor": curve_factor(table),
-        "law": {name: asdict(getattr(law, name)) for name in ("sigma", "kappa", "gamma", "optimum")} if law else None,
-        "flags": [*(law.flags if law else ()), *filter(None, [unused(table, along)])],
-        "next": {"size": along.next_size, **asdict(along.next)} if along.next else None,
-        "steps": [_step(table, step) for step in along.steps],
+        "group": dict(curve.group),
+        "factor": curve.factor,
+        "law": {name: _plain(getattr(law, name)) for name in ("sigma", "kappa", "gamma", "optimum")} if law else None,
+        "flags": [*(law.flags if law else ()), *filter(None, [unused(study, curve)])],
+        "next": {"size": curve.next_size, **asdict(curve.next)} if curve.next else None,
+        "steps": [_step(study, point, dear.get(point.level)) for point in ordered(curve)],
     }
 
 
-def _step(table: Table, step: Step) -> dict[str, Any]:
-    parts = {"speedup": step.speedup, "efficiency": step.efficiency, "cpus_used": step.cpus, "gain": step.gain,
-             "gain_percent_per_cost": step.per_cost}  # fmt: skip
-    found = {name: estimated(table, step.sample, name) for name in table.study.responses}
+def _step(study: StudyDoc, point: Point, per_cost: Estimate | None) -> dict[str, Any]:
+    parts = {"speedup": point.speedup, "efficiency": efficiency(study, point), "cpus_used": point.cpus_used,
+             "gain": point.gain, "gain_percent_per_cost": per_cost}  # fmt: skip
     return {
-        "level": step.level,
-        "n_failed": step.sample.n_failed,
-        **{name: asdict(estimate) if estimate else None for name, estimate in parts.items()},
-        "responses": {name: {"scores": step.sample.scores(name), **asdict(one)} for name, one in found.items()},
+        "level": point.level,
+        "n_failed": point.n_failed,
+        **{name: _plain(estimate) for name, estimate in parts.items()},
+        "responses": {
+            name: {"scores": scores(point, name), **asdict(response.estimate)}
+            for name, response in point.responses.items()
+        },
     }
+
+
+def _plain(estimate: Estimate | None) -> dict[str, Any] | None:
+    return asdict(estimate) if estimate else None

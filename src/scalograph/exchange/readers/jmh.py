@@ -1,7 +1,6 @@
 """What JMH wrote with `-rf json`: the shots of each fork, in seconds or per second. Executes nothing."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,7 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, FailFast, Field, StringConstraints, TypeAdapter, ValidationError
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark_units import unit_of
+from scalograph.exchange.benchmark import Benchmark, Fork
+from scalograph.text.units import unit_of
 
 MAX_BYTES = 64 << 20
 MAX_BENCHMARKS = 10_000
@@ -22,13 +22,13 @@ Bin = tuple[Figure, Annotated[int, Field(ge=1, le=1 << 53)]]
 Text = Annotated[str, StringConstraints(max_length=1000)]
 
 
-class _Part(BaseModel):
+class _JmhPart(BaseModel):
     """A part of the document; what is not read here may be anything."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
-class _Metric(_Part):
+class _Metric(_JmhPart):
     unit: Text = Field(alias="scoreUnit")
     forks: Annotated[list[Annotated[list[Figure], Field(min_length=1), FailFast()]], FailFast()] = Field(
         default=[], alias="rawData"
@@ -38,7 +38,7 @@ class _Metric(_Part):
     ] = Field(default=[], alias="rawDataHistogram")
 
 
-class _Result(_Part):
+class _Result(_JmhPart):
     benchmark: Text
     mode: Literal["thrpt", "avgt", "sample", "ss"]
     params: Annotated[dict[Text, Text], Field(max_length=64)] = {}
@@ -47,34 +47,8 @@ class _Result(_Part):
     metric: _Metric = Field(alias="primaryMetric")
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """The shots of one JVM: values, and how often each occurred (mode `sample` counts in bins)."""
-
-    values: Sequence[float]
-    counts: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Benchmark:
-    """One benchmark with one level of each of its params.
-
-    Attributes:
-        unit: of the shots: "s", or "1/s" where they are rates.
-        forks: the experimental units; shots of one fork are no replicates.
-    """
-
-    name: str
-    mode: str
-    params: Mapping[str, str]
-    unit: Literal["s", "1/s"]
-    forks: tuple[Fork, ...]
-    threads: int = 1
-    batch: int = 1
-
-
 def read(file: Path) -> list[Benchmark]:
-    """The benchmarks of a result file, in its order.
+    """Read the benchmarks of a result file, in its order.
 
     Raises:
         StudyError: the file is missing, too large, or no result of JMH; says where and what was expected.

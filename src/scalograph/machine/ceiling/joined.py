@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.machine.ceiling.reach import Reached, reach, speedups
-from scalograph.machine.ceiling.words import sentence, summary
+from scalograph.machine.ceiling.ceiling_sentences import sentence, summary
+from scalograph.machine.ceiling.reach import CurveReach, reach, speedups
 from scalograph.protocol.findings import CeilingPoint, Cell, Column, Findings, TableDoc
 from scalograph.protocol.machine_ceiling import WORDS, Ceiling, Timed
 
@@ -38,7 +38,7 @@ def beside(found: Findings, ceiling: Ceiling) -> Beside:
     return Beside([*answer, *ceiling.warnings], _tables(ceiling, reached), document(ceiling))
 
 
-def _worst(reached: Sequence[Reached]) -> list[Reached]:
+def _worst(reached: Sequence[CurveReach]) -> list[CurveReach]:
     """Those that fall furthest behind the best ceiling: of many curves they are what one would look at."""
     behind = sorted(reached, key=lambda it: it.found[0].ratio.value or 0.0)
     return behind[:MAX_SENTENCES]
@@ -65,7 +65,7 @@ def _point(ceiling: Ceiling, kind: str, part: Timed) -> CeilingPoint:
     )  # fmt: skip
 
 
-def _tables(ceiling: Ceiling, reached: Sequence[Reached]) -> list[TableDoc]:
+def _tables(ceiling: Ceiling, reached: Sequence[CurveReach]) -> list[TableDoc]:
     points = document(ceiling)
     sizes = sorted({part.n_cpus for parts in ceiling.kinds.values() for part in parts})
     columns = [Column(name="kind of work", kind="label")]
@@ -79,7 +79,7 @@ def _tables(ceiling: Ceiling, reached: Sequence[Reached]) -> list[TableDoc]:
     return [first, _against_table(reached)] if reached else [first]
 
 
-def _against_table(reached: Sequence[Reached]) -> TableDoc:
+def _against_table(reached: Sequence[CurveReach]) -> TableDoc:
     """A row for each curve: its speedup, and what it is to each kind of work."""
     kinds = sorted({each.kind for it in reached for each in it.found})
     columns = [Column(name="curve", kind="label"), Column(name="CPUs"), Column(name="speedup", kind="estimate")]

@@ -1,58 +1,46 @@
 """The ceiling of this machine, measured by the path of every study: plan, randomised blocks, probe, verdicts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from scalograph.design.grid import GridPlanner
 from scalograph.findings.sample import COUNTED
-from scalograph.findings.table import asked
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import Ceiling, Timed
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.ready import build_program
-from scalograph.run.interrupts import interruption
-from scalograph.run.loop import Host
-from scalograph.run.session import Plan, plan
-from scalograph.study.declare import Declared, declare_shipped
+from scalograph.run.hosts.base import Host
+from scalograph.run.loop import Progress
+from scalograph.run.plan import Plan, plan
+from scalograph.run.runner import Runner
+from scalograph.run.session import Finished, run_unkept
+from scalograph.study.declare import declare_shipped
 from scalograph.study.responses import windows
-from scalograph.verdict.judge import judge
 
 STUDY = "ceiling"
 # Five pairs give an interval of four degrees of freedom: 20 s on two CPUs.
 RUNS = 5
 
-# Runs that are done, and how many there are in all.
-Told = Callable[[int, int], None]
-
 
 def ceiling(
-    facts: HostFacts,
-    probe: Sequence[str],
-    levels: Sequence[int] | None = None,
-    runs: int = RUNS,
-    told: Told | None = None,
+    host: Host, levels: Sequence[int] | None = None, runs: int = RUNS, progress: Progress | None = None
 ) -> Ceiling:
     """Run what uses one resource of the machine each, on more and more CPUs (20 s on two CPUs).
 
     Args:
-        facts: of this host.
-        probe: program and arguments of the probe.
+        host: to measure.
         levels: numbers of CPUs; None: 1, 2, 4, 8 and so on, and all.
         runs: of each kind on each number of CPUs.
-        told: is told how far it is.
+        progress: who is told how far it is.
 
     Raises:
         StudyError: a level is beyond the host.
         HostError: there is no compiler. Whoever calls it has the machine to itself.
         KeyboardInterrupt: a signal came meanwhile.
     """
-    planned = planned_ceiling(facts, levels, runs)
-    host = LocalHost(planned.design, facts, build_program(planned.program, facts), probe)
-    return measured(planned, host, told)
+    planned = host.ready(planned_ceiling(host.facts(), levels, runs), lambda text: None)
+    return measured(run_unkept(planned, Runner(planned, host), progress))
 
 
 def planned_ceiling(facts: HostFacts, levels: Sequence[int] | None = None, runs: int = RUNS) -> Plan:
@@ -68,7 +56,7 @@ def planned_ceiling(facts: HostFacts, levels: Sequence[int] | None = None, runs:
     if levels is not None:
         factors["cpus"] = factors["cpus"].model_copy(update={"levels": sorted({1, *levels})})
     changed = study.model_copy(update={"factors": factors, "protocol": protocol})
-    return plan(Declared(changed, declared.file), facts)
+    return plan(replace(declared, study=changed), facts)
 
 
 class _Run(NamedTuple):
@@ -81,29 +69,18 @@ class _Run(NamedTuple):
     counts: bool
 
 
-def measured(planned: Plan, host: Host, told: Told | None = None) -> Ceiling:
-    """The ceiling from the runs that a host carries out.
-
-    Raises:
-        KeyboardInterrupt: a run was interrupted.
-    """
-    planner, judging = GridPlanner(planned.design), partial(judge, asked=asked(planned.design.study))
-    found: list[_Run] = []
-    while run := planner.ask():
-        record = host.measure(run)
-        if record["run"]["status"] == "interrupted":
-            raise interruption(host)
-        verdict = judging(record).verdict
-        planner.tell(run, record, verdict)
-        kind, n_cpus = str(run.treatment["kind"]), int(run.treatment["cpus"])
-        found.append(_Run(kind, n_cpus, run.block, _seconds(record, verdict), verdict in COUNTED))
-        if told:
-            told(len(found), len(found) + planner.n_left)
+def measured(runs: Sequence[Finished]) -> Ceiling:
+    """Return the ceiling that the runs of such a plan show."""
+    found = [
+        _Run(str(run.treatment["kind"]), int(run.treatment["cpus"]), run.block, _seconds(record, verdict),
+             verdict in COUNTED)
+        for run, record, verdict in runs
+    ]  # fmt: skip
     return Ceiling(at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), kinds=_kinds(found))
 
 
-def _seconds(record: Any, verdict: str) -> float | None:
-    found = windows(Record.model_validate(record)) if verdict != "failed" else []
+def _seconds(record: Record, verdict: str) -> float | None:
+    found = windows(record) if verdict != "failed" else []
     return median(window.wall_s for window in found) if found else None
 
 

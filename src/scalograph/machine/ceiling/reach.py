@@ -8,7 +8,7 @@ from scalograph.protocol.findings import Curve, Findings, Point
 from scalograph.protocol.machine_ceiling import Ceiling
 
 
-class Reached(NamedTuple):
+class CurveReach(NamedTuple):
     """How far one curve got, at the most CPUs at which there is a ceiling."""
 
     name: str
@@ -18,7 +18,7 @@ class Reached(NamedTuple):
     found: list[Against]
 
 
-def reach(found: Findings, curve: Curve, ceiling: Ceiling) -> Reached | None:
+def reach(found: Findings, curve: Curve, ceiling: Ceiling) -> CurveReach | None:
     """The curve's point at the most CPUs that the ceiling has too; None where there is none beyond its baseline."""
     sizes = in_use(found, curve)
     baseline = _baseline(found, curve)
@@ -27,7 +27,7 @@ def reach(found: Findings, curve: Curve, ceiling: Ceiling) -> Reached | None:
     for n in sorted(sizes, reverse=True):
         ceilings = speedups(ceiling, baseline, n)
         if n > baseline and ceilings:
-            return Reached(_name(curve), baseline, n, sizes[n], against(sizes[n], ceilings))
+            return CurveReach(_name(curve), baseline, n, sizes[n], against(sizes[n], ceilings))
     return None
 
 

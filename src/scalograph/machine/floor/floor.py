@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean, median, stdev
 
 from scalograph.analysis.ratio import paired_ratio
@@ -10,9 +10,9 @@ from scalograph.findings.sample import COUNTED
 from scalograph.findings.table import Row, Table
 from scalograph.machine.floor.spread import detectable, spread
 from scalograph.protocol.noise_floor import (
-    Difference,
     Floor,
-    Part,
+    FloorDifference,
+    FloorPart,
     Reference,
 )
 
@@ -38,14 +38,14 @@ def floor(table: Table) -> Floor:
     return Floor(parts=parts, warnings=tuple(text for part in parts for text in _objections(part)))
 
 
-def part(rows: Sequence[Row], n_cpus: int) -> Part:
+def part(rows: Sequence[Row], n_cpus: int) -> FloorPart:
     """The floor on so many CPUs, from its runs in the order in which they were made."""
     counted = [row for row in rows if row.status == "ok" and row.verdict in COUNTED and RESPONSE in row.scores]
     failed = [row for row in rows if row.status != "ok"]
     causes, worst = _disturbed([row for row in rows if row.status == "ok" and row.verdict not in COUNTED])
     scores = [row.scores[RESPONSE] for row in counted]
     found = spread(list(_by_label(counted).values()))
-    return Part(
+    return FloorPart(
         n_cpus=n_cpus, n=len(counted), n_failed=len(failed), n_disturbed=len(rows) - len(counted) - len(failed),
         causes=causes, worst=worst, median_s=median(scores) if scores else None, spread=found,
         detectable_percent=detectable(found.sd_log_percent) if found else {},
@@ -53,7 +53,7 @@ def part(rows: Sequence[Row], n_cpus: int) -> Part:
     )  # fmt: skip
 
 
-def is_kept(part: Part) -> bool:
+def is_kept(part: FloorPart) -> bool:
     """Whether the floor of a part is one: most of its runs count, and enough of them."""
     return part.n >= MIN_RUNS and 2 * part.n >= part.n_runs and part.spread is not None
 
@@ -65,7 +65,7 @@ def _by_label(rows: Sequence[Row]) -> dict[str, list[float]]:
     return groups
 
 
-def difference(rows: Sequence[Row]) -> Difference | None:
+def difference(rows: Sequence[Row]) -> FloorDifference | None:
     """A over B, paired by block, so that a drift of the machine cancels; None below two blocks with both."""
     blocks: dict[int, dict[str, float]] = {}
     for row in rows:
@@ -76,7 +76,7 @@ def difference(rows: Sequence[Row]) -> Difference | None:
     found = paired_ratio([pair["A"] for pair in pairs], [pair["B"] for pair in pairs], AA_CONFIDENCE)
     ends = (None if x is None else 100 * (x - 1) for x in (found.value, found.low, found.high))
     percent, low, high = ends
-    return Difference(percent=percent, low=low, high=high, confidence=AA_CONFIDENCE, n=found.n)
+    return FloorDifference(percent=percent, low=low, high=high, confidence=AA_CONFIDENCE, n=found.n)
 
 
 def reference(scores: Sequence[float], runs: int = STRETCH) -> Reference | None:
@@ -100,17 +100,12 @@ def reference(scores: Sequence[float], runs: int = STRETCH) -> Reference | None:
 def _disturbed(rows: Sequence[Row]) -> tuple[dict[str, int], str | None]:
     """Causes with the runs that each disturbed, most first, and the largest in words."""
     causes = [cause for row in rows for cause in row.causes]
-    counts = Counter(str(name) for row in rows for name in {cause["cause"] for cause in row.causes})
-    worst = max(causes, key=_amount, default=None)
-    return dict(counts.most_common()), None if worst is None else str(worst["text"])
+    counts = Counter(name for row in rows for name in {cause.cause for cause in row.causes})
+    worst = max(causes, key=lambda cause: cause.amount or 0.0, default=None)
+    return dict(counts.most_common()), None if worst is None else worst.text
 
 
-def _amount(cause: Mapping[str, object]) -> float:
-    amount = cause["amount"]
-    return float(amount) if isinstance(amount, int | float) else 0.0
-
-
-def _objections(part: Part) -> list[str]:
+def _objections(part: FloorPart) -> list[str]:
     where = f"on {part.n_cpus} CPU{'s' * (part.n_cpus > 1)}"
     found = []
     if part.n < MIN_RUNS:

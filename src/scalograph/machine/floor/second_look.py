@@ -55,7 +55,7 @@ def _sentence(
         said = f"whether the noise is that of {kept_at} is not known: {of} of the same work count"
         return said + _moved(move, percent)
     then = f"{two_digits(kept.spread.sd_log_percent)} % on {kept_at}"
-    spread = {"higher": "more than", "lower": "less than", "no": "no otherwise than"}[changed]
+    spread = {"higher": "more than", "lower": "less than", "no": "about the same as"}[changed]
     noise = f"{of} of the same work differ by {two_digits(sd)} %, {spread} the {then}"
     return noise + _moved(move, percent)
 

@@ -7,13 +7,13 @@ import numpy as np
 from scipy.special import chdtri
 
 from scalograph.analysis.compare import minimum_detectable_effect
-from scalograph.protocol.noise_floor import Spread
+from scalograph.protocol.noise_floor import FloorSpread
 
 # A variance of fewer runs than this has no kurtosis worth the name.
 MIN_RUNS = 5
 
 
-def spread(groups: Sequence[Sequence[float]], confidence: float = 0.95) -> Spread | None:
+def spread(groups: Sequence[Sequence[float]], confidence: float = 0.95) -> FloorSpread | None:
     """Standard deviation of log scores within groups, pooled, with its chi-square interval.
 
     A few slow runs make a variance less sure than normal theory says: the interval and `df` allow for it.
@@ -39,7 +39,7 @@ def spread(groups: Sequence[Sequence[float]], confidence: float = 0.95) -> Sprea
     sd = math.sqrt(squares / freedom)
     tail = (1 - confidence) / 2
     low, high = (sd * math.sqrt(df / chdtri(df, p)) for p in (tail, 1 - tail))
-    return Spread(
+    return FloorSpread(
         sd_log_percent=100 * sd, low=100 * low, high=100 * high if math.isfinite(high) else None,
         confidence=confidence, df=df, kurtosis=kurtosis,
     )  # fmt: skip

@@ -1,23 +1,25 @@
 """The path that a measurement takes, from a declared study to a verdict, for the studies beside sanity workloads."""
 
-import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
-from scalograph.errors import HostError, Terminated
+from scalograph.errors import HostError
 from scalograph.machine.proofs.marks import end_marked
 from scalograph.machine.proofs.own_settings import empty_leaves, settings
 from scalograph.machine.proofs.proof import NotProvableError, expect
-from scalograph.machine.proofs.ran import Ran, Watch, read
+from scalograph.machine.proofs.ran import Leftovers, Ran, read
 from scalograph.protocol.facts import HostFacts
-from scalograph.run import session
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.ready import build_program
-from scalograph.run.session import Conducted, Plan
+from scalograph.run.begin import begin
+from scalograph.run.hosts.base import Host
+from scalograph.run.interrupts import interruption
+from scalograph.run.launches import launches
+from scalograph.run.plan import Plan, plan
+from scalograph.run.runner import Runner
+from scalograph.run.session import run_session
 from scalograph.study.declare import Declared, declare
-from scalograph.study.program import Program, program
+from scalograph.study.program import program
 from scalograph.study.shipped import shipped
 
 
@@ -27,17 +29,14 @@ class Bench:
     The machine must be locked. At its end no process with its mark is left.
 
     Args:
-        facts: of this host.
-        probe: program and arguments of the probe.
+        host: where they run.
         folder: for results, one folder a study.
         tell: is told which study begins.
     """
 
-    def __init__(
-        self, facts: HostFacts, probe: Sequence[str], folder: Path, tell: Callable[[str], None] = lambda text: None
-    ) -> None:
-        self.facts, self.folder, self.used = facts, folder, set[Path]()
-        self._probe, self._tell = tuple(probe), tell
+    def __init__(self, host: Host, folder: Path, tell: Callable[[str], None] = lambda text: None) -> None:
+        self.facts, self.folder, self.used = host.facts(), folder, set[Path]()
+        self._host, self._tell = host, tell
         self.before, self.leaves_before = settings(), empty_leaves()
         self.mark = f"scalograph-sanity-{uuid4().hex}"
         self.done: dict[Path, list[Ran]] = {}
@@ -65,9 +64,8 @@ class Bench:
         self.used.add(folder)
         if folder not in self.done:
             self._tell(folder.name)
-            planned = session.plan(self._declared(name, file), facts or self.facts)
-            host = LocalHost(planned.design, planned.facts, _built(planned), self._probe)
-            self.done[folder] = self._run(planned, host, folder)
+            planned = plan(self._declared(name, file), facts or self.facts)
+            self.done[folder] = self._run(self._ready(planned), folder)
         return self.done[folder]
 
     def _declared(self, name: str, file: str) -> Declared:
@@ -79,26 +77,20 @@ class Bench:
         use = use.model_copy(update={"parameters": {**use.parameters, "token": self.mark}})
         return replace(declared, study=declared.study.model_copy(update={"workload": use}))
 
-    def _run(self, planned: Plan, host: LocalHost, folder: Path) -> list[Ran]:
-        host.check()
-        made, watch = session.begin(planned, folder), Watch(self.mark)
-        done = session.conduct(planned, made, host, Path(self._probe[0]).name, watch.watching, None)
-        _go_on(done, host)
-        runs = read(made.journal, lambda treatment: host.launch(treatment).cpus, watch.left)
+    def _ready(self, planned: Plan) -> Plan:
+        try:
+            return self._host.ready(planned, lambda text: None)
+        except HostError as error:
+            problem = error.problems[0]
+            why = f"its workload was not made ready: {problem.where}: {problem.found}"
+            raise NotProvableError(why, problem.fix or "apt install gcc libc6-dev") from error
+
+    def _run(self, planned: Plan, folder: Path) -> list[Ran]:
+        made, watch = begin(planned, folder), Leftovers(self.mark)
+        instrument, probe = Runner(planned, self._host), self._host.probe.name
+        done = run_session(planned, made, instrument, probe, watch.watching, None)
+        if done.reason == "interrupted":  # it ends all, as the signal meant
+            raise interruption(done.signal)
+        runs = read(made.journal, lambda treatment: launches(planned, treatment)[0].cpus, watch.left)
         expect(len(runs) == planned.design.n_runs, f"{len(runs)} runs in the journal", f"{planned.design.n_runs}")
         return runs
-
-
-def _built(planned: Plan) -> Program:
-    try:
-        return build_program(planned.program, planned.facts)
-    except HostError as error:
-        problem = error.problems[0]
-        why = f"its workload was not compiled: {problem.where}: {problem.found}"
-        raise NotProvableError(why, problem.fix or "apt install gcc libc6-dev") from error
-
-
-def _go_on(done: Conducted, host: LocalHost) -> None:
-    """An interrupted study ends all, as the signal meant."""
-    if done.reason == "interrupted":
-        raise Terminated if signal.SIGTERM in (host.signal, done.signal) else KeyboardInterrupt

@@ -2,24 +2,23 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from scalograph.errors import HostError, ScalographError
 from scalograph.machine.proofs.bench import Bench
 from scalograph.machine.proofs.claims import CLAIMS, Claim
 from scalograph.machine.proofs.proof import DisprovedError, NotProvableError, Proof
-from scalograph.protocol.facts import HostFacts
+from scalograph.run.hosts.base import Host
 
 
-def prove(facts: HostFacts, probe: Sequence[str], tell: Callable[[str], None] = lambda text: None) -> list[Proof]:
+def prove(host: Host, tell: Callable[[str], None] = lambda text: None) -> list[Proof]:
     """Run the studies of the sanity workloads, about 20 s, and judge each claim. The machine must be locked.
 
     Results lie in a temporary folder; only those that a failed proof rests on are kept, and its `fix` says where.
 
     Args:
-        facts: of this host.
-        probe: program and arguments of the probe.
+        host: to prove.
         tell: is told which study begins.
 
     Raises:
@@ -28,7 +27,7 @@ def prove(facts: HostFacts, probe: Sequence[str], tell: Callable[[str], None] = 
     """
     folder, kept = _folder(), set[Path]()
     try:
-        with Bench(facts, probe, folder, tell) as bench:
+        with Bench(host, folder, tell) as bench:
             return [judged(claim, bench, kept) for claim in CLAIMS]
     finally:
         _clear(folder, kept)

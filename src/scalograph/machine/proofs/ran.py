@@ -44,23 +44,23 @@ class Ran:
         return {name: list(figures) for values in parts for name, figures in values.items()}
 
 
-class Watch:
+class Leftovers:
     """Told as progress is, when a run has ended: which processes with the mark are left of it?"""
 
     def __init__(self, mark: str) -> None:
         self.mark, self.left = mark, dict[str, tuple[int, ...]]()
 
     @contextmanager
-    def watching(self, n_before: int, planner: Planner) -> Iterator["Watch"]:
-        """As `conduct` wants its progress."""
+    def watching(self, n_before: int, planner: Planner) -> Iterator["Leftovers"]:
+        """As a session wants its progress."""
         yield self
 
     def asked(self, run: Run, n_left: int) -> None:
         """Nothing to show."""
 
-    def told(self, run: Run, record: Mapping[str, Any], judgment: Judgment) -> None:
+    def told(self, run: Run, record: Record, judgment: Judgment) -> None:
         """The record is there: nothing of the run may be, at once where something holds the tree together."""
-        patience_s = _LAST_OF_TREE_S if record["header"]["containment"] == "best effort" else 0.0
+        patience_s = _LAST_OF_TREE_S if record.header.containment == "best effort" else 0.0
         deadline = time.monotonic() + patience_s
         while (left := marked(self.mark)) and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -6,10 +6,10 @@ from itertools import product
 import numpy as np
 
 from scalograph.analysis.sample import FloatArray
-from scalograph.protocol.findings import EvenFormula
+from scalograph.questions.break_even.document import EvenFormula
 from scalograph.questions.break_even.model import Surface, least_work
 from scalograph.questions.break_even.model_mean import size_powers
-from scalograph.questions.break_even.space import Pairs
+from scalograph.questions.break_even.model_space import Pairs
 
 # A formula whose line is typically further off the measured surface than that is none.
 OFF = 0.15

@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 
 from scalograph.analysis.sample import FloatArray
-from scalograph.protocol.findings import EvenLine
 from scalograph.questions.break_even.course import BreakEvenCourse
+from scalograph.questions.break_even.document import EvenLine
 from scalograph.questions.break_even.model import SURE, Surface
-from scalograph.questions.break_even.space import Pairs
+from scalograph.questions.break_even.model_space import Pairs
 
 Kind = Literal["from", "until", "always", "never", "several", "undecided", "unmeasured"]
 # What a row says, and the coordinates of its ends.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import ceil, log, log1p, log2
+from operator import itemgetter
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from scalograph.questions.break_even.model import (
     telling,
 )
 from scalograph.questions.break_even.model_mean import Axis
-from scalograph.questions.break_even.space import pairs, usable_cpus
+from scalograph.questions.break_even.model_space import pairs, usable_cpus
 from scalograph.study.model import Study
 
 # Points of the spread start, for each axis; pairs after which the search ends without an answer, by axes.
@@ -138,6 +139,14 @@ class BreakEvenCourse:
         else:
             self._think()
         return f"{self._name(level)} failed {FAILURES} times: left out"
+
+    @property
+    def pairs(self) -> dict[int, list[float]]:
+        """The scores of each point that has one, by its index."""
+        scores: dict[int, list[float]] = {}
+        for index, g in sorted(zip(self.asked, self.g, strict=True), key=itemgetter(0)):
+            scores.setdefault(index, []).append(g)
+        return scores
 
     @property
     def candidates(self) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":

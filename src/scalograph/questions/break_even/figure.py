@@ -1,136 +1,50 @@
-"""Break-even as figures take it: maps of speedup with the line where two versions are even, or a curve of it."""
+"""Break-even as a figure: which of two versions is faster where, and the line at which they are even."""
 
-import math
-from collections.abc import Sequence
-from typing import Any
+from scalograph.protocol.figure import Figure, Plot, View
+from scalograph.protocol.findings import Findings
+from scalograph.questions.break_even.figure_curve import drawn as curve
+from scalograph.questions.break_even.figure_key import key
+from scalograph.questions.break_even.figure_map import WORDS
+from scalograph.questions.break_even.figure_map import drawn as map_of
+from scalograph.questions.break_even.figure_panels import Chart, Panel, chart
 
-from scalograph.findings.names import version_name
-from scalograph.protocol.findings import (
-    BreakEven,
-    EvenLine,
-    EvenMap,
-    EvenPair,
-    Findings,
-)
-from scalograph.questions.break_even.figure_axis import EvenAxis
-from scalograph.report.axis import Factors
-from scalograph.text.escape import visible
-from scalograph.text.format import level_text
-
-# What the eye can tell apart in one page; evenly chosen where there are more.
-MOST_MAPS, MOST_ROWS, MOST_COLUMNS, MOST_PAIRS = 16, 64, 64, 1024
-# Color is strongest from 2**4 times faster on: beyond, one number would take all colors from the others.
-MOST_OCTAVES = 4
+SURE = "95 %"
+# Rows of which each is told to who does not see the map.
+FEW_ROWS = 20
 
 
-def even_maps(findings: Findings, factors: Factors) -> dict[str, Any] | None:
-    """All maps of one search, on the same axes; None where there is nothing to draw."""
-    one = findings.break_even
-    maps = [m for m in one.maps if _is_whole(m)] if one else []
-    maps = [m for m in maps if (m.x, m.y) == (maps[0].x, maps[0].y)][:MOST_MAPS]
-    if one is None or not maps:
-        return None
-    x, y = _axes(maps, factors)
-    octaves = max(abs(math.log2(n)) for m in maps for row in m.ratio for n in row)
-    return {
-        "other": visible(version_name(one.factor, one.other)),
-        "baseline": visible(version_name(one.factor, one.baseline)),
-        "even": one.even,
-        "octaves": min(max(math.ceil(octaves), 1), MOST_OCTAVES),
-        "is_cut": octaves > MOST_OCTAVES,
-        "x": x.drawn(),
-        "y": y.drawn() if y else None,
-        "maps": [_map(one, m, x, y, factors) for m in maps],
-    }
+def figures(findings: Findings) -> list[Figure]:
+    """Draw a map over two factors, or a curve over one."""
+    found = chart(findings)
+    if found is None:
+        return []
+    plots = [_plot(found, panel) for panel in found.panels]
+    title = f"Where {found.other} is faster than {found.baseline}"
+    return [Figure(id="even", title=title, caption=_caption(found), key=key(found), views=[View(plots)])]
 
 
-def _axes(maps: Sequence[EvenMap], factors: Factors) -> tuple[EvenAxis, EvenAxis | None]:
-    pairs = [pair for m in maps for pair in m.pairs]
-    x = EvenAxis(factors[maps[0].x], [*(n for m in maps for n in m.x_levels), *(pair.x for pair in pairs)])
-    if not maps[0].y:
-        return x, None
-    measured = [pair.y for pair in pairs if pair.y is not None]
-    return x, EvenAxis(factors[maps[0].y], [*(n for m in maps for n in m.y_levels), *measured])
+def _plot(found: Chart, panel: Panel) -> Plot:
+    rows = [f"{row.text}: {row.said}" if row.text else row.said for row in panel.rows[:FEW_ROWS]]
+    told = [f"s{_over(found)}", panel.title, *rows, "numbers in the tables below"]
+    data, layout = (map_of if found.y else curve)(found, panel)
+    return Plot(title=panel.title, label="; ".join(text for text in told if text), data=data, layout=layout)
 
 
-def _is_whole(one: EvenMap) -> bool:
-    """Whether rows and columns agree, and every ratio has an inverse."""
-    n_rows, n_columns = len(one.y_levels) if one.y else 1, len(one.x_levels)
-    known = (one.ratio, one.low, one.high)
-    return n_columns > 1 and 0 < n_rows == len(one.lines) and all(_is_table(t, n_rows, n_columns) for t in known)
+def _over(found: Chart) -> str:
+    titles = [axis.levels.title for axis in (found.x, found.y) if axis]
+    return f"peedup of {found.other} over {found.baseline} by {' and '.join(titles)}"
 
 
-def _is_table(rows: list[list[float]], n_rows: int, n_columns: int) -> bool:
-    return len(rows) == n_rows and all(len(row) == n_columns and min(row) > 0 for row in rows)
-
-
-def _map(one: BreakEven, m: EvenMap, x: EvenAxis, y: EvenAxis | None, factors: Factors) -> dict[str, Any]:
-    columns = _chosen(len(m.x_levels), MOST_COLUMNS)
-    return {
-        "title": factors.treatment(m.group),
-        "x": [x(m.x_levels[i]) for i in columns],
-        "places": [x.text(m.x_levels[i]) for i in columns],
-        "rows": [_row(one, m, row, columns, x, y) for row in _chosen(len(m.lines), MOST_ROWS)],
-        "pairs": [_pair(pair, x, y) for pair in m.pairs[:MOST_PAIRS] if pair.ratio > 0],
-    }
-
-
-def _row(
-    one: BreakEven, m: EvenMap, row: int, columns: Sequence[int], x: EvenAxis, y: EvenAxis | None
-) -> dict[str, Any]:
-    line = m.lines[row]
-    return {
-        "at": y(m.y_levels[row]) if y else 0,
-        "text": y.text(m.y_levels[row]) if y else "",
-        "kind": line.kind,
-        "location": None if line.location is None else x(line.location),
-        "band": _band(line, x),
-        "said": _said(one, line, x),
-        **{name: [_inverse(table[row][i]) for i in columns] for name, table in _speedups(m).items()},
-    }
-
-
-def _speedups(m: EvenMap) -> dict[str, list[list[float]]]:
-    """Tables of ratios by what their inverses are: the high end of a time is the low one of a speedup."""
-    return {"speedup": m.ratio, "low": m.high, "high": m.low}
-
-
-def _band(line: EvenLine, x: EvenAxis) -> list[float] | None:
-    """Between which levels nobody knows who wins; to the end of the axis where only one of them is known."""
-    if line.kind not in ("from", "until", "undecided"):
-        return None
-    low, high = (x.low if line.low is None else line.low), (x.high if line.high is None else line.high)
-    return [x(low), x(high)]
-
-
-def _said(one: BreakEven, line: EvenLine, x: EvenAxis) -> str:
-    """What a row says, in words."""
-    other = visible(version_name(one.factor, one.other))
-    if line.location is not None:
-        how, on = ("from", " on") if line.kind == "from" else ("up to", "")
-        ends = f" [{_text(line.low)}, {_text(line.high)}]" if line.low is not None and line.high is not None else ""
-        return f"{other} is faster {how} {x.levels.title} {_text(line.location)}{ends}{on}"
-    return {
-        "always": f"{other} is always faster, or within {100 * one.even:g} %",
-        "never": f"{other} is never faster by more than {100 * one.even:g} %",
-        "several": f"{other} is faster in several regions",
-        "unmeasured": "not measured: no pair there has two times",
-    }.get(line.kind, "not decided where they are even")
-
-
-def _text(level: float | None) -> str:
-    return "" if level is None else level_text(level)
-
-
-def _pair(pair: EvenPair, x: EvenAxis, y: EvenAxis | None) -> dict[str, Any]:
-    places = [x.text(pair.x), *([y.text(pair.y)] if y and pair.y is not None else [])]
-    at = y(pair.y) if y and pair.y is not None else 0
-    return {"x": x(pair.x), "y": at, "speedup": _inverse(pair.ratio), "n": pair.n, "text": ", ".join(places)}
-
-
-def _inverse(ratio: float) -> float:
-    return float(f"{1 / ratio:.4g}")
-
-
-def _chosen(n: int, most: int) -> Sequence[int]:
-    return range(n) if n <= most else [round(i * (n - 1) / (most - 1)) for i in range(most)]
+def _caption(found: Chart) -> str:
+    over, alike = f"S{_over(found)}", f"{100 * found.even:.3g} % more or less counts as even"
+    if not found.y:
+        sides = f"above 1 {found.other} is faster, below 1 {found.baseline} is"
+        band = f"The band around the curve is its {SURE} interval"
+        return f"{over}: {sides}; {alike}. {band}; the dotted one holds the place where the curve crosses 1."
+    line = f"Both are even along the bold line; the dotted band holds it with {SURE}."
+    parts = [f"{over}: the stronger a color, the further they are apart; {alike} and has none."]
+    if any(row.location is not None for row in found.rows):
+        parts.append(f"{line} Between rows, both are only drawn through.")
+    kinds = {row.kind for row in found.rows}
+    words = [f"“{word}”, where {told.format(found)}" for kind, (word, told) in WORDS.items() if kind in kinds]
+    return " ".join([*parts, *([f"Rows without a line: {'; '.join(words)}."] if words else [])])

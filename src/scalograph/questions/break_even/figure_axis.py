@@ -4,9 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from scalograph.report.axis import WIDE, Levels
+from scalograph.text.axes import WIDE, Levels
 from scalograph.text.escape import visible
 from scalograph.text.format import level_text
+from scalograph.text.plots import at, axis, outside
 
 # More declared levels than that get round numbers as ticks.
 FEW_LEVELS = 24
@@ -27,17 +28,18 @@ class EvenAxis:
     def text(self, level: float) -> str:
         return f"{self.levels.title}: {visible(level_text(level, self.levels.unit))}"
 
-    def drawn(self) -> dict[str, Any]:
-        ticks = self._ticks()
-        return {
-            "title": self.levels.title + (f" ({self.levels.unit})" if self.levels.unit else ""),
-            "is_log": self.is_log,
-            "ends": [self(self.low), self(self.high)],
-            "at": [self(n) for n in ticks],
-            "labels": [f"{n:.12g}" for n in ticks],
-        }
+    def ends(self) -> list[float]:
+        """Where its first and its last level stand."""
+        return [self(self.low), self(self.high)]
 
-    def _ticks(self) -> list[float]:
+    def drawn(self, span: Sequence[float]) -> dict[str, Any]:
+        """Make it an axis of a figure, from one place to another."""
+        ticks = self.ticks()
+        unit, scale = self.levels.unit, " (log scale)" if self.is_log else ""
+        title = self.levels.title + (f" ({unit})" if unit else "") + scale
+        return axis(title, span, **outside(**at([self(n) for n in ticks], [f"{n:.12g}" for n in ticks])))
+
+    def ticks(self) -> list[float]:
         """Declared levels where they are few, else round numbers."""
         numbers = [float(n) for n in self.levels.levels if isinstance(n, int | float) and not isinstance(n, bool)]
         declared = sorted(n for n in numbers if self.low <= n <= self.high)

@@ -1,14 +1,27 @@
-"""Cliffs as figures take them: bands over the axis along which they were searched."""
+"""Cliffs as a figure: bands over the curves along the factor that was searched."""
 
-from math import log10
 from typing import Any
 
+from scalograph.protocol.figure import Overlay
 from scalograph.protocol.findings import Findings
+from scalograph.questions.cliff.document import CliffDoc, Cliffs
+from scalograph.text.plots import faded
+
+CAPTION = "shaded upright: levels between which the time jumps"
 
 
-def cliff_marks(findings: Findings, factor: str) -> list[dict[str, Any]]:
-    """Where each begins and is over, on the logarithmic axis of its factor; empty on any other."""
-    if findings.cliffs is None or findings.cliffs.factor != factor:
+def figures(findings: Findings) -> list[Overlay]:
+    """Shade where each jump begins and is over; none where no cliff was searched for."""
+    searched = findings.document("cliff", Cliffs)
+    if searched is None:
         return []
-    found = [cliff for cliff in findings.cliffs.cliffs if 0 < cliff.low < cliff.high]
-    return [{"low": round(log10(cliff.low), 5), "high": round(log10(cliff.high), 5)} for cliff in found]
+    found = [cliff for cliff in searched.cliffs if 0 < cliff.low < cliff.high]
+    return [Overlay(searched.factor, [_band(cliff) for cliff in found], CAPTION if found else "")]
+
+
+def _band(cliff: CliffDoc) -> dict[str, Any]:
+    """Stand as high as the frame."""
+    upright = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+    edge = {"width": 1, "color": "muted", "dash": "2px,3px"}
+    across = {"x0": cliff.low, "x1": cliff.high}
+    return {"type": "rect", **upright, **across, "line": edge, "fillcolor": faded("line-1", 0.18)}

@@ -8,15 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.names import varied
-from scalograph.findings.sample import COUNTED, Sample
+from scalograph.findings.sample import COUNTED, Sample, grouped
 from scalograph.findings.search import retold, time_of
 from scalograph.findings.speedup_rule import gain, primary
 from scalograph.findings.table import Row, Table
-from scalograph.protocol.findings import EffectiveCpus, Level
+from scalograph.protocol.findings import Curve, Level
 from scalograph.questions.effective_cpus.answer_doubt import beyond_use
 from scalograph.questions.effective_cpus.answer_figures import Figures, figures
 from scalograph.questions.effective_cpus.course import begin, rounds
+from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
 from scalograph.questions.effective_cpus.model import Effective, effective_cpus
 from scalograph.questions.effective_cpus.model_limit import (
     SURE,
@@ -26,7 +28,9 @@ from scalograph.questions.effective_cpus.model_limit import (
 )
 from scalograph.questions.effective_cpus.model_programs import most_runs
 from scalograph.questions.effective_cpus.model_search import Searched, search
-from scalograph.study.question_names import is_search
+from scalograph.questions.effective_cpus.sentences import effective_sentences
+from scalograph.questions.effective_cpus.tables import effective_tables
+from scalograph.questions.registry import is_search
 
 QUESTION = "effective-cpus"
 MOST = 16
@@ -34,7 +38,6 @@ MOST = 16
 FEWEST_LEVELS, MOST_RUNS = 4, 120
 _WORKERS = ("threads", "jobs", "copies")
 
-Group = tuple[tuple[str, Level], ...]
 Found = Effective | Searched | None
 
 
@@ -46,33 +49,32 @@ class Asked:
     rounds: bool
 
 
-def measured(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> dict[tuple[Level, ...], Sample]:
-    """The samples that stand for something: a search measures the levels that tell most, and no others."""
-    search = is_search(table.study.question)
-    return {key: sample for key, sample in taken.items() if not search or sample.every or sample.n_failed}
+def applies(table: Table) -> str | None:
+    """Say why nobody knows how many CPUs, or workers at once, this study uses; None where it can be told."""
+    if is_search(table.study.question):
+        return "the study searches for something else"
+    if _asked(table) is None:
+        return f"no times of workers that each do the same, at {FEWEST_LEVELS} counts or more from 1 on"
+    return None
 
 
-def is_repeat(table: Table, row: Row, n_planned: int) -> bool:
-    """Whether a run was made because another was disturbed; what a search asks for later was not planned either."""
-    search = is_search(table.study.question)
-    return "r" in row.run[1:] if search else row.replicate >= n_planned  # e0007r1 is e0007 again
-
-
-def open_question(table: Table, found: Sequence[EffectiveCpus]) -> list[str]:
-    """The doubt of a search that ended without an answer."""
-    return [one.sentence for one in found if table.study.question == QUESTION and not one.decided]
-
-
-def effective(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[EffectiveCpus]:
-    """The answer of each group; empty where the study asks for none."""
+def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+    """Tell how many help, of each setting of the factors that are not searched."""
     asked = _asked(table)
-    if asked is None:
-        return []
-    groups: dict[Group, dict[int, Sample]] = {}
-    for sample in taken.values():
-        group = tuple((name, level) for name, level in sample.treatment.items() if name != asked.factor)
-        groups.setdefault(group, {})[int(sample.treatment[asked.factor])] = sample
-    return [_answer(table, asked, dict(group), members) for group, members in [*groups.items()][:MOST]]
+    assert asked is not None
+    found = [
+        _answer(table, asked, dict(group), {int(s.treatment[asked.factor]): s for s in members})
+        for group, members in [*grouped(taken.values(), asked.factor).items()][:MOST]
+    ]
+    undecided = [one.sentence for one in found if not one.decided]
+    is_asked = table.study.question == QUESTION
+    return Answer(
+        document=EffectiveGroups(groups=found),
+        decided=bool(found) and not undecided if is_asked else None,
+        sentences=effective_sentences(table, taken, found),
+        tables=effective_tables(table, taken, found),
+        doubts=undecided if is_asked else (),
+    )
 
 
 def _asked(table: Table) -> Asked | None:

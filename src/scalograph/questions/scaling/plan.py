@@ -7,6 +7,7 @@ from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, Planner, Run
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.findings.stopping_rule import score, stopping
+from scalograph.protocol.record import unmeasured
 
 
 class GridPlan:
@@ -28,7 +29,7 @@ class GridPlan:
         planner = GridPlanner(self._design)
         while run := planner.ask():
             yield run
-            planner.tell(run, {}, "")
+            planner.tell(run, unmeasured("not run"), "")
 
     def asked_for(self) -> list[int]:
         """Return how many runs each treatment has, warm-up runs left out."""

@@ -1,46 +1,131 @@
-"""Surfaces as figures take them: a matrix of numbers in one unit, and what is told of each under the pointer."""
+"""Surfaces as figures: a map of every treatment, and lines of equal time."""
 
 from typing import Any
 
-from scalograph.protocol.findings import Findings, Surface, SurfaceCell
-from scalograph.report.axis import Factors, Levels
+from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
+from scalograph.protocol.findings import Findings, ResponseDoc
+from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
+from scalograph.text.axes import Factors, Levels
 from scalograph.text.escape import prose, visible
-from scalograph.text.format import estimate, significant
+from scalograph.text.format import DASH, estimate, significant
+from scalograph.text.plots import MARGIN, at, axis, hover, mixed
 from scalograph.text.scale import Scale, scale_for
 
 FEW_CPUS = 16  # of which each one's busy time is told under the pointer
+FLAT = (
+    "As long as there is a CPU for each (outlined), one more should cost nothing; from the ridge on (diamonds, "
+    "dashed), where they are as many as the CPUs, time should rise."
+)
+MAP = "One cell for each treatment; hovering over it tells what was expected, how fair it was, and how busy each CPU."
+LINES = "Along a line the time is the same; numbers of both axes to scale."
+# Colors run from nearly the page's own to a part of the first line's, so that labels stay readable on them.
+SHADES = [[0, mixed("line-0", 0.06)], [1, mixed("line-0", 0.72)]]
+BAR = {"thickness": 8, "outlinewidth": 0, "tickfont": {"color": "muted", "size": 11}, "nticks": 6}
 
 
-def surfaces(findings: Findings, factors: Factors) -> list[dict[str, Any]]:
-    """Every surface that has two rows or more: a single one is a curve, which is drawn already."""
-    return [_surface(findings, one, factors) for one in findings.surfaces if len(one.y_levels) > 1]
-
-
-def _surface(findings: Findings, one: Surface, factors: Factors) -> dict[str, Any]:
+def figures(findings: Findings) -> list[Figure]:
+    """Draw every surface that has two rows or more: a single one is a curve, which is drawn already."""
+    part = findings.document("surface", Surfaces)
+    drawn = [one for one in part.surfaces if len(one.y_levels) > 1] if part else []
+    if not drawn:
+        return []
+    one, factors = drawn[0], Factors(findings)
     named = next((r for r in findings.study.responses if r.name == one.response), None)
-    values = [cell.estimate.value if cell else None for row in one.cells for cell in row]
-    scale = scale_for(named.unit if named else "", values)
-    x, y = factors[one.x], factors[one.y]
-    return {
-        "title": factors.treatment(one.group),
-        "measure": prose(named.title if named else one.response),
-        "unit": visible(scale.unit),
-        "x": {"title": x.title, "levels": one.x_levels},
-        "y": {"title": y.title, "levels": one.y_levels},
-        "z": [[_drawn(cell, scale) for cell in row] for row in one.cells],
-        "shown": [[str(estimate(cell.estimate, scale)) if cell else "" for cell in row] for row in one.cells],
-        "told": [
-            [_told(cell, scale, _place(x, n, y, m)) for n, cell in zip(one.x_levels, row, strict=True)]
-            for m, row in zip(one.y_levels, one.cells, strict=True)
-        ],
+    scale = _scale(named, drawn)
+    measure = prose(named.title if named else one.response)
+    title = f"{measure} over {factors[one.x].title} and {factors[one.y].title}"
+    views = [_view(one, scale, measure, factors) for one in drawn]
+    return [Figure("surfaces", title, FLAT, views, unit=visible(scale.unit), choice="Surface")]
+
+
+def _scale(named: ResponseDoc | None, drawn: list[Surface]) -> Scale:
+    cells = (cell for one in drawn for row in one.cells for cell in row)
+    return scale_for(named.unit if named else "", [cell.estimate.value for cell in cells if cell])
+
+
+def _view(one: Surface, scale: Scale, measure: str, factors: Factors) -> View:
+    x, y, group = factors[one.x], factors[one.y], factors.treatment(one.group)
+    z = [[_height(cell, scale) for cell in row] for row in one.cells]
+    texts = [
+        [
+            hover(_told(cell, scale, f"{x.title}: {n}, {y.title}: {m}"))
+            for n, cell in zip(one.x_levels, row, strict=True)
+        ]
+        for m, row in zip(one.y_levels, one.cells, strict=True)
+    ]
+    over = f"of {measure} over {x.title} and {y.title}; numbers in the table below the figure"
+    cells = {"z": z, "colorscale": SHADES, "hoverinfo": "text", "text": texts, "colorbar": BAR}
+    plots = [
+        Plot(f"map {over}", *_map(one, cells, x, y), title="Map", key=MAP, size="large"),
+        Plot(
+            f"lines of equal time {over}",
+            *_lines(one, cells, x, y),
+            title="Lines of equal time",
+            key=LINES,
+            size="large",
+        ),
+    ]
+    note = f"All with {group}." if group else ""
+    return View(plots, name=group, note=note, details=[_table(one, scale, measure, x, y)])
+
+
+def _map(one: Surface, cells: dict[str, Any], x: Levels, y: Levels) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Levels stand side by side, one cell each, however far apart their numbers are."""
+    columns, rows = list(range(len(one.x_levels))), list(range(len(one.y_levels)))
+    colors = {"type": "heatmap", "x": columns, "y": rows, "xgap": 1, "ygap": 1, "hoverongaps": False, **cells}
+    ridge = [(one.x_levels.index(m), row) for row, m in enumerate(one.y_levels) if m in one.x_levels]
+    marks = {
+        "type": "scatter", "mode": "markers", "x": [column for column, _ in ridge], "y": [row for _, row in ridge],
+        "marker": {"symbol": "diamond", "size": 7, "color": "ink"}, "hoverinfo": "skip",
+    }  # fmt: skip
+    return [colors, marks], {
+        "margin": MARGIN, "shapes": [_flat_cells(one)],
+        "xaxis": axis(x.title, (-0.5, len(columns) - 0.5), **at(columns, [*map(str, one.x_levels)])),
+        "yaxis": axis(y.title, (-0.5, len(rows) - 0.5), **at(rows, [*map(str, one.y_levels)])),
+    }  # fmt: skip
+
+
+def _flat_cells(one: Surface) -> dict[str, Any]:
+    """Outline all cells that have a CPU for each worker, as steps."""
+    ends = [sum(n <= m for n in one.x_levels) - 0.5 for m in one.y_levels]
+    steps = "".join(f"L{end},{row - 0.5}L{end},{row + 0.5}" for row, end in enumerate(ends))
+    path = f"M-0.5,-0.5{steps}L-0.5,{len(ends) - 0.5}Z"
+    return {"type": "path", "path": path, "line": {"color": "ink", "width": 1.6}}
+
+
+def _lines(one: Surface, cells: dict[str, Any], x: Levels, y: Levels) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Here both axes are true to their numbers, so that the ridge is a straight line."""
+    contours = {"coloring": "heatmap", "showlabels": True, "labelfont": {"color": "ink", "size": 11}}
+    style = {"connectgaps": True, "ncontours": 12, "line": {"color": "muted", "width": 1}, "contours": contours}
+    first, foot = one.x_levels[0], max(one.x_levels[0], one.y_levels[0])
+    top = min(one.x_levels[-1], one.y_levels[-1])
+    flat = {
+        "type": "path",
+        "path": f"M{first},{foot}L{top},{top}L{first},{top}Z",
+        "line": {"color": "ink", "width": 1.6},
     }
+    dashed = {"color": "ink", "width": 2.4, "dash": "4px,4px"}
+    ridge = {"type": "line", "x0": foot, "y0": foot, "x1": top, "y1": top, "line": dashed}
+    trace = {"type": "contour", "x": one.x_levels, "y": one.y_levels, **style, **cells}
+    layout = {"xaxis": _to_scale(x.title, one.x_levels), "yaxis": _to_scale(y.title, one.y_levels)}
+    return [trace], {"margin": MARGIN, "shapes": [flat, ridge], **layout}
 
 
-def _place(x: Levels, workers: int, y: Levels, cpus: int) -> str:
-    return f"{x.title}: {workers}, {y.title}: {cpus}"
+def _to_scale(title: str, levels: list[int]) -> dict[str, Any]:
+    """A little longer than its levels, so that the first labels of two axes do not meet in the corner."""
+    spare = 0.03 * (levels[-1] - levels[0] or 1)
+    return axis(title, (levels[0] - spare, levels[-1] + spare), **at(levels, [*map(str, levels)]))
 
 
-def _drawn(cell: SurfaceCell | None, scale: Scale) -> float | None:
+def _table(one: Surface, scale: Scale, measure: str, x: Levels, y: Levels) -> Details:
+    title = f"{measure} ({visible(scale.unit)})" if scale.unit else measure
+    columns = [[str(estimate(cell.estimate, scale)) if cell else DASH for cell in row] for row in one.cells]
+    rows = [[str(n), *cells] for n, *cells in zip(one.x_levels, *columns, strict=True)]
+    head = [x.title, *(f"{y.title} {m}" for m in one.y_levels)]
+    return Details("These numbers as a table", [TextTable(title, head, rows)])
+
+
+def _height(cell: SurfaceCell | None, scale: Scale) -> float | None:
     value = cell.estimate.value if cell else None
     return None if value is None else float(f"{value * scale.factor:.6g}")
 

@@ -1,177 +1,131 @@
-"""The host that we stand on: a treatment becomes a probe specification, a run becomes a record."""
+"""The host that we stand on: its own /proc and /sys, its compilers, and a probe for each run."""
 
-import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from scalograph.control.apply import apply, hold, read_back
-from scalograph.control.base import Launch
-from scalograph.design.planner import Design, Run
+from scalograph.control import apply, quiet
+from scalograph.control.discover import discover
+from scalograph.design.planner import Treatment
 from scalograph.errors import HostError
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
-from scalograph.run.hosts.captured import MAX_BYTES, Printed
+from scalograph.run.hosts.base import Host, ProbeProgram, Specification, Tell
 from scalograph.run.hosts.probe import (
+    CpuGoneError,
     NotStartedError,
+    find_probe,
     interrupted,
     lost,
     measure,
 )
-from scalograph.run.hosts.steps import Steps
-from scalograph.run.interrupts import kept
-from scalograph.study.program import Program
-from scalograph.study.workload import fill
+from scalograph.run.hosts.ready import build_program
+from scalograph.run.hosts.study_steps import StudySteps
+from scalograph.run.interrupts import kept, note
+from scalograph.run.launches import launches
+from scalograph.run.plan import Plan
 
-# Nothing else of the caller's environment reaches a run: MAKEFLAGS or JAVA_TOOL_OPTIONS would change it unseen.
-PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR")
-TIMELINE_BINS, TIMELINE_TASKS = 120, 8
 # A host short of processes or memory for a moment recovers; a probe that is gone does not.
 MAX_NOT_STARTED = 3
 
 
-class LocalHost:
-    """Carries out runs here, one after the other, in a scratch folder each, or all where the caller stands."""
+def connect() -> Host:
+    """Return this machine. Raises HostError where SCALOGRAPH_PROBE names no program."""
+    return LocalHost(find_probe())
 
-    def __init__(self, design: Design, facts: HostFacts, program: Program, probe: Sequence[str]) -> None:
-        self._design, self._facts, self._program, self._probe = design, facts, program, tuple(probe)
-        self._printed = Printed(design.study)
-        self._steps = Steps(program.steps, design.study.protocol.timeout_s)
-        self.signal: int | None = None
+
+class LocalHost:
+    """This machine: runs are carried out in a scratch folder each, or all where the caller stands."""
+
+    def __init__(self, probe: ProbeProgram) -> None:
+        self.probe = probe
         self._n_not_started = 0
 
-    def check(self) -> None:
-        """Look for every program that the study starts, and carry out its `setup`: what the first run needs.
+    @cached_property
+    def _facts(self) -> HostFacts:
+        return discover()
+
+    def facts(self) -> HostFacts:
+        """Return what this machine is, grants and has; each JVM that was not asked before is started for its build."""
+        return self._facts
+
+    def ready(self, planned: Plan, tell: Tell) -> Plan:
+        """Compile and prepare the program, look for all that the study starts, and carry out its `setup`.
 
         Raises:
-            HostError: a program is missing, or `setup` failed.
+            HostError: no compiler, no JVM, sources that do not compile, a program is missing, or a step failed.
         """
-        launches = (self.launch(treatment) for treatment in self._design.treatments)
-        for name, path in dict.fromkeys((launch.argv[0], launch.env.get("PATH")) for launch in launches):
+        treatments = planned.design.treatments
+        planned = replace(planned, program=build_program(planned.program, planned.facts, treatments, tell))
+        started = [launch for treatment in treatments for launch in launches(planned, treatment)]
+        for name, path in dict.fromkeys((launch.argv[0], launch.env.get("PATH")) for launch in started):
             if shutil.which(name, path=path) is None:
                 where = "on PATH" if "/" not in name else "an executable file"
                 raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
-        self._steps.begin(self.launch(self._design.treatments[0]), self._folder)
+        study = planned.design.study
+        steps = StudySteps(planned.program.steps, study.protocol.timeout_s)
+        steps.begin(started[0], lambda: _folder(study.workload.cwd == "caller"))
+        return planned
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
-        """One run. The record is as journal.md says.
+    @contextmanager
+    def hold(self, planned: Plan, treatment: Treatment) -> Iterator[None]:
+        """Set and later restore what the levels ask of this machine."""
+        with ExitStack() as held:
+            for context in apply.hold(planned.design.study, treatment, planned.facts):
+                held.enter_context(context)
+            yield
+
+    def look(self) -> quiet.Look:
+        """Look at the CPUs that this process may use."""
+        return quiet.look()
+
+    def measure(self, spec: Specification) -> Record:
+        """Carry out one run between its steps, outside whose window they are; it has failed where a step failed.
 
         Raises:
-            HostError: a setting is refused, or the probe did not start for so many runs on end.
+            HostError: the host refuses, or the probe did not start for so many runs on end.
         """
-        launch = self.launch(run.treatment)
-        with self._folder() as folder, ExitStack() as held:
-            for context in hold(self._design.study, run.treatment, self._facts):
-                held.enter_context(context)
-            record = self._between_steps(run, launch, folder)
-        found = record.model_dump(mode="json")
-        found["run"]["quota_cpus"] = launch.quota_cpus
-        return self._obeyed(run.treatment, found)
-
-    def _between_steps(self, run: Run, launch: Launch, folder: Path) -> Record:
-        """The run with what is done before and after it, outside its window; it has failed where a step failed."""
         if kept() is not None:
             return interrupted()
-        if wrong := self._steps.carry_out("prepare", launch, folder):
-            return lost(wrong)
-        try:
-            record = self._unless_interrupted(run, launch, folder)
-        finally:  # what `prepare` made stays after no run, however that ended
-            wrong = self._steps.carry_out("cleanup", launch, folder)
-        return _failed(record, wrong)
+        steps, first = StudySteps(spec.steps, spec.timeout_s), spec.launches[0]
+        with _folder(spec.in_callers_folder) as folder:
+            if wrong := steps.carry_out("prepare", first, folder):
+                return lost(wrong)
+            try:
+                record = self._unless_interrupted(spec, folder)
+            finally:  # what `prepare` made stays after no run, however that ended
+                wrong = steps.carry_out("cleanup", first, folder)
+            return _after_cleanup(record, wrong)
 
-    def _unless_interrupted(self, run: Run, launch: Launch, folder: Path) -> Record:
+    def _unless_interrupted(self, spec: Specification, folder: Path) -> Record:
         if kept() is not None:  # a signal that came during `prepare`
             return interrupted()
-        return self._printed.read(self._carried_out(self.specification(run, launch, folder)))
-
-    def _folder(self) -> AbstractContextManager[Path]:
-        return nullcontext(Path.cwd()) if self._design.study.workload.cwd == "caller" else _scratch()
-
-    def _carried_out(self, specification: Mapping[str, Any]) -> Record:
         try:
-            record = measure(specification, self._probe, self._signaled)
+            record = measure(spec.line(folder), self.probe.argv, note)
         except NotStartedError as error:
             self._n_not_started += 1
             if self._n_not_started == MAX_NOT_STARTED:
                 raise
             return lost(str(error))
-        except HostError as error:
-            if not error.problems[0].where.endswith(".cpus"):
-                raise
-            return lost(str(error))  # a CPU that was there when it was planned: others may still be
+        except CpuGoneError as error:
+            return lost(str(error))  # others may still be there
         self._n_not_started = 0
         return record
 
-    def _signaled(self, number: int) -> None:
-        self.signal = number
-
-    def _obeyed(self, treatment: Mapping[str, Any], record: dict[str, Any]) -> dict[str, Any]:
-        """A run under levels that were not in force is no run of its treatment."""
-        wrong = read_back(self._design.study, treatment, self._facts, record)
-        if wrong and record["run"]["status"] == "ok":
-            record["run"] |= {"status": "failed", "reason": "; ".join(wrong)}
-        return record
-
-    def launch(self, treatment: Mapping[str, Any]) -> Launch:
-        """How a treatment will be started, argv filled in."""
-        study = self._design.study
-        own = {
-            "iterations": study.protocol.iterations,
-            "warmup": study.protocol.warmup,
-            "think_ns": round(study.protocol.think_s * 1e9),
-        }
-        # A level goes before a parameter of the same name, that before the study's own numbers.
-        base = Launch(env=_environment(study.workload.env), values={**own, **self._program.values, **treatment})
-        launch = apply(study, treatment, base, self._facts)
-        copies = _copies(study.workload.copies, treatment)
-        return replace(launch, argv=tuple(fill(self._program.argv, launch.values)), copies=copies)
-
-    def specification(self, run: Run, launch: Launch, folder: Path) -> dict[str, Any]:
-        """The one line that the probe reads (protocol/probe.md)."""
-        protocol = self._design.study.protocol
-        command = {
-            "argv": list(launch.argv),
-            "copies": launch.copies,
-            "cwd": str(folder),
-            "env": dict(launch.env),
-            "cpus": list(launch.cpus) if launch.cpus else None,
-            "policy": launch.policy,
-            "priority": launch.priority,
-            "nice": launch.nice,
-        }
-        return {
-            "protocol": 1,
-            "run": run.run,
-            "commands": [command],
-            "events": self._program.events,
-            "stdout": "capture" if self._printed.responses else "null",
-            "stdout_limit_bytes": MAX_BYTES,
-            "timeout_ns": round(protocol.timeout_s * 1e9),
-            "timeline": True,
-            "timeline_bins": TIMELINE_BINS,
-            "timeline_tasks": TIMELINE_TASKS,
-        }
+    def close(self) -> None:
+        """Nothing outlives a run here."""
 
 
-def _failed(record: Record, wrong: str | None) -> Record:
-    if wrong is None or record.run.status != "ok":
-        return record
-    run = record.run.model_copy(update={"status": "failed", "reason": wrong})
-    return record.model_copy(update={"run": run})
+def _after_cleanup(record: Record, wrong: str | None) -> Record:
+    return record if wrong is None or record.run.status != "ok" else record.failed(wrong)
 
 
-def _copies(copies: int | str, treatment: Mapping[str, Any]) -> int:
-    return int(treatment[copies.strip("{}")]) if isinstance(copies, str) else copies
-
-
-def _environment(declared: Mapping[str, str]) -> dict[str, str]:
-    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    return {"PATH": os.defpath, "LANG": "C.UTF-8", **passed, **declared}
+def _folder(in_callers: bool) -> AbstractContextManager[Path]:
+    return nullcontext(Path.cwd()) if in_callers else _scratch()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import selectors
 import shutil
 import signal
@@ -22,11 +23,11 @@ from scalograph.protocol.events import (
     ErrorEvent,
     Header,
     Record,
-    RunFigures,
     parse_event,
     parse_events,
 )
-from scalograph.protocol.record import MAX_LINE_BYTES
+from scalograph.protocol.record import MAX_LINE_BYTES, unmeasured
+from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.interrupts import heard, kept, meaning
 
 PROGRAM = "scalograph-probe"
@@ -36,15 +37,8 @@ GRACE_S = 20.0
 MAX_RECORD_BYTES = 256 << 20
 _STDERR_TAIL = 4096
 _CHUNK = 1 << 16
+_MASK = re.compile(r"commands\[\d+\]\.cpus")
 _FIX_SIZE = "ask for less: fewer copies or iterations, a lower stdout_limit_bytes"
-
-
-@dataclass(frozen=True)
-class ProbeProgram:
-    """A probe to start, and what is to be said about the choice."""
-
-    argv: tuple[str, ...]
-    warning: str | None = None
 
 
 def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
@@ -67,6 +61,10 @@ def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
 
 class NotStartedError(HostError):
     """The probe's program could not be started."""
+
+
+class CpuGoneError(HostError):
+    """A CPU that was there when the run was planned is not any more."""
 
 
 class LostError(HostError):
@@ -124,16 +122,12 @@ def lost(reason: str, first_line: bytes = b"") -> Record:
         header = parse_event(first_line)[1]
     except ProtocolError:
         header = None
-    if not isinstance(header, Header):
-        header = Header(protocol=1, probe="unknown", kind="native", containment="best effort", backend="plain")
-    return Record(header=header, run=RunFigures(status="failed", reason=reason[:4096]))
+    return unmeasured(reason, header if isinstance(header, Header) else None)
 
 
 def interrupted() -> Record:
     """The record of a run that a signal kept from being started."""
-    record = lost("")
-    run = record.run.model_copy(update={"status": "interrupted", "reason": "a signal came before it was started"})
-    return record.model_copy(update={"run": run})
+    return lost("").with_figures(status="interrupted", reason="a signal came before it was started")
 
 
 def capabilities(probe: Sequence[str]) -> dict[str, Any]:
@@ -314,11 +308,17 @@ def _refuse_failure(answer: Answer) -> None:
     if answer.exit_code in (2, 3) and len(last) <= MAX_LINE_BYTES:
         part = parse_event(last, "probe: last line")[1]
         if isinstance(part, ErrorEvent):
-            kind = HostError if answer.exit_code == 3 else ProtocolError
-            raise kind(part.where, part.found, part.expected, part.fix)
+            raise _error(answer.exit_code, part.where)(part.where, part.found, part.expected, part.fix)
     said = ascii(answer.stderr.strip()[-400:])
     if answer.exit_code < 0:
         found = f"killed by signal {-answer.exit_code}; standard error: {said}"
         raise LostError("probe", found, "a record", "look for the one who killed it (out of memory?)")
     found = f"exit code {answer.exit_code}; standard error: {said}"
     raise ProtocolError("probe", found, "0, or 2 or 3 with an error event", "report this with the study")
+
+
+def _error(exit_code: int, where: str) -> type[HostError] | type[ProtocolError]:
+    """Of an `error` event: `where` is the field of the specification that was refused."""
+    if exit_code == 2:
+        return ProtocolError
+    return CpuGoneError if _MASK.fullmatch(where) else HostError

@@ -1,36 +1,45 @@
 """From runs whose law is known to steps, limits and the sentence."""
 
+import re
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
-from scalograph.cli.adhoc.answer import Along, answer
-from scalograph.cli.adhoc.answer_sentence import percents, sentence
-from scalograph.cli.adhoc.command_study import Printed, Wish
+from scalograph.analysis.estimate import Estimate
+from scalograph.cli.adhoc.answer_sentence import sentence
+from scalograph.cli.adhoc.command_study import CommandStudy, PrintedFigure
 from scalograph.cli.adhoc.declaration import study_text
-from scalograph.cli.adhoc.law_note import law_line, unused
-from scalograph.cli.adhoc.next_size import next_gain
+from scalograph.cli.adhoc.notes import law_line, spread, unused
 from scalograph.cli.adhoc.plot import Mark, plot
-from scalograph.cli.adhoc.show import figure, steps_table
+from scalograph.cli.adhoc.show import document, figure, steps_table
+from scalograph.cli.adhoc.steps import efficiency, gains_per_cost
 from scalograph.findings.table import Row, Table
+from scalograph.protocol.findings import Curve
+from scalograph.questions.assemble import findings
+from scalograph.questions.scaling.model_next import next_gain
 from scalograph.study.load import parse
+from scalograph.text.quantities import percents
 
-OPS = Printed("ops", "ops/s", "higher", r"(\d+)")
+# Instrument, backend, containment, policies and nice values of every run.
+SETUP = ("p", "plain", "cgroup", "", "")
+OPS = PrintedFigure("ops", "ops/s", "higher", r"(\d+)")
 
 
 def table(
     levels: tuple[int, ...] = (1, 2, 4, 8),
     sigma: float = 0.05,
     factor: str = "threads",
-    responses: tuple[Printed, ...] = (),
+    responses: tuple[PrintedFigure, ...] = (),
     wall_s: float = 1.0,
     failing: tuple[int, ...] = (),
     cpus: int = 8,
 ) -> Table:
     """Runs of a program with so large a serial share, on so many CPUs (or on as many as the level says)."""
     text = ",".join(map(str, levels))
-    study = parse(study_text(Wish(("p", "{threads}"), {factor: text}, responses=responses)))
+    study = parse(study_text(CommandStudy(("p", "{threads}"), {factor: text}, responses=responses)))
     rng = np.random.default_rng(3)
     treatments: list[dict[str, Any]] = [{factor: n} for n in levels]
 
@@ -44,43 +53,61 @@ def table(
         kept = {} if n in failing else scores
         return Row(
             f"b{block}-{n}", block, block, False, {factor: n}, status, None, verdict, (), {}, kept, n_cpus=n_cpus,
-            wall_s=took,
+            wall_s=took, setup=SETUP,
         )  # fmt: skip
 
     rows = [row(n, block) for block in range(8) for n in levels]
     return Table(study, "hash", {}, list(treatments), [8] * len(levels), rows)
 
 
-def only(given: Table, cost: float | None = None) -> Along:
-    (along,) = answer(given, cost)
-    return along
+def only(given: Table) -> Curve:
+    (curve,) = findings(given).curves
+    return curve
+
+
+def said(given: Table, target: float = 0.8) -> str:
+    found = findings(given)
+    return sentence(found.study, found.curves[0], target)
+
+
+def warned(given: Table) -> str:
+    found = findings(given)
+    return unused(found.study, found.curves[0])
+
+
+def costs(given: Table, cost: float) -> dict[Any, Estimate]:
+    found = findings(given)
+    return gains_per_cost(found.study, found.curves[0], cost)
 
 
 def test_each_step_gains_what_the_law_says() -> None:
-    along = only(table())
-    assert [step.level for step in along.steps] == [1, 2, 4, 8]
-    assert along.steps[0].gain is None
-    for before, now in zip(along.steps, along.steps[1:], strict=False):
+    found = findings(table())
+    points = found.curves[0].points
+    assert [point.level for point in points] == [1, 2, 4, 8]
+    assert points[0].gain is None
+    for before, now in pairwise(points):
         a, b = int(before.level), int(now.level)
         true = (b / (1 + 0.05 * (b - 1))) / (a / (1 + 0.05 * (a - 1))) - 1
         assert now.gain is not None and now.gain.contains(true)
-        assert now.efficiency is not None and now.efficiency.contains(1 / (1 + 0.05 * (b - 1)))
+        share = efficiency(found.study, now)
+        assert share is not None and share.contains(1 / (1 + 0.05 * (b - 1)))
 
 
 @pytest.mark.parametrize("responses", [(), (OPS,)])
-def test_the_serial_share_is_found_again(responses: tuple[Printed, ...]) -> None:
+def test_the_serial_share_is_found_again(responses: tuple[PrintedFigure, ...]) -> None:
     along = only(table(responses=responses))
-    assert along.law is not None and along.serial is along.law.sigma
+    assert along.law is not None and along.serial == along.law.sigma
     assert along.serial.low is not None and along.serial.low < 0.05 < float(along.serial.high or 0)
 
 
 def test_two_sizes_give_it_by_karp_and_flatt_and_a_bracket_for_the_third() -> None:
-    along = only(table((1, 2), factor="cpus"))
+    given = table((1, 2), factor="cpus")
+    along = only(given)
     assert along.law is None and along.serial is not None and along.serial.contains(0.05)
     assert along.next_size == 3 and along.next is not None
     amdahl = (3 / 1.1) / (2 / 1.05) - 1
     assert along.next.contains(amdahl)
-    assert "serial share" in sentence(along, 0.8) and "a third would gain" in sentence(along, 0.8)
+    assert "serial share" in said(given) and "a third would gain" in said(given)
 
 
 @pytest.mark.parametrize("levels", [(1, 4), (1, 2, 4), (1, 2, 4, 8)])
@@ -97,22 +124,26 @@ def test_nothing_is_said_past_the_cpus_where_a_worker_needs_one() -> None:
 
 
 def test_cost_counts_the_cpus_that_a_step_adds() -> None:
-    cheap, dear = only(table(factor="cpus"), 0.1), only(table(factor="cpus"), 0.2)
-    for a, b in zip(cheap.steps[1:], dear.steps[1:], strict=True):
-        assert a.per_cost and b.per_cost and a.gain and a.per_cost.value and a.gain.value
-        assert a.per_cost.value == pytest.approx(2 * float(b.per_cost.value or 0))
-        assert a.per_cost.value == pytest.approx(100 * a.gain.value / (0.1 * int(a.level) / 2))
+    given = table(factor="cpus")
+    cheap, dear = costs(given, 0.1), costs(given, 0.2)
+    points = only(given).points
+    assert [*cheap] == [*dear] == [point.level for point in points[1:]]
+    for point in points[1:]:
+        paid, gain = cheap[point.level].value, point.gain
+        assert paid and gain and gain.value
+        assert paid == pytest.approx(2 * float(dear[point.level].value or 0))
+        assert paid == pytest.approx(100 * gain.value / (0.1 * int(point.level) / 2))
     # Sixteen threads have no more CPUs than eight: they cost nothing more.
-    assert only(table((1, 8, 16)), 0.1).steps[-1].per_cost is None
+    assert [*costs(table((1, 8, 16)), 0.1)] == [8]
 
 
 def test_take_the_last_level_that_is_worth_it() -> None:
-    assert "with a target of 80 % efficiency take 4" in sentence(only(table(sigma=0.06)), 0.8)
-    assert "take 1" in sentence(only(table(sigma=0.9)), 0.8)
+    assert "with a target of 80 % efficiency take 4" in said(table(sigma=0.06))
+    assert "take 1" in said(table(sigma=0.9))
 
 
 def test_the_sentence_of_a_known_program() -> None:
-    text = sentence(only(table(sigma=0.05)), 0.8)
+    text = said(table(sigma=0.05))
     assert text.startswith("Uses 5.95 of 8 CPUs; serial share 4.2 to 5.1 %; ")
     assert text.endswith(".")
 
@@ -120,45 +151,57 @@ def test_the_sentence_of_a_known_program() -> None:
 def test_a_level_that_failed_has_its_row_and_the_others_their_figures() -> None:
     given = table(failing=(4,))
     along = only(given)
-    assert [step.sample.n_failed for step in along.steps] == [0, 0, 8, 0]
-    assert along.steps[1].speedup and along.steps[1].speedup.value
-    doc = steps_table(given, [along])
+    assert [point.n_failed for point in along.points] == [0, 0, 8, 0]
+    assert along.points[1].speedup and along.points[1].speedup.value
+    doc = steps_table(findings(given), None)
     assert [row[-1] for row in doc.rows] == ["8", "8", "0, 8 failed", "8"]
     assert len(figure(along)) > 0
-    assert "serial share" in sentence(along, 0.8)
+    assert "serial share" in said(given)
 
 
 def test_a_baseline_that_failed_leaves_times() -> None:
     given = table(failing=(1,))
     along = only(given)
-    assert all(step.speedup is None or step.speedup.value is None for step in along.steps[1:])
+    assert all(point.speedup is None or point.speedup.value is None for point in along.points[1:])
     assert figure(along) == []
-    doc = steps_table(given, [along])
+    doc = steps_table(findings(given), None)
     assert doc.rows[1][1].value == pytest.approx(0.525, rel=0.05)
 
 
 def test_runs_too_short_say_nothing_of_cpus_used() -> None:
-    along = only(table(wall_s=0.001))
-    assert all(step.cpus is None for step in along.steps)
-    assert "Uses" not in sentence(along, 0.8)
+    given = table(wall_s=0.001)
+    assert all(point.cpus_used is None for point in only(given).points)
+    assert "Uses" not in said(given)
 
 
 def test_a_factor_that_counts_nothing_has_rows_only() -> None:
-    study = parse(study_text(Wish(("p", "{gc}"), {"gc": "a,b"})))
+    study = parse(study_text(CommandStudy(("p", "{gc}"), {"gc": "a,b"})))
     rows = [
-        Row(f"{gc}{i}", i, i, False, {"gc": gc}, "ok", None, "clean", (), {}, {"wall": 1.0 + i / 100}, wall_s=1.0)
+        Row(
+            f"{gc}{i}",
+            i,
+            i,
+            False,
+            {"gc": gc},
+            "ok",
+            None,
+            "clean",
+            (),
+            {},
+            {"wall": 1.0 + i / 100},
+            wall_s=1.0,
+            setup=SETUP,
+        )
         for gc in "ab"
         for i in range(3)
     ]
     given = Table(study, "hash", {}, [{"gc": "a"}, {"gc": "b"}], [3, 3], rows)
     along = only(given)
-    assert [step.level for step in along.steps] == ["a", "b"]
-    assert along.law is None and figure(along) == [] and sentence(along, 0.8) == ""
+    assert [point.level for point in along.points] == ["a", "b"]
+    assert along.law is None and figure(along) == [] and said(given) == ""
 
 
 def test_the_bracket_of_one_more() -> None:
-    from scalograph.analysis.estimate import Estimate
-
     found = next_gain(Estimate(0.0, -0.01, 0.0, 0.95, 10, ""), 1)
     assert found is not None and found.low == found.high == 1.0
     assert next_gain(Estimate(None, None, None, 0.95, 0, ""), 1) is None
@@ -189,11 +232,11 @@ def test_the_law_in_figures() -> None:
 
 def test_a_command_that_ignores_its_level_is_told() -> None:
     same = table(sigma=1.0)
-    assert unused(same, only(same)) == (
+    assert warned(same) == (
         "The same at all levels of threads, and CPUs used do not rise: does the command use {threads}?"
     )
     for other in (table(), table((1,)), table(factor="cpus", sigma=1.0), table(factor="copies", sigma=1.0)):
-        assert unused(other, only(other)) == ""
+        assert warned(other) == ""
 
 
 def test_levels_that_are_hardly_known_are_not_called_the_same() -> None:
@@ -201,7 +244,7 @@ def test_levels_that_are_hardly_known_are_not_called_the_same() -> None:
     few.rows[:] = few.rows[: len(few.treatments)]
     for row in wide.rows:
         row.scores["wall"] *= 1 + 0.2 * (row.block % 3 - 1)
-    assert unused(few, only(few)) == unused(wide, only(wide)) == ""
+    assert warned(few) == warned(wide) == ""
 
 
 def test_shares_in_words() -> None:
@@ -211,13 +254,32 @@ def test_shares_in_words() -> None:
 
 
 def test_a_program_that_uses_one_cpu_of_many_is_told_so() -> None:
-    along = only(table((1, 2, 4, 8, 12), sigma=1.0, factor="cpus"))
-    assert sentence(along, 0.8).startswith("Uses 1 of 12 CPUs")
+    assert said(table((1, 2, 4, 8, 12), sigma=1.0, factor="cpus")).startswith("Uses 1 of 12 CPUs")
 
 
 def test_a_figure_that_is_zero_at_first_is_no_reason_to_fail() -> None:
-    lost = Printed("lost", "", "lower", r"(\d+)")
+    lost = PrintedFigure("lost", "", "lower", r"(\d+)")
     given = table((1, 2, 4), responses=(lost,))
     for row in given.rows:
         row.scores["lost"] = 0.0 if row.treatment["threads"] == 1 else 3.0
-    assert unused(given, only(given)) == ""
+    assert warned(given) == ""
+
+
+def test_a_command_alone_has_its_spread_in_the_unit_of_its_table() -> None:
+    found = findings(table((1,)))
+    text = spread(found.study, found.curves[0].points[0])
+    assert re.fullmatch(r"wall time: mean 995\.62 ms, median [0-9.]+ ms, min [0-9.]+ ms, max 1,020\.6 ms", text)
+
+
+def test_one_document_has_the_scores_that_count() -> None:
+    given = table((1, 2))
+    given.rows[0] = replace(given.rows[0], verdict="contaminated")
+    found = document(findings(given), ["So."], 0.1)
+    steps = found["curves"][0]["steps"]
+    assert [len(step["responses"]["wall"]["scores"]) for step in steps] == [7, 8]
+    assert found["answer"] == ["So."] and found["speedup"]["value"] == steps[-1]["speedup"]["value"]
+
+
+def test_levels_stand_in_order_of_size_however_they_were_given() -> None:
+    doc = steps_table(findings(table((4, 1, 2))), None)
+    assert [row[0] for row in doc.rows] == [1, 2, 4]

@@ -7,27 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalograph.cli.adhoc.argv import argv, split, unique
-from scalograph.cli.adhoc.command_study import (
-    Printed,
-    Wish,
-    read_factor,
-    read_response,
-    read_variable,
-)
+from scalograph.cli.adhoc.command_study import CommandStudy, PrintedFigure
 from scalograph.cli.adhoc.declaration import (
     as_options,
     name,
     quoted,
     study_text,
 )
+from scalograph.cli.adhoc.option_texts import argv, read_factor, read_response, read_variable, split, unique
 from scalograph.errors import HostError, StudyError
 from scalograph.study.declare import declare
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 
 
-def declared(wish: Wish, tmp_path: Path) -> Study:
+def declared(wish: CommandStudy, tmp_path: Path) -> Study:
     """The study as `scalograph check` would read it."""
     file = tmp_path / "study.toml"
     file.write_text(study_text(wish))
@@ -35,7 +29,7 @@ def declared(wish: Wish, tmp_path: Path) -> Study:
 
 
 def test_a_command_alone_is_measured_on_all_cpus(tmp_path: Path) -> None:
-    study = declared(Wish(("./prog", "a b")), tmp_path)
+    study = declared(CommandStudy(("./prog", "a b")), tmp_path)
     assert study.workload.command == ["./prog", "a b"] and study.workload.cwd == "caller"
     assert study.factors["cpus"].levels == "all" and study.factors["cpus"].control == "cpus"
     assert study.baseline == {} and study.work == "total"
@@ -43,20 +37,22 @@ def test_a_command_alone_is_measured_on_all_cpus(tmp_path: Path) -> None:
 
 
 def test_the_curve_is_along_the_first_factor_that_counts(tmp_path: Path) -> None:
-    wish = Wish(("p", "{gc}", "{threads}"), {"gc": "g1,serial", "threads": "2,4,8", "cpus": "1:all"})
+    wish = CommandStudy(("p", "{gc}", "{threads}"), {"gc": "g1,serial", "threads": "2,4,8", "cpus": "1:all"})
     study = declared(wish, tmp_path)
     assert study.baseline == {"threads": 2}
     assert study.factors["gc"].levels == ["g1", "serial"]
-    assert Wish(("p",), {"cpus": "1:all"}).along == ("cpus", 1)
-    assert Wish(("p",), {"cpus": "2", "size": "1.5,2"}).along is None
-    assert Wish(("p",), {"processes": "1,2", "cpus": "1:all"}).along == ("processes", 1)
-    assert Wish(("p",), {"size": "1:512:*2", "cpus": "1:all"}).along == ("cpus", 1), "more of a size is more work"
-    assert Wish(("p",), {"size": "1:512:*2"}).along is None
+    assert CommandStudy(("p",), {"cpus": "1:all"}).along == ("cpus", 1)
+    assert CommandStudy(("p",), {"cpus": "2", "size": "1.5,2"}).along is None
+    assert CommandStudy(("p",), {"processes": "1,2", "cpus": "1:all"}).along == ("processes", 1)
+    assert CommandStudy(("p",), {"size": "1:512:*2", "cpus": "1:all"}).along == ("cpus", 1), (
+        "more of a size is more work"
+    )
+    assert CommandStudy(("p",), {"size": "1:512:*2"}).along is None
 
 
 def test_copies_are_a_count_or_levels(tmp_path: Path) -> None:
-    assert declared(Wish(("p",), copies=3), tmp_path).workload.copies == 3
-    study = declared(Wish(("p",), {"copies": "1:4"}), tmp_path)
+    assert declared(CommandStudy(("p",), copies=3), tmp_path).workload.copies == 3
+    study = declared(CommandStudy(("p",), {"copies": "1:4"}), tmp_path)
     assert study.workload.copies == "{copies}"
     assert (study.work, study.baseline) == ("per-worker", {"copies": 1})
 
@@ -64,17 +60,20 @@ def test_copies_are_a_count_or_levels(tmp_path: Path) -> None:
 def test_a_printed_figure_with_a_direction_is_what_the_study_is_about(tmp_path: Path) -> None:
     from scalograph.study.responses import primary
 
-    rate, bytes_ = Printed("ops", "ops/s", "higher", r"^(\d+) ops"), Printed("bytes", "", "none", "/io/bytes")
-    study = declared(Wish(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_, rate)), tmp_path)
+    rate, bytes_ = (
+        PrintedFigure("ops", "ops/s", "higher", r"^(\d+) ops"),
+        PrintedFigure("bytes", "", "none", "/io/bytes"),
+    )
+    study = declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_, rate)), tmp_path)
     assert primary(study) == "ops"
     assert study.responses["ops"].pattern == r"^(\d+) ops"
     assert study.responses["bytes"].pointer == "/io/bytes" and study.responses["bytes"].better == "none"
-    study = declared(Wish(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_,)), tmp_path)
+    study = declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}, responses=(bytes_,)), tmp_path)
     assert primary(study) == "wall"
 
 
 def test_steps_environment_and_protocol(tmp_path: Path) -> None:
-    wish = Wish(
+    wish = CommandStudy(
         ("make", "-j{jobs}"),
         {"jobs": "1:3"},
         per_worker=True,
@@ -95,25 +94,35 @@ def test_any_text_is_quoted(text: str) -> None:
 
 def test_bytes_that_are_no_text_are_refused() -> None:
     with pytest.raises(StudyError, match="is not UTF-8"):
-        study_text(Wish(("p", "\udcff")))
+        study_text(CommandStudy(("p", "\udcff")))
+
+
+def matching(pattern: str) -> CommandStudy:
+    return CommandStudy(("p",), responses=(PrintedFigure("x", "", "none", pattern),))
 
 
 @pytest.mark.parametrize(
     ("wish", "told"),
     [
-        (Wish(("true",), {"threads": "1,2"}), "--threads: a factor that nothing uses"),
-        (Wish(("p", "{jobs}"), {"jobs": "1,,2"}), "--jobs: found an empty item"),
-        (Wish(("p", "{gc}"), {"gc": "a,a"}), "--factor gc: found level 'a' twice"),
-        (Wish(("p", "{x}")), "command: unknown name {x}"),
-        (Wish(("p",), protocol={"budget": "5"}), '--budget: found "5"'),
-        (Wish(("p",), protocol={"warmup_runs": 2000}), "--warmup-runs: found 2000"),
-        (Wish(("p",), responses=(Printed("x", "", "none", "(a"),)), '--response x: found pattern "(a" (missing ): (a)'),
-        (Wish(("p",), responses=(Printed("x", "", "none", "a"),)), '--response x: found pattern "a" with 0 groups'),
-        (Wish(("p",), steps={"prepare": ("a", "{x}")}), "--prepare: unknown name {x}"),
-        (Wish(("p", "{cpus}"), {"cpus": "1:2"}, steps={"setup": ("a{cpus}",)}), "--setup: unknown name {cpus}"),
+        (CommandStudy(("true",), {"threads": "1,2"}), "--threads: a factor that nothing uses"),
+        (CommandStudy(("p", "{jobs}"), {"jobs": "1,,2"}), "--jobs: found an empty item"),
+        (CommandStudy(("p", "{gc}"), {"gc": "a,a"}), "--factor gc: found level 'a' twice"),
+        (CommandStudy(("p", "{x}")), "command: unknown name {x}"),
+        (CommandStudy(("p",), protocol={"budget": "5"}), '--budget: found "5"'),
+        (CommandStudy(("p",), protocol={"warmup_runs": 2000}), "--warmup-runs: found 2000"),
+        (
+            matching("(a"),
+            '--response x: found pattern "(a" (missing ): (a)',
+        ),
+        (
+            matching("a"),
+            '--response x: found pattern "a" with 0 groups',
+        ),
+        (CommandStudy(("p",), steps={"prepare": ("a", "{x}")}), "--prepare: unknown name {x}"),
+        (CommandStudy(("p", "{cpus}"), {"cpus": "1:2"}, steps={"setup": ("a{cpus}",)}), "--setup: unknown name {cpus}"),
     ],
 )
-def test_a_mistake_is_told_of_its_option(wish: Wish, told: str, tmp_path: Path) -> None:
+def test_a_mistake_is_told_of_its_option(wish: CommandStudy, told: str, tmp_path: Path) -> None:
     with pytest.raises(StudyError) as caught:
         declared(wish, tmp_path)
     assert str(as_options(caught.value)).startswith(told)
@@ -136,19 +145,19 @@ def test_a_misspelled_direction_is_no_part_of_the_pattern() -> None:
 
 
 def test_a_factor_that_only_a_step_uses_is_used(tmp_path: Path) -> None:
-    wish = Wish(("p",), {"size": "1,2"}, steps={"prepare": ("make-input", "{size}")})
+    wish = CommandStudy(("p",), {"size": "1,2"}, steps={"prepare": ("make-input", "{size}")})
     assert declared(wish, tmp_path).factors["size"].levels == [1, 2]
 
 
 @pytest.mark.parametrize("program", ["./Prog_2", "/usr/bin/gcc-12", "...", "ü", "x" * 200, "a/b.py"])
 def test_every_program_gives_a_name(program: str) -> None:
-    text = study_text(Wish((program,)))
+    text = study_text(CommandStudy((program,)))
     assert parse(text).name == name([program])
 
 
 def test_options_as_people_write_them() -> None:
-    assert read_response("p99(ms):lower: p99 ([0-9.]+)") == Printed("p99", "ms", "lower", "p99 ([0-9.]+)")
-    assert read_response("iops: /jobs/0/iops") == Printed("iops", "", "none", "/jobs/0/iops")
+    assert read_response("p99(ms):lower: p99 ([0-9.]+)") == PrintedFigure("p99", "ms", "lower", "p99 ([0-9.]+)")
+    assert read_response("iops: /jobs/0/iops") == PrintedFigure("iops", "", "none", "/jobs/0/iops")
     assert read_factor("gc=g1,serial") == ("gc", "g1,serial")
     assert read_variable("A=b=c") == ("A", "b=c")
     assert argv(["a", "b"], False) == ("a", "b")

@@ -9,8 +9,8 @@ import pytest
 
 from scalograph.design.planner import Run
 from scalograph.errors import StudyError
-from scalograph.machine.ceiling import kept
-from scalograph.machine.ceiling.kept import (
+from scalograph.machine.ceiling import kept_ceiling
+from scalograph.machine.ceiling.kept_ceiling import (
     KeptCeiling,
     ceiling_file,
     key,
@@ -20,6 +20,12 @@ from scalograph.machine.ceiling.kept import (
 from scalograph.machine.ceiling.measure import RUNS, measured, planned_ceiling
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.machine_ceiling import WORDS, Ceiling, Timed
+from scalograph.protocol.record import Record
+from scalograph.run.hosts.base import ProbeProgram
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.loop import Progress, Silent
+from scalograph.run.session import run_unkept
+from scalograph.verdict.judge import Judgment
 
 from ...records import record
 from .made import ceiling, timed
@@ -32,13 +38,27 @@ def host_of(n: int, **more: Any) -> HostFacts:
 TWO = host_of(2)
 
 
+class Known(LocalHost):
+    """A host with these facts, whose probe is a program that is there."""
+
+    def __init__(self, facts: HostFacts) -> None:
+        super().__init__(ProbeProgram(("/bin/true",)))
+        self.known = facts
+
+    def facts(self) -> HostFacts:
+        return self.known
+
+
+KNOWN = Known(TWO)
+
+
 class Scaling:
     """A host on which each kind takes 0.2 s on one CPU and this on two; runs of `disturbed` kinds lose their CPU."""
 
     def __init__(self, on_two: Mapping[str, float], disturbed: str = "", failed: str = "") -> None:
         self.on_two, self.disturbed, self.failed, self.n = on_two, disturbed, failed, 0
 
-    def measure(self, run: Run) -> Mapping[str, Any]:
+    def measure(self, run: Run) -> Record:
         self.n += 1
         kind, n = str(run.treatment["kind"]), int(run.treatment["cpus"])
         if kind == self.failed:
@@ -49,17 +69,33 @@ class Scaling:
         return record(seconds + 0.01, seconds, neighbor_s=taken, cpus=cpus, iterations=[(seconds, seconds, 1)])
 
 
+class Counted(Silent):
+    """Progress that counts the runs that are done, and those that were left at the last."""
+
+    n_done = n_left = 0
+
+    def asked(self, run: Run, n_left: int) -> None:
+        self.n_left = n_left
+
+    def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
+        self.n_done, self.n_left = self.n_done + 1, self.n_left - 1
+
+
+def shown(host: Any, progress: Progress | None = None) -> Ceiling:
+    """The ceiling that the runs on two CPUs of this host show."""
+    return measured(run_unkept(planned_ceiling(TWO), host, progress))
+
+
 EVEN = dict.fromkeys(WORDS, 0.1) | {"memory": 0.16, "lock": 0.5}
 
 
 def test_each_kind_on_one_cpu_and_on_all() -> None:
-    told: list[tuple[int, int]] = []
-    found = measured(planned_ceiling(TWO), Scaling(EVEN), lambda done, of: told.append((done, of)))
+    found = shown(Scaling(EVEN), progress := Counted())
     assert set(found.kinds) == set(WORDS) and found.is_sound
     assert [part.n_cpus for part in found.kinds["memory"]] == [1, 2]
     assert found.speedups("memory")[2].speedup.value == pytest.approx(1.25, rel=0.01)
     assert found.speedups("lock")[2].speedup.value == pytest.approx(0.4, rel=0.01)
-    assert told[-1] == (2 * RUNS * len(WORDS),) * 2 and len(told) == told[-1][0]
+    assert (progress.n_done, progress.n_left) == (2 * RUNS * len(WORDS), 0)
 
 
 def test_powers_of_two_and_all_unless_told_otherwise() -> None:
@@ -73,25 +109,25 @@ def test_powers_of_two_and_all_unless_told_otherwise() -> None:
 
 
 def test_disturbed_runs_are_made_again_and_flagged_where_nothing_else_is_left() -> None:
-    found = measured(planned_ceiling(TWO), Scaling(EVEN, disturbed="fork"))
+    found = shown(Scaling(EVEN, disturbed="fork"))
     fork = found.kinds["fork"]
     assert [(part.falls_back, part.n_disturbed, len(part.scores)) for part in fork] == [(True, 2 * RUNS, 2 * RUNS)] * 2
     assert not found.is_sound and not found.kinds["memory"][0].falls_back
 
 
 def test_a_kind_that_fails_has_no_ceiling() -> None:
-    found = measured(planned_ceiling(TWO), Scaling(EVEN, failed="fork"))
+    found = shown(Scaling(EVEN, failed="fork"))
     assert {part.n_failed for part in found.kinds["fork"]} == {RUNS}
     assert found.speedups("fork") == {} and found.speedups("memory")
 
 
 def test_an_interrupted_run_ends_it() -> None:
     class Interrupted:
-        def measure(self, run: Run) -> Mapping[str, Any]:
+        def measure(self, run: Run) -> Record:
             return record(status="interrupted")
 
     with pytest.raises(KeyboardInterrupt):
-        measured(planned_ceiling(TWO), Interrupted())
+        shown(Interrupted())
 
 
 def test_another_baseline() -> None:
@@ -104,42 +140,42 @@ def test_another_baseline() -> None:
 def measuring(monkeypatch: pytest.MonkeyPatch) -> list[Ceiling]:
     """Ceilings that a measurement gives next."""
     given = [ceiling()]
-    monkeypatch.setattr(kept, "ceiling", lambda facts, probe, told=None: given.pop(0))
+    monkeypatch.setattr(kept_ceiling, "ceiling", lambda host: given.pop(0))
     return given
 
 
 def test_kept_and_not_measured_again(tmp_path: Path, measuring: list[Ceiling]) -> None:
-    environ, probe = {"XDG_STATE_HOME": str(tmp_path)}, ("/bin/true",)
-    first = machine_ceiling(TWO, probe, environ=environ)
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    first = machine_ceiling(KNOWN, environ=environ)
     assert first.warnings == () and measuring == []
-    assert machine_ceiling(TWO, probe, environ=environ) == first
+    assert machine_ceiling(KNOWN, environ=environ) == first
 
 
 def test_another_machine_kernel_or_probe_is_measured_anew(tmp_path: Path, measuring: list[Ceiling]) -> None:
     environ, other = {"XDG_STATE_HOME": str(tmp_path)}, ceiling({"arithmetic": 1.5})
-    machine_ceiling(TWO, ("/bin/true",), environ=environ)
+    machine_ceiling(KNOWN, environ=environ)
     measuring.append(other)
-    assert machine_ceiling(host_of(2, kernel="7.0"), ("/bin/true",), environ=environ) == other
+    assert machine_ceiling(Known(host_of(2, kernel="7.0")), environ=environ) == other
     assert len({key(TWO, ("/bin/true",)), key(TWO, ("/bin/sh",)), key(host_of(3), ("/bin/true",))}) == 3
 
 
 def test_fresh_measures_in_any_case(tmp_path: Path, measuring: list[Ceiling]) -> None:
     environ, other = {"XDG_STATE_HOME": str(tmp_path)}, ceiling({"arithmetic": 1.5})
-    machine_ceiling(TWO, ("/bin/true",), environ=environ)
+    machine_ceiling(KNOWN, environ=environ)
     measuring.append(other)
-    assert machine_ceiling(TWO, ("/bin/true",), fresh=True, environ=environ) == other
+    assert machine_ceiling(KNOWN, fresh=True, environ=environ) == other
 
 
 def test_a_disturbed_one_is_told_and_not_kept(tmp_path: Path, measuring: list[Ceiling]) -> None:
     environ = {"XDG_STATE_HOME": str(tmp_path)}
     measuring[:] = [Ceiling(kinds={"fork": (timed(1, 0.2, falls_back=True),)})]
-    found = machine_ceiling(TWO, ("/bin/true",), environ=environ)
+    found = machine_ceiling(KNOWN, environ=environ)
     assert "not kept" in found.warnings[0] and read_ceiling(environ) is None
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, measuring: list[Ceiling]) -> None:
     (tmp_path / "scalograph").write_text("a file")
-    (warning,) = machine_ceiling(TWO, ("/bin/true",), environ={"XDG_STATE_HOME": str(tmp_path)}).warnings
+    (warning,) = machine_ceiling(KNOWN, environ={"XDG_STATE_HOME": str(tmp_path)}).warnings
     assert "cannot be written" in warning and "XDG_STATE_HOME" in warning
 
 

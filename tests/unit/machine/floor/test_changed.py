@@ -9,7 +9,7 @@ import pytest
 from scalograph.machine.floor.changed import moved, noise_changed
 from scalograph.machine.floor.floor import reference
 from scalograph.machine.floor.second_look import second_look
-from scalograph.protocol.noise_floor import Recheck, Reference, Spread
+from scalograph.protocol.noise_floor import FloorSpread, Recheck, Reference
 from scalograph.simulate.noise import Noise
 
 N = 1000
@@ -89,7 +89,7 @@ def test_alpha_must_be_a_probability() -> None:
 
 
 KEPT = Reference(
-    runs=10, spread=Spread(sd_log_percent=1.0, df=90), median_s=0.2, between_log_percent=0.5, n=10
+    runs=10, spread=FloorSpread(sd_log_percent=1.0, df=90), median_s=0.2, between_log_percent=0.5, n=10
 )  # fmt: skip
 
 

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 from scalograph.findings.table import Row, Table
-from scalograph.machine.floor.cells import rows as in_words
 from scalograph.machine.floor.floor import (
     difference,
     floor,
     part,
     reference,
 )
+from scalograph.machine.floor.floor_rows import rows as in_words
 from scalograph.study.load import parse
 from scalograph.study.shipped import shipped_study
+from scalograph.verdict.cause import Cause
 
-NEIGHBOR = {"cause": "neighbor", "amount": 0.4, "unit": "of wanted", "text": "preempted by cc1 for 40.0 % of it"}
+NEIGHBOR = Cause("neighbor", 0.4, "of wanted", "preempted by cc1 for 40.0 % of it")
 
 
 def rows(scores: np.ndarray, n_cpus: int = 1) -> Iterator[Row]:
@@ -59,7 +60,7 @@ def test_disturbed_runs_are_left_out_by_cause_and_slow_ones_are_not() -> None:
     every[9] = changed(every[9], status="failed", verdict="failed", scores={})
     found = part(every, 1)
     assert (found.n, found.n_disturbed, found.n_failed) == (98, 1, 1)
-    assert found.causes == {"neighbor": 1} and found.worst == NEIGHBOR["text"]
+    assert found.causes == {"neighbor": 1} and found.worst == NEIGHBOR.text
     assert found.difference and found.difference.n == 48
     assert found.spread and found.spread.sd_log_percent > 5  # the slow run without a cause counts
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.control.discover import discover
 from scalograph.machine.doctor import examine
-from scalograph.machine.floor.kept import (
+from scalograph.machine.floor.kept_floor import (
     KeptNoise,
     keep_noise,
     noise_file,
@@ -31,7 +32,9 @@ def kept(measured: Floor = FLOOR) -> KeptNoise:
 
 def said(tmp_path: Path) -> tuple[str, str, str]:
     root = planted(tmp_path / "root", "two-cpu-guest")
-    report = examine(root, {"capabilities": []}, (), {"XDG_STATE_HOME": str(tmp_path), "PATH": ""}, tmp_path)
+    report = examine(
+        discover(root, ()), {"capabilities": []}, root, {"XDG_STATE_HOME": str(tmp_path), "PATH": ""}, tmp_path
+    )
     (check,) = [check for check in report.checks if check.name == "noise"]
     return check.status, check.found, check.why
 

@@ -19,7 +19,7 @@ def test_no_change() -> None:
     found = look(1.0)
     assert (found.changed, found.moved, found.n, found.df) == ("no", "no", 10, 9)
     assert found.sd_log_percent == pytest.approx(1.0)
-    assert found.sentence == "10 runs of the same work differ by 1 %, no otherwise than the 1 % on 2026-01-02"
+    assert found.sentence == "10 runs of the same work differ by 1 %, about the same as the 1 % on 2026-01-02"
 
 
 def test_more_noise_and_longer() -> None:

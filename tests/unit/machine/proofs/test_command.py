@@ -4,7 +4,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -32,7 +32,7 @@ def saying(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Let the proofs be these; the command around them is the real one."""
 
     def say(*proofs: Proof, meanwhile: Callable[[], Any] = lambda: None) -> None:
-        def prove(facts: Any, probe: Sequence[str]) -> list[Proof]:
+        def prove(host: Any) -> list[Proof]:
             meanwhile()
             return list(proofs)
 

@@ -11,8 +11,18 @@ from scalograph.machine.proofs.claims import CLAIMS, Claim
 from scalograph.machine.proofs.proof import DisprovedError, NotProvableError, Proof
 from scalograph.machine.proofs.proving import prove
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.run.hosts.base import ProbeProgram
+from scalograph.run.hosts.local import LocalHost
 
-HOST = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+
+class OneCpu(LocalHost):
+    """This machine, as if it had one CPU."""
+
+    def facts(self) -> HostFacts:
+        return HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+
+
+HOST = OneCpu(ProbeProgram(("probe",)))
 
 
 def uses(name: str, outcome: Exception | str) -> Callable[[Bench], str]:
@@ -37,7 +47,7 @@ def proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., lis
     def run(**checks: Callable[[Bench], str]) -> list[Proof]:
         claims = tuple(Claim(name, f"{name} holds", f"doubt {name}", check) for name, check in checks.items())
         monkeypatch.setattr("scalograph.machine.proofs.proving.CLAIMS", claims)
-        return prove(HOST, ("probe",))
+        return prove(HOST)
 
     return run
 
@@ -83,7 +93,7 @@ def test_a_bug_is_no_proof(proofs: Callable[..., list[Proof]], tmp_path: Path) -
 def test_no_room_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
     with pytest.raises(HostError, match=r"results: cannot be made: .*room in TMPDIR"):
-        prove(HOST, ("probe",))
+        prove(HOST)
 
 
 def test_every_claim_has_a_name_of_its_own_and_a_sentence() -> None:

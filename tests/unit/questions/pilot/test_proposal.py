@@ -10,15 +10,15 @@ import pytest
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.questions.pilot.prior_runs import Earlier, Seen, earlier
-from scalograph.questions.pilot.proposal import propose
+from scalograph.questions.pilot.plan_prior_runs import Earlier, Seen, earlier
+from scalograph.questions.pilot.plan_proposal import propose
 from scalograph.simulate.noise import HIGH, LOW, Noise
 from scalograph.simulate.runs import run_iterations
 from scalograph.study.load import parse
 from scalograph.study.model import Study
 
 from ...findings.test_table import TREATMENTS, write
-from ...records import record
+from ...records import recorded
 from ...study.example import VALID
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
@@ -162,8 +162,8 @@ def test_runs_of_another_study_are_called_that() -> None:
 
 def test_a_journal_gives_iterations_and_their_time(tmp_path: Path) -> None:
     iterations = [(9.0, 1.0, 7), (1.0, 2.0, 7), (3.0, 2.5, 7), (2.0, 2.1, 7), (2.0, 1, 7), (2.0, 1, 7)]
-    good, late = record(19.0, iterations=iterations), record(19.0, iterations=iterations, neighbor_s=5.0)
-    runs = [(TREATMENTS[0], good), (TREATMENTS[0], late), (TREATMENTS[1], record(status="failed", reason="x"))]
+    good, late = recorded(19.0, iterations=iterations), recorded(19.0, iterations=iterations, neighbor_s=5.0)
+    runs = [(TREATMENTS[0], good), (TREATMENTS[0], late), (TREATMENTS[1], recorded(status="failed", reason="x"))]
     found = earlier(write(tmp_path / "journal.jsonl", runs, ITERATED))
     (run,) = found.runs
     assert found.n_left_out == 2
@@ -175,12 +175,12 @@ def test_a_journal_gives_iterations_and_their_time(tmp_path: Path) -> None:
 
 def test_an_iteration_costs_its_think_time_too(tmp_path: Path) -> None:
     text = ITERATED.replace("[protocol]", '[protocol]\nthink = "500ms"')
-    runs = [(TREATMENTS[0], record(19.0, iterations=[(2.0, 1.0, 7)] * 6))] * 2
+    runs = [(TREATMENTS[0], recorded(19.0, iterations=[(2.0, 1.0, 7)] * 6))] * 2
     assert {run.iteration_s for run in earlier(write(tmp_path / "journal.jsonl", runs, text)).runs} == {2.5}
 
 
 def test_runs_of_a_program_without_iterations_have_one(tmp_path: Path) -> None:
-    runs = [(TREATMENTS[0], record(1.5)), (TREATMENTS[0], record(1.6))]
+    runs = [(TREATMENTS[0], recorded(1.5)), (TREATMENTS[0], recorded(1.6))]
     found = earlier(write(tmp_path / "journal.jsonl", runs))
     assert [run.observations for run in found.runs] == [(1.5,), (1.6,)]
     assert {run.iteration_s for run in found.runs} == {0.0}

@@ -9,31 +9,43 @@ import pytest
 from scalograph.design.planner import Design, Run
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.interrupts import Interrupts
+from scalograph.run.plan import Plan
+from scalograph.run.runner import Runner
+from scalograph.study.declare import Declared
 from scalograph.study.load import parse
-from scalograph.study.program import program
+from scalograph.study.program import Program, program
 
 from ...study.example import VALID
 
 ANSWER = Path(__file__).resolve().parents[4] / "protocol" / "examples" / "probe_events.jsonl"
 
 
-def host(tmp_path: Path, probe: Path) -> tuple[LocalHost, Run]:
+FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+
+
+def runner(design: Design, started: Program, probe: Path | str) -> Runner:
+    """Runs on this machine, as if it had one CPU, by this probe."""
+    planned = Plan(Declared(design.study, Path("study.toml")), FACTS, design, started)
+    return Runner(planned, LocalHost(ProbeProgram((str(probe),))))
+
+
+def host(tmp_path: Path, probe: Path) -> tuple[Runner, Run]:
     study = parse(VALID)
     command = study.workload.model_copy(update={"use": None, "command": ["true"], "parameters": {}})
     run = Run("r1", 0, {"threads": 1, "lock": "none"}, 0)
     design = Design(study.model_copy(update={"workload": command}), (run.treatment,))
-    facts = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
-    return LocalHost(design, facts, program(command, tmp_path), [str(probe)]), run
+    return runner(design, program(command, tmp_path), probe), run
 
 
 def test_only_a_probe_that_never_starts_ends_the_study(tmp_path: Path) -> None:
     probe = tmp_path / "probe"
     here, run = host(tmp_path, probe)
     for _ in range(2):
-        failed = here.measure(run)["run"]
-        assert failed["status"] == "failed" and "No such file" in failed["reason"]
+        failed = here.measure(run).run
+        assert failed.status == "failed" and "No such file" in (failed.reason or "")
     with pytest.raises(HostError, match="No such file"):
         here.measure(run)
 
@@ -45,18 +57,17 @@ def test_one_that_starts_again_is_forgiven(tmp_path: Path) -> None:
         here.measure(run)
     probe.write_text(f"#!/bin/sh\ncat >/dev/null\nhead -6 {ANSWER}\n")
     probe.chmod(stat.S_IRWXU)
-    assert here.measure(run)["run"]["status"] == "ok"
+    assert here.measure(run).run.status == "ok"
     probe.unlink()
-    assert here.measure(run)["run"]["status"] == "failed"
+    assert here.measure(run).run.status == "failed"
 
 
 def specified(tmp_path: Path, more: str) -> dict[str, object]:
     """What the probe is asked for one run of the valid study with these keys of its workload, or a response."""
     study = parse(VALID.replace("[factors.threads]", more + "[factors.threads]", 1))
     run = Run("r1", 0, {"threads": 2, "lock": "none"}, 0)
-    facts = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
-    here = LocalHost(Design(study, (run.treatment,)), facts, program(study.workload, tmp_path), ["probe"])
-    return here.specification(run, here.launch(run.treatment), Path("/somewhere"))
+    here = runner(Design(study, (run.treatment,)), program(study.workload, tmp_path), "probe")
+    return here.specification(run).line(Path("/somewhere"))
 
 
 def test_output_is_captured_only_where_a_response_reads_it(tmp_path: Path) -> None:
@@ -80,13 +91,12 @@ def test_steps_around_a_run_that_did_not_happen(tmp_path: Path) -> None:
     """`prepare` fails: no probe is started, and the run says so."""
     study = parse(VALID.replace('command = ["./prog", "-t", "{threads}"]', 'command = ["true"]\nprepare = ["false"]'))
     run = Run("r1", 0, {"threads": 1, "lock": "none"}, 0)
-    facts = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
-    here = LocalHost(Design(study, (run.treatment,)), facts, program(study.workload, tmp_path), ["/no/probe"])
-    failed = here.measure(run)["run"]
-    assert (failed["status"], failed["reason"]) == ("failed", "prepare failed: false: exit code 1")
+    here = runner(Design(study, (run.treatment,)), program(study.workload, tmp_path), "/no/probe")
+    failed = here.measure(run).run
+    assert (failed.status, failed.reason) == ("failed", "prepare failed: false: exit code 1")
 
 
-def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[LocalHost, Run]:
+def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[Runner, Run]:
     """A host whose runs leave `prepared` and `cleaned` behind, and `run` where the probe was started."""
     (tmp_path / "probe").write_text(f"#!/bin/sh\ntouch {tmp_path}/run\n{probe}\n")
     (tmp_path / "probe").chmod(stat.S_IRWXU)
@@ -96,9 +106,7 @@ def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[Lo
     )
     study = parse(VALID.replace('command = ["./prog", "-t", "{threads}"]', steps))
     run = Run("r1", 0, {"threads": 1, "lock": "none"}, 0)
-    facts = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
-    design = Design(study, (run.treatment,))
-    return LocalHost(design, facts, program(study.workload, tmp_path), [str(tmp_path / "probe")]), run
+    return runner(Design(study, (run.treatment,)), program(study.workload, tmp_path), tmp_path / "probe"), run
 
 
 def left(tmp_path: Path) -> set[str]:
@@ -110,7 +118,7 @@ INTERRUPTED = f'cat >/dev/null; head -6 {ANSWER} | sed \'s/"ok"/"interrupted"/\'
 
 def test_what_was_prepared_is_cleaned_up_after_an_interrupted_run_too(tmp_path: Path) -> None:
     here, run = between_steps(tmp_path, INTERRUPTED)
-    assert here.measure(run)["run"]["status"] == "interrupted"
+    assert here.measure(run).run.status == "interrupted"
     assert left(tmp_path) == {"prepared", "run", "cleaned"}
 
 
@@ -125,8 +133,8 @@ def test_what_was_prepared_is_cleaned_up_after_a_run_that_ends_the_study(tmp_pat
 def test_a_signal_during_prepare_starts_no_run(tmp_path: Path) -> None:
     here, run = between_steps(tmp_path, f"cat >/dev/null; head -6 {ANSWER}", "kill -TERM $PPID")
     with Interrupts():
-        stopped = here.measure(run)["run"]
-    assert (stopped["status"], stopped["reason"]) == ("interrupted", "a signal came before it was started")
+        stopped = here.measure(run).run
+    assert (stopped.status, stopped.reason) == ("interrupted", "a signal came before it was started")
     assert left(tmp_path) == {"prepared", "cleaned"}
 
 
@@ -134,9 +142,9 @@ def test_a_signal_before_prepare_starts_nothing(tmp_path: Path) -> None:
     here, run = between_steps(tmp_path, f"cat >/dev/null; head -6 {ANSWER}")
     with Interrupts():
         signal.raise_signal(signal.SIGTERM)
-        assert here.measure(run)["run"]["status"] == "interrupted"
+        assert here.measure(run).run.status == "interrupted"
     assert left(tmp_path) == set()
-    assert here.measure(run)["run"]["status"] == "ok", "and what was kept then is over"
+    assert here.measure(run).run.status == "ok", "and what was kept then is over"
 
 
 def test_a_cpu_that_has_gone_fails_its_runs_and_not_the_study(tmp_path: Path) -> None:
@@ -149,8 +157,8 @@ def test_a_cpu_that_has_gone_fails_its_runs_and_not_the_study(tmp_path: Path) ->
         probe.write_text(f"#!/bin/sh\ncat >/dev/null\necho '{said % where}'\nexit 3\n")
         probe.chmod(stat.S_IRWXU)
         if where.endswith("cpus"):
-            failed = here.measure(run)["run"]
-            assert failed["status"] == "failed" and "expected a CPU of this host: 1" in failed["reason"]
+            failed = here.measure(run).run
+            assert failed.status == "failed" and "expected a CPU of this host: 1" in (failed.reason or "")
         else:
             with pytest.raises(HostError, match="policy"):
                 here.measure(run)

@@ -1,44 +1,81 @@
 // The few ways in which this page makes elements. Text only ever enters as text, never as markup.
 
-const byId = (id) => document.getElementById(id);
+/** @param {string} id */
+const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
+/**
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag @param {Attributes} attributes @param {Child[]} children
+ */
 function el(tag, attributes = {}, ...children) {
-  return fill(document.createElement(tag), attributes, children);
+  return filled(document.createElement(tag), attributes, children);
 }
 
+/** @param {string} tag @param {Attributes} attributes @param {Child[]} children */
 function svg(tag, attributes = {}, ...children) {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-function fill(node, attributes, children) {
+/**
+ * @template {Element} E
+ * @param {E} node @param {Attributes} attributes @param {Child[]} children
+ */
+function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    if (typeof value === "function") node.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
     else if (value === true) node.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
+    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, String(value));
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
+  node.append(...children.flatMap((child) => (child || child === 0 ? [child instanceof Node ? child : String(child)] : [])));
   return node;
 }
 
-// A labelled select; `options` are [value, text].
-function choice(label, options, chosen, onchange) {
-  const select = el("select", { onchange: (event) => onchange(event.target.value) });
-  for (const [value, text] of options) {
-    select.append(el("option", { value, selected: String(value) === String(chosen) }, text));
-  }
-  return el("label", { class: "choice" }, el("span", {}, label), select);
+/**
+ * A labelled select.
+ * @param {string} label @param {[string | number, string][]} options @param {unknown} chosen
+ * @param {(value: string) => void} changed
+ */
+function choice(label, options, chosen, changed) {
+  const onchange = (/** @type {Event} */ event) => changed(/** @type {HTMLSelectElement} */ (event.target).value);
+  const listed = options.map(([value, text]) => el("option", { value, selected: String(value) === String(chosen) }, text));
+  return el("label", { class: "choice" }, el("span", {}, label), el("select", { onchange }, ...listed));
 }
 
-// The drawing library reads a little markup in labels; names from a study are not meant as any.
-function plain(text) {
-  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+// A button that stays down.
+/** @param {boolean} down @param {(down: boolean) => void} changed @param {Child[]} children */
+function toggle(down, changed, ...children) {
+  const button = el("button", { type: "button", "aria-pressed": String(down) }, ...children);
+  button.addEventListener("click", () => {
+    const is = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(is));
+    changed(is);
+  });
+  return button;
 }
 
+// Numbers of a figure as text; the first cell of a row is its heading.
+/** @param {TextTable} table */
+function textTable({ title, head, rows }) {
+  const heads = head.map((text, i) => el("th", { scope: "col", class: i ? "n" : null }, text));
+  const cells = (/** @type {string[]} */ row) => row.map((text, i) => (i ? el("td", { class: "n" }, text) : el("th", { scope: "row" }, text)));
+  const body = el("tbody", {}, ...rows.map((row) => el("tr", {}, ...cells(row))));
+  const table = el("table", {}, el("caption", {}, title), el("thead", {}, el("tr", {}, ...heads)), body);
+  return el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": title }, table);
+}
+
+// What is built when it is asked for.
+/** @param {string} summary @param {() => Node[]} make */
+function onDemand(summary, make) {
+  const details = el("details", { class: "as-table" }, el("summary", {}, summary));
+  details.addEventListener("toggle", () => {
+    if (details.childElementCount === 1) details.append(...make());
+  });
+  return details;
+}
+
+/** @param {string} id */
 async function unpack(id) {
-  const bytes = Uint8Array.from(atob(byId(id).textContent.trim()), (letter) => letter.charCodeAt(0));
+  const bytes = Uint8Array.from(atob(byId(id).textContent?.trim() ?? ""), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).text();
 }
-
-// A promise that lets the browser paint and answer between two drawings.
-const breathe = () => new Promise((resolve) => setTimeout(resolve, 0));

@@ -1,5 +1,6 @@
-// Above the figures: which factor makes lines and panels, and the lines by name, dash and marker.
+// Above the figures: which factor makes lines and panels, the lines by name, dash and marker, the laws under them.
 
+/** @type {Record<string, string>} */
 const MARKS = {
   circle: "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z",
   square: "M-3.2 -3.2h6.4v6.4h-6.4z",
@@ -10,59 +11,95 @@ const MARKS = {
   "triangle-down": "M0 4.4L4.2 -3.2H-4.2z",
   star: "M0 -5L1.3 -1.6L4.8 -1.5L2 0.7L3 4.2L0 2.2L-3 4.2L-2 0.7L-4.8 -1.5L-1.3 -1.6z",
 };
+/** @type {[Law, string, string][]} */
+const LAWS = [
+  ["fitted", "fitted law", "none"],
+  ["amdahl", "Amdahl\u2019s law", "6 2 1 2"],
+  ["ideal", "ideal", "3 3"],
+];
+/** @type {[string, string][]} */
+const SCALES = [["auto", "as the range asks"], ["linear", "linear"], ["log", "logarithmic"]];
 
-function swatch(style) {
-  const kind = `stroke-${style % COLORS}`;
-  const dash = dashOf(style).replace(/px/g, "").replace("solid", "none");
-  const line = svg("line", { x1: 1, y1: 7, x2: 35, y2: 7, class: kind, "stroke-width": 2, "stroke-dasharray": dash });
-  const mark = svg("path", { d: MARKS[symbolOf(style)], transform: "translate(18 7)", class: `fill-${style % COLORS}` });
+/** @param {string} kind @param {string} dash @param {number} width @param {Element | null} mark */
+function swatch(kind, dash, width, mark = null) {
+  const line = svg("line", { x1: 1, y1: 7, x2: 35, y2: 7, class: kind, "stroke-width": width, "stroke-dasharray": dash });
   return svg("svg", { width: 36, height: 14, "aria-hidden": "true", class: "swatch" }, line, mark);
 }
 
+/** @param {number} style */
+function lineSwatch(style) {
+  const dash = shifted(DASHES, style).replace(/px/g, "").replace("solid", "none");
+  const mark = svg("path", { d: MARKS[shifted(SYMBOLS, style)], transform: "translate(18 7)", class: `fill-${style % COLORS}` });
+  return swatch(`stroke-${style % COLORS}`, dash, 2, mark);
+}
+
+/** @param {string} kind @param {string} title @param {string} label @param {HTMLElement[]} buttons */
+function buttonRow(kind, title, label, buttons) {
+  const list = el("ul", { class: kind, "aria-label": `${label}; press to hide or show` }, ...buttons.map((button) => el("li", {}, button)));
+  return el("div", { class: "lines" }, el("span", { class: "lines-title" }, title), list);
+}
+
+/** @param {Family} family @param {() => void} changed */
 function legend(family, changed) {
-  if (family.line === null) return null;
-  const list = el("ul", { class: "legend", "aria-label": `Lines: ${family.factors[family.line].title}; press to hide or show` });
-  for (const level of family.used(family.line)) {
-    const toggle = () => {
-      if (!family.hidden.delete(level)) family.hidden.add(level);
-      button.setAttribute("aria-pressed", String(!family.hidden.has(level)));
+  const { line } = family;
+  if (line === null) return null;
+  const { title, levels } = family.factors[line];
+  const buttons = family.lines().map((level) => {
+    const pressed = (/** @type {boolean} */ down) => {
+      family.hidden[down ? "delete" : "add"](level);
       changed();
     };
-    const shown = String(!family.hidden.has(level));
-    const button = el("button", { type: "button", "aria-pressed": shown, onclick: toggle }, swatch(family.style(level)), el("span", {}, family.text(family.line, level)));
-    list.append(el("li", {}, button));
-  }
-  return el("div", { class: "lines" }, el("span", { class: "lines-title" }, family.factors[family.line].title), list);
+    return toggle(!family.hidden.has(level), pressed, lineSwatch(family.style(level)), el("span", {}, levels[level]));
+  });
+  return buttonRow("legend", title, `Lines: ${title}`, buttons);
+}
+
+/** @param {Family} family @param {() => void} changed */
+function lawLegend(family, changed) {
+  const buttons = LAWS.filter(([name]) => name in family.laws).map(([name, text, dash]) => {
+    const pressed = (/** @type {boolean} */ down) => {
+      family.laws[name] = down;
+      changed();
+    };
+    return toggle(Boolean(family.laws[name]), pressed, swatch("law-line", dash, 1.4), el("span", {}, text));
+  });
+  return buttons.length ? buttonRow("legend laws", "Under the speedup", "Lines under the speedup", buttons) : null;
 }
 
 // The same without buttons, for paper.
+/** @param {Family} family */
 function keyLines(family) {
-  if (family.line === null) return null;
-  const shown = family.used(family.line).filter((level) => !family.hidden.has(level));
-  const lines = shown.map((level) => el("li", {}, swatch(family.style(level)), family.titled(family.line, level)));
-  return el("ul", { class: "key-lines", "aria-hidden": "true" }, ...lines);
+  const { line } = family;
+  if (line === null) return null;
+  const shown = family.lines().filter((level) => !family.hidden.has(level));
+  return el("ul", { class: "key-lines", "aria-hidden": "true" }, ...shown.map((level) => el("li", {}, lineSwatch(family.style(level)), family.titled(line, level))));
 }
 
+/** @param {Family} family @param {() => void} rebuild */
 function controls(family, rebuild) {
-  const row = el("div", { class: "controls", role: "group", "aria-label": "How the figures are arranged" });
-  const titled = (name) => [name, family.factors[name].title];
-  const set = (name) => (value) => {
+  const { groups } = family.data;
+  /** @param {"line" | "panel" | "vertical"} name */
+  const set = (name) => (/** @type {string} */ value) => {
     family[name] = value;
     family.hidden.clear();
     if (name === "line") family.panel = family.defaultPanel();
     rebuild();
   };
-  if (family.groups.length > 1) row.append(choice("Lines", family.groups.map(titled), family.line, set("line")));
   const panels = family.panelChoices();
-  if (panels.length > 1) row.append(choice("Panels", panels, family.panel, set("panel")));
-  for (const name of family.held()) {
-    const options = family.used(name).map((level) => [level, family.text(name, level)]);
-    row.append(choice(family.factors[name].title, options, family.heldAt[name], (value) => {
+  const held = family.held().map((name) => {
+    const { title, levels } = family.factors[name];
+    const options = family.used(name).map((level) => /** @type {[number, string]} */ ([level, levels[level]]));
+    return choice(title, options, family.heldAt[name], (value) => {
       family.heldAt[name] = Number(value);
       rebuild();
-    }));
-  }
-  const scales = [["auto", "as the range asks"], ["linear", "linear"], ["log", "logarithmic"]];
-  row.append(choice("Vertical scale", scales, family.vertical, set("vertical")));
-  return row;
+    });
+  });
+  return el(
+    "div",
+    { class: "controls", role: "group", "aria-label": "How the figures are arranged" },
+    groups.length > 1 ? choice("Lines", groups.map((name) => [name, family.factors[name].title]), family.line, set("line")) : null,
+    panels.length > 1 ? choice("Panels", panels, family.panel, set("panel")) : null,
+    ...held,
+    choice("Vertical scale", SCALES, family.vertical, set("vertical")),
+  );
 }

@@ -1,17 +1,23 @@
 // Tables that sort by what they show, with a click or the keyboard; a third press gives the first order back.
 
+/** @typedef {string | number | null} SortKey */
+
+/** @type {Record<string, string>} */
+const NEXT = { none: "ascending", ascending: "descending", descending: "none" };
+
+/** @param {HTMLTableElement} table */
 function sortable(table) {
   const body = table.tBodies[0];
   const original = [...body.rows];
+  const headings = [...(table.tHead?.rows[0].cells ?? [])];
   if (original.length < 2) return;
-  [...table.tHead.rows[0].cells].forEach((heading, column) => {
+  headings.forEach((heading, column) => {
     const button = el("button", { type: "button", title: "Sort by this column" });
     button.append(...heading.childNodes);
     heading.append(button);
     button.addEventListener("click", () => {
-      const next = { none: "ascending", ascending: "descending", descending: "none" };
-      const order = next[heading.getAttribute("aria-sort") ?? "none"];
-      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+      const order = NEXT[heading.getAttribute("aria-sort") ?? "none"];
+      for (const other of headings) other.removeAttribute("aria-sort");
       if (order !== "none") heading.setAttribute("aria-sort", order);
       table.classList.toggle("sorted", order !== "none");
       body.append(...ordered(original, column, order));
@@ -19,34 +25,39 @@ function sortable(table) {
   });
 }
 
+/** @param {HTMLTableRowElement[]} rows @param {number} column @param {string} order */
 function ordered(rows, column, order) {
   if (order === "none") return rows;
   const sign = order === "ascending" ? 1 : -1;
-  const keyed = rows.map((row) => [sortKey(row.cells[column]), row]);
-  return keyed.sort(([a], [b]) => compareKeys(a, b, sign)).map(([, row]) => row);
+  const keyed = rows.map((row) => ({ key: sortKey(row.cells[column]), row }));
+  return keyed.sort((a, b) => compareKeys(a.key, b.key, sign)).map(({ row }) => row);
 }
 
+/** @param {HTMLTableCellElement} cell @returns {SortKey} */
 function sortKey(cell) {
-  const text = (cell.querySelector("b") ?? cell).firstChild?.textContent.trim() ?? "";
+  const text = (cell.querySelector("b") ?? cell).firstChild?.textContent?.trim() ?? "";
   const number = cell.dataset.sort ?? (/\b[en]\b/.test(cell.className) ? text.replace(/,/g, "") : "");
   if (number !== "" && !Number.isNaN(Number(number))) return Number(number);
   return text === "\u2013" || text === "" ? null : text;
 }
 
 // Cells without a value stay at the end in both directions.
+/** @param {SortKey} a @param {SortKey} b @param {number} sign */
 function compareKeys(a, b, sign) {
-  if (a === null || b === null) return (a === null) - (b === null);
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
   if (typeof a === "number" && typeof b === "number") return sign * (a - b);
   return sign * String(a).localeCompare(String(b), "en", { numeric: true });
 }
 
 // What a value rests on is said on hover; the table keeps each such text once.
+/** @param {HTMLTableElement} table */
 function giveHints(table) {
-  const hints = JSON.parse(table.dataset.hints ?? "[]");
-  for (const cell of table.querySelectorAll("td[data-h]")) cell.title = hints[cell.dataset.h];
+  const hints = /** @type {string[]} */ (JSON.parse(table.dataset.hints ?? "[]"));
+  for (const cell of /** @type {NodeListOf<HTMLElement>} */ (table.querySelectorAll("td[data-h]"))) cell.title = hints[Number(cell.dataset.h)];
 }
 
 // Labels that repeat the row above are set back, so that groups show.
+/** @param {HTMLTableElement} table */
 function markRepeats(table) {
   const rows = [...table.tBodies[0].rows];
   rows.forEach((row, i) => {

@@ -1,9 +1,10 @@
-"""A probe of protocol/probe.md in plain Python: executable specification, and the way to work without Rust.
+"""A probe of protocol/probe.md in plain Python: executable specification, test double, a way without Rust.
 
-It needs the standard library only. Times are taken from outside, by the clock: each run says `degraded`.
-Files in the order of a run: `spec` checks the line, `launch` brings copies to the gate, `watch` follows them
-to their end, `tree` kills what is left, `figures` says what was seen. `lines` reads what workloads write,
-`simulate` makes up runs from a declared law without starting anything.
+It needs the standard library only. Times are taken from outside, by the clock, and nothing is known of neighbors: its
+records say `degraded`, and no verdict on them is better than undecided. Files in the order of a run: `spec` checks
+the line, `keeper` forks who carries it out, `copies` finds programs, `launch` brings copies to the gate, `watch`
+follows them to their end and hears what they say (`lines`), `tree` kills what is left, `figures` tells what was seen.
+`simulate` makes up runs without starting anything.
 """
 
 PROTOCOL = 1

@@ -1,116 +1,80 @@
 """Run as `python -m scalograph.run.hosts.python_probe [--capabilities | --simulate MODEL.json] < SPEC`."""
 
-import os
-import signal
+import json
 import sys
-import traceback
 from collections.abc import Iterable
 from typing import Any
 
-from scalograph.run.hosts.python_probe import (
-    capabilities,
-    counters,
-    simulate,
-    spec,
-    tree,
-)
-from scalograph.run.hosts.python_probe.launch import Board, launch, plan
-from scalograph.run.hosts.python_probe.watch import Alarm, Watch
+from scalograph.run.hosts.python_probe import PROTOCOL, VERSION, spec
+from scalograph.run.hosts.python_probe.spec import RefusalError, Spec
 
 _USAGE = "python -m scalograph.run.hosts.python_probe [--capabilities | --simulate MODEL.json] < SPEC"
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_UNUSED = ("kernel records", "switch records", "names of neighbors", "cgroup leaf", "namespace")
 
 
 def main(arguments: list[str]) -> int:
-    """The exit code of protocol/probe.md."""
+    """Carry out one run; the exit code of protocol/probe.md."""
     run: str | None = None
     try:
         if arguments == ["--capabilities"]:
-            _say(None, [("capabilities", capabilities.event())])
-            return 0
+            return _say(None, [("capabilities", _capabilities())])
         if arguments and not (len(arguments) == 2 and arguments[0] == "--simulate"):
-            raise spec.RefusalError(2, "command line", " ".join(arguments)[:200], "other arguments", _USAGE)
-        model = simulate.load(arguments[1]) if arguments else None
+            raise RefusalError(2, "command line", " ".join(arguments)[:200], "other arguments", _USAGE)
         fields = spec.read(sys.stdin.buffer)
         run = fields["run"] if isinstance(fields.get("run"), str) else None
         checked = spec.parse(fields)
-        if model is None:
-            return _keep(checked)
-        _say(checked.run, simulate.events(model, checked))
-        return 0
-    except spec.RefusalError as refusal:
+        return _simulate(arguments[1], checked) if arguments else _measure(checked)
+    except RefusalError as refusal:
         _say(run, [("error", refusal.fields)])
         return refusal.code
 
 
-def _say(run: str | None, events: Iterable[tuple[str, dict[str, Any]]]) -> None:
-    for name, fields in events:
-        sys.stdout.buffer.write(counters.line(name, run, fields).encode(errors="replace") + b"\n")
-    sys.stdout.buffer.flush()
+def _capabilities() -> dict[str, Any]:
+    unused = {"granted": False, "why": "not used by the Python probe", "fix": "install scalograph-probe"}
+    return {"protocol": PROTOCOL, "probe": VERSION, "capabilities": [{"name": name, **unused} for name in _UNUSED]}
 
 
-def _keep(checked: spec.Spec) -> int:
-    """Has a child carry out the run: whoever kills one of the two leaves the other to clean up."""
-    tree.become_subreaper()
-    tree.die_with_parent(signal.SIGTERM)
-    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until both know what to do with them
-    keeper, worker = os.getpid(), os.fork()
-    if worker == 0:
-        _work(checked, keeper)
-    for number in _SIGNALS:
-        signal.signal(number, lambda number, _frame: os.kill(worker, number))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
-    tree.kill_all(tree.reap)
-    if code < 0:  # say truthfully how the run ended, by ending the same way
-        if -code in _SIGNALS:
-            signal.signal(-code, signal.SIG_DFL)
-        os.kill(keeper, -code)
-    return code
+# Each run starts this program, so each of the two ways imports what it needs itself.
 
 
-def _work(checked: spec.Spec, keeper: int) -> None:
-    """Everything between the two processes' fork and the exit of the worker."""
-    code = 1
+def _simulate(model: str, checked: Spec) -> int:
+    from scalograph.run.hosts.python_probe import simulate
+
+    return _say(checked.run, simulate.events(simulate.load(model), checked))
+
+
+def _measure(checked: Spec) -> int:
+    from scalograph.run.hosts.python_probe.keeper import in_keeping
+
+    return in_keeping(lambda: _carry_out(checked))
+
+
+def _carry_out(checked: Spec) -> int:
+    from scalograph.run.hosts.python_probe import figures
+    from scalograph.run.hosts.python_probe.copies import plan
+    from scalograph.run.hosts.python_probe.launch import Board, launch
+    from scalograph.run.hosts.python_probe.watch import RunWatch, hear_signals
+
     try:
-        tree.become_subreaper()
-        tree.die_with_parent(signal.SIGTERM)
-        alarm = Alarm()
-        alarm.install()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-        if os.getppid() == keeper:
-            _measure(checked, alarm)
-        code = 0
-    except spec.RefusalError as refusal:
-        tree.kill_all(tree.reap)
+        wake = hear_signals()
+        copies = plan(checked)
+        _say(checked.run, [("header", figures.header())])
+        board = Board(len(copies))
+        launch(checked, copies, board)
+        watch = RunWatch(checked, copies, wake, board)
+        watch.follow()
+        return _say(checked.run, figures.events(watch))
+    except RefusalError as refusal:
         _say(checked.run, [("error", refusal.fields)])
-        code = refusal.code
-    except BaseException:
-        traceback.print_exc()
-        tree.kill_all(tree.reap)
-    finally:
-        sys.stderr.flush()
-        os._exit(code)
+        return refusal.code
 
 
-def _measure(checked: spec.Spec, alarm: Alarm) -> None:
-    copies = plan(checked)
-    _say(checked.run, [("header", counters.header())])
-    board = Board(len(copies))
-    launch(checked, copies, board)
-    window = counters.Window(cpu for copy in copies for cpu in copy.in_force["cpus"])
-    watch = Watch(checked, copies, alarm, board.open(len(copies)))
-    watch.follow()
-    for copy in copies:
-        leaving, *before_us = board.left(copy.index)
-        copy.before_us = (before_us[0], before_us[1])
-        copy.start_ns = leaving - watch.gate_ns if leaving else None
-    run = counters.run_event(watch, window)
-    for copy in copies:
-        _say(checked.run, counters.copy_events(checked, copy))
-    for copy in copies:
-        _say(checked.run, counters.said_events(copy, watch.gate_ns))
-    _say(checked.run, [("run", run)])
+def _say(run: str | None, events: Iterable[tuple[str, dict[str, Any]]]) -> int:
+    for name, fields in events:
+        line = json.dumps({"event": name, "run": run, **fields}, ensure_ascii=False, separators=(",", ":"))
+        sys.stdout.buffer.write(line.encode(errors="replace") + b"\n")
+    sys.stdout.buffer.flush()
+    return 0
 
 
 if __name__ == "__main__":

@@ -4,12 +4,9 @@ import math
 import re
 from dataclasses import dataclass, field
 
-MAX_LINE = 512
-MAX_ITERATIONS = 1_000_000
-MAX_NAMES = 256
-MAX_NUMBERS = 100_000
+_MAX_LINE = 512
+_MAX_NAMES = 256
 _INT64 = 2**63 - 1  # beyond it, no reader of a record has a place for a number
-
 _ITERATION = re.compile(rb"iteration ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20})(?: ([0-9]{1,20}))?")
 _VALUE = re.compile(rb"value ([a-z][a-z0-9_]{0,63}) ([-+]?[0-9][0-9.eE+-]*|[-+]?\.[0-9][0-9eE+-]*)")
 
@@ -21,22 +18,22 @@ class BrokenLineError(Exception):
 
 
 @dataclass
-class Budget:
+class Limits:
     """What is left of the limits, over all copies of a run."""
 
-    left: dict[str, int] = field(default_factory=lambda: {"iterations": MAX_ITERATIONS, "numbers": MAX_NUMBERS})
+    left: dict[str, int] = field(default_factory=lambda: {"iterations": 1_000_000, "numbers": 100_000})
     names: set[str] = field(default_factory=set)
 
     def take(self, what: str) -> None:
-        """One less is left."""
+        """Take one of what is left."""
         self.left[what] -= 1
         if self.left[what] < 0:
             raise BrokenLineError(f"more {what} than protocol/workload.md allows")
 
     def name(self, name: str) -> None:
-        """A name counts once, however many copies use it."""
+        """Count a name once, however many copies use it."""
         self.names.add(name)
-        if len(self.names) > MAX_NAMES:
+        if len(self.names) > _MAX_NAMES:
             raise BrokenLineError("more names than protocol/workload.md allows")
 
 
@@ -50,44 +47,42 @@ class Speech:
     values: dict[str, list[int | float]] = field(default_factory=dict)
     _partial: bytes = b""
 
-    def feed(self, data: bytes, budget: Budget) -> None:
-        """Takes bytes as they come."""
+    def feed(self, data: bytes, limits: Limits) -> None:
+        """Take bytes as they come."""
         *lines, self._partial = (self._partial + data).split(b"\n")
         for line in lines:
-            self._line(line, budget)
-        self._short_enough(self._partial)
+            self._line(_short(line), limits)
+        _short(self._partial)
 
     def finish(self) -> None:
-        """At the end of a copy that was not killed, nothing may be left without its newline."""
+        """Check, at the end of a copy that was not killed, that nothing is left without its newline."""
         if self._partial:
             raise BrokenLineError(f"a line without its newline: {_quote(self._partial)}")
 
-    def _short_enough(self, line: bytes) -> None:
-        if len(line) >= MAX_LINE:
-            raise BrokenLineError(f"a line longer than {MAX_LINE} bytes: {_quote(line)}")
-
-    def _line(self, line: bytes, budget: Budget) -> None:
-        self._short_enough(line)
+    def _line(self, line: bytes, limits: Limits) -> None:
         self.spoke = True
         if line == b"ready" and not self.ready:
             self.ready = True
         elif iteration := _iteration(line):
-            budget.take("iterations")
+            limits.take("iterations")
             self.iterations.append(iteration)
         elif value := _value(line):
-            name, number = value
-            budget.take("numbers")
-            budget.name(name)
-            self.values.setdefault(name, []).append(number)
+            limits.take("numbers")
+            limits.name(value[0])
+            self.values.setdefault(value[0], []).append(value[1])
         else:
-            raise BrokenLineError(
-                "ready written twice" if line == b"ready" else f"a line that follows no form: {_quote(line)}"
-            )
+            why = "ready written twice" if line == b"ready" else f"a line that follows no form: {_quote(line)}"
+            raise BrokenLineError(why)
+
+
+def _short(line: bytes) -> bytes:
+    if len(line) >= _MAX_LINE:
+        raise BrokenLineError(f"a line longer than {_MAX_LINE} bytes: {_quote(line)}")
+    return line
 
 
 def _iteration(line: bytes) -> Iteration | None:
-    match = _ITERATION.fullmatch(line)
-    if not match:
+    if not (match := _ITERATION.fullmatch(line)):
         return None
     index, start, end, work = (int(group) for group in match.groups()[:4])
     cpu = None if match[5] is None else int(match[5])
@@ -96,20 +91,15 @@ def _iteration(line: bytes) -> Iteration | None:
 
 
 def _value(line: bytes) -> tuple[str, int | float] | None:
-    match = _VALUE.fullmatch(line)
-    if not match:
+    if not (match := _VALUE.fullmatch(line)):
         return None
     name, word = match[1].decode(), match[2].decode()
     try:
-        number = int(word)
-        return name, number if -(2**63) < number < 2**63 else float(word)
-    except ValueError:
-        pass
-    try:
-        figure = float(word)
+        if word.lstrip("+-").isdecimal() and abs(int(word)) <= _INT64:
+            return name, int(word)
+        return (name, float(word)) if math.isfinite(float(word)) else None
     except ValueError:
         return None
-    return (name, figure) if math.isfinite(figure) else None
 
 
 def _quote(line: bytes) -> str:

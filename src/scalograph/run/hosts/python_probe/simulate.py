@@ -26,11 +26,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scalograph.run.hosts.python_probe import counters
+from scalograph.run.hosts.python_probe import PROTOCOL, VERSION
 from scalograph.run.hosts.python_probe.spec import Command, RefusalError, Spec
 
 _FIX = "correct the model (docstring of scalograph.run.hosts.python_probe.simulate)"
 _START_NS = 500_000
+_SIMULATED = [{"what": "the run", "why": "simulated: nothing was started", "fix": "leave --simulate out"}]
 Model = dict[str, Any]
 
 
@@ -39,19 +40,13 @@ def _wrong(where: str, found: object, expected: str) -> RefusalError:
 
 
 def load(path: str) -> Model:
-    """The model, its law checked."""
+    """Read the model, and check its law."""
     try:
-        with Path(path).open(encoding="utf-8") as stream:
-            model = json.load(stream)
+        model = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise _wrong(path, str(error), "one JSON object in a readable file") from None
     if not isinstance(model, dict) or type(model.get("seed")) is not int:
         raise _wrong("seed", model.get("seed") if isinstance(model, dict) else model, "an integer")
-    _check(model)
-    return model
-
-
-def _check(model: Model) -> None:
     table, law = model.get("table", {}), model.get("law", {})
     if not isinstance(table, dict) or not all(isinstance(row, dict) for row in table.values()):
         raise _wrong("table", table, "an object from argv to an object")
@@ -64,35 +59,33 @@ def _check(model: Model) -> None:
         if type(value) not in (int, float) or not 0 <= value < math.inf:
             raise _wrong(where, value, "a number of at least 0")
     for name, low in (("iterations", 1), ("work", 0)):
-        value = model.get(name, low)
-        if type(value) is not int or not low <= value <= 1_000_000_000:
+        if type(value := model.get(name, low)) is not int or not low <= value <= 1_000_000_000:
             raise _wrong(name, value, f"an integer of at least {low}")
+    return model
 
 
 def events(model: Model, spec: Spec) -> Iterator[tuple[str, dict[str, Any]]]:
     """All events of one run."""
-    simulated = {"what": "the run", "why": "simulated: nothing was started", "fix": "leave --simulate out"}
-    yield "header", {**counters.header(), "degraded": [simulated]}
+    made_by = {"protocol": PROTOCOL, "probe": VERSION, "kind": "degraded", "backend": "plain"}
+    yield "header", {**made_by, "containment": "best effort", "degraded": _SIMULATED}
     outcome = _outcome(model, spec)
-    wall = round(outcome["wall_ns"])
     copies = [(index, command) for index, command in enumerate(spec.commands) for _ in range(command.copies)]
+    share = outcome["cpu_ns"] / len(copies)
     for number, (index, command) in enumerate(copies):
-        yield "copy", _copy(number, index, command, outcome, len(copies))
+        yield "copy", {"copy": number, "command": index, "pid": 1000 + number, **_copy(command, outcome, share)}
     if spec.events and outcome["status"] == "ok":
         for number in range(len(copies)):
-            yield "iterations", _iterations(model, number, wall, outcome["cpu_ns"] / len(copies))
-    yield "run", _run(outcome, wall, simulated)
+            yield "iterations", {"copy": number, **_iterations(model, outcome["wall_ns"], share)}
+    yield "run", _run(outcome)
 
 
 def _outcome(model: Model, spec: Spec) -> dict[str, Any]:
     """Status, wall and CPU time of the whole run, noise included."""
-    first = spec.commands[0]
-    listed = model.get("table", {}).get(" ".join(first.argv))
-    found = dict(listed) if listed is not None else _law(model, spec)
-    drawn = random.Random(f"{model['seed']}/{spec.run}").gauss(0.0, model.get("noise_percent", 0) / 100)
-    found["wall_ns"] = found.get("wall_ns", 0) * math.exp(drawn)
-    found["cpu_ns"] = found["cpu_ns"] * math.exp(drawn) if "cpu_ns" in found else found["wall_ns"]
-    found.setdefault("status", "ok")
+    listed = model.get("table", {}).get(" ".join(spec.commands[0].argv))
+    found = {"status": "ok", "wall_ns": 0, **(_law(model, spec) if listed is None else listed)}
+    noise = math.exp(random.Random(f"{model['seed']}/{spec.run}").gauss(0.0, model.get("noise_percent", 0) / 100))
+    found["cpu_ns"] = round(found.get("cpu_ns", found["wall_ns"]) * noise)
+    found["wall_ns"] = round(found["wall_ns"] * noise)
     if found["wall_ns"] > spec.timeout_ns:
         reason = f"still running after {spec.timeout_ns / 1e9:g} s; killed"
         found |= {"status": "timeout", "wall_ns": spec.timeout_ns, "signal": 9, "reason": reason}
@@ -122,38 +115,28 @@ def _workers(declared: object, spec: Spec) -> int:
     return n if mask is None else min(n, len(mask))
 
 
-def _copy(number: int, index: int, command: Command, outcome: dict[str, Any], n: int) -> dict[str, Any]:
-    mask = command.masks[0] or (0,)
-    priority = {"policy": command.policy or "other", "priority": command.priority, "nice": command.nice or 0}
+def _copy(command: Command, outcome: dict[str, Any], share_ns: float) -> dict[str, Any]:
+    placed = {"policy": command.policy or "other", "priority": command.priority, "nice": command.nice or 0}
     return {
-        "copy": number,
-        "command": index,
-        "pid": 1000 + number,
         "exit_code": None if outcome.get("signal") else outcome.get("exit_code", 0),
         "signal": outcome.get("signal"),
         "start_ns": _START_NS,
-        "end_ns": _START_NS + round(outcome["wall_ns"]),
-        "user_ns": round(outcome["cpu_ns"] / n),
+        "end_ns": _START_NS + outcome["wall_ns"],
+        "user_ns": round(share_ns),
         "system_ns": 0,
-        "in_force": {"cpus": list(mask), **priority},
+        "in_force": {"cpus": list(command.masks[0] or (0,)), **placed},
     }
 
 
-def _iterations(model: Model, number: int, wall: int, cpu: float) -> dict[str, Any]:
+def _iterations(model: Model, wall_ns: int, share_ns: float) -> dict[str, Any]:
     n = model.get("iterations", 1)
-    edges = [_START_NS + wall * i // n for i in range(n + 1)]
-    return {
-        "copy": number,
-        "index": list(range(n)),
-        "start_ns": edges[:-1],
-        "end_ns": edges[1:],
-        "work": [model.get("work", 1)] * n,
-        "cpu_ns": [round(cpu / n)] * n,
-    }
+    edges = [_START_NS + wall_ns * i // n for i in range(n + 1)]
+    windows = {"index": list(range(n)), "start_ns": edges[:-1], "end_ns": edges[1:]}
+    return {**windows, "work": [model.get("work", 1)] * n, "cpu_ns": [round(share_ns / n)] * n}
 
 
-def _run(outcome: dict[str, Any], wall: int, simulated: dict[str, str]) -> dict[str, Any]:
-    cpu = round(outcome["cpu_ns"])
+def _run(outcome: dict[str, Any]) -> dict[str, Any]:
+    wall, cpu = outcome["wall_ns"], outcome["cpu_ns"]
     return {
         "status": outcome["status"],
         "reason": outcome.get("reason"),
@@ -161,13 +144,9 @@ def _run(outcome: dict[str, Any], wall: int, simulated: dict[str, str]) -> dict[
         "wall_source": "gate",
         "wall_outer_ns": wall + _START_NS,
         "tree_wall_ns": wall,
-        "gate_ns": 0,
-        "gate_skew_ns": 0,
-        "queue_drain_ns": 0,
+        **dict.fromkeys(("gate_ns", "gate_skew_ns", "queue_drain_ns", "system_ns", "n_survivors"), 0),
         "user_ns": cpu,
-        "system_ns": 0,
         "cpu_ns": cpu,
         "cpu_source": "rusage",
-        "n_survivors": 0,
-        "degraded": [simulated],
+        "degraded": _SIMULATED,
     }

@@ -13,30 +13,38 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+STOPPING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_libc = ctypes.CDLL(None, use_errno=True)
 _RT_SIGACTION = {"x86_64": 13, "aarch64": 134}
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _prctl(option: int, value: int) -> None:
+    if _libc.prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), f"prctl({option})")
 
 
 def become_subreaper() -> None:
-    """Orphans below this process come to it, not to init."""
-    if _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
-
-
-def default_internal_signals() -> None:
-    """Undo what the C library hides: a program that posix_spawn started (make does) ignores signal 32 or 33."""
-    number = _RT_SIGACTION.get(platform.machine())
-    if number is not None:
-        for internal in (32, 33):
-            _libc.syscall(number, internal, bytes(32), None, 8)  # an empty kernel sigaction is the default
+    """Have orphans below this process come to it, not to init."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent(number: int) -> None:
-    """This process gets the signal when its parent ends. A change of user forgets it."""
-    if _libc.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
+    """Get this signal when the parent ends. A change of user forgets it."""
+    _prctl(_PR_SET_PDEATHSIG, number)
+
+
+def default_signals() -> None:
+    """Give every signal its default action, and block none: exec would keep what is ignored or blocked."""
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    if platform.machine() in _RT_SIGACTION:
+        # The C library hides two: a program that posix_spawn started (make does) ignores one of them.
+        for internal in (32, 33):
+            _libc.syscall(_RT_SIGACTION[platform.machine()], internal, bytes(32), None, 8)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
 def parse_stat(text: str) -> tuple[int, str]:
@@ -66,7 +74,7 @@ def descendants(root: int, proc: Path = Path("/proc")) -> list[int]:
 
 
 def kill_all(reap: Callable[[], bool], limit_s: float = 5.0) -> bool:
-    """Kills everything below this process; `reap` takes the dead and says whether any child is left.
+    """Kill everything below this process; `reap` takes the dead and says whether any child is left.
 
     Returns:
         Whether the tree is empty.
@@ -85,7 +93,7 @@ def kill_all(reap: Callable[[], bool], limit_s: float = 5.0) -> bool:
 
 
 def reap() -> bool:
-    """Takes every child that has ended; whether any is left."""
+    """Take every child that has ended; whether any is left."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

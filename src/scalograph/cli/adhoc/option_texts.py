@@ -1,0 +1,128 @@
+"""Texts of a command line as values: argvs (no shell unless it was asked for), figures, factors, variables."""
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from scalograph.cli.adhoc.command_study import PrintedFigure
+from scalograph.errors import StudyError
+
+T = TypeVar("T")
+_RESPONSE = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()]*)\))?(?::(higher|lower|none))?:\s*(.+)", re.DOTALL)
+_NO_DIRECTION = re.compile(r"[a-z][a-z0-9_]*(?:\([^()]*\))?:([A-Za-z]\w*):")
+_FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
+
+
+def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
+    """The argv of the command.
+
+    Raises:
+        StudyError: none, or several words for a shell.
+    """
+    if not shell:
+        return tuple(words)
+    if len(words) != 1:
+        raise StudyError.one("--shell", f"{len(words)} words", "one text", "quote it: --shell -- 'a | b'")
+    return ("sh", "-c", words[0])
+
+
+def split(option: str, text: str, shell: bool) -> tuple[str, ...]:
+    """The argv of a step: divided at blanks and by quotes, as a shell would, but nothing is expanded.
+
+    Raises:
+        StudyError: no word, or a quote that does not end.
+    """
+    if shell:
+        return ("sh", "-c", text)
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise StudyError.one(option, f"{text[:60]!r}: {error}", "words, quoted as for a shell") from error
+    if not words:
+        raise StudyError.one(option, "no word", "a command")
+    return words
+
+
+def steps(shell: bool, **texts: str | None) -> dict[str, tuple[str, ...]]:
+    """The argv of each step that was given, by its name.
+
+    Raises:
+        StudyError: as `split`.
+    """
+    return {step: split(f"--{step}", text, shell) for step, text in texts.items() if text}
+
+
+def responses(texts: Iterable[str] | None) -> tuple[PrintedFigure, ...]:
+    """What `--response` asks to be read from the output.
+
+    Raises:
+        StudyError: another form, or a name twice.
+    """
+    return tuple(unique("--response", [(r.name, r) for r in map(read_response, texts or ())]).values())
+
+
+def variables(texts: Iterable[str] | None) -> dict[str, str]:
+    """What `--env` adds to the environment.
+
+    Raises:
+        StudyError: another form.
+    """
+    return dict(map(read_variable, texts or ()))
+
+
+def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """A table of what was given by name.
+
+    Raises:
+        StudyError: a name was given twice.
+    """
+    found: dict[str, T] = {}
+    for name, value in pairs:
+        if name in found:
+            raise StudyError.one(option, f'"{name}" twice', "each name once")
+        found[name] = value
+    return found
+
+
+def read_response(text: str) -> PrintedFigure:
+    """`NAME(UNIT):DIRECTION: PLACE`; unit and direction may be left out.
+
+    Raises:
+        StudyError: it has another form.
+
+    >>> read_response("ops:higher: ([0-9.]+) ops/s")
+    PrintedFigure(name='ops', unit='', better='higher', place='([0-9.]+) ops/s')
+    """
+    found = _RESPONSE.fullmatch(text)
+    if found and not found[3] and (word := _NO_DIRECTION.match(text)):
+        fix = f"a pattern that begins with it has a space before: '{found[1]}: {word[1]}:...'"
+        raise StudyError.one("--response", f'direction "{word[1]}"', "higher, lower or none", fix)
+    if found is None:
+        expected = "NAME(UNIT):DIRECTION: PLACE, such as 'ops:higher: ([0-9.]+) ops/s' or 'iops:higher: /jobs/0/iops'"
+        raise StudyError.one("--response", f"{text[:80]!r}", expected, "the place is a pattern or a JSON pointer")
+    return PrintedFigure(found[1], found[2] or "", found[3] or "none", found[4].strip())
+
+
+def read_factor(text: str) -> tuple[str, str]:
+    """`NAME=LEVELS`.
+
+    Raises:
+        StudyError: it has another form.
+    """
+    found = _FACTOR.fullmatch(text)
+    if found is None:
+        raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS, such as size=1:512:*2 or gc=serial,g1")
+    return found[1], found[2]
+
+
+def read_variable(text: str) -> tuple[str, str]:
+    """`NAME=VALUE`.
+
+    Raises:
+        StudyError: it has another form.
+    """
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise StudyError.one("--env", f"{text[:80]!r}", "NAME=VALUE")
+    return name, value

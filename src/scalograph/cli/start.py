@@ -1,0 +1,35 @@
+"""How `run` and `study` start a declared study: its options, a pilot if one was asked for, the runs, the outcome."""
+
+from scalograph.cli.five_stops import Start, run_declared
+from scalograph.cli.options import StartOptions
+from scalograph.cli.outcome import conclude
+from scalograph.cli.overrides import given, note_quick, overridden, refuse_unused
+from scalograph.study.declare import Declared
+
+
+def start(declared: Declared, options: StartOptions, command: list[str], report: bool) -> int:
+    """Run a study, or its pilot, and tell what came of it.
+
+    Args:
+        declared: the study.
+        options: of this start.
+        command: words that name the study again, for whoever goes on with it.
+        report: whether all tables and the page follow.
+
+    Raises:
+        StudyError: options that contradict each other, or that the study cannot take.
+        HostError: the host refuses.
+    """
+    o = options
+    declared = overridden(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy)
+    note_quick(declared, o.quick)
+    refuse_unused(o.pilot, o.resume, o.accept_difference, o.max_runs, o.ceiling)
+    if o.pilot:
+        from scalograph.cli.pilot_output import run_pilot
+
+        return run_pilot(declared, o.output, o.resume, o.json, o.host)
+    accepted = (o.accept_difference or []) if o.resume else None
+    begun = Start(folder=o.output, accepted=accepted, ceiling=o.ceiling, host=o.host)
+    session = run_declared(declared, begun)
+    again = [*command, *["--quick"] * o.quick, *given(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host)]
+    return conclude(session, o.json, report=report, command=again)

@@ -1,0 +1,85 @@
+"""What a control is, and which there are: a level becomes part of a launch, or a setting that is held for a while."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any
+
+from scalograph.errors import StudyError
+from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
+from scalograph.study.control_names import CONTROLS
+
+Level = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How one process of a run will be started, in all its copies; controls return changed ones.
+
+    `role` is its name where a run has several. `values` fills the workload's argv template. `n_cpus` and `placement`
+    are wishes that `place` turns into `cpus`.
+    """
+
+    role: str = ""
+    argv: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    copies: int = 1
+    values: Mapping[str, Any] = field(default_factory=dict)
+    n_cpus: int | None = None
+    placement: str = "compact"
+    cpus: tuple[int, ...] | None = None
+    policy: str | None = None
+    priority: int = 0
+    nice: int | None = None
+    exclusive: bool = False
+    quota_cpus: float | None = None
+
+    def with_values(self, **values: Any) -> "Launch":
+        """This launch with more template values."""
+        return replace(self, values={**self.values, **values})
+
+
+class LevelError(ValueError):
+    """A level that this control cannot set on this host: found, expected, what to do."""
+
+    def __init__(self, found: str, expected: str, fix: str) -> None:
+        super().__init__(f"{found}, expected {expected}; {fix}" if expected else f"{found}; {fix}")
+        self.found, self.expected, self.fix = found, expected, fix
+
+
+class Control:
+    """One way to make the machine obey: a control overrides what it does. Stateless; `hold` keeps what was changed."""
+
+    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
+        """Spell the levels out for this host ("all", a JVM's name). Raises LevelError. Touches nothing."""
+        return list(levels)
+
+    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
+        """Return the launch that obeys the level. Pure."""
+        return launch
+
+    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
+        """Set and later restore what cannot be set per process; most controls have nothing to hold."""
+        return nullcontext()
+
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
+        """Return what the run's record says was not in force, in words; empty when the level was obeyed."""
+        return []
+
+
+def control(name: str) -> Control:
+    """Return the control of a name, imported when a factor first asks for it.
+
+    Args:
+        name: of a row in `scalograph.study.control_names`.
+
+    Raises:
+        StudyError: there is none; lists those there are.
+    """
+    if name not in CONTROLS:
+        raise StudyError.one("control", f'no control "{name}"', "one of " + ", ".join(CONTROLS))
+    module, _, kind = CONTROLS[name].defined.partition(":")
+    made: Control = getattr(import_module(module), kind)()
+    return made

@@ -1,0 +1,42 @@
+"""How a command line asks a question: the options of `find QUESTION`, and the factors that they become.
+
+A question's `find.py` has a dataclass of options, whose docstring is the command's help and whose `factors()` makes the
+factors of the study; `TABLES`, how the ids of its tables begin; and `figures(findings)`, the answer for machines.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+
+@dataclass(frozen=True)
+class AskedFactors:
+    """What a search varies.
+
+    Attributes:
+        levels: levels as text, by the name of the factor.
+        roles: what a factor is, by its name.
+        baseline: factor and level that others are compared with.
+        per_worker: whether each worker does the same work.
+        precision: difference that counts as none, as text.
+    """
+
+    levels: dict[str, str]
+    roles: dict[str, str] = field(default_factory=dict)
+    baseline: tuple[str, str] | None = None
+    per_worker: bool = False
+    precision: str | None = None
+
+
+class Option(NamedTuple):
+    """What is said of an option: its help, the name of its value, and the least value."""
+
+    help: str
+    metavar: str | None = None
+    min: int | None = None
+
+
+class QuestionOptions(Protocol):
+    """The options of one question: a dataclass whose fields are annotated with an `Option`."""
+
+    def factors(self) -> AskedFactors:
+        """Make the factors of the study. Raises StudyError where the options make none."""

@@ -1,0 +1,72 @@
+"""Who is faster, in words on the map: where it is sure, where there is room, and where no pair was measured."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from scalograph.questions.break_even.figure_panels import Chart, PairMark, Panel
+from scalograph.text.plots import Span, escaped, faded
+
+# Pixels that a letter takes at most, a line of them, half of a pair's disk; and plots for which there is a label.
+LETTER, LINE, DISK = 7, 17, 7
+ROOMS = ((750, 330), (560, 150), (280, 220), (200, 150))
+
+
+class Label:
+    """One or two lines of text, as large as a plot of this room makes them in terms of its axes."""
+
+    def __init__(self, lines: Sequence[str], room: tuple[int, int], across: Span, up: Span) -> None:
+        self.lines = lines
+        self.x_pixel, self.y_pixel = (across[1] - across[0]) / room[0], (up[1] - up[0]) / room[1]
+        self.across = (LETTER * max(map(len, lines)) + 8) * self.x_pixel
+        self.up = LINE * len(lines) * self.y_pixel
+
+    def covers(self, pair: PairMark, x: float, y: float) -> bool:
+        """Tell whether it hides a pair where its middle stands here."""
+        wide, tall = self.across / 2 + DISK * self.x_pixel, self.up / 2 + DISK * self.y_pixel
+        return abs(pair.x - x) < wide and abs(pair.y - y) < tall
+
+
+def region(found: Chart, panel: Panel, wins: bool, across: Span, up: Span) -> Iterator[dict[str, Any]]:
+    """Place the label of one side for each room that a plot may have, the largest first."""
+    name = found.other if wins else found.baseline
+    for room in ROOMS:
+        labels = [Label(lines, room, across, up) for lines in ([f"{name} is faster"], [name, "is faster"])]
+        spots = [(label, x, y) for label in labels for x, y in _spots(panel, wins, label)]
+        free = (spot for spot in spots if not any(spot[0].covers(pair, *spot[1:]) for pair in panel.pairs))
+        if spot := next(free, spots[0] if spots else None):
+            yield _annotation(*spot, name=f"side {wins}", room=room)
+
+
+def _annotation(label: Label, x: float, y: float, **known: Any) -> dict[str, Any]:
+    text = "<br>".join(map(escaped, label.lines))
+    style = {"bgcolor": faded("paper", 0.75), "font": {"size": 13, "color": "ink"}}
+    return {"x": round(x, 5), "y": round(y, 5), "text": text, "showarrow": False, "borderpad": 2} | style | known
+
+
+def _spots(panel: Panel, wins: bool, label: Label) -> Iterator[Span]:
+    """Find places between two rows where all rows that the label covers are sure, the longest first."""
+    stretches = []
+    for j, (below, above) in enumerate(zip(panel.rows, panel.rows[1:], strict=False)):
+        y = (below.at + above.at) / 2
+        covered = [row for k, row in enumerate(panel.rows) if k in (j, j + 1) or abs(row.at - y) < label.up / 2]
+        sure = [all(row.low[i] > 1 if wins else row.high[i] < 1 for row in covered) for i in range(len(panel.x))]
+        ends = [(panel.x[first], panel.x[last]) for first, last in runs([each or None for each in sure])]
+        stretches += [(high - low, low, high, y) for low, high in ends if high - low > label.across]
+    for _, low, high, y in sorted(stretches, key=lambda stretch: -stretch[0]):
+        for x in ((low + high) / 2, high - label.across / 2, low + label.across / 2):
+            yield x, y
+
+
+def runs(kinds: Sequence[Any]) -> list[tuple[int, int]]:
+    """Tell the first and the last of neighbors that are alike; None is no kind.
+
+    >>> runs(["a", "a", None, "b", "a"])
+    [(0, 1), (3, 3), (4, 4)]
+    """
+    found = []
+    for kind, group in groupby(range(len(kinds)), key=lambda i: kinds[i]):
+        places = list(group)
+        if kind is not None:
+            found.append((places[0], places[-1]))
+    return found

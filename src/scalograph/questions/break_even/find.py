@@ -1,0 +1,140 @@
+"""`find break-even`: its options, the levels over which two versions are compared, and its answer for machines."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from scalograph.errors import StudyError
+from scalograph.questions.asked import AskedFactors, Option
+from scalograph.questions.break_even.document import BreakEven
+from scalograph.questions.ranges import is_range, levels_of_range
+from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
+from scalograph.text.units import parse_percent
+
+if TYPE_CHECKING:
+    from scalograph.protocol.findings import Findings
+
+TABLES = "break-even-"
+# Levels of each range, by the factors that vary: a line is told between levels, so a few for each doubling will do.
+_MOST = {1: 64, 2: 32, 3: 16, 4: 8}
+_NAMED = re.compile(r"(?:([a-z][a-z0-9_-]*)=)?(.+)", re.DOTALL)
+_EACH = "LOW:HIGH or levels; NAME=... where it is no {{{}}}; may be repeated."
+
+
+class BreakEvenAxis(NamedTuple):
+    """A factor: its name, what it is (None: nothing is known), and its levels as a study has them."""
+
+    name: str
+    role: str | None
+    levels: str
+
+
+@dataclass(frozen=True)
+class BreakEvenOptions:
+    """From where on is one version of a command faster than another? Some 8 to 24 pairs of runs; keeps a study.toml.
+
+    \b
+    scalograph find break-even --size 16:65536 -- ./prog --mode {version} -n {size}
+    scalograph find break-even --size n=16:65536 --workers p=1,2,4,8 -- ./prog {version} {n} {p}
+    scalograph find break-even --versions ./plain,./threaded --size 1:4096 -- {version} {size}
+    """
+
+    versions: Annotated[str, Option("Baseline and what may be faster: both fill {version}.")] = "sequential,parallel"
+    size: Annotated[list[str] | None, Option(f"Work grows with it: {_EACH.format('size')}")] = None
+    workers: Annotated[list[str] | None, Option(f"They divide it: {_EACH.format('workers')}")] = None
+    clients: Annotated[list[str] | None, Option(f"They share the CPUs: {_EACH.format('clients')}")] = None
+    factor: Annotated[list[str] | None, Option("NAME=LEVELS of anything else; may be repeated.")] = None
+    even: Annotated[str, Option("A difference of so much counts as none.")] = "10%"
+
+    def factors(self) -> AskedFactors:
+        """The two versions, and the factors over which they are compared."""
+        axes = break_even_axes({"size": self.size, "workers": self.workers, "clients": self.clients, None: self.factor})
+        both = two_versions(self.versions)
+        return AskedFactors(
+            {"version": ",".join(both), **{axis.name: axis.levels for axis in axes}},
+            roles={axis.name: axis.role for axis in axes if axis.role},
+            baseline=("version", both[0]),
+            precision=checked_share(self.even),
+        )
+
+
+def figures(found: "Findings") -> dict[str, Any]:
+    """What was compared, and the line at every setting."""
+    one = found.document("break-even", BreakEven)
+    lines = [
+        {**m.group, m.y or "y": line.level, **line.model_dump()} for m in (one.maps if one else []) for line in m.lines
+    ]
+    return {**(one.model_dump(mode="json", exclude={"maps"}) if one else {"decided": False, "n": 0}), "lines": lines}
+
+
+def break_even_axes(asked: Mapping[str | None, Sequence[str] | None]) -> list[BreakEvenAxis]:
+    """The factors that were asked for.
+
+    Args:
+        asked: role -> texts NAME=LEVELS; the name may be left out where it is the role's.
+
+    Raises:
+        StudyError: no factor, too many, one twice or without a name, or a range that is none.
+    """
+    given = [(role, *_divided(role, text)) for role, texts in asked.items() for text in texts or ()]
+    if not 1 <= len(given) <= max(_MOST):
+        expected = f"one to {max(_MOST)} of --size, --workers, --clients, --factor"
+        raise StudyError.one("break-even", f"{len(given)} factors", expected, "such as --size 16:65536")
+    names = [name for _, name, _ in given]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise StudyError.one("break-even", f"factor {twice} twice", "each once", "name one of them: --size NAME=...")
+    most = _MOST[len(given)]
+    return [BreakEvenAxis(name, role, _levels(role, text, most)) for role, name, text in given]
+
+
+def two_versions(text: str) -> tuple[str, str]:
+    """The baseline and the other version.
+
+    Raises:
+        StudyError: not two.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts) or parts[0] == parts[1]:
+        expected = "two different ones: the baseline, and what may be faster"
+        raise StudyError.one("--versions", f"{text[:60]!r}", expected, "such as sequential,parallel")
+    return parts[0], parts[1]
+
+
+def checked_share(text: str) -> str:
+    """The difference that counts as none.
+
+    Raises:
+        StudyError: no percentage.
+    """
+    try:
+        share = parse_percent(text)
+    except ValueError as error:
+        raise StudyError.one("--even", str(error)) from error
+    if not 0 < share < 1:
+        raise StudyError.one("--even", f"{text!r}", "above 0 and below 100 %", "such as 10%")
+    return text
+
+
+def _divided(role: str | None, text: str) -> tuple[str, str]:
+    found = _NAMED.fullmatch(text.strip())
+    name = (found[1] if found else None) or role
+    if found is None or name is None:
+        raise StudyError.one(f"--{role or 'factor'}", f"{text[:60]!r}", "NAME=LEVELS, such as grain=1:64")
+    return name, found[2]
+
+
+def _levels(role: str | None, text: str, most: int) -> str:
+    """A plain range is thinned out; anything else is in the grammar of levels already."""
+    option = f"--{role or 'factor'}"
+    if is_range(text):
+        return levels_of_range(text, most, option)
+    try:
+        levels = parse_levels(text, SOME_HOST if needs_host(text) else None)
+    except LevelsError as error:
+        raise StudyError.one(option, str(error)) from error
+    numbers = all(isinstance(level, int | float) and not isinstance(level, bool) and level > 0 for level in levels)
+    if len(levels) < 2 or not numbers:
+        expected = "two numbers above 0 or more, or LOW:HIGH"
+        raise StudyError.one(option, f"{text[:40]!r}", expected, "such as 16:65536 or 1,2,4")
+    return text

@@ -1,0 +1,64 @@
+"""`find effective-cpus`: its options, the CPU counts that it may try, and its answer for machines."""
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from scalograph.questions.asked import AskedFactors, Option
+from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
+
+if TYPE_CHECKING:
+    from scalograph.protocol.findings import Findings
+
+TABLES = "effective-"
+# Every count where they are few, else eight in each doubling.
+EVERY, FIRST, IN_A_DOUBLING = 64, 32, 8
+
+
+@dataclass(frozen=True)
+class EffectiveCpusOptions:
+    """How many CPUs does a command really use, and what keeps it from more? About ten runs; keeps a study.toml.
+
+    \b
+    scalograph find effective-cpus -- ./prog
+    scalograph find effective-cpus --threads 8 -- ./prog -t {threads}
+    scalograph find effective-cpus --max-cpus 16 --prepare 'make clean' -- make -j64
+    scalograph find effective-cpus --response 'believed_cpus: using ([0-9]+) cores' -- ./prog
+    """
+
+    max_cpus: Annotated[int | None, Option("Try at most so many CPUs; default all.", min=2)] = None
+    threads: Annotated[int | None, Option("Fills {threads} in the command.", min=1)] = None
+
+    def factors(self) -> AskedFactors:
+        """CPUs, and the threads where they are given."""
+        threads = {"threads": str(self.threads)} if self.threads else {}
+        return AskedFactors({**threads, "cpus": cpu_levels(len(os.sched_getaffinity(0)), self.max_cpus)})
+
+
+def figures(found: "Findings") -> dict[str, Any]:
+    """The answer; `sentence` is that of the trust, as everywhere."""
+    part = found.document("effective-cpus", EffectiveGroups)
+    (one,) = part.groups if part else [EffectiveCpus(group={}, factor="cpus")]
+    told = {"limit_sentence": one.sentence, "sentence": found.trust.sentence}
+    return {**one.model_dump(mode="json"), **told, "runs": found.runs.model_dump(mode="json")}
+
+
+def cpu_levels(n_cpus: int, most: int | None = None) -> str:
+    """Levels as text, up to all CPUs of a host or to `most` of them.
+
+    Hundreds of counts could not be told apart, and each would be weighed after every run.
+
+    >>> cpu_levels(12), cpu_levels(12, 4), cpu_levels(12, 64)
+    ('1:all', '1:4', '1:all')
+    >>> cpu_levels(72)
+    '1:32,36,40,44,48,52,56,60,64,72,all'
+    """
+    top = n_cpus if most is None else min(n_cpus, most)
+    last = "all" if top == n_cpus else str(top)
+    if top <= EVERY:
+        return f"1:{last}"
+    levels, step = [FIRST], FIRST // IN_A_DOUBLING
+    while levels[-1] + step <= top:
+        levels += [levels[-1] + step]
+        step *= 2 if levels[-1] == 2 * IN_A_DOUBLING * step else 1
+    return ",".join([f"1:{FIRST}", *map(str, levels[1:]), *([last] if last == "all" or levels[-1] != top else [])])

@@ -1,0 +1,154 @@
+// Drawing: a figure is drawn when it comes into view, and again for another scheme, another width, or paper.
+
+const CONFIG = { displayModeBar: false, responsive: false, showTips: false, doubleClick: "reset" };
+const MARGIN = { l: 46, r: 10, t: 8, b: 42 };
+
+/** @type {Map<Element, Make>} */
+const drawings = new Map();
+/** @type {Set<Element>} */
+const fresh = new Set();
+/** @type {Set<Element>} */
+const inView = new Set();
+const watcher = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      inView[isIntersecting ? "add" : "delete"](target);
+      if (isIntersecting && !fresh.has(target)) draw(target);
+    }
+  },
+  { rootMargin: "50%" },
+);
+
+// A place for a drawing.
+/** @param {string} label what it shows @param {Make} make @param {string} size */
+function plot(label, make, size = "small") {
+  const place = el("div", { class: `plot ${size}`, role: "img", "aria-label": label });
+  drawings.set(place, make);
+  if ("Plotly" in window) watcher.observe(place);
+  return place;
+}
+
+/** @param {Element} place */
+function draw(place) {
+  const make = drawings.get(place);
+  if (!make || !place.isConnected) return forget(place);
+  fresh.add(place);
+  const box = { width: place.clientWidth, height: place.clientHeight };
+  const { data, layout } = make(box);
+  Plotly.react(place, painted(data), painted(finished(layout, box)), CONFIG);
+}
+
+/** @param {Element} place */
+function forget(place) {
+  for (const kept of [drawings, fresh, inView]) kept.delete(place);
+  watcher.unobserve(place);
+}
+
+// What is out of view waits until it is seen; on paper all is.
+/** @param {Element} within */
+function redraw(within = document.documentElement) {
+  for (const place of [...drawings.keys()]) {
+    if (!place.isConnected) forget(place);
+    else if (within.contains(place)) {
+      fresh.delete(place);
+      if (inView.has(place) || isPrinting()) draw(place);
+    }
+  }
+}
+
+// A layout with what all figures share: quiet axes, no frame, no chrome.
+/** @param {Layout} layout @param {Box} box @returns {Layout} */
+function finished(layout, box) {
+  const margin = layout.margin ?? MARGIN;
+  const inner = { width: box.width - margin.l - margin.r, height: box.height - margin.t - margin.b };
+  const axes = Object.keys(layout).filter((name) => /^[xy]axis\d*$/.test(name));
+  const isFine = matchMedia("(pointer: fine)").matches;
+  return {
+    ...box,
+    margin: MARGIN,
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { family: font(), size: 12, color: "muted" },
+    showlegend: false,
+    hovermode: "closest",
+    hoverlabel: { bgcolor: "paper", bordercolor: "muted", font: { family: font(), size: 12, color: "ink" }, align: "left" },
+    dragmode: isFine ? "zoom" : false,
+    ...layout,
+    annotations: fittingNotes(layout.annotations ?? [], inner),
+    ...Object.fromEntries(axes.map((name) => [name, quiet(layout[name], name[0] === "x" ? inner.width : inner.height, isFine)])),
+  };
+}
+
+// Of annotations with the same name the first that has the room it needs.
+/** @param {Note[]} notes @param {Box} inner */
+function fittingNotes(notes, inner) {
+  /** @type {Set<string>} */
+  const taken = new Set();
+  return notes.filter(({ name, room }) => {
+    if (!name || !room) return true;
+    const fits = !taken.has(name) && room[0] <= inner.width && room[1] <= inner.height;
+    if (fits) taken.add(name);
+    return fits;
+  }).map(({ room: _, ...note }) => note);
+}
+
+// An axis as long as it is: as much of a long title as it has room for, and the labels that fit.
+/** @param {Axis} axis @param {number} length @param {boolean} isFine */
+function quiet(axis, length, isFine) {
+  const title = axis.title && { standoff: 8, font: { size: 12 }, text: plain(short(axis.title.text, Math.min(60, Math.floor(length / 6.4)))) };
+  const base = { color: "muted", gridcolor: "rule", zeroline: false, showline: false, ticks: "", fixedrange: !isFine, automargin: false, exponentformat: "none" };
+  return { ...base, ...axis, title, ...(axis.ticktext && axis.type !== "log" && fitting(axis, length)) };
+}
+
+// First and last tick keep their label, the others where there is room.
+/** @param {Axis} axis @param {number} length */
+function fitting({ tickvals = [], ticktext = [], range = [0, 1] }, length) {
+  const at = tickvals.map((x) => ((x - range[0]) / (range[1] - range[0])) * length);
+  const texts = ticktext.map((text) => short(text, 14));
+  const room = (/** @type {number} */ i, /** @type {number} */ j) => Math.abs(at[i] - at[j]) >= 3.7 * (texts[i].length + texts[j].length) + 8;
+  const order = at.map((_, i) => i).sort((a, b) => at[a] - at[b]);
+  const last = order[order.length - 1];
+  /** @type {number[]} */
+  const kept = [];
+  for (const i of order) {
+    if (i === last || !kept.length || (room(i, kept[kept.length - 1]) && room(i, last))) kept.push(i);
+  }
+  return { ticktext: texts.map((text, i) => (kept.includes(i) ? plain(text) : "")) };
+}
+
+/** @param {string} text @param {number} letters */
+const short = (text, letters) => (text.length > letters ? `${text.slice(0, Math.max(letters - 1, 0))}\u2026` : text);
+
+// The library reads a little markup in labels; names from a study are not meant as any.
+/** @param {string} text */
+const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
+// What is told under the pointer, line by line.
+/** @param {(string | false | null | undefined)[]} lines */
+const hover = (lines) => lines.flatMap((line) => (line ? [plain(short(line, 90))] : [])).join("<br>");
+
+function followMedia() {
+  for (const place of drawings.keys()) watcher.observe(place);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
+  let width = document.documentElement.clientWidth;
+  let timer = 0;
+  new ResizeObserver(() => {
+    if (width === document.documentElement.clientWidth || isPrinting()) return;
+    width = document.documentElement.clientWidth;
+    clearTimeout(timer);
+    timer = window.setTimeout(redraw, 120);
+  }).observe(document.documentElement);
+  addEventListener("beforeprint", () => printing(true));
+  addEventListener("afterprint", () => printing(false));
+  matchMedia("print").addEventListener("change", (event) => printing(event.matches));
+}
+
+const isPrinting = () => document.documentElement.classList.contains("printing");
+
+// Paper is narrow and white: the class gives the page that width and those colors before it is laid out.
+/** @param {boolean} on */
+function printing(on) {
+  if (on === isPrinting()) return;
+  document.documentElement.classList.toggle("printing", on);
+  redraw();
+}

@@ -1,0 +1,118 @@
+// What the page's data are, as report/payload.py and protocol/figure.py write them; for the type checker alone.
+
+// Newer than the checker.
+declare class DecompressionStream extends TransformStream {
+  constructor(format: "gzip");
+}
+
+declare const Plotly: { react(place: Element, data: Trace[], layout: Layout, config: object): void };
+
+type Child = Node | string | number | null | undefined | false;
+type Attributes = Record<string, unknown>;
+type Numbers = (number | null)[];
+type Trace = Record<string, unknown>;
+type Law = "fitted" | "amdahl" | "ideal";
+type Mark = [tag: string, attributes: Attributes, children: Mark[]];
+
+interface Box { width: number; height: number }
+interface Note { name?: string; room?: [number, number] }
+interface Axis {
+  title?: { text: string };
+  type?: string;
+  range?: number[];
+  tickvals?: number[];
+  ticktext?: string[];
+  [name: string]: unknown;
+}
+type Layout = {
+  margin?: { l: number; r: number; t: number; b: number };
+  annotations?: Note[];
+  xaxis?: Axis;
+  [name: string]: any;
+};
+type Make = (box: Box) => { data: Trace[]; layout: Layout };
+
+interface TextTable { title: string; head: string[]; rows: string[][] }
+interface Details { summary: string; tables: TextTable[] }
+interface Plot {
+  label: string;
+  data: Trace[];
+  layout: Layout;
+  title: string;
+  key: string;
+  note: string;
+  details: Details[];
+  reach: number | null;
+  size: "small" | "large";
+}
+interface View { plots: Plot[]; name: string; note: string; details: Details[] }
+interface KeyItem { text: string; mark: Mark[]; before: string; width: number }
+interface Figure {
+  id: string;
+  title: string;
+  caption: string;
+  views: View[];
+  shown: number[];
+  unit: string;
+  choice: string;
+  key: KeyItem[];
+  details: Details[];
+}
+
+interface Samples {
+  run: string[];
+  verdicts: string[];
+  verdict: number[];
+  levels: Record<string, number[]>;
+  scores: Record<string, Numbers>;
+  digits: number | null;
+}
+interface FactorData { title: string; unit: string; levels: string[]; raw: (string | number)[] }
+interface Measure { id: string; title: string; unit: string; scale: number; confidence: string; response?: string; key: string[] }
+/** Value, low end, high end, text; of a speedup also the band for all levels at once, and its text. */
+type Value = [value: number, low: number | null, high: number | null, text: string, below?: number, above?: number, band?: string];
+interface PointData {
+  level: number;
+  ideal: number | null;
+  values: Record<string, Value | undefined>;
+  rows: [first: number, count: number][];
+  flags: string[];
+}
+interface LawData {
+  at: number[];
+  sizes: string[];
+  fitted: number[];
+  low: Numbers;
+  high: Numbers;
+  amdahl: number[];
+  inside: number;
+  optimum: { at: number; low: number | null; high: number | null; value: number } | null;
+  words: string;
+  end: string;
+}
+interface CurveData { group: number[]; points: PointData[]; law: LawData | null }
+interface FamilyData {
+  axis: { scale: "log" | "linear" | "category"; at: number[]; labels: string[] };
+  title: string;
+  groups: string[];
+  line: string | null;
+  fixed: string;
+  measures: Measure[];
+  laws: Partial<Record<Law, boolean>>;
+  curves: CurveData[];
+  shapes: object[];
+  share: Figure | null;
+}
+interface PanelOfCurves { title: string; levels: number[]; curves: CurveData[] }
+interface Drawn { point: PointData; value: Value; x: number }
+interface Extent { onLog: boolean; low: number; high: number; isCut: boolean }
+interface Data {
+  study: string;
+  before: Figure[];
+  families: FamilyData[];
+  after: Figure[];
+  untimed: string;
+  samples: Samples;
+  responses: [name: string, shown: string, unit: string][];
+  factors: Record<string, FactorData>;
+}

@@ -1,0 +1,66 @@
+"""A results folder before its first run: the study, its design, and the published figures that go with it."""
+
+from pathlib import Path
+
+from scalograph.errors import HostError, StudyError
+from scalograph.protocol import results
+from scalograph.protocol.results import Results
+from scalograph.run.plan import Plan, write_design
+from scalograph.study.declare import Declared
+from scalograph.study.paths import inside
+from scalograph.study.shipped import shipped_studies, shipped_study
+
+
+def begin(planned: Plan, folder: Path | None) -> Results:
+    """A new results folder with the study and its design in it.
+
+    Raises:
+        StudyError: the published file is missing, outside the study's folder, or named as one of ours; or the folder
+            holds files that are not of this study.
+        HostError: the folder cannot be written.
+    """
+    file, published = planned.declared.file, _published(planned.declared)
+    made = results.create(planned.design.study.name, folder, _called(planned.declared))
+    sources = {made.study: file, **({made.folder / published.name: published} if published else {})}
+    copies = {target: _content(source, target, made.journal.exists()) for target, source in sources.items()}
+    for target, content in copies.items():  # all of them may be written, or none is
+        if content is not None:
+            results.write_bytes(target, content)
+    write_design(planned, made.design)
+    return made
+
+
+def _called(declared: Declared) -> tuple[str, str]:
+    """The command that goes on with a study: its copy in the results lacks what lies beside it."""
+    name = declared.study.name
+    ships = name in shipped_studies() and declared.folder == shipped_study(name)
+    return ("study", name) if ships else ("run", str(declared.file))
+
+
+def _published(declared: Declared) -> Path | None:
+    """The file of published figures, which goes with the results."""
+    if declared.study.published is None:
+        return None
+    name, where, expected = declared.study.published.file, "published.file", "a file inside the study's folder"
+    file = inside(declared.folder, name, where, expected)
+    if Path(name).name in results.RESERVED:
+        raise StudyError.one(where, f'"{name}"', "a name that no file of the results has", "rename it")
+    if not file.is_file():
+        raise StudyError.one(where, f'no file "{name}"', expected, "correct the name or add the file")
+    return declared.folder / name
+
+
+def _content(source: Path, target: Path, ours: bool) -> bytes | None:
+    """What goes to the target; None where -o is the study's own folder. Raises StudyError where it would be lost.
+
+    What lies beside an empty journal is `ours`: a start left it that failed at the first line.
+    """
+    try:
+        if target.exists() and source.samefile(target):
+            return None
+        content = source.read_bytes()
+        if not ours and results.is_owned(target) and target.read_bytes() != content:
+            raise results.owned(target)
+    except OSError as error:
+        raise HostError(str(source), f"cannot be read: {error.strerror}", "a readable file") from error
+    return content

@@ -1,0 +1,104 @@
+"""Figures that a program prints: read from the captured output of each copy, kept among the run's values."""
+
+import json
+import math
+import re
+from typing import Any
+
+from scalograph.protocol.events import Record, Values
+from scalograph.run.hosts.base import MAX_OUTPUT_BYTES
+from scalograph.study.model import Response, Study
+from scalograph.study.output_patterns import engine, printed_name
+
+_SHOWN = 60
+_LONGEST = 200  # of a pattern, as it was written
+
+
+class NoFigureError(ValueError):
+    """The output does not hold the figure, in words: found, expected."""
+
+
+class Printed:
+    """The printed responses of a study.
+
+    The output itself is not kept: a journal of thousands of runs would be all output.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self.responses = {name: r for name, r in study.responses.items() if r.printed}
+        self._engines = {name: engine(r.pattern) for name, r in self.responses.items() if r.pattern is not None}
+
+    def read(self, record: Record) -> Record:
+        """The record with its figures; a run that did not print one has failed."""
+        if not self.responses:
+            return record
+        values, wrong = list(record.values), list[str]()
+        for copy in record.copies if record.run.status == "ok" else ():
+            try:
+                if copy.stdout_truncated:
+                    raise NoFigureError(f"found more than {MAX_OUTPUT_BYTES >> 20} MiB of output, expected less")
+                found = {printed_name(name): [self._figure(name, copy.stdout or "")] for name in self.responses}
+                values.append(Values(copy_index=copy.copy_index, values=found))
+            except NoFigureError as error:
+                wrong.append(str(error))
+        copies = [copy.model_copy(update={"stdout": None}) for copy in record.copies]
+        read = record.model_copy(update={"copies": copies, "values": values})
+        return read.failed(wrong[0]) if wrong else read
+
+    def _figure(self, name: str, text: str) -> float:
+        try:
+            return figure(self.responses[name], self._engines.get(name), text)
+        except NoFigureError as error:
+            raise NoFigureError(f"response {name}: {error}") from None
+
+
+def figure(response: Response, compiled: "re.Pattern[str] | None", text: str) -> float:
+    """The figure in an output.
+
+    Raises:
+        NoFigureError: none, more than one, or no number.
+    """
+    if compiled is not None:
+        return _number(_matched(compiled, text, str(response.pattern)), "the figure")
+    return _number(_pointed(str(response.pointer), text), "a number")
+
+
+def _matched(compiled: "re.Pattern[str]", text: str, pattern: str) -> Any:
+    found = [match.group(1) for match, _ in zip(compiled.finditer(text), range(2), strict=False)]
+    if not found:
+        raise NoFigureError(f"found no match in {_shown(text)}, expected one of '{pattern[:_LONGEST]}'")
+    if len(found) > 1:
+        raise NoFigureError(f"found two matches, {found[0]!r:.40} and {found[1]!r:.40}, expected one")
+    return found[0]
+
+
+def _pointed(pointer: str, text: str) -> Any:
+    try:
+        node: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        raise NoFigureError(f"found {_shown(text)}, expected one JSON document") from None
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        try:
+            node = node[int(key)] if isinstance(node, list) and key.isdecimal() else node[key]
+        except (KeyError, IndexError, TypeError):
+            raise NoFigureError(f'found nothing at "{pointer}" (no "{key[:_SHOWN]}"), expected a number') from None
+    if isinstance(node, str):
+        raise NoFigureError(f"found text {node[:_SHOWN]!r}, expected a number")
+    return node
+
+
+def _number(found: Any, expected: str) -> float:
+    try:
+        if isinstance(found, bool):
+            raise ValueError
+        value = float(found)
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise NoFigureError(f"found {str(found)[:_SHOWN]!r}, expected {expected} as a finite number")
+    return value
+
+
+def _shown(text: str) -> str:
+    return ascii(text[-_SHOWN:]) if text else "no output"

@@ -1,0 +1,104 @@
+"""Stop 2 as the commands call it: a declared study on a host to what will be run, and with which program."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from scalograph import __version__
+from scalograph.control.discover import with_launchers
+from scalograph.design.duration import expected_seconds, seconds_per_treatment
+from scalograph.design.planner import Design, RunPlan, run_plan
+from scalograph.design.replay import timed_runs
+from scalograph.design.resolve import design
+from scalograph.protocol import journal, results
+from scalograph.protocol.facts import HostFacts
+from scalograph.questions.registry import is_search
+from scalograph.run.provenance import sources, uses
+from scalograph.study import identity
+from scalograph.study.declare import Declared
+from scalograph.study.levels import parse_levels
+from scalograph.study.model import Study
+from scalograph.study.program import Program, program
+from scalograph.study.workload import refusals
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study on a host: what will be run, and with which program."""
+
+    declared: Declared
+    facts: HostFacts
+    design: Design
+    program: Program
+
+    @cached_property
+    def runs(self) -> RunPlan:
+        """Which runs answer the question of the design."""
+        return run_plan(self.design)
+
+    def first_event(self, probe: str) -> dict[str, Any]:
+        """The `study` event of the journal."""
+        study, made = self.design.study, self.design
+        planned = {"treatments": [dict(t) for t in made.treatments], "runs": self.runs.asked_for()}
+        return {
+            "protocol": 1,
+            "scalograph": __version__,
+            "study": identity.as_journaled(study),
+            "study_hash": identity.study_hash(study, sources(self.program)),
+            "seed": study.seed,
+            "machine": {**self.facts.machine(), "probe": probe},
+            "uses": uses(self.design, self.program, self.facts),
+            "design": {**planned, "dropped": list(made.dropped)},
+        }
+
+
+def plan(declared: Declared, facts: HostFacts, starts: bool = True) -> Plan:
+    """Plan a study. Touches no machine: the host is the value that it is given, and a launcher that a level names.
+
+    Args:
+        declared: what to plan.
+        facts: of the host.
+        starts: whether such launchers may be started, to ask what they are; else they are taken for the latest release.
+
+    Raises:
+        StudyError: levels or a workload that this host cannot carry out.
+    """
+    facts = with_launchers(facts, _launchers(declared.study, facts), starts)
+    started = program(declared.study.workload, declared.folder)
+    refusal = refusals(started.workload, started.values, facts) if started.workload else lambda treatment: None
+    made = design(declared.study, facts, refusal)
+    planned = Plan(declared, facts, made, started)
+    planned.runs.asked_for()  # refuses what cannot be searched before there is a folder of results
+    return planned
+
+
+def _launchers(study: Study, facts: HostFacts) -> list[str]:
+    """Levels of JVMs that are paths: only these are asked what they are."""
+    texts = (factor.levels for factor in study.factors.values() if factor.control == "jvm")
+    levels = (
+        level for text in texts for level in (parse_levels(text, facts.n_cpus) if isinstance(text, str) else text)
+    )
+    return [level for level in levels if isinstance(level, str) and level.startswith("/")]
+
+
+def write_design(planned: Plan, file: Path) -> None:
+    """Write design.jsonl: what is planned, then every run in order; of a search, those that are made in any case."""
+    study = planned.design.study
+    head = {"protocol": 1, "study": study.name, "seed": study.seed, "dropped": list(planned.design.dropped)}
+    if is_search(study.question):
+        head |= {"question": study.question, "most_runs": planned.runs.most_runs, "budget_s": study.protocol.budget_s}
+    runs = (
+        {"run": run.run, "block": run.block, "treatment": dict(run.treatment), "replicate": run.replicate}
+        for run in planned.runs.planned_runs()
+    )
+    results.write_text(file, "".join(json.dumps(line) + "\n" for line in (head, *runs)))
+
+
+def expected_time(planned: Plan, earlier: Path | None) -> float | None:
+    """Return the seconds that the design will take, from an earlier journal; None where there is none."""
+    if earlier is None or not earlier.exists():
+        return None
+    timed = ((run.treatment, seconds) for run, seconds in timed_runs(journal.read(earlier)))
+    return expected_seconds(planned.design, seconds_per_treatment(timed))

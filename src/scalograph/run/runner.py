@@ -1,0 +1,46 @@
+"""The runs of a plan on a host: a run becomes a specification, what comes back the record of its treatment."""
+
+from scalograph.control.apply import read_back
+from scalograph.design.planner import Run
+from scalograph.protocol.record import Record
+from scalograph.run.captured import Printed
+from scalograph.run.hosts.base import Host, Specification
+from scalograph.run.launches import launches
+from scalograph.run.plan import Plan
+
+
+class Runner:
+    """Makes the runs of a plan, one after the other, whatever host that is."""
+
+    def __init__(self, planned: Plan, host: Host) -> None:
+        self._planned, self._host = planned, host
+        self._printed = Printed(planned.design.study)
+
+    def measure(self, run: Run) -> Record:
+        """Make one run and return its record, as journal.md says.
+
+        Raises:
+            HostError: a setting is refused, or no further run can be made.
+        """
+        spec = self.specification(run)
+        with self._host.hold(self._planned, run.treatment):
+            record = self._printed.read(self._host.measure(spec))
+        return self._obeyed(run, record.with_figures(quota_cpus=spec.launches[0].quota_cpus))
+
+    def specification(self, run: Run) -> Specification:
+        """Return what the host is asked for a run."""
+        study, program = self._planned.design.study, self._planned.program
+        return Specification(
+            run=run,
+            launches=launches(self._planned, run.treatment),
+            events=program.events,
+            capture=bool(self._printed.responses),
+            timeout_s=study.protocol.timeout_s,
+            in_callers_folder=study.workload.cwd == "caller",
+            steps=program.steps,
+        )
+
+    def _obeyed(self, run: Run, record: Record) -> Record:
+        """A run under levels that were not in force is no run of its treatment."""
+        wrong = read_back(self._planned.design.study, run.treatment, self._planned.facts, record)
+        return record.failed("; ".join(wrong)) if wrong and record.run.status == "ok" else record

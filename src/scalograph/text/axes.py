@@ -1,0 +1,141 @@
+"""The factors of a study as figures name them, and where their levels stand on a horizontal axis."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal
+
+from scalograph.protocol.findings import FactorDoc, Findings, Level
+from scalograph.text.escape import prose, visible
+from scalograph.text.format import level_text
+
+WIDE = 8  # largest over smallest level from which a logarithmic axis pays
+CROWDED = 12  # widest over narrowest gap past which levels on a linear axis run into each other
+
+
+def key(level: Level) -> str:
+    """Identity of a level: 1 and 1.0 are one level, 1 and true and "1" are three.
+
+    >>> key(1) == key(1.0), key(1) == key(True), key(1) == key("1")
+    (True, False, False)
+    """
+    if isinstance(level, bool):
+        return f"bool {level}"
+    return f"number {float(level)!r}" if isinstance(level, int | float) else f"text {level}"
+
+
+@dataclass(slots=True)
+class Levels:
+    """The levels of one factor in declared order, and where each stands; `ratios` where ratios of them count."""
+
+    name: str
+    title: str
+    unit: str
+    levels: list[Level]
+    ratios: bool = False
+    places: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for level in self.levels:
+            self.places.setdefault(key(level), len(self.places))
+
+    def index(self, level: Level) -> int:
+        """Place of a level; one that was not declared is taken in at the end."""
+        place = self.places.setdefault(key(level), len(self.places))
+        if place == len(self.levels):
+            self.levels.append(level)
+        return place
+
+    def texts(self) -> list[str]:
+        return [visible(level_text(level, self.unit)) for level in self.levels]
+
+    def kind(self) -> Literal["log", "linear", "category"]:
+        """Kind of scale that spaces them well."""
+        return "log" if self.ratios else scale(self.levels)
+
+    def axis(self) -> dict[str, Any]:
+        """Kind of scale, position and label of each level."""
+        kind = self.kind()
+        bare = [visible(level_text(level)) for level in self.levels]
+        return {"scale": kind, "at": [_place(kind, i, x) for i, x in enumerate(self.levels)], "labels": bare}
+
+
+def scale(levels: list[Level]) -> Literal["log", "linear", "category"]:
+    """Logarithmic where that spaces the levels more evenly, categories where they are no numbers.
+
+    >>> scale([1, 2, 8, 32, 128, 512]), scale([1, 2, 3, 4]), scale(["a", "b"]), scale([0, 1, 10, 100])
+    ('log', 'linear', 'category', 'category')
+    """
+    numbers = [float(x) for x in levels if isinstance(x, int | float) and not isinstance(x, bool)]
+    if len(numbers) < len(levels) or not numbers:
+        return "category"
+    if min(numbers) > 0 and max(numbers) / min(numbers) >= WIDE and _is_geometric(numbers):
+        return "log"
+    return "linear" if _unevenness(numbers) <= CROWDED else "category"
+
+
+def _is_geometric(numbers: list[float]) -> bool:
+    return _unevenness([math.log(x) for x in numbers]) < _unevenness(numbers)
+
+
+def _unevenness(numbers: list[float]) -> float:
+    """Widest gap over narrowest gap: 1 where the numbers are evenly spaced."""
+    ordered = sorted(set(numbers))
+    gaps = [b - a for a, b in pairwise(ordered)]
+    return max(gaps) / min(gaps) if gaps else 1.0
+
+
+def _place(kind: str, i: int, level: Level) -> float:
+    if kind == "category":
+        return float(i)
+    return math.log10(float(level)) if kind == "log" else float(level)
+
+
+def place_of(one: Levels) -> Callable[[float], float | None]:
+    """Where a number between the levels would stand on their axis; None where the axis does not reach it.
+
+    >>> place_of(Levels("n", "n", "", [10, 11, 24, 25]))(17.5)
+    1.5
+    """
+    kind = one.kind()
+    if kind != "category":
+        return lambda x: _place(kind, 0, x)
+    known = sorted((float(x), i) for i, x in enumerate(one.levels) if isinstance(x, int | float))
+
+    def between(x: float) -> float | None:
+        for (a, i), (b, j) in pairwise(known):
+            if a <= x <= b:
+                return i + (j - i) * (x - a) / (b - a)
+        return None
+
+    return between
+
+
+class Factors:
+    """All factors of a study by name; one that only a curve mentions is added.
+
+    Factors of `by_ratio` have the levels that were measured, on a logarithmic axis.
+    """
+
+    def __init__(self, findings: Findings, by_ratio: Iterable[str] = ()) -> None:
+        self.known = {f.name: _levels(f) for f in findings.study.factors}
+        for searched in (self.known[name] for name in by_ratio if name in self.known):
+            curves = [curve for curve in findings.curves if curve.factor == searched.name]
+            measured = {point.level for curve in curves for point in curve.points}
+            levels = [level for level in searched.levels if level in measured]
+            self.known[searched.name] = Levels(searched.name, searched.title, searched.unit, levels, ratios=True)
+
+    def __getitem__(self, name: str) -> Levels:
+        return self.known.setdefault(name, Levels(name, prose(name), "", []))
+
+    def treatment(self, levels: dict[str, Level]) -> str:
+        """A treatment in words."""
+        parts = [f"{self[name].title}: {visible(level_text(x, self[name].unit))}" for name, x in levels.items()]
+        return " \N{MIDDLE DOT} ".join(parts)
+
+
+def _levels(factor: FactorDoc) -> Levels:
+    unit = "" if factor.unit in ("", "1") else visible(factor.unit)
+    levels = list({key(level): level for level in factor.levels}.values())
+    return Levels(factor.name, prose(factor.title) or prose(factor.name), unit, levels)

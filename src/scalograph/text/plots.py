@@ -1,0 +1,138 @@
+"""Pieces of figures that questions and the report have in common: lines, areas, axes, texts, colors by role."""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from scalograph.text.format import number
+
+# Lines that get a color each; past these, dash and marker tell them apart.
+COLORS = 8
+# Letters of a line of text under the pointer, or of a name in a picture.
+MOST_LETTERS = 90
+# How far past what must be seen an interval may widen a figure, as a share of its height without it.
+SPARE = 0.5
+MARGIN = {"l": 54, "r": 10, "t": 8, "b": 42}
+
+Span = tuple[float, float]
+
+
+def faded(color: str, share: float) -> str:
+    """Let so much of a color be seen over what lies under it.
+
+    >>> faded("line-0", 0.25)
+    'line-0/0.25'
+    """
+    return f"{color}/{share:.3g}"
+
+
+def mixed(color: str, share: float) -> str:
+    """Mix so much of a color into the paper.
+
+    >>> mixed("line-0", 0.6)
+    'line-0~0.6'
+    """
+    return f"{color}~{share:.3g}"
+
+
+def escaped(text: str) -> str:
+    """Escape a text for plotly, which reads a little markup; names from a study are not meant as any.
+
+    >>> escaped("<b>")
+    '&lt;b&gt;'
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def hover(lines: Iterable[str]) -> str:
+    """Join the lines that are told under the pointer; empty ones are left out.
+
+    >>> hover(["a < b", "", "c"])
+    'a &lt; b<br>c'
+    """
+    return "<br>".join(escaped(short(line, MOST_LETTERS)) for line in lines if line)
+
+
+def short(text: str, letters: int) -> str:
+    """Cut a text to so many letters.
+
+    >>> short("abcdef", 4)
+    'abc…'
+    """
+    return text if len(text) <= letters else f"{text[: letters - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def line(x: Sequence[float | None], y: Sequence[float | None], color: str, width: float, **more: Any) -> dict[str, Any]:
+    """Draw a line about which nothing is told under the pointer unless `more` has a text."""
+    style = {"color": color, "width": width} | more.pop("style", {})
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": style, "hoverinfo": "skip"} | more
+
+
+def area(x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str) -> dict[str, Any]:
+    """Fill what lies between two lines."""
+    around = {"x": [*x, *reversed(x)], "y": [*high, *reversed(low)]}
+    return outlined(around["x"], around["y"], fillcolor=color)
+
+
+def outlined(x: Sequence[float], y: Sequence[float], **fill: Any) -> dict[str, Any]:
+    """Fill what lies inside an outline."""
+    return line(x, y, "ink", 0, fill="toself", style={"width": 0}, **fill)
+
+
+def axis(title: str, span: Sequence[float], **more: Any) -> dict[str, Any]:
+    """Make an axis without a grid."""
+    return {"title": {"text": title}, "range": list(span), "showgrid": False} | more
+
+
+def outside(**more: Any) -> dict[str, Any]:
+    """Give an axis short marks at its ticks."""
+    return {"ticks": "outside", "ticklen": 4, "tickcolor": "muted"} | more
+
+
+def at(places: Sequence[float], labels: Sequence[str]) -> dict[str, Any]:
+    """Put the ticks of an axis at these places, with these labels."""
+    return {"tickmode": "array", "tickvals": list(places), "ticktext": list(labels)}
+
+
+def edges(places: Sequence[float]) -> list[float]:
+    """Tell where each of several rows ends and the next begins.
+
+    >>> edges([1, 2, 4]), edges([3])
+    ([0.5, 1.5, 3.0, 5.0], [2.5, 3.5])
+    """
+    inner = [(a + b) / 2 for a, b in pairwise(places)]
+    if not inner:
+        return [places[0] - 0.5, places[0] + 0.5]
+    return [2 * places[0] - inner[0], *inner, 2 * places[-1] - inner[-1]]
+
+
+def reach(core: Iterable[float], whole: Iterable[float]) -> Span:
+    """Find the range of a logarithmic axis: what must be seen is inside, the rest may leave the frame.
+
+    >>> reach([1, 4], [0.001, 5])
+    (0.5, 5.0)
+    """
+    must, may = [math.log(y) for y in core], [math.log(y) for y in whole if y > 0]
+    low, high = min(must), max(must)
+    spare = SPARE * (high - low) or 1.0
+    ends = max(min([low, *may]), low - spare), min(max([high, *may]), high + spare)
+    return round(math.exp(ends[0]), 6), round(math.exp(ends[1]), 6)
+
+
+def decades(low: float, high: float) -> dict[str, Any]:
+    """Make a logarithmic axis with labels in full, as many to a decade as its length leaves room for.
+
+    >>> decades(0.9, 12)["ticktext"]
+    ['0.1', '0.2', '0.5', '1', '2', '5', '10', '20', '50', '100', '200', '500']
+    """
+    ends = [math.log10(low), math.log10(high)]
+    length = ends[1] - ends[0]
+    scale = {"type": "log", "range": [round(end, 5) for end in ends]}
+    if length < 0.3:  # 1, 2 and 5 may all lie outside
+        return scale | {"nticks": 6}
+    steps = (1,) if length > 2.5 else (1, 3) if length > 1.2 else (1, 2, 5)
+    first, every = math.floor(ends[0]), math.ceil(length / 6)
+    powers = range(first, first + math.ceil(length) + 2, every)
+    ticks = [float(f"{step}e{power}") for power in powers for step in steps]
+    return scale | at(ticks, [number(tick) for tick in ticks])

@@ -1,0 +1,95 @@
+"""The second look: the same work, through the same path as a study, without a journal."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.design.planner import Run
+from scalograph.machine.floor import recheck
+from scalograph.machine.floor.floor import STRETCH, STUDY
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.record import Record
+from scalograph.run.hosts.base import ProbeProgram
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.session import run_unkept
+from scalograph.study.declare import declare_shipped
+
+from ...records import record
+from .test_kept import EARLIER, kept
+
+FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(2)), cpu_model="AMD EPYC")
+
+
+class Recorded:
+    """A host that gives records instead of making runs."""
+
+    def __init__(self, *records: dict[str, Any]) -> None:
+        self.records, self.asked = list(records), list[Run]()
+
+    def measure(self, run: Run) -> Record:
+        self.asked.append(run)
+        return self.records.pop(0)
+
+
+def scored(host: Recorded) -> tuple[list[float], int]:
+    return recheck.scored(run_unkept(recheck.shortened(FACTS), host))
+
+
+def took(seconds: float, **more: Any) -> Record:
+    return record(seconds + 0.1, seconds, iterations=[(seconds, seconds, 1)], **more)
+
+
+def test_one_label_and_one_cpu() -> None:
+    host = Recorded(*(took(0.2 + n / 1000) for n in range(STRETCH)))
+    scores, n_disturbed = scored(host)
+    assert scores == pytest.approx([0.2 + n / 1000 for n in range(STRETCH)])
+    assert n_disturbed == 0 and len(host.asked) == STRETCH
+    assert {tuple(run.treatment.values()) for run in host.asked} == {("A", 1)}
+
+
+def test_disturbed_and_failed_runs_do_not_count_and_are_not_repeated() -> None:
+    bad = [took(0.4, neighbor_s=0.2), record(status="failed", reason="it crashed")]
+    scores, n_disturbed = scored(Recorded(*bad, *(took(0.2) for _ in range(STRETCH - 2))))
+    assert (len(scores), n_disturbed) == (STRETCH - 2, 2)
+
+
+def test_an_interrupted_run_ends_the_look() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        scored(Recorded(took(0.2), record(status="interrupted")))
+
+
+def test_nothing_to_hold_against() -> None:
+    """An earlier form of the file: nothing is run, and nothing said."""
+    earlier = kept().model_validate(EARLIER)
+    assert recheck.recheck(LocalHost(ProbeProgram(("/nonexistent",))), earlier) is None
+
+
+def test_the_study_asks_for_what_the_floor_reads() -> None:
+    study = declare_shipped(STUDY).study
+    assert (study.name, set(study.factors)) == (STUDY, {"label", "cpus"})
+    assert study.responses["wall"].source == "window.wall"
+    assert study.protocol.order == "blocks" and study.protocol.runs * 2 >= 3 * STRETCH
+
+
+@pytest.mark.skipif(not Path("/usr/bin/cc").exists(), reason="needs a C compiler")
+def test_the_work_is_fixed(tmp_path: Path) -> None:
+    """Run by hand: one thread for each CPU of the mask, the same work under both labels, counted."""
+    import subprocess
+
+    from scalograph.run.build import build
+    from scalograph.study.shipped import shipped
+    from scalograph.study.workload import load
+
+    folder = shipped("fixed-work")
+    made = build(folder, load(folder), where=tmp_path)
+    n_cpus = len(os.sched_getaffinity(0))
+    for label in "AB":
+        argv = [f"{made}/main", f"label={label}", "units=1000", "iterations=2"]
+        lines = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split("\n")
+        assert lines[0] == "ready" and lines[-2:] == [f"value threads {n_cpus}", ""]
+        assert [line.split()[4] for line in lines[1:3]] == [str(1000 * n_cpus)] * 2
+    for wrong in ("label=C", "units=0", "units=1x", "iterations=", "threads=2"):
+        done = subprocess.run([f"{made}/main", wrong], capture_output=True, text=True, check=False)
+        assert done.returncode == 64 and "expected" in done.stderr

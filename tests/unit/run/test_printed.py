@@ -1,0 +1,108 @@
+"""Figures in a program's output: found, missing, twice, no number; and patterns that cost no time."""
+
+from typing import Any
+
+import pytest
+
+from scalograph.protocol.events import Record
+from scalograph.run.captured import NoFigureError, Printed, figure
+from scalograph.study.load import parse
+from scalograph.study.model import Response
+from scalograph.study.output_patterns import engine
+from tests.unit.records import recorded
+
+from ..study.example import VALID
+
+OPS = VALID + '[responses.ops]\nfrom = "output"\npattern = "^ops: ([0-9.]+)$"\nbetter = "higher"\n'
+
+
+def by_pattern(pattern: str, text: str) -> float:
+    return figure(Response(source="output", pattern=pattern), engine(pattern), text)
+
+
+def by_pointer(pointer: str, text: str) -> float:
+    return figure(Response(source="output", pointer=pointer), None, text)
+
+
+def test_a_figure_is_the_group_of_the_one_match() -> None:
+    assert by_pattern(r"^ops: ([0-9.e+-]+)$", "start\nops: 1.5e3\nend\n") == 1500
+    assert by_pattern(r"time (\S+)", "time 0.25") == 0.25
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "why"),
+    [
+        (r"ops: (\d+)", "", r"found no match in no output, expected one of 'ops: \(\\d\+\)'$"),
+        (r"ops: (\d+)", "ops: x\x1b[2J", r"found no match in 'ops: x\\x1b\[2J'"),
+        (r"ops: (\d+)", "ops: 1\nops: 2", "found two matches, '1' and '2', expected one"),
+        (r"ops: (\S+)", "ops: fast", "found 'fast', expected the figure as a finite number"),
+        (r"ops: (\S+)", "ops: nan", "found 'nan'"),
+        (r"ops: (\d+)|none", "none", "found 'None'"),
+    ],
+)
+def test_what_is_no_figure(pattern: str, text: str, why: str) -> None:
+    with pytest.raises(NoFigureError, match=why):
+        by_pattern(pattern, text)
+
+
+def test_a_pattern_takes_time_in_proportion_to_the_text_only() -> None:
+    # An engine that goes back would need 2^100000 steps here and never end.
+    with pytest.raises(NoFigureError, match="no match"):
+        by_pattern("^((?:a+)+)$", "a" * 100_000 + "b")
+
+
+def test_a_figure_at_a_pointer() -> None:
+    text = '{"jobs": [{"iops": 12.5, "a/b": {"~": 3}}]}'
+    assert by_pointer("/jobs/0/iops", text) == 12.5
+    assert by_pointer("/jobs/0/a~1b/~0", text) == 3
+
+
+@pytest.mark.parametrize(
+    ("pointer", "text", "why"),
+    [
+        ("/a", "no json", "expected one JSON document"),
+        ("/a", "[" * 200_000, "expected one JSON document"),
+        ("/a", '{"b": 1}', 'found nothing at "/a"'),
+        ("/0", "[]", 'found nothing at "/0"'),
+        ("/a/b", '{"a": 1}', 'no "b"'),
+        ("/a", '{"a": "1"}', "found text '1'"),
+        ("/a", '{"a": true}', "found 'True'"),
+        ("/a", '{"a": [1]}', "expected a number"),
+        ("/a", '{"a": 1e999}', "finite"),
+        ("/a", '{"a": 1' + "0" * 400 + "}", "finite"),
+    ],
+)
+def test_what_a_pointer_does_not_find(pointer: str, text: str, why: str) -> None:
+    with pytest.raises(NoFigureError, match=why):
+        by_pointer(pointer, text)
+
+
+def read(stdout: str | None, truncated: bool = False, **changes: Any) -> Record:
+    made = recorded(**changes)
+    made["copies"][0] |= {"stdout": stdout, "stdout_truncated": truncated}
+    return Printed(parse(OPS)).read(Record.model_validate(made))
+
+
+def test_a_run_keeps_the_figure_and_not_the_output() -> None:
+    found = read("ops: 7\n")
+    assert found.run.status == "ok"
+    assert found.values[0].values == {"output_ops": [7.0]}
+    assert found.copies[0].stdout is None
+
+
+def test_a_run_without_its_figure_has_failed() -> None:
+    found = read("ops: 7\nops: 7\n")
+    assert found.run.status == "failed"
+    assert found.run.reason == "response ops: found two matches, '7' and '7', expected one"
+    assert "more than 8 MiB of output" in str(read("ops: 7", truncated=True).run.reason)
+
+
+def test_a_run_that_failed_keeps_its_reason() -> None:
+    assert read(None, status="failed", reason="exit code 1").run.reason == "exit code 1"
+
+
+def test_the_study_names_the_value() -> None:
+    study = parse(OPS)
+    assert study.responses["ops"].source == "value.output_ops"
+    again = type(study).model_validate(study.model_dump(mode="json"), context={"journal": True})
+    assert again == study
