@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from scalograph.design.planner import Design, Run
+from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.design.search import SearchPlanner
 from scalograph.errors import StudyError
@@ -16,6 +16,7 @@ from scalograph.questions.effective_cpus.course import MOST, EffectiveCourse, fi
 from scalograph.questions.effective_cpus.model import Effective
 from scalograph.questions.effective_cpus.model_search import Searched
 from scalograph.study.load import parse
+from scalograph.study.treatment import Run
 
 from ..study.example import VALID
 

@@ -15,7 +15,6 @@ from scalograph.text.units import parse_percent
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
 
-TABLES = "break-even-"
 # Levels of each range, by the factors that vary: a line is told between levels, so a few for each doubling will do.
 _MOST = {1: 64, 2: 32, 3: 16, 4: 8}
 _NAMED = re.compile(r"(?:([a-z][a-z0-9_-]*)=)?(.+)", re.DOTALL)
@@ -57,6 +56,9 @@ class BreakEvenOptions:
             baseline=("version", both[0]),
             precision=checked_share(self.even),
         )
+
+
+OPTIONS = BreakEvenOptions
 
 
 def figures(found: "Findings") -> dict[str, Any]:

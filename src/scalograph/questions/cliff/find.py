@@ -10,8 +10,6 @@ from scalograph.questions.ranges import search_levels
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
 
-TABLES = "cliff"
-
 
 @dataclass(frozen=True)
 class CliffOptions:
@@ -29,6 +27,9 @@ class CliffOptions:
     def factors(self) -> AskedFactors:
         """The one factor along which the time may jump."""
         return AskedFactors({self.factor: search_levels(self.range)}, per_worker=self.per_worker)
+
+
+OPTIONS = CliffOptions
 
 
 def figures(found: "Findings") -> dict[str, Any]:

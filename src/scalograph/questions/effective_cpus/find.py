@@ -10,7 +10,6 @@ from scalograph.questions.effective_cpus.document import EffectiveCpus, Effectiv
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
 
-TABLES = "effective-"
 # Every count where they are few, else eight in each doubling.
 EVERY, FIRST, IN_A_DOUBLING = 64, 32, 8
 
@@ -33,6 +32,9 @@ class EffectiveCpusOptions:
         """CPUs, and the threads where they are given."""
         threads = {"threads": str(self.threads)} if self.threads else {}
         return AskedFactors({**threads, "cpus": cpu_levels(len(os.sched_getaffinity(0)), self.max_cpus)})
+
+
+OPTIONS = EffectiveCpusOptions
 
 
 def figures(found: "Findings") -> dict[str, Any]:

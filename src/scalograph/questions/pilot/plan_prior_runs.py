@@ -8,7 +8,6 @@ from statistics import fmean
 from typing import Any
 
 from scalograph.design.duration import key
-from scalograph.design.planner import Treatment
 from scalograph.design.replay import timed_runs
 from scalograph.findings import table
 from scalograph.findings.sample import COUNTED
@@ -16,6 +15,7 @@ from scalograph.protocol import journal
 from scalograph.protocol.events import Record
 from scalograph.study.model import Study
 from scalograph.study.responses import primary, windows
+from scalograph.study.treatment import Treatment
 
 
 @dataclass(frozen=True, slots=True)
