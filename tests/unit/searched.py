@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.cli import last_stops
-from scalograph.design.planner import Run
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
@@ -18,6 +17,7 @@ from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
 from scalograph.run.session import Session, run_session
 from scalograph.study.declare import declare
+from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from scalograph.analysis.estimate import Estimate, need_runs, unknown
+from scalograph.analysis.flag import Flag
 from scalograph.analysis.law import Law, Plain, Relative
 from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
 from scalograph.analysis.sample import FloatArray
@@ -36,7 +37,7 @@ class Usl:
         gamma: throughput of one, in the unit of the data.
         optimum: N at which throughput is largest; no value but a lower end if the data do not reach it.
         residual: typical relative distance of a point from the curve.
-        flags: what a reader must know, in words.
+        flags: what a reader must know.
     """
 
     sigma: Estimate
@@ -45,7 +46,7 @@ class Usl:
     optimum: Estimate
     residual: float
     law: Law = field(repr=False)
-    flags: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
 
     def throughput(self, n: float) -> float:
         """Return the throughput of the fitted curve at size `n`."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate, unknown
+from scalograph.analysis.flag import NO_LAW
 from scalograph.analysis.law import Law
 from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
 from scalograph.analysis.usl import N_PARAMETERS, Usl
@@ -116,7 +117,7 @@ def _refusal(n: float, largest: float, boundaries: Sequence[Boundary]) -> str:
 
 def _no_law(fit: Usl) -> str:
     """Tell why a curve that the points do not follow predicts nothing."""
-    bad = [flag.partition(":")[0] for flag in fit.flags if flag.startswith(("lack of fit", "superlinear"))]
+    bad = [flag.code for flag in fit.flags if flag.code in NO_LAW]
     return f"{bad[0]}: this law does not hold here, so it predicts nothing" if bad else ""
 
 

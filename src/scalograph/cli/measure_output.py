@@ -90,10 +90,10 @@ def _run(file: Path, options: CommandOptions, ceiling: bool) -> "Session":
 
     try:
         declared = overridden(declare(file), wait_quiet=options.wait_quiet, when_busy=options.when_busy)
-        from scalograph.cli.five_stops import Start, run_declared  # after the study is checked: it imports much
+        from scalograph.cli.five_stops import StudyStart, run_declared  # after the study is checked: it imports much
 
         # A look at the noise floor would take longer than many a command.
-        return run_declared(declared, Start(folder=options.output, ceiling=ceiling, noise=False))
+        return run_declared(declared, StudyStart(folder=options.output, ceiling=ceiling, noise=False))
     except (StudyError, HostError) as error:
         raise as_options(error) from error
 

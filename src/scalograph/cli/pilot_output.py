@@ -30,7 +30,7 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
         raise StudyError.one("--pilot", "--resume with it", "one of the two", "a pilot is short: start it anew")
     if is_search(declared.study.question):
         raise StudyError.one("--pilot", "a search", "a sweep", "run it: a search ends by itself when it knows")
-    from scalograph.cli.five_stops import Start, run_declared
+    from scalograph.cli.five_stops import StudyStart, run_declared
     from scalograph.cli.last_stops import analyze
     from scalograph.cli.outcome import conclude
     from scalograph.questions.pilot.plan import pilot, takes_iterations
@@ -40,7 +40,7 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
     with connected(host) as machine:
         planned = plan(declared, machine.facts())
     study = pilot(declared.study, planned.design, takes_iterations(declared.study, planned.program.argv))
-    conducted = run_declared(replace(declared, study=study), Start(folder=folder, host=host))
+    conducted = run_declared(replace(declared, study=study), StudyStart(folder=folder, host=host))
     if conducted.reason == "interrupted":
         return conclude(conducted, json, report=False, command=None)
     found, _ = analyze(conducted.results.folder)

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from statistics import fmean
 from typing import Any
 
-from scalograph.design.planner import Design, Treatment
+from scalograph.design.planner import Design
+from scalograph.study.treatment import Treatment
 
 
 def key(treatment: Treatment) -> tuple[tuple[str, Any], ...]:

@@ -4,10 +4,11 @@ import random
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from scalograph.design.planner import Design, Run, Treatment
+from scalograph.design.planner import Design
 from scalograph.errors import StudyError
 from scalograph.findings.sample import REPEATED
 from scalograph.protocol.record import Record
+from scalograph.study.treatment import Run, Treatment
 
 _CHOICES = "wait: --wait-quiet 10m; CPU times only: --when-busy cpu-time; end: --when-busy stop"
 

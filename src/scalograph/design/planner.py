@@ -7,20 +7,7 @@ from typing import Protocol
 from scalograph.protocol.record import Record
 from scalograph.questions.registry import role
 from scalograph.study.model import Study
-from scalograph.study.scalars import Level
-
-Treatment = Mapping[str, Level]
-
-
-@dataclass(frozen=True)
-class Run:
-    """One launch under one treatment: the experimental unit."""
-
-    run: str
-    block: int
-    treatment: Treatment
-    replicate: int
-    warmup: bool = False
+from scalograph.study.treatment import Run, Treatment
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from scalograph.design.planner import Planner, Run
+from scalograph.design.planner import Planner
 from scalograph.errors import ProtocolError
 from scalograph.protocol.journal import understood
 from scalograph.protocol.record import Record
-from scalograph.study.scalars import refuse
+from scalograph.study.treatment import Run, as_run
 from scalograph.verdict.judge import Judging, judge
 
 Finished = tuple[Run, Record, str]
@@ -66,23 +66,6 @@ def _refuse_twice(name: str, names: set[str], number: int) -> None:
     if name in names:
         raise ProtocolError(f"journal: event {number}", f'a second run "{name}"', "each name once", "take a whole copy")
     names.add(name)
-
-
-def as_run(event: Mapping[str, Any]) -> Run:
-    """Return the run that an `ask` or `run` event is about.
-
-    Raises:
-        KeyError, TypeError, ValueError: the event does not follow protocol/journal.md.
-    """
-    run = Run(event["run"], event["block"], event["treatment"], event["replicate"], event["warmup"])
-    types = (str, int, dict, int, bool)
-    fields = (run.run, run.block, run.treatment, run.replicate, run.warmup)
-    for value, wanted in zip(fields, types, strict=True):
-        if not isinstance(value, wanted):
-            raise TypeError(f"{value!r:.80}, expected {wanted.__name__}")
-    if wrong := next(filter(None, map(refuse, (*run.treatment.values(), run.block, run.replicate))), None):
-        raise ValueError(wrong)
-    return run
 
 
 def timed_runs(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Run, float]]:

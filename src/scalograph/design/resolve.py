@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from scalograph.control.apply import refusals
 from scalograph.control.control import LevelError, control
-from scalograph.design.planner import Design, Treatment
+from scalograph.design.planner import Design
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.facts import HostFacts
 from scalograph.study.levels import LevelsError, parse_levels
 from scalograph.study.model import Factor, Study
 from scalograph.study.scalars import Level
+from scalograph.study.treatment import Treatment
 
 MAX_TREATMENTS = 100_000
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from scalograph.analysis.stopping import Stopping, half_width
 from scalograph.design.grid import GridPlanner
-from scalograph.design.planner import Design, Run, Treatment
+from scalograph.design.planner import Design
 from scalograph.findings.sample import COUNTED
 from scalograph.protocol.record import Record
 from scalograph.study.scalars import Level
+from scalograph.study.treatment import Run, Treatment
 
 Score = Callable[[Record], float | None]
 Key = tuple[Level, ...]

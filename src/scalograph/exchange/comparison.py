@@ -92,7 +92,7 @@ def _compared(held: Held, theirs: list[float], study: list[float], confidence: f
 
 def _flags(sample: Sample) -> list[str]:
     unsteady = ["most runs of the study reach no steady state"] if sample.counted and is_unsteady(sample) else []
-    return [*flags(sample), *unsteady]
+    return [*(flag.text for flag in flags(sample)), *unsteady]
 
 
 def tables(every: Sequence[Held], response: str) -> list[TableDoc]:

@@ -38,7 +38,8 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
     sizes = asked or (REACH * max(points.sizes),)
     return {
         "sigma": asdict(fit.sigma), "kappa": asdict(fit.kappa), "gamma": asdict(fit.gamma),
-        "optimum": asdict(fit.optimum), "residual": fit.residual, "weights": weights, "flags": list(fit.flags),
+        "optimum": asdict(fit.optimum), "residual": fit.residual, "weights": weights,
+        "flags": [flag.text for flag in fit.flags],
         "points": list(_points(points, fit, confidence)),
         "predictions": [{"size": n, **asdict(predict(fit, n, confidence=confidence))} for n in sizes],
     }  # fmt: skip

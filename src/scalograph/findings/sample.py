@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from scalograph.analysis.flag import Flag
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Level
 from scalograph.questions.registry import is_search
@@ -118,7 +119,7 @@ def _sample(treatment: Mapping[str, Level], rows: Sequence[Row], by_cpu: frozens
     return Sample(treatment, every, clean if len(clean) >= 2 else every, len(rows) - len(every), by_cpu)
 
 
-def flags(sample: Sample) -> list[str]:
+def flags(sample: Sample) -> list[Flag]:
     """What a reader must know about the runs of one treatment."""
     return [*_disturbed(sample), *_undecided(sample), *_failed(sample), *_survivors(sample), *_work(sample)]
 
@@ -129,34 +130,37 @@ def is_open(sample: Sample) -> bool:
     return 2 * n >= len(sample.every) > 0
 
 
-def _undecided(sample: Sample) -> Iterable[str]:
+def _undecided(sample: Sample) -> Iterable[Flag]:
     if is_open(sample):
         n = sum(row.verdict == "undecided" for row in sample.every)
-        yield f"undecided: whether {n} of {len(sample.every)} runs were disturbed could not be checked"
+        text = f"undecided: whether {n} of {len(sample.every)} runs were disturbed could not be checked"
+        yield Flag("undecided", text, n)
 
 
-def _disturbed(sample: Sample) -> Iterable[str]:
+def _disturbed(sample: Sample) -> Iterable[Flag]:
     n, of = sample.n_disturbed, len(sample.every)
     if sample.falls_back:
-        yield f"rests on disturbed runs: {n} of {of} were contaminated"
+        yield Flag("falls back", f"rests on disturbed runs: {n} of {of} were contaminated", n)
     elif n:
-        yield f"{n} of {of} runs contaminated, {left_out(sample.by_cpu)}"
+        yield Flag("disturbed", f"{n} of {of} runs contaminated, {left_out(sample.by_cpu)}", n)
 
 
-def _failed(sample: Sample) -> Iterable[str]:
+def _failed(sample: Sample) -> Iterable[Flag]:
     if sample.n_failed:
-        yield f"{sample.n_failed} of {sample.n_failed + len(sample.every)} runs failed"
+        n, of = sample.n_failed, sample.n_failed + len(sample.every)
+        yield Flag("failed", f"{n} of {of} runs failed", n)
 
 
-def _survivors(sample: Sample) -> Iterable[str]:
+def _survivors(sample: Sample) -> Iterable[Flag]:
     if left := sum(row.n_survivors > 0 for row in sample.every):
-        yield f"{left} of {len(sample.every)} runs left processes behind, which were killed"
+        yield Flag("survivors", f"{left} of {len(sample.every)} runs left processes behind, which were killed", left)
 
 
-def _work(sample: Sample) -> Iterable[str]:
+def _work(sample: Sample) -> Iterable[Flag]:
     works = [row.work for row in sample.every]
     counted = [work for work in works if work is not None]
     if counted and min(counted) != max(counted):
-        yield f"the work differs between runs: {min(counted)} .. {max(counted)}"
+        yield Flag("work differs", f"the work differs between runs: {min(counted)} .. {max(counted)}")
     if counted and len(counted) < len(works):
-        yield f"{len(works) - len(counted)} of {len(works)} runs did not count their work"
+        n = len(works) - len(counted)
+        yield Flag("work not counted", f"{n} of {len(works)} runs did not count their work", n)

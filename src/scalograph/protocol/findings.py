@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
 from scalograph.errors import ProtocolError
 
 Level = bool | int | float | str
@@ -30,6 +31,7 @@ def _cell(x: Any) -> Any:
 
 _ESTIMATE = TypeAdapter(Estimate)
 Cell = Annotated[Any, BeforeValidator(_cell)]  # a label, a number, a text or an Estimate: `Column.kind` says which
+FlagField = Annotated[Flag, BeforeValidator(lambda x: Flag("", x) if isinstance(x, str) else x)]  # protocol 1: text
 Text = Annotated[str, StringConstraints(max_length=4096)]
 
 
@@ -133,7 +135,7 @@ class Point(Model):
     gain: Estimate | None = Field(default=None, description="throughput over that of the level before, less one")
     per_cpu_share: list[float] = []
     n_failed: int = 0
-    flags: list[Text] = []
+    flags: list[FlagField] = []
 
 
 class LawDoc(Model):
@@ -144,7 +146,7 @@ class LawDoc(Model):
     gamma: Estimate
     optimum: Estimate
     twice: Estimate = Field(description="speedup at twice the largest size, or why it is refused")
-    flags: list[Text] = []
+    flags: list[FlagField] = []
     largest: float = Field(description="largest size measured; lines beyond it are predictions")
     end: Text = Field(default="", description="why the lines end where they do")
     sizes: list[float] = Field(default=[], max_length=256)
@@ -228,7 +230,7 @@ class CeilingPoint(Model):
     n: int
     n_disturbed: int
     n_failed: int
-    flags: list[Text] = []
+    flags: list[FlagField] = []
 
 
 class Part(Model):

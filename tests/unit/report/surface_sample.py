@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
 from scalograph.protocol.findings import (
     BaselineDoc,
     Column,
@@ -41,7 +42,7 @@ def cell(workers: int, cpus: int) -> SurfaceCell:
         deviation=around(taken / expected),
         fairness=around(jain(ends), 0.001) if workers > 1 else None,
         busy=[used] * cpus,
-        flag="longer than the CPUs need" if taken / expected > 1.06 else "",
+        flag=Flag("longer", "longer than the CPUs need") if taken / expected > 1.06 else None,
     )
 
 

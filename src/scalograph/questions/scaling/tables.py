@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from scalograph.analysis.flag import in_words
 from scalograph.findings.names import curve_factor, title, varied
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, Curve, LawDoc, TableDoc
@@ -28,4 +29,4 @@ def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
 
 
 def _row(labels: list[Cell], law: LawDoc) -> list[Cell]:
-    return [*labels, law.sigma, law.kappa, law.optimum, law.twice, "; ".join(law.flags)]
+    return [*labels, law.sigma, law.kappa, law.optimum, law.twice, in_words(law.flags)]

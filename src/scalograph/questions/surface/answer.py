@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.curves import estimated
 from scalograph.findings.names import curve_factor
@@ -99,7 +100,7 @@ def _cell(
         deviation=found.estimate if found else None,
         fairness=_fairness([row.finish_s for row in rows], confidence),
         busy=_mean([[ns / 1e9 / row.wall_s for ns in row.per_cpu_ns] for row in rows if row.wall_s]),
-        flag=found.flag if found else "",
+        flag=Flag(found.flag, found.flag, found.estimate.value) if found and found.flag else None,
     )
 
 

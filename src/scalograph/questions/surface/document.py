@@ -1,9 +1,11 @@
 """Surfaces: a response over two counts, as findings hold it."""
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.findings import Level, Model, Text
+from scalograph.protocol.findings import FlagField, Level, Model
 
 
 class SurfaceCell(Model):
@@ -14,7 +16,7 @@ class SurfaceCell(Model):
     deviation: Estimate | None = Field(default=None, description="time over the expected one")
     fairness: Estimate | None = Field(default=None, description="Jain's index of the workers' finish times")
     busy: list[float] = Field(default=[], description="share of the time for which each CPU ran the workers")
-    flag: Text = ""
+    flag: Annotated[FlagField | None, BeforeValidator(lambda x: x or None)] = None
 
 
 class Surface(Model):

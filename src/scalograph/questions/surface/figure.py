@@ -143,7 +143,7 @@ def _told(cell: SurfaceCell | None, scale: Scale, place: str) -> list[str]:
         lines.append(f"fairness of finish times {estimate(cell.fairness)}")
     if cell.busy:
         lines.append(f"CPUs busy: {_busy(cell.busy)}")
-    return [visible(line) for line in lines] + ([prose(cell.flag)] if cell.flag else [])
+    return [visible(line) for line in lines] + ([prose(cell.flag.text)] if cell.flag else [])
 
 
 def _busy(shares: list[float]) -> str:

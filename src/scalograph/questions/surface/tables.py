@@ -81,7 +81,7 @@ def _treatments(table: Table, one: Surface, index: int) -> list[TableDoc]:
 def _line(one: Surface, row: int, workers: int, cell: SurfaceCell) -> list[Cell]:
     none = Estimate(warnings=("not taken here",))
     figures = [cell.estimate, cell.deviation or none, cell.fairness or none]
-    return [one.y_levels[row], workers, *figures, _busy(cell.busy), cell.flag]
+    return [one.y_levels[row], workers, *figures, _busy(cell.busy), cell.flag.text if cell.flag else ""]
 
 
 def _busy(shares: Sequence[float]) -> str:

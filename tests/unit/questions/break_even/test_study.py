@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli import last_stops
-from scalograph.design.planner import Run, run_plan
+from scalograph.design.planner import run_plan
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -18,6 +18,7 @@ from scalograph.protocol.record import Record
 from scalograph.run.plan import Plan, write_design
 from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
+from scalograph.study.treatment import Run
 
 from ... import searched
 from ...records import record

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from scalograph.cli import last_stops
-from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -19,6 +18,7 @@ from scalograph.protocol.record import Record
 from scalograph.run.plan import Plan
 from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
+from scalograph.study.treatment import Run
 
 from ... import searched
 from ...records import read, recorded
