@@ -22,7 +22,7 @@ from scalograph.text.units import format_duration
 
 
 @dataclass(frozen=True, kw_only=True)
-class Start:
+class StudyStart:
     """How a declared study is started.
 
     Attributes:
@@ -40,7 +40,7 @@ class Start:
     host: str = LOCAL
 
 
-def run_declared(declared: Declared, start: Start) -> Session:
+def run_declared(declared: Declared, start: StudyStart) -> Session:
     """Plan a study and run it, alone on this machine: two studies at once would measure each other.
 
     Raises:

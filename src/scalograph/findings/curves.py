@@ -5,6 +5,7 @@ from dataclasses import replace
 from statistics import median
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.speedup import SpeedupPoint
 from scalograph.findings import steady_state
@@ -49,7 +50,7 @@ def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sam
     if found and baseline is not None and baseline.falls_back:
         for point in points:
             if point.level != baseline.treatment[factor]:
-                point.flags.append(BASELINE_DISTURBED)
+                point.flags.append(Flag("disturbed baseline", BASELINE_DISTURBED))
     return Curve(group=group, factor=factor, points=points)
 
 
@@ -66,8 +67,13 @@ def _point(table: Table, sample: Sample, level: Level, gain: SpeedupPoint | None
         gain=step,
         per_cpu_share=_shares(sample),
         n_failed=sample.n_failed,
-        flags=[*(gain.warnings if gain else ()), *flags(sample), *steady_state.flags(table.study, sample)],
+        flags=_flags(table, sample, gain),
     )
+
+
+def _flags(table: Table, sample: Sample, gain: SpeedupPoint | None) -> list[Flag]:
+    of_speedup = (Flag("speedup", text) for text in gain.warnings) if gain else ()
+    return [*of_speedup, *flags(sample), *steady_state.flags(table.study, sample)]
 
 
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:

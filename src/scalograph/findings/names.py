@@ -36,6 +36,12 @@ def setting(table: Table, levels: Mapping[str, Level]) -> str:
     return ", ".join(f"{title(table, name)} {level_text(level, units[name])}" for name, level in levels.items())
 
 
+def where(table: Table, group: Mapping[str, Level]) -> str:
+    """Name the setting of a group before what is said of it; empty where there is only one."""
+    named = setting(table, varying(table, group))
+    return f"{named}: " if named else ""
+
+
 def brief(text: object, most: int = 200) -> str:
     """The text, cut where it is longer than a sentence can carry: journals and published files are not ours."""
     shown = str(text)

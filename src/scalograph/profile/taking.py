@@ -17,12 +17,12 @@ from scalograph.profile.stacks import Within
 from scalograph.profile.values import Profiled
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import Jvm
+from scalograph.questions.registry import SWEEP
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
 from scalograph.run.session import run_unkept
-from scalograph.study.question_names import SWEEP
 from scalograph.study.responses import observe, primary, windows
 from scalograph.study.template import places
 

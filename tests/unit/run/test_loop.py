@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scalograph.design.grid import GridPlanner
-from scalograph.design.planner import Design, Run
+from scalograph.design.planner import Design
 from scalograph.design.replay import replay, seconds_per_block, timed_runs
 from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.protocol import journal
@@ -20,6 +20,7 @@ from scalograph.run.interrupts import note
 from scalograph.run.loop import Budget, Loop, run_study
 from scalograph.run.quiet_gate import Passage
 from scalograph.study.load import parse
+from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
 from ..records import record, recorded

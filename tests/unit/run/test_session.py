@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from scalograph.design.planner import Run
 from scalograph.errors import HostError, ProtocolError, StudyError, Terminated
 from scalograph.findings import table
 from scalograph.protocol import journal, results
@@ -22,6 +21,7 @@ from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
 from scalograph.run.session import Session, run_session, run_unkept
 from scalograph.study.declare import declare, declare_shipped
+from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
 from ..records import record

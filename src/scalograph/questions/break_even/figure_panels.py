@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scalograph.protocol.findings import BreakEven, EvenLine, EvenMap, EvenPair, Findings
+from scalograph.protocol.findings import Findings
+from scalograph.questions.break_even.document import BreakEven, EvenLine, EvenMap, EvenPair
 from scalograph.questions.break_even.figure_axis import EvenAxis
 from scalograph.text.axes import Factors
 from scalograph.text.escape import visible
@@ -74,7 +75,7 @@ class Chart:
 
 def chart(findings: Findings) -> Chart | None:
     """Lay out a search for break-even; None where there is nothing to draw."""
-    one, factors = findings.break_even, Factors(findings)
+    one, factors = findings.document("break-even", BreakEven), Factors(findings)
     maps = [m for m in one.maps if _is_whole(m)] if one else []
     maps = [m for m in maps if (m.x, m.y) == (maps[0].x, maps[0].y)][:MOST_MAPS]
     if one is None or not maps:

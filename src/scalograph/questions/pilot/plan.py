@@ -3,10 +3,11 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from scalograph.design.planner import Design, Treatment
+from scalograph.design.planner import Design
 from scalograph.study.model import Protocol, Study
 from scalograph.study.responses import primary
 from scalograph.study.scalars import Level
+from scalograph.study.treatment import Treatment
 
 LEAST_RUNS = 3
 LEAST_ITERATIONS = 5

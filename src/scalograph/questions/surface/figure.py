@@ -3,7 +3,8 @@
 from typing import Any
 
 from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
-from scalograph.protocol.findings import Findings, ResponseDoc, Surface, SurfaceCell
+from scalograph.protocol.findings import Findings, ResponseDoc
+from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
 from scalograph.text.axes import Factors, Levels
 from scalograph.text.escape import prose, visible
 from scalograph.text.format import DASH, estimate, significant
@@ -24,7 +25,8 @@ BAR = {"thickness": 8, "outlinewidth": 0, "tickfont": {"color": "muted", "size":
 
 def figures(findings: Findings) -> list[Figure]:
     """Draw every surface that has two rows or more: a single one is a curve, which is drawn already."""
-    drawn = [one for one in findings.surfaces if len(one.y_levels) > 1]
+    part = findings.document("surface", Surfaces)
+    drawn = [one for one in part.surfaces if len(one.y_levels) > 1] if part else []
     if not drawn:
         return []
     one, factors = drawn[0], Factors(findings)
@@ -141,7 +143,7 @@ def _told(cell: SurfaceCell | None, scale: Scale, place: str) -> list[str]:
         lines.append(f"fairness of finish times {estimate(cell.fairness)}")
     if cell.busy:
         lines.append(f"CPUs busy: {_busy(cell.busy)}")
-    return [visible(line) for line in lines] + ([prose(cell.flag)] if cell.flag else [])
+    return [visible(line) for line in lines] + ([prose(cell.flag.text)] if cell.flag else [])
 
 
 def _busy(shares: list[float]) -> str:
