@@ -280,6 +280,11 @@ def full(n: int = 10, levels: Sequence[int] = tuple(THREADS), n_timelines: int =
     )  # fmt: skip
 
 
+def brief() -> Findings:
+    """A whole study in its factors, quick to draw: few levels, few runs."""
+    return full(n=2, levels=[1, 8, 512], n_timelines=4)
+
+
 def small() -> Findings:
     """Two CPUs, one lock, four levels: a table that fits a page of golden text."""
     rng = random.Random(2)
