@@ -25,6 +25,9 @@ check: setup-dev
 	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*.sh probe/*.sh; \
 	else echo "skipped: shellcheck is missing; install it with: apt-get install shellcheck" >&2; test "$$CI" != true; fi
 
+	@if command -v tsc >/dev/null; then tsc -p src/scalograph/report/page/js; \
+	else echo "skipped: tsc is missing; install it with: apt-get install node-typescript" >&2; test "$$CI" != true; fi
+
 bench: setup-dev
 	$(BIN)/python benchmarks/run_all.py
 

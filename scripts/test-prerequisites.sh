@@ -5,6 +5,7 @@ set -eu
 wanted=()
 command -v chromium >/dev/null || wanted+=(chromium)
 command -v shellcheck >/dev/null || wanted+=(shellcheck)
+command -v tsc >/dev/null || wanted+=(node-typescript)
 command -v setpriv >/dev/null || wanted+=(util-linux)
 command -v make >/dev/null || wanted+=(make)
 [ "${#wanted[@]}" -gt 0 ] || exit 0

@@ -7,6 +7,9 @@ import pytest
 
 from scalograph.findings import table
 from scalograph.questions.assemble import findings
+from scalograph.questions.break_even.document import BreakEven
+from scalograph.questions.cliff.document import Cliffs
+from scalograph.questions.surface.document import Surfaces
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "studies").glob("*/example/journal.jsonl.gz"))
 
@@ -50,7 +53,7 @@ def test_there_is_an_example_of_each_study_that_stands_for_a_published_one() -> 
 def test_the_example_of_a_cliff_knows_its_place() -> None:
     (journal,) = (path for path in EXAMPLES if path.parents[1].name == "descriptor-cliff")
     found = findings(table.load(journal))
-    cliffs = found.cliffs
+    cliffs = found.document("cliff", Cliffs)
     # Of 3 of its 32 runs nothing could tell: a search rests on all of them together.
     assert (found.runs.verdicts["undecided"], found.trust.level) == (3, "believe")
     assert cliffs is not None and cliffs.decided
@@ -61,7 +64,7 @@ def test_the_example_of_break_even_has_its_line_and_judges_what_was_published(tm
     (journal,) = (path for path in EXAMPLES if path.parents[1].name == "break-even")
     shutil.copy(journal.parents[1] / "published.csv", tmp_path)
     found = findings(table.load(journal), tmp_path)
-    even = found.break_even
+    even = found.document("break-even", BreakEven)
     assert even is not None and even.n == 37 and even.shares["undecided"] < 0.02 and even.formula is not None
     dear = next(one for one in even.maps if one.group == {"q": 58})
     kinds = {line.level: line.kind for line in dear.lines}
@@ -76,7 +79,9 @@ def test_the_example_of_break_even_has_its_line_and_judges_what_was_published(tm
 
 def test_the_example_of_the_surface_is_whole() -> None:
     (journal,) = (path for path in EXAMPLES if path.parents[1].name == "cpu-surface")
-    (found,) = findings(table.load(journal)).surfaces
+    part = findings(table.load(journal)).document("surface", Surfaces)
+    assert part is not None
+    (found,) = part.surfaces
     assert found.x_levels == list(range(1, 25)) and len(found.y_levels) > 1
     assert all(cell and cell.estimate.value for row in found.cells for cell in row)
     assert all(slope.value for slope in found.slopes)

@@ -44,10 +44,11 @@ def _curves(findings: Mapping[str, Any]) -> Iterator[Figure]:
 
 def _parts(findings: Mapping[str, Any]) -> Iterator[Figure]:
     """Answers of the questions, and of readings of a sweep."""
-    yield from _figures(("cliff",), findings["cliffs"])
-    yield from _figures(("break-even",), findings["break_even"])
-    for kind, parts in (("effective-cpus", findings["effective_cpus"]), ("surface", findings["surfaces"])):
-        for part in parts:
+    parts = {name: part["data"] for name, part in findings["parts"].items()}
+    yield from _figures(("cliff",), parts.get("cliff"))
+    yield from _figures(("break-even",), parts.get("break-even"))
+    for kind, several in (("effective-cpus", "groups"), ("surface", "surfaces")):
+        for part in (parts[kind] or {several: []})[several] if kind in parts else []:
             yield from _figures((kind, *_labels(part["group"])), part)
 
 

@@ -5,13 +5,13 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from scalograph.design.planner import Treatment
 from scalograph.design.resolve import design
 from scalograph.findings.published import level
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.load import load
 from scalograph.study.model import Study
 from scalograph.study.quick import quickened
+from scalograph.study.treatment import Treatment
 from scalograph.study.workload import shipped_study
 
 Row = dict[str, str]

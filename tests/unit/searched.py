@@ -7,15 +7,35 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.cli import last_stops
-from scalograph.design.planner import Run
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
+from scalograph.questions.break_even.document import BreakEven
+from scalograph.questions.cliff.document import Cliffs
+from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
 from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
 from scalograph.run.session import Session, run_session
 from scalograph.study.declare import declare
+from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
+
+
+def cliffs_of(found: Findings) -> Cliffs:
+    part = found.document("cliff", Cliffs)
+    assert part is not None
+    return part
+
+
+def break_even_of(found: Findings) -> BreakEven:
+    part = found.document("break-even", BreakEven)
+    assert part is not None
+    return part
+
+
+def effective_cpus_of(found: Findings) -> list[EffectiveCpus]:
+    part = found.document("effective-cpus", EffectiveGroups)
+    return part.groups if part else []
 
 
 @dataclass(kw_only=True)

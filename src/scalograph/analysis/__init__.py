@@ -1,6 +1,6 @@
 """Estimates from arrays of numbers; knows nothing of runs on a machine.
 
-What a notebook needs stands here under its own name and is imported when it is first used.
+Names for notebooks are available here and are imported on first use.
 """
 
 from importlib import import_module
@@ -34,7 +34,7 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name from its home."""
+    """Import a name from the module that defines it."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

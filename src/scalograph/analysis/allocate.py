@@ -8,16 +8,16 @@ import numpy as np
 
 from scalograph.analysis.sample import Scores, has_logs, present
 
-MOST = 1000  # iterations a run; beyond that a run is not a run any more but a soak test
+MOST = 1000  # iterations per run; a longer run is a soak test
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """How many iterations a run should have, and why it may not be known.
+    """The number of iterations per run, or why it is unknown.
 
     Attributes:
-        iterations: per run, after warm-up; None where the pilot was too small.
-        warnings: what was needed and what there was.
+        iterations: per run, after warm-up; None if the pilot was too small.
+        warnings: what was needed and what was available.
     """
 
     iterations: int | None
@@ -26,11 +26,11 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Where noise comes from, as standard deviations of logs (0.03 is 3 %).
+    """The sources of noise, as standard deviations of logs (0.03 is 3 %).
 
     Attributes:
         within: between iterations of a run.
-        between: between runs, what iterations cannot average away; 0 where it does not show.
+        between: between runs, the noise that iterations cannot average away; 0 if it cannot be seen.
     """
 
     within: float
@@ -40,17 +40,17 @@ class Spread:
 def iterations_per_run(
     cost_start: float, cost_iteration: float, sd_within: float, sd_between: float, most: int = MOST
 ) -> Allocation:
-    """Iterations per run that give the narrowest interval for the time: m* = sqrt(C/c) s_within / s_between.
+    """Return the iterations per run that give the narrowest interval: m* = sqrt(C/c) s_within / s_between.
 
     Args:
         cost_start: C, cost of a run before its first counted iteration (start and warm-up), any unit.
         cost_iteration: c, cost of an iteration, same unit, above zero.
         sd_within: standard deviation between iterations of a run, on logs.
         sd_between: standard deviation between runs, on logs.
-        most: upper limit, which applies where runs do not differ.
+        most: upper limit, which applies if runs do not differ.
 
     Raises:
-        ValueError: when a cost or spread has no meaning.
+        ValueError: a cost or spread is out of range.
 
     Source: T. Kalibera and R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013, section 6.
 
@@ -71,9 +71,9 @@ def iterations_per_run(
 
 
 def spread(runs: Sequence[Scores]) -> tuple[Spread | None, tuple[str, ...]]:
-    """Noise within and between the runs of one treatment, from iterations after warm-up.
+    """Estimate the noise within and between the runs of one treatment, from iterations after warm-up.
 
-    The variance of run means minus what iterations explain of it, not below zero.
+    The variance between runs is that of the run means minus the part that iterations explain, at least zero.
 
     Args:
         runs: iterations of each run, above zero; lengths may differ.
@@ -98,14 +98,14 @@ def spread(runs: Sequence[Scores]) -> tuple[Spread | None, tuple[str, ...]]:
 
 
 def baseline_repeats(repeats: int, columns: int) -> int:
-    """Runs of a baseline that `columns` other treatments are compared with: sqrt(columns) times as many.
+    """Return the runs of a baseline that `columns` other treatments are compared with: sqrt(columns) times as many.
 
     Args:
         repeats: runs of each other treatment, 0 or more.
         columns: treatments compared with the baseline, 0 or more.
 
     Raises:
-        ValueError: when a count is negative.
+        ValueError: a count is negative.
 
     Source: C. W. Dunnett, A multiple comparison procedure, J. Am. Statist. Assoc. 50 (1955).
 

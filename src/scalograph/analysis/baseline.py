@@ -1,4 +1,4 @@
-"""How does each level stand against the baseline that all levels share?"""
+"""How does each level compare with the baseline that all levels share?"""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from scalograph.analysis.students_t import t_quantile
 Blocks = Mapping[int, Sequence[Hashable]]
 Means = Mapping[int, Mapping[Hashable, float]]
 Shared = Mapping[int, Sequence[Hashable]]
-# One pair has no spread and so no interval; runs of their own on each side may have one.
+# One pair has no spread, so no interval; unpaired runs may have one.
 NEEDED_PAIRS = 2
 
 
@@ -29,8 +29,8 @@ class Columns:
 
     Attributes:
         contrasts: level -> log T(baseline)/T(level).
-        level: confidence of each single interval at which all hold together as asked.
-        confidence: what was asked.
+        level: confidence of each single interval that gives all together the requested confidence.
+        confidence: the requested confidence.
     """
 
     contrasts: Mapping[int, Contrast]
@@ -38,22 +38,22 @@ class Columns:
     confidence: float
 
     def flipped(self) -> "Columns":
-        """The contrasts log R(level)/R(baseline) of rates; what holds together still does."""
+        """Return the contrasts log R(level)/R(baseline) of rates, with the same confidence."""
         return replace(self, contrasts={n: c.flipped() for n, c in self.contrasts.items()})
 
     def singles(self) -> dict[int, Estimate]:
-        """Level -> ratio with its own interval."""
+        """Return the ratio of each level with its own interval."""
         return {n: c.estimate(self.confidence) for n, c in self.contrasts.items()}
 
     def bands(self) -> dict[int, Estimate]:
-        """Level -> ratio with the interval that holds for all levels at once, where there is one."""
+        """Return the ratio of each level with its simultaneous interval, if there is one."""
         usable = {n: c for n, c in self.contrasts.items() if c.df > 0}
         found = {n: c.estimate(self.confidence, t_quantile(self.level, c.df)) for n, c in usable.items()}
         return {n: replace(e, method=f"{e.method}, simultaneous (max-t)") for n, e in found.items()}
 
 
 def unpaired_columns(samples: Mapping[int, FloatArray], baseline: int, confidence: float) -> Columns:
-    """Welch contrasts of independent runs; all scores above zero, at least one of the baseline."""
+    """Return Welch contrasts of independent runs; all scores above zero, at least one of the baseline."""
     centers = {n: center(np.log(x)) for n, x in samples.items() if x.size}
     found = {n: welch(np.log(samples[baseline]), np.log(samples[n])) for n in centers if n != baseline}
     usable = [centers[n] for n, c in found.items() if c.df > 0]
@@ -62,7 +62,7 @@ def unpaired_columns(samples: Mapping[int, FloatArray], baseline: int, confidenc
 
 
 def blocked_columns(scores: Mapping[int, Scores], baseline: int, blocks: Blocks, confidence: float) -> Columns:
-    """Paired contrasts of block means, for levels that share 2 blocks with the baseline; scores above zero."""
+    """Return paired contrasts of block means for levels that share 2 blocks with the baseline; scores above zero."""
     means = {n: block_logs(n, x, blocks) for n, x in scores.items()}
     shared = _shared(means, baseline)
     found = {n: _paired(means, baseline, n, ids) for n, ids in shared.items() if len(ids) >= NEEDED_PAIRS}
@@ -75,7 +75,7 @@ def blocked_columns(scores: Mapping[int, Scores], baseline: int, blocks: Blocks,
 
 
 def unpaired(scores: Mapping[int, Scores], baseline: int, blocks: Blocks) -> dict[int, str]:
-    """Level -> why its runs are not paired with those of the baseline, for each level that is not."""
+    """Tell for each level that is not paired with the baseline why its runs are not."""
     shared = _shared({n: block_logs(n, x, blocks) for n, x in scores.items()}, baseline)
     need = f"need >= {NEEDED_PAIRS} blocks that hold the baseline and this level to pair runs"
     few = {n: len(shared.get(n, ())) for n in scores if n != baseline}
@@ -83,10 +83,10 @@ def unpaired(scores: Mapping[int, Scores], baseline: int, blocks: Blocks) -> dic
 
 
 def block_logs(n: int, scores: Scores, blocks: Blocks) -> dict[Hashable, float]:
-    """Block -> mean log of the scores that level `n` has in it; missing scores are left out.
+    """Return the mean log score of level `n` in each block; missing scores are left out.
 
     Raises:
-        ValueError: when `blocks` does not name one block for each score.
+        ValueError: `blocks` does not name one block for each score.
 
     >>> block_logs(1, [1.0, 1.0, None], {1: ["a", "a", "b"]})
     {'a': 0.0}
@@ -102,12 +102,12 @@ def block_logs(n: int, scores: Scores, blocks: Blocks) -> dict[Hashable, float]:
 
 
 def _shared(means: Means, baseline: int) -> Shared:
-    """Level -> the blocks that it shares with the baseline."""
+    """Return the blocks that each level shares with the baseline."""
     return {n: _common(means, (baseline, n)) for n in means if n != baseline and baseline in means}
 
 
 def _common(means: Means, levels: Sequence[int]) -> list[Hashable]:
-    """Blocks that hold all these levels, in the order of the first."""
+    """Return the blocks that hold all these levels, in the order of the first."""
     first, *rest = (means[n] for n in levels)
     return [block for block in first if all(block in other for other in rest)]
 

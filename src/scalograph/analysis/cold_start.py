@@ -1,11 +1,11 @@
-"""Did the first runs read from disk what the later ones found in memory, and did it show in their scores?
+"""Did the first runs read from disk what later runs found in memory, and did their scores show it?
 
-Iterations warm up a process; runs warm up a machine: its page cache, its disks. The first runs are named where both
-are measured: they read and the later ones did not, and their scores lie apart. Reading alone is no harm, and a score
-alone is no cause.
+Iterations warm up a process; runs warm up a machine: its page cache and its disks. The first runs are reported if they
+read and the later ones did not, and if their scores differ too. Reading alone does no harm, and a score alone is no
+cause.
 
 Source: the rule is this project's own; that first executions differ is T. Kalibera and R. Jones, Rigorous benchmarking
-in reasonable time, ISMM 2013. Scores lie apart where the first ones leave Student's prediction interval of the others.
+in reasonable time, ISMM 2013. Scores differ if the first ones lie outside Student's prediction interval of the others.
 """
 
 import math
@@ -19,7 +19,7 @@ from scalograph.analysis.students_t import t_quantile
 FEWEST_LATER = 3
 # A later run reads less than this share of what the first one read.
 LESS = 0.1
-# Scores lie apart by more than so much, and by more than chance brings about once in a hundred times.
+# Scores differ by more than this, and by more than chance causes once in a hundred times.
 SAME = 0.01
 _CHANCE = 0.01
 
@@ -30,9 +30,9 @@ class Cold:
 
     Attributes:
         n: how many.
-        read: by all of them together, in the unit that was given.
-        later: by a typical later one.
-        change: their typical score over that of the later ones, less 1.
+        read: amount that all of them together read, in the unit of the input.
+        later: amount that a typical later run read.
+        change: their typical score over that of the later runs, minus 1.
     """
 
     n: int
@@ -42,15 +42,15 @@ class Cold:
 
 
 def cold(read: Sequence[float], scores: Sequence[float], least: float) -> Cold | None:
-    """The cold runs at the start of a series.
+    """Find the cold runs at the start of a series.
 
     Args:
-        read: what each run read, in the order in which they were made.
+        read: amount that each run read, in the order of the runs.
         scores: of the same runs, above zero; comparable with each other.
-        least: a run that read less than this read nothing to speak of; the unit of `read`.
+        least: a run that read less than this counts as having read nothing; in the unit of `read`.
 
     Returns:
-        None where the first run was not cold, where more than half were, or where fewer than three came later.
+        None if the first run was not cold, more than half were cold, or fewer than three came later.
 
     >>> cold([300.0, 0, 0, 0], [1.2, 1.0, 1.001, 0.999], least=1).n
     1
@@ -68,13 +68,13 @@ def cold(read: Sequence[float], scores: Sequence[float], least: float) -> Cold |
 
 
 def _leading(read: Sequence[float], least: float) -> int:
-    """Runs until the first that read little."""
+    """Count the runs before the first that read little."""
     enough = max(least, LESS * read[0]) if read else least
     return next((n for n, amount in enumerate(read) if amount < enough), len(read))
 
 
 def _apart(first: Sequence[float], later: Sequence[float]) -> float | None:
-    """Log ratio of the first scores to the later ones; None where chance explains it."""
+    """Return the log ratio of the first scores to the later ones; None if chance explains it."""
     if min(*first, *later) <= 0:
         return None
     logs = np.log(later)

@@ -1,4 +1,4 @@
-"""Is a faster than b, slower, the same, or is that not known?"""
+"""Is a faster than b, slower, equivalent, or is that uncertain?"""
 
 import math
 from collections.abc import Sequence
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import stdtrit
 
 from scalograph.analysis.contrast import Contrast, paired, welch
 from scalograph.analysis.estimate import Estimate, check_confidence
+from scalograph.analysis.quantiles import student_t
 from scalograph.analysis.ratio import paired_ratio, pairs, ratio
 from scalograph.analysis.sample import Scores, has_logs, present
 from scalograph.analysis.students_t import t_quantile
@@ -24,11 +24,11 @@ class Comparison:
 
     Attributes:
         ratio: a over b, with its interval.
-        p_value: two-sided, of "no difference at all"; None where there are too few runs.
+        p_value: two-sided, of "no difference at all"; None if there are too few runs.
         label: faster or slower when the interval lies beyond the margin, equivalent when within it,
             else uncertain.
         margin: the smallest relative difference that matters; 0.01 is 1 %.
-        minimum_detectable_effect: log ratio these runs would have found 4 times in 5; None as for p.
+        minimum_detectable_effect: log ratio that these runs detect with 80 % power; None as for p.
     """
 
     ratio: Estimate
@@ -55,14 +55,14 @@ def compare(
         paired: whether runs were interleaved in blocks.
         better: whether lower (a time) or higher (a rate) scores are faster.
         margin: relative difference that matters, 0 or more; faster means a ratio below 1 / (1 + margin) for
-            times. At 0 nothing is equivalent but a ratio without any spread.
+            times. At 0 only a ratio without any spread is equivalent.
         confidence: of the interval that decides the label.
 
     Returns:
-        The comparison; "uncertain" where data are short, with the reason on the ratio.
+        The comparison; "uncertain" if there are too few data, with the reason on the ratio.
 
     Raises:
-        ValueError: when an argument has no meaning (never for want of data).
+        ValueError: an argument is out of range (never for lack of data).
 
     >>> compare([10.0, 10.1, 9.9], [20.0, 20.2, 19.8]).label
     'faster'
@@ -85,7 +85,7 @@ def compare(
 
 
 def label(estimate: Estimate, margin: float = 0.01, better: Better = "lower") -> Label:
-    """The word for a ratio with its interval, given the margin that matters.
+    """Return the label of a ratio with its interval, given the margin that matters.
 
     >>> label(Estimate(1.0, 0.995, 1.005, 0.95, 9, "t")), label(Estimate(1.0, 0.9, 1.1, 0.95, 9, "t"))
     ('equivalent', 'uncertain')
@@ -101,7 +101,7 @@ def label(estimate: Estimate, margin: float = 0.01, better: Better = "lower") ->
 
 
 def minimum_detectable_effect(sd_log: float, n: int, power: float = 0.8, confidence: float = 0.95) -> float | None:
-    """Smallest difference of two treatments that n runs of each detect with this power.
+    """Return the smallest difference of two treatments that n runs of each detect with this power.
 
     (t(1 - alpha/2) + t(power)) sd sqrt(2/n) with 2n - 2 degrees of freedom. The true power at this effect is
     79 % at n = 3 and within half a point of 80 % from 5 on.
@@ -116,7 +116,7 @@ def minimum_detectable_effect(sd_log: float, n: int, power: float = 0.8, confide
         A log ratio (0.091: a ratio of exp(+-0.091)); None below 2 runs of each.
 
     Raises:
-        ValueError: when an argument has no meaning.
+        ValueError: an argument is out of range.
 
     Source: J. Cohen, Statistical power analysis for the behavioral sciences, 1988, two-sample t.
 
@@ -131,9 +131,9 @@ def minimum_detectable_effect(sd_log: float, n: int, power: float = 0.8, confide
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjusted p values of a family, in the given order: reject those <= alpha, and at most alpha err.
+    """Adjust the p values of a family, in the given order: reject those <= alpha, and at most alpha err.
 
-    None is a comparison that could not be made; it stays None and is not counted.
+    None stands for a comparison that could not be made; it stays None and is not counted.
 
     Source: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979).
 
@@ -150,7 +150,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def _contrast(a: Scores, b: Scores, is_paired: bool) -> Contrast | None:
-    """The contrast on logs; None where there is none, because runs are missing or have no logs."""
+    """Return the contrast on logs; None if runs are missing or a score has no log."""
     x, y = pairs(a, b)[:2] if is_paired else (present(a)[0], present(b)[0])
     if min(x.size, y.size) == 0 or not has_logs(x, y):
         return None
@@ -165,4 +165,4 @@ def _quantiles(df: float, power: float, confidence: float) -> float:
     check_confidence(confidence)
     if not 0 < power < 1:
         raise ValueError(f"power: found {power}, expected a number between 0 and 1")
-    return t_quantile(confidence, df) + float(stdtrit(df, power))
+    return t_quantile(confidence, df) + student_t(power, df)

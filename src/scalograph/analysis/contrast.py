@@ -1,10 +1,8 @@
-"""How far apart are two treatments, on the log scale? The one step under ratio, speedup and comparison."""
+"""How far apart are two treatments on the log scale? Ratio, speedup and comparison build on this."""
 
 import math
 from dataclasses import dataclass, replace
 from typing import Self
-
-from scipy.special import stdtr
 
 from scalograph.analysis.estimate import Estimate, exp, need_runs
 from scalograph.analysis.sample import Center, FloatArray, center
@@ -24,11 +22,11 @@ class Contrast:
 
     Attributes:
         delta: the difference.
-        se: its standard error; NaN where there are too few runs for one.
-        df: degrees of freedom of `se` (Welch-Satterthwaite: not whole); 0 where there is none.
+        se: its standard error; NaN if there are too few runs.
+        df: degrees of freedom of `se` (Welch-Satterthwaite: not an integer); 0 if there is none.
         n: runs behind it, or pairs.
         method: the procedure, in words.
-        warnings: what was needed and what there was.
+        warnings: what was needed and what was available.
     """
 
     delta: float
@@ -39,7 +37,7 @@ class Contrast:
     warnings: tuple[str, ...] = ()
 
     def estimate(self, confidence: float, quantile: float | None = None) -> Estimate:
-        """exp(delta) with its interval; `quantile` (standard errors) replaces that of Student t."""
+        """Return exp(delta) with its interval; `quantile` (standard errors) replaces that of Student t."""
         if self.df <= 0:
             return Estimate(exp(self.delta), None, None, confidence, self.n, self.method, self.warnings)
         half = (t_quantile(confidence, self.df) if quantile is None else quantile) * self.se
@@ -48,20 +46,22 @@ class Contrast:
         return found if high is not None else found.warned("the upper end exceeds what a number can hold")
 
     def flipped(self) -> Self:
-        """The contrast log(b / a)."""
+        """Return the contrast log(b / a)."""
         return replace(self, delta=-self.delta)
 
     def p_value(self) -> float | None:
-        """Two-sided p of no difference; None without a standard error."""
+        """Return the two-sided p value of no difference; None without a standard error."""
         if self.df <= 0:
             return None
         if self.se == 0:
             return 1.0 if self.delta == 0 else 0.0
+        from scipy.special import stdtr  # it takes a tenth of a second
+
         return float(2 * stdtr(self.df, -abs(self.delta) / self.se))
 
 
 def welch(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:
-    """Contrast log(a / b) of two independent samples, given as logs, shapes (n,) and (m,), both non-empty.
+    """Return the contrast log(a / b) of two independent samples of logs, shapes (n,) and (m,), both non-empty.
 
     Source: B. L. Welch, The generalization of Student's problem, Biometrika 34 (1947).
     """
@@ -74,7 +74,7 @@ def welch(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:
 
 
 def paired(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:
-    """Contrast log(a / b) of pairs, given as logs, both of shape (n >= 1,); a[i] and b[i] share block i."""
+    """Return the contrast log(a / b) of pairs of logs, both of shape (n >= 1,); a[i] and b[i] share block i."""
     c = center(a - b, trim)
     if c.df < 1:
         short = f"need >= 2 pairs for an interval, have {a.size}"
@@ -83,9 +83,9 @@ def paired(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:
 
 
 def _df(one: Center, two: Center) -> float:
-    """As Satterthwaite has them, but two or three runs that spread little by chance do not borrow those of many.
+    """Return Satterthwaite's degrees of freedom, but let no sample of two or three runs borrow those of many.
 
-    Of 2 against 20 runs the interval covers 88 % without that, of 3 against 10 93 %; with it 95 % and more.
+    Without this rule the interval of 2 against 20 runs covers 88 %, of 3 against 10 93 %; with it 95 % and more.
     """
     found, (least, most) = satterthwaite(one, two), sorted((one.df, two.df))
     return min(found, least + 1) if least <= _FEW_DF and most >= 4 * least else found

@@ -1,8 +1,8 @@
-"""Did the machine drift while a study was made? Blocks that follow each other then resemble each other.
+"""Did the machine drift during a study? If so, successive blocks resemble each other.
 
-Every block holds each treatment once, so a drift moves whole blocks, and comparisons within blocks are safe from it.
-The interval of a single treatment is not: it takes its runs for independent. The series of all treatments are judged
-together by their common lag-1 autocorrelation, against the same blocks in random order.
+Every block holds each treatment once, so a drift moves whole blocks and does not affect comparisons within blocks.
+It does affect the interval of a single treatment, which assumes independent runs. The series of all treatments are
+judged together by their common lag-1 autocorrelation, against the same blocks in random order.
 
 Source: serial correlation by permutation, A. Wald and J. Wolfowitz, An exact test for randomness in the non-parametric
 case based on serial correlation, Annals of Mathematical Statistics 14 (1943); the variance of a mean under AR(1),
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ORDERS = 1999
-FEWEST = 6  # blocks: 720 orders; so few show little, and a step shows from ten on
+FEWEST = 6  # blocks: 720 orders; so few show little, and a step can be seen from ten on
 _HIGHEST = 0.9  # a short series cannot tell a higher autocorrelation from a trend
 
 Matrix = NDArray[np.float64]
@@ -29,9 +29,9 @@ class Drift:
 
     Attributes:
         p: share of random orders of the blocks whose neighbors are as alike, 0 to 1.
-        correlation: of a treatment's run with its run in the next block, less what chance gives.
-        too_narrow: by this factor the interval of a single treatment is too narrow if blocks follow an AR(1); 1 or
-            more, and too small where they drift slowly: a short series cannot show how slowly.
+        correlation: of a treatment's run with its run in the next block, minus the one due to chance.
+        too_narrow: factor by which the interval of a single treatment is too narrow if blocks follow an AR(1); 1 or
+            more, and too small if they drift slowly: a short series cannot show how slowly.
     """
 
     p: float
@@ -40,15 +40,15 @@ class Drift:
 
 
 def drift(scores: Sequence[Sequence[float]], seed: int = 0) -> Drift | None:
-    """Whether scores move together from block to block.
+    """Test whether scores move together from block to block.
 
     Args:
-        scores: a row for each treatment, a column for each block in the order in which they were made, above zero in
-            any unit; nan where a treatment has no run that counts there.
-        seed: of the random orders; the same seed gives the same answer.
+        scores: a row for each treatment, a column for each block in the order of measurement, above zero in any
+            unit; nan if a treatment has no run that counts there.
+        seed: of the random orders; the same seed gives the same result.
 
     Returns:
-        None with fewer than six blocks, or where nothing varies.
+        None if there are fewer than six blocks or nothing varies.
 
     >>> slow = [[1.0 + 0.01 * block for block in range(10)]] * 3
     >>> drift(slow).p < 0.01
@@ -71,11 +71,11 @@ def drift(scores: Sequence[Sequence[float]], seed: int = 0) -> Drift | None:
 
 
 def _moves(logs: Matrix) -> Matrix:
-    """Each treatment about its own mean, in its own standard deviations; a missing run is on the mean."""
+    """Center each treatment on its own mean and scale it by its standard deviation; a missing run is on the mean."""
     known = ~np.isnan(logs)
     n = np.maximum(known.sum(axis=1, keepdims=True), 1)
     away = np.where(known, logs - np.where(known, logs, 0.0).sum(axis=1, keepdims=True) / n, 0.0)
     sd = np.sqrt((away**2).sum(axis=1, keepdims=True) / n)
-    # What rounding leaves of equal scores is no variation.
+    # A difference within rounding is no variation.
     moves: Matrix = np.divide(away, sd, out=np.zeros_like(away), where=sd > 1e-9)
     return moves

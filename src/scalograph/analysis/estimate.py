@@ -8,16 +8,16 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number, the interval around it, and what a reader must know about both.
+    """A number, its interval, and what a reader must know about both.
 
     Attributes:
-        value: the estimate, or None where there were no data for one.
-        low: lower end of the interval; None where it is unknown or unbounded (a warning says which).
+        value: the estimate, or None if there were no data for one.
+        low: lower end of the interval; None if it is unknown or unbounded (a warning says which).
         high: upper end of the interval; None as for `low`.
         confidence: nominal coverage of the interval, between 0 and 1.
-        n: runs behind the estimate (pairs, where the method is a paired one).
+        n: runs behind the estimate (pairs, if the method is paired).
         method: the estimand and the procedure, in words.
-        warnings: what was needed and what there was.
+        warnings: what was needed and what was available.
 
     >>> Estimate(2.0, 1.5, 2.5, 0.95, 5, "an example").contains(1.6)
     True
@@ -32,11 +32,11 @@ class Estimate:
     warnings: tuple[str, ...] = ()
 
     def contains(self, x: float) -> bool:
-        """Whether the interval covers `x`; an estimate without an interval covers nothing."""
+        """Tell whether the interval covers `x`; an estimate without an interval covers nothing."""
         return self.low is not None and self.high is not None and self.low <= x <= self.high
 
     def scaled(self, factor: float) -> Self:
-        """The same estimate in another unit: value and interval times `factor`, which is above zero."""
+        """Return the estimate in another unit: value and interval times `factor`, which is above zero."""
         if not factor > 0:
             raise ValueError(f"scaled: found factor {factor}, expected a number above zero")
         ends = (self.value, self.low, self.high)
@@ -44,22 +44,22 @@ class Estimate:
         return replace(self, value=value, low=low, high=high)
 
     def plus(self, amount: float) -> Self:
-        """Move value and interval by an amount: a ratio less one is a gain."""
+        """Return the estimate moved by `amount`: a ratio minus one is a gain."""
         value, low, high = (None if x is None else x + amount for x in (self.value, self.low, self.high))
         return replace(self, value=value, low=low, high=high)
 
     def warned(self, *warnings: str) -> Self:
-        """The same estimate with further warnings; one that is already there is not repeated."""
+        """Return the estimate with further warnings, none of them twice."""
         return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *warnings))))
 
 
 def unknown(method: str, confidence: float, n: int, *warnings: str) -> Estimate:
-    """An estimate of nothing, which says why."""
+    """Return an estimate without a value, with the reason as a warning."""
     return Estimate(None, None, None, confidence, n, method, tuple(warnings))
 
 
 def need_runs(needed: int, have: Sequence[int] | int, purpose: str = "an interval") -> str:
-    """The sentence every statistic uses when runs are short.
+    """Return the warning for too few runs, the same in every statistic.
 
     >>> need_runs(2, 1)
     'need >= 2 runs for an interval, have 1'
@@ -72,7 +72,7 @@ def need_runs(needed: int, have: Sequence[int] | int, purpose: str = "an interva
 
 
 def finite(x: float) -> float | None:
-    """`x`, or None where it is no number that JSON or a reader could take.
+    """Return `x`, or None if it is not finite.
 
     >>> finite(0.0), finite(float("inf"))
     (0.0, None)
@@ -81,7 +81,7 @@ def finite(x: float) -> float | None:
 
 
 def exp(x: float) -> float | None:
-    """Exponential of `x`, or None where that exceeds what a float can hold."""
+    """Return the exponential of `x`, or None if it exceeds what a float can hold."""
     return math.exp(x) if x < 709.0 else None
 
 

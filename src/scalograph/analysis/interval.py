@@ -1,11 +1,11 @@
-"""What does a run of this treatment take, and how well is that known?
+"""How long does a run of this treatment take, and how well is that known?
 
-`typical` is the geometric mean of run scores, which is their median where scores are log-normal. Where a few runs are
-much slower than the rest the two differ: the interval then covers the median up to about 30 runs and moves towards the
-geometric mean beyond; `trim=0.1` keeps it on the median, and narrower.
+`typical` is the geometric mean of run scores, which is their median if scores are log-normal. If a few runs are much
+slower than the rest, the two differ: the interval then covers the median up to about 30 runs and moves towards the
+geometric mean beyond that; `trim=0.1` keeps it on the median and makes it narrower.
 
-`mean` is the arithmetic mean, the one that adds up to a cost. Slow runs rarer than the sample can show are in no
-interval: where 3 % of the runs take 1.5 times as long, one of nominal 95 % covers 93, 89 and 81 % at 3, 5 and 10 runs.
+`mean` is the arithmetic mean, the one that adds up to a cost. No interval accounts for slow runs rarer than the sample
+can show: if 3 % of the runs take 1.5 times as long, a nominal 95 % covers 93, 89 and 81 % at 3, 5 and 10 runs.
 No method does better without assuming how slow an unseen run may be.
 
 Source: T. Kalibera and R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013 (the run is the unit);
@@ -37,7 +37,7 @@ MEAN = "mean run, Student t on scores"
 def summarize(
     scores: Scores, confidence: float = 0.95, *, estimand: Estimand = "typical", trim: float = 0.0
 ) -> Estimate:
-    """Interval of one treatment from the scores of its runs; the module says what each estimand covers.
+    """Estimate the score of one treatment from its runs; the module says what each estimand covers.
 
     Args:
         scores: one score for each run, shape (n,), any unit; None and NaN are missing, 0.0 is a value.
@@ -46,10 +46,10 @@ def summarize(
         trim: share of the runs set aside at each end, 0 to 0.25; `typical` only.
 
     Returns:
-        The estimate, in the unit of the scores. Where a score <= 0 has no log: that of the mean, and says so.
+        The estimate, in the unit of the scores. If a score <= 0 has no log: that of the mean, with a warning.
 
     Raises:
-        ValueError: when an argument has no meaning (never for want of data).
+        ValueError: an argument is out of range (never for lack of data).
 
     >>> e = summarize([9.8, 10.0, 10.2])
     >>> round(e.value, 2), round(e.low, 2), round(e.high, 2)
@@ -85,7 +85,7 @@ def _typical(trim: float) -> str:
 
 
 def _unseen(n: int) -> tuple[str, ...]:
-    """The rule of three: with n runs, whatever happens in fewer than 3/n of them may not have happened."""
+    """Warn by the rule of three: what happens in fewer than 3/n of n runs may not have happened."""
     if n >= 60:
         return ()
     return (f"{n} runs: slow runs that are rarer than {min(1.0, 3 / n):.0%} can be missing from this mean",)
@@ -120,7 +120,7 @@ def _ends(c: Center, confidence: float) -> tuple[float | None, float | None]:
 
 
 def _why(c: Center, estimate: Estimate) -> tuple[str, ...]:
-    """Why the interval is missing or without width."""
+    """Tell why the interval is missing or has no width."""
     if c.df < 1:
         return (need_runs(2, estimate.n),)
     if c.se == 0:

@@ -13,45 +13,45 @@ Parameters = tuple[float, float, float]
 _NAMES = ("gamma", "sigma", "kappa")
 _AXES: tuple[Vector, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _NOWHERE: Vector = (0.0, 0.0, 0.0)
-# No curve is looked for so many times above the largest rate.
+# No curve is searched beyond this multiple of the largest rate.
 _FAR = 1e6
-# What two numbers differ by that are the same.
+# Relative difference below which two numbers are equal.
 _ROUNDING = 1e-12
-# Below this share of the data's own sum of squares there is nothing but rounding.
+# Below this share of the data's own sum of squares there is only rounding.
 _EXACT = 1e-20
 
 
 class Law(Protocol):
-    """The law and the points that it was fitted to."""
+    """The law and the points it is fitted to."""
 
     @property
     def best(self) -> Parameters:
-        """Those that fit best."""
+        """The parameters that fit best."""
 
     @property
     def rss(self) -> float:
-        """Sum of squares there."""
+        """The sum of squares of the best fit."""
 
     @property
     def n(self) -> int:
-        """Points."""
+        """The number of points."""
 
     @property
     def unit(self) -> float:
-        """What makes a residual relative."""
+        """The unit that makes a residual relative."""
 
     @property
     def exact(self) -> bool:
         """Whether all points lie on the curve."""
 
     def value(self, name: str) -> float:
-        """One of the best parameters."""
+        """Return one of the best parameters."""
 
     def step(self, name: str) -> float:
-        """A size for a parameter whose estimate is zero."""
+        """Return a step size for a parameter whose estimate is zero."""
 
     def profile(self, name: str, value: float) -> float:
-        """The least sum of squares with one parameter held."""
+        """Return the least sum of squares with one parameter held."""
 
     @property
     def largest(self) -> float:
@@ -59,19 +59,19 @@ class Law(Protocol):
 
     @property
     def sound(self) -> bool:
-        """Whether there is such a curve at all: a throughput of one that is finite."""
+        """Whether there is a curve at all: one whose throughput at size one is finite."""
 
     def reduced(self, shape: str) -> Parameters:
-        """The best parameters with `contention` (kappa = 0) or `coherency` (sigma = 0) alone."""
+        """Return the best parameters with `contention` (kappa = 0) or `coherency` (sigma = 0) alone."""
 
     def optimum_profile(self, z: float) -> float:
-        """The least sum of squares with 1 / N*^2 = kappa / (1 - sigma) held."""
+        """Return the least sum of squares with 1 / N*^2 = kappa / (1 - sigma) held."""
 
     def prediction_profile(self, n: float, throughput: float) -> float:
-        """The least sum of squares of all curves through this point."""
+        """Return the least sum of squares of all curves through this point."""
 
     def ratio_profile(self, n: float, base: float, ratio: float) -> float:
-        """The least sum of squares of all curves whose throughput at n is `ratio` times that at base."""
+        """Return the least sum of squares of all curves whose throughput at n is `ratio` times that at base."""
 
 
 class _Points:
@@ -80,7 +80,7 @@ class _Points:
 
     @property
     def n(self) -> int:
-        """Points."""
+        """The number of points."""
         return int(self._sizes.size)
 
     @property
@@ -89,21 +89,21 @@ class _Points:
         return float(self._sizes.max())
 
     def value(self, name: str) -> float:
-        """One of the best parameters."""
+        """Return one of the best parameters."""
         return self.best[_NAMES.index(name)]
 
     def step(self, name: str) -> float:
-        """A size for a parameter whose estimate is zero: what would halve the throughput at the largest size."""
+        """Return a step size for a parameter whose estimate is zero: it halves the throughput at the largest size."""
         return {"gamma": self.best[0], "sigma": 1 / self.largest, "kappa": 1 / self.largest**2}[name]
 
     @property
     def best(self) -> Parameters:
-        """Those that fit best."""
+        """The parameters that fit best."""
         raise NotImplementedError
 
 
 class Relative(_Points):
-    """Errors that are a share of the point: N/X over its measured value, linear in a = 1/gamma, sigma a, kappa a."""
+    """Errors proportional to the point: N/X over its measured value, linear in a = 1/gamma, sigma a, kappa a."""
 
     unit = 1.0
 
@@ -119,18 +119,18 @@ class Relative(_Points):
 
     @property
     def sound(self) -> bool:
-        """Whether there is such a curve at all."""
+        """Whether there is a curve at all."""
         return self._coefficients[0] > 0
 
     @cached_property
     def best(self) -> Parameters:
-        """Those that fit best."""
+        """The parameters that fit best."""
         a, b, c = self._coefficients
         return 1 / a, b / a, c / a
 
     @cached_property
     def rss(self) -> float:
-        """Sum of squares there, from the residuals: the quadratic would lose half of the digits."""
+        """The sum of squares of the best fit, from the residuals: the quadratic would lose half of the digits."""
         residuals = self._target - self._columns @ np.asarray(self._coefficients)
         return float(residuals @ residuals)
 
@@ -140,7 +140,7 @@ class Relative(_Points):
         return self.rss < 1e-13 * self.n
 
     def reduced(self, shape: str) -> Parameters:
-        """The best parameters with one of the two costs alone."""
+        """Return the best parameters with one of the two costs alone."""
         kept = [0, 1] if shape == "contention" else [0, 2]
         columns = np.zeros_like(self._columns)
         columns[:, kept] = self._columns[:, kept]
@@ -148,7 +148,7 @@ class Relative(_Points):
         return (1 / a, b / a, c / a) if a > 0 else self.best
 
     def profile(self, name: str, value: float) -> float:
-        """The least sum of squares with one parameter held."""
+        """Return the least sum of squares with one parameter held."""
         if name == "gamma":
             return self._squares.cone((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1 / value, 0.0, 0.0))
         if name == "sigma":
@@ -156,21 +156,21 @@ class Relative(_Points):
         return self._squares.cone((1.0, 0.0, value), (0.0, 1.0, 0.0))
 
     def optimum_profile(self, z: float) -> float:
-        """C = z (a - b) with 0 <= b <= a: the cone of (1, 0, z), no serial share, and (1, 1, 0), nothing but."""
+        """Return the least sum of squares with C = z (a - b), 0 <= b <= a: the cone of (1, 0, z) and (1, 1, 0)."""
         return self._squares.cone((1.0, 0.0, z), (1.0, 1.0, 0.0))
 
     def prediction_profile(self, n: float, throughput: float) -> float:
-        """Curves through a point: a + b (n - 1) + c n (n - 1) = n / x, a triangle of coefficients."""
+        """Return the least sum of squares of all curves through a point: a triangle of coefficients."""
         y = n / throughput
         return self._squares.triangle((y, 0.0, 0.0), (0.0, y / (n - 1), 0.0), (0.0, 0.0, y / (n * (n - 1))))
 
     def ratio_profile(self, n: float, base: float, ratio: float) -> float:
-        """Coefficients x >= 0 with w.x = 0: a cone between the two rays where the plane leaves the octant."""
+        """Return the least sum of squares with x >= 0 and w.x = 0: a cone between two rays at the edge of an octant."""
         return self._squares.cone(*_rays(n, base, ratio))
 
 
 def _rays(n: float, base: float, ratio: float) -> tuple[Vector, Vector]:
-    """The edges of all coefficients with X(n) = ratio X(base); zeros where no curve of the law has that.
+    """Return the edges of all coefficients with X(n) = ratio X(base); zeros if no curve of the law has that ratio.
 
     n / y(n) = ratio base / y(base), with y(k) = a + b (k - 1) + c k (k - 1), is w.x = 0.
     """
@@ -189,33 +189,33 @@ def _rays(n: float, base: float, ratio: float) -> tuple[Vector, Vector]:
 
 
 def linear_columns(sizes: FloatArray) -> FloatArray:
-    """1, N - 1 and N (N - 1): shape (n, 3)."""
+    """Return the columns 1, N - 1 and N (N - 1): shape (n, 3)."""
     return np.stack([np.ones_like(sizes), sizes - 1, sizes * (sizes - 1)], axis=1)
 
 
 class Plain(_Points):
-    """Errors of one size for all points: least squares on X itself, started from the linear fit."""
+    """Errors of the same size for all points: least squares on X itself, started from the linear fit."""
 
     @property
     def unit(self) -> float:
-        """What makes a residual relative."""
+        """The unit that makes a residual relative."""
         return float(self._rates.mean())
 
     @property
     def sound(self) -> bool:
-        """Whether there is such a curve at all."""
+        """Whether there is a curve at all."""
         return bool(np.isfinite(self.best).all()) and self.best[0] > 0
 
     @cached_property
     def best(self) -> Parameters:
-        """Those that fit best."""
+        """The parameters that fit best."""
         a, b, c = least(linear_columns(self._sizes), self._sizes / self._rates)
         start = (1 / a, b / a, c / a) if a > 0 else (float(self._rates.max()), 0.1, 0.0)
         return self._fit(start, (None, None, None))
 
     @cached_property
     def rss(self) -> float:
-        """Sum of squares there."""
+        """The sum of squares of the best fit."""
         return self._squares(self.best)
 
     @property
@@ -224,19 +224,19 @@ class Plain(_Points):
         return self.rss < _EXACT * float(self._rates @ self._rates)
 
     def reduced(self, shape: str) -> Parameters:
-        """The best parameters with one of the two costs alone."""
+        """Return the best parameters with one of the two costs alone."""
         gamma, sigma, kappa = self.best
         if shape == "contention":
             return self._fit((gamma, sigma, 0.0), (None, None, 0.0))
         return self._fit((gamma, 0.0, kappa), (None, 0.0, None))
 
     def profile(self, name: str, value: float) -> float:
-        """The least sum of squares with one parameter held."""
+        """Return the least sum of squares with one parameter held."""
         held = tuple(value if other == name else None for other in _NAMES)
         return self._squares(self._fit(self.best, held))
 
     def optimum_profile(self, z: float) -> float:
-        """The least sum of squares with 1 / N*^2 = kappa / (1 - sigma) held."""
+        """Return the least sum of squares with 1 / N*^2 = kappa / (1 - sigma) held."""
         from scipy.optimize import least_squares
 
         def residuals(x: FloatArray) -> FloatArray:
@@ -247,7 +247,7 @@ class Plain(_Points):
         return float(2 * found.cost)
 
     def prediction_profile(self, n: float, throughput: float) -> float:
-        """The least sum of squares of all curves through a point: gamma follows from the other two."""
+        """Return the least sum of squares of all curves through a point: gamma follows from the other two."""
         from scipy.optimize import least_squares
 
         def residuals(x: FloatArray) -> FloatArray:
@@ -259,7 +259,7 @@ class Plain(_Points):
         return float(2 * found.cost)
 
     def ratio_profile(self, n: float, base: float, ratio: float) -> float:
-        """The least sum of squares along the two rays of coefficients that have this ratio."""
+        """Return the least sum of squares along the two rays of coefficients that have this ratio."""
         from scipy.optimize import least_squares
 
         rays = np.array(_rays(n, base, ratio))

@@ -1,13 +1,13 @@
 """Did all treatments lose runs alike, or did some (the long ones) lose more than others?
 
-A run that takes ten times as long meets ten times as many disturbances. Where such runs are left out, the long
-treatments rest on quiet moments and the short ones on all of them. So the lost runs are dealt anew, at random among the
-runs of their block: a busy hour hits a block as a whole and says nothing about treatments. The same deals judge two
-questions: are the shares equal, and do they change with the length of a run?
+A run that takes ten times as long meets ten times as many disturbances. If such runs are left out, the long treatments
+rest on quiet moments and the short ones on all moments. So the lost runs are dealt again, at random among the runs of
+their block: a busy hour hits a whole block and says nothing about treatments. The same deals answer two questions: are
+the shares equal, and do they change with the length of a run?
 
 Source: permutation within strata, P. Good, Permutation, Parametric and Bootstrap Tests of Hypotheses, 3rd ed. 2005; the
 trend is N. Mantel's, Chi-square tests with one degree of freedom, JASA 58 (1963): P. Armitage's of Biometrics 11 (1955)
-within strata. Both are exact here, for few runs too, where chi-square is not.
+within strata. Both are exact here, even for few runs, unlike chi-square.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -38,12 +38,12 @@ class Fairness:
     """Whether treatments lost runs alike. Shares are 0 to 1.
 
     Attributes:
-        p_equal: of shares that are equal in all treatments.
-        p_trend: of shares that do not change with the length of a run, two-sided.
-        p_least: the smaller of both in the most lopsided of the deals. Where it is large, too few were
+        p_equal: p value of equal shares in all treatments.
+        p_trend: p value of shares that do not change with the length of a run, two-sided.
+        p_least: the smaller of both in the most lopsided of the deals. If it is large, too few runs were
             lost to tell.
         spread: lowest and highest share of a treatment.
-        by_length: share in the third of the treatments that runs shortest, and in the one that runs longest.
+        by_length: share in the shortest third of the treatments, and in the longest third.
     """
 
     p_equal: float
@@ -54,15 +54,15 @@ class Fairness:
 
 
 def fairness(attempts: Sequence[Attempt], length: Mapping[Any, float], seed: int = 0) -> Fairness | None:
-    """Hold the shares of lost runs against chance.
+    """Test the shares of lost runs against chance.
 
     Args:
-        attempts: planned runs; those that were made because another was lost must not be among them.
+        attempts: planned runs, without those that replaced a lost run.
         length: of a run of each treatment, any unit; only the order counts.
-        seed: of the deals; the same seed gives the same answer.
+        seed: of the deals; the same seed gives the same result.
 
     Returns:
-        None with fewer than two treatments, or where no run was lost.
+        None if there are fewer than two treatments or no run was lost.
     """
     names = sorted({attempt.treatment for attempt in attempts}, key=lambda name: (length[name], str(name)))
     if len(names) < 2 or not any(attempt.lost for attempt in attempts):
@@ -84,7 +84,7 @@ def fairness(attempts: Sequence[Attempt], length: Mapping[Any, float], seed: int
 
 
 def _counted(blocks: Iterable[Sequence[tuple[int, bool]]], n: int) -> tuple[Counts, Counts]:
-    """Runs and lost runs of each of n treatments."""
+    """Count the runs and the lost runs of each of n treatments."""
     runs = [run for block in blocks for run in block]
     places = np.array([place for place, _ in runs], dtype=int)
     lost = np.array([lost for _, lost in runs], dtype=float)
@@ -93,8 +93,8 @@ def _counted(blocks: Iterable[Sequence[tuple[int, bool]]], n: int) -> tuple[Coun
 
 
 def _dealt(blocks: Sequence[Sequence[tuple[int, bool]]], n: int, seed: int) -> Counts:
-    """Lost runs of each treatment, shape (deals + 1, n); the first row is what happened."""
-    # A block that lost none of its runs, or all, is the same in every deal.
+    """Deal the lost runs of each treatment, shape (deals + 1, n); the first row is what happened."""
+    # A block that lost none or all of its runs is the same in every deal.
     mixed = [block for block in blocks if len({lost for _, lost in block}) == 2]
     size = sum(map(len, mixed))
     counts = np.zeros((1 + int(np.clip(_WORK // max(size, 1), FEWEST, DEALS)), n))
@@ -109,7 +109,7 @@ def _dealt(blocks: Sequence[Sequence[tuple[int, bool]]], n: int, seed: int) -> C
 
 
 def _unequal(counts: Counts) -> Counts:
-    """Sum of squared deviations, each over its variance under chance; what chance cannot move counts nothing."""
+    """Sum squared deviations, each over its variance under chance; what chance cannot move counts nothing."""
     spread = counts.var(axis=0)
     moved = spread > 0
     far: Counts = ((counts - counts.mean(axis=0)) ** 2)[:, moved] / spread[moved]
@@ -117,13 +117,13 @@ def _unequal(counts: Counts) -> Counts:
 
 
 def _trend(counts: Counts, ranks: Counts) -> Counts:
-    """How far the lost runs lie toward long or short treatments, either way."""
+    """Measure how far the lost runs lie toward long or short treatments, in either direction."""
     scored: Counts = counts @ ranks
     return np.asarray(np.abs(scored - scored.mean()))
 
 
 def _p(statistic: Counts, extreme: float) -> float:
-    """Share of the deals, the real one among them, that are as extreme as this."""
+    """Return the share of the deals, the real one included, that are as extreme as this."""
     return float((statistic >= extreme * (1 - 1e-9)).mean())
 
 
@@ -134,7 +134,7 @@ def _thirds(n_runs: Counts, n_lost: Counts) -> tuple[float, float]:
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 for the least; equal values share the mean of their ranks."""
+    """Rank values from 1 for the least; equal values share the mean of their ranks."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     ranks: NDArray[np.float64] = (last - (count - 1) / 2)[place]

@@ -1,6 +1,6 @@
-"""Can these figures be true? Each gate looks at one curve and objects in words where the CPUs cannot have done it.
+"""Can these figures be true? Each gate looks at one curve and objects in words to what the CPUs cannot have done.
 
-An objection rests on the ends of intervals, never on a value alone: what noise could explain is not objected to.
+An objection rests on the ends of intervals, never on a value alone: noise that could explain it prevents it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,9 +20,9 @@ Gate = Literal[
     "believes in other CPUs",
 ]
 
-# A busy baseline keeps its CPU: below this share it waited, and the speedup over it contains the waiting.
+# A busy baseline keeps its CPU: below this share it waited, and the speedup over it includes that waiting.
 BUSY = 0.97
-# A worker that starts has caches to fill and a clock to raise: CPU time that differs by less is no objection.
+# A starting worker fills caches and raises a clock: CPU time that differs by less is no objection.
 CPU_TIME_PLAY = 0.05
 
 
@@ -34,10 +34,10 @@ class Observed:
         n: workers (threads, processes, jobs).
         n_cpus: CPUs that they were allowed to use.
         wall: seconds.
-        cpu: CPU seconds of all workers together, where known.
-        speedup: over the baseline, where there is one.
-        work: units of work done, all workers together, where the workload counts them.
-        believed_cpus: CPUs that the program says it has, where it says so.
+        cpu: CPU seconds of all workers together, if known.
+        speedup: over the baseline, if there is one.
+        work: units of work done by all workers together, if the workload counts them.
+        believed_cpus: number of CPUs that the program reports, if it does.
     """
 
     n: int
@@ -56,7 +56,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """What a gate has against one level, in words."""
+    """What a gate objects to at one level, in words."""
 
     gate: Gate
     n: int
@@ -64,10 +64,10 @@ class Objection:
 
 
 def objections(curve: Sequence[Observed], baseline: int, work: Work) -> list[Objection]:
-    """What cannot be true, or is not what was declared, along one curve.
+    """Find what cannot be true, or is not what was declared, along one curve.
 
     Args:
-        curve: levels of one curve, any order, each once.
+        curve: levels of one curve, in any order, each once.
         baseline: the level that speedup is taken over.
         work: what the declared work belongs to.
 
@@ -79,7 +79,7 @@ def objections(curve: Sequence[Observed], baseline: int, work: Work) -> list[Obj
     base = next((level for level in levels if level.n == baseline), None)
     found = [*_above_the_cpus(levels, baseline), *_believes(levels)]
     fast = {objection.n for objection in found if objection.gate == "speedup above the CPUs"}
-    slower = [level for level in levels if level.n not in fast]  # of the others the same has been said already
+    slower = [level for level in levels if level.n not in fast]  # the others already have this objection
     found += _rising(slower)
     if base is not None:
         found += [*_baseline_off_cpu(base), *_too_short(slower, base, work), *_other_work(levels, base, work)]
@@ -96,7 +96,7 @@ def _above_the_cpus(levels: Iterable[Observed], baseline: int) -> Iterator[Objec
 
 
 def _rising(levels: Sequence[Observed]) -> Iterator[Objection]:
-    """Efficiency is speedup per CPU in use; more workers than CPUs balance better, so only n <= CPUs is looked at."""
+    """Object to rising efficiency, for n <= CPUs only: beyond that, more workers balance better."""
     best: Observed | None = None
     for level in levels:
         gain = level.speedup
@@ -111,7 +111,7 @@ def _rising(levels: Sequence[Observed]) -> Iterator[Objection]:
 
 
 def _too_short(levels: Iterable[Observed], base: Observed, work: Work) -> Iterator[Objection]:
-    """The CPUs must have had the time for the baseline's CPU time, as often as it was done."""
+    """Object to a time in which the CPUs could not have spent the CPU time of the baseline, as often as it was done."""
     needed = _busy(base)
     for level in levels:
         wall = level.wall.high if level.wall else None
@@ -125,7 +125,7 @@ def _too_short(levels: Iterable[Observed], base: Observed, work: Work) -> Iterat
 
 
 def _busy(base: Observed) -> float | None:
-    """CPU seconds of the workers themselves: helpers (a compiler, a collector) may add what is not theirs to repeat."""
+    """Return the CPU seconds of the workers alone: helpers (a compiler, a collector) need not repeat theirs."""
     cpu, wall = _low(base.cpu), _low(base.wall)
     return cpu if cpu is None or wall is None else min(cpu, wall * base.in_use)
 
@@ -143,7 +143,7 @@ def _other_work(levels: Iterable[Observed], base: Observed, work: Work) -> Itera
     for level in levels:
         if level.work is None or base.work is None:
             continue
-        # Compared as products: a share of the work per worker need not be a whole number.
+        # Compared as products: the work per worker need not be an integer.
         ours, theirs = (level.work * base.n, base.work * level.n) if work == "per-worker" else (level.work, base.work)
         if ours != theirs:
             whose = " a worker" if work == "per-worker" else ""
@@ -161,14 +161,14 @@ def _believes(levels: Iterable[Observed]) -> Iterator[Objection]:
 
 
 def cpu_time_across(baselines: Mapping[int, Estimate]) -> dict[int, Objection]:
-    """The baseline's CPU time on each CPU count against that on the fewest: one program needs one CPU time.
+    """Compare the baseline's CPU time on each CPU count with that on the fewest: one program needs one CPU time.
 
     Args:
         baselines: CPUs allowed -> CPU seconds of the baseline level there.
 
     Returns:
-        For each CPU count that differs by more than 5 %, beyond the intervals of both, the objection; its `n` is the
-        count of CPUs.
+        The objection for each CPU count that differs by more than 5 %, beyond both intervals; its `n` is the count of
+        CPUs.
     """
     counts = sorted(baselines)
     found: dict[int, Objection] = {}

@@ -1,7 +1,7 @@
-"""Least squares with three coefficients that may not be below zero, some of them tied: in closed form.
+"""Least squares with three non-negative coefficients, some of them tied, in closed form.
 
-The sum of squares is a quadratic T - 2 h.x + x.M.x of the coefficients x, whatever the number of points: after one
-pass over the data a profile costs a microsecond or ten.
+The sum of squares is a quadratic T - 2 h.x + x.M.x of the coefficients x for any number of points: after one pass over
+the data a profile costs one to ten microseconds.
 """
 
 from collections.abc import Sequence
@@ -24,27 +24,27 @@ class Quadratic:
 
     @staticmethod
     def of(columns: FloatArray, target: FloatArray) -> "Quadratic":
-        """`columns` has shape (n, 3), `target` (n,)."""
+        """Build the sum of squares from `columns`, shape (n, 3), and `target`, shape (n,)."""
         m, h = columns.T @ columns, columns.T @ target
         rows = tuple((float(row[0]), float(row[1]), float(row[2])) for row in m)
         return Quadratic((rows[0], rows[1], rows[2]), (float(h[0]), float(h[1]), float(h[2])), float(target @ target))
 
     def at(self, x: Vector) -> float:
-        """The sum of squares at these coefficients; rounding never makes it less than zero."""
+        """Return the sum of squares at these coefficients; rounding never makes it negative."""
         return max(0.0, self.total - 2 * _dot(self.h, x) + _dot(x, self._times(x)))
 
     def cone(self, p: Vector, q: Vector, origin: Vector = (0.0, 0.0, 0.0)) -> float:
-        """The least sum of squares over origin + u p + v q with u, v >= 0."""
+        """Return the least sum of squares over origin + u p + v q with u, v >= 0."""
         return min(self.at(x) for x in self._candidates(p, q, origin, None))
 
     def triangle(self, a: Vector, b: Vector, c: Vector) -> float:
-        """The least sum of squares over the triangle with these corners."""
+        """Return the least sum of squares over the triangle with these corners."""
         p, q = _minus(b, a), _minus(c, a)
         third = self._line(b, _minus(c, b), 1.0)
         return min(self.at(third), *(self.at(x) for x in self._candidates(p, q, a, 1.0)))
 
     def _candidates(self, p: Vector, q: Vector, origin: Vector, limit: float | None) -> Sequence[Vector]:
-        """Where the least can be: inside, if it is there, else on an edge."""
+        """Return the points where the least can be: inside if it is there, else on an edge."""
         mp, mq, rest = self._times(p), self._times(q), _minus(self.h, self._times(origin))
         pp, pq, qq, hp, hq = _dot(p, mp), _dot(p, mq), _dot(q, mq), _dot(p, rest), _dot(q, rest)
         det = pp * qq - pq * pq
@@ -55,7 +55,7 @@ class Quadratic:
         return [self._line(origin, p, limit), self._line(origin, q, limit)]
 
     def _line(self, origin: Vector, p: Vector, limit: float | None) -> Vector:
-        """The best point of origin + u p, 0 <= u <= limit."""
+        """Return the best point of origin + u p, 0 <= u <= limit."""
         mp = self._times(p)
         pp = _dot(p, mp)
         u = max(0.0, _dot(p, _minus(self.h, self._times(origin))) / pp) if pp > 0 else 0.0
@@ -79,7 +79,7 @@ def _plus(x: Vector, p: Vector, u: float, q: Vector, v: float) -> Vector:
 
 
 def least(columns: FloatArray, target: FloatArray) -> Vector:
-    """The coefficients, none below zero, that fit best (Lawson and Hanson, Solving Least Squares Problems, 1974)."""
+    """Return the non-negative coefficients that fit best (Lawson and Hanson, Solving Least Squares Problems, 1974)."""
     from scipy.optimize import nnls
 
     scale = np.sqrt((columns**2).sum(axis=0))

@@ -26,9 +26,9 @@ FIELLER = "ratio of means, Fieller interval"
 
 
 def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) -> Estimate:
-    """Typical score of `a` over that of `b`, from independent runs: Welch t on logs.
+    """Return the typical score of `a` over that of `b`, from independent runs: Welch t on logs.
 
-    Nominal 95 % covers 95-96 %, and up to 97.3 % where a few runs are much slower than the rest (too wide, on
+    Nominal 95 % covers 95-96 %, and up to 97.3 % if a few runs are much slower than the rest (too wide, on
     the safe side); from 10 runs on, `trim=0.1` then covers 95-96 % and is narrower.
 
     Args:
@@ -38,10 +38,10 @@ def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) 
         trim: share of the runs set aside at each end, 0 to 0.25.
 
     Returns:
-        The ratio, without unit. Where a score <= 0 has no log: ratio of means with a Fieller interval.
+        The ratio, without unit. If a score <= 0 has no log: ratio of means with a Fieller interval.
 
     Raises:
-        ValueError: when an argument has no meaning (never for want of data).
+        ValueError: an argument is out of range (never for lack of data).
 
     Source: E. C. Fieller, Some problems in interval estimation, J. R. Statist. Soc. B 16 (1954).
 
@@ -61,7 +61,7 @@ def ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) 
 
 
 def paired_ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float = 0.0) -> Estimate:
-    """Typical score of `a` over that of `b`, from runs interleaved in blocks: paired t on logs.
+    """Return the typical score of `a` over that of `b`, from runs interleaved in blocks: paired t on logs.
 
     What a block shares (a warm machine, a noisy neighbor, a drift) cancels within its pair.
 
@@ -72,10 +72,10 @@ def paired_ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float 
         trim: share of the pairs set aside at each end, 0 to 0.25.
 
     Returns:
-        The ratio, without unit; `n` counts pairs. A pair that misses a score is left out, with a warning.
+        The ratio, without unit; `n` counts pairs. A pair without both scores is left out, with a warning.
 
     Raises:
-        ValueError: when the lengths differ or an argument has no meaning.
+        ValueError: the lengths differ or an argument is out of range.
 
     >>> paired_ratio([2.0, 4.0], [1.0, 2.0]).value
     2.0
@@ -91,10 +91,10 @@ def paired_ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float 
 
 
 def pairs(a: Scores, b: Scores) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
-    """The pairs that have both scores, as two arrays of shape (n,), and a warning that counts the others.
+    """Return the pairs that have both scores as two arrays of shape (n,), and a warning that counts the others.
 
     Raises:
-        ValueError: when the lengths differ.
+        ValueError: the lengths differ.
     """
     x, y = as_array(a), as_array(b)
     if x.size != y.size:
@@ -106,7 +106,7 @@ def pairs(a: Scores, b: Scores) -> tuple[FloatArray, FloatArray, tuple[str, ...]
 
 
 def _fieller(x: FloatArray, y: FloatArray, covariance: float, confidence: float, n: int) -> Estimate:
-    """Ratio of arithmetic means; `covariance` is that of the two means (0 for independent samples)."""
+    """Return the ratio of arithmetic means; `covariance` is that of the two means (0 for independent samples)."""
     warning = "a score <= 0 has no log: ratio of means instead"
     one, two = center(x), center(y)
     if two.value == 0:
@@ -115,7 +115,7 @@ def _fieller(x: FloatArray, y: FloatArray, covariance: float, confidence: float,
     point = Estimate(finite(value), None, None, confidence, n, FIELLER, (warning,))
     if min(one.df, two.df) < 1:
         return point.warned(need_runs(2, (x.size, y.size)))
-    t = t_quantile(confidence, min(one.df, two.df))  # the smaller: on the safe side, logs are the rule
+    t = t_quantile(confidence, min(one.df, two.df))  # the smaller one is the safe side; logs are the rule
     square = two.value**2 - (t * two.se) ** 2
     if square <= 0:
         return point.warned("the denominator cannot be told from zero: the ratio has no bounded interval")

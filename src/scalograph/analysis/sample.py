@@ -1,4 +1,4 @@
-"""Which numbers are there? Cleans the scores of one treatment and takes their center and spread."""
+"""The scores of one treatment without the missing ones, their center and their spread."""
 
 import math
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Center:
 
 
 def present(scores: Scores) -> tuple[FloatArray, tuple[str, ...]]:
-    """The finite scores, in order, shape (n,), and a warning that counts the missing ones.
+    """Return the finite scores, in order, shape (n,), and a warning that counts the missing ones.
 
     None, NaN and infinities are missing; 0.0 is a value.
 
@@ -46,10 +46,10 @@ def present(scores: Scores) -> tuple[FloatArray, tuple[str, ...]]:
 
 
 def as_array(scores: Scores) -> FloatArray:
-    """Scores as floats, shape (n,), with NaN for None.
+    """Return scores as floats, shape (n,), with NaN for None.
 
     Raises:
-        ValueError: when the scores are not one flat sequence.
+        ValueError: the scores are not one flat sequence.
     """
     values = np.asarray(scores, dtype=np.float64)  # None becomes NaN
     if values.ndim != 1:
@@ -58,15 +58,15 @@ def as_array(scores: Scores) -> FloatArray:
 
 
 def has_logs(*samples: FloatArray) -> bool:
-    """Whether all values are above zero, so that logs exist."""
+    """Tell whether all values are above zero, so that logs exist."""
     return all(bool(np.all(x > 0)) for x in samples)
 
 
 def n_trimmed(n: int, trim: float) -> int:
-    """Scores set aside at each end when a share `trim` is trimmed from `n` scores.
+    """Return the number of scores set aside at each end when a share `trim` is trimmed from `n` scores.
 
     Raises:
-        ValueError: when `trim` is outside [0, 0.25].
+        ValueError: `trim` is outside [0, 0.25].
 
     >>> n_trimmed(10, 0.1), n_trimmed(9, 0.1)
     (1, 0)
@@ -77,9 +77,9 @@ def n_trimmed(n: int, trim: float) -> int:
 
 
 def center(values: FloatArray, trim: float = 0.0) -> Center:
-    """Mean of `values`, shape (n >= 1,), with the standard error over runs.
+    """Return the mean of `values`, shape (n >= 1,), with the standard error over runs.
 
-    With `trim`, the trimmed mean and the standard error from the winsorized variance.
+    With `trim`: the trimmed mean, and the standard error from the winsorized variance.
 
     Source: K. K. Yuen, The two-sample trimmed t for unequal population variances, Biometrika 61 (1974).
     """
@@ -91,14 +91,14 @@ def center(values: FloatArray, trim: float = 0.0) -> Center:
         return Center(float(kept[0]), math.nan, 0)
     if ordered[0] == ordered[-1]:  # rounding in the mean must not turn "no spread" into a spread
         return Center(float(ordered[0]), 0.0, df)
-    with np.errstate(over="ignore", invalid="ignore"):  # ends that overflow are reported as None, in words
+    with np.errstate(over="ignore", invalid="ignore"):  # ends that overflow are reported as None, with a warning
         winsorized = np.clip(ordered, kept[0], kept[-1])
         squares = float(np.square(winsorized - winsorized.mean()).sum())
         return Center(float(kept.mean()), math.sqrt(squares / (kept.size * df)), df)
 
 
 def trim_note(n: int, trim: float) -> tuple[str, ...]:
-    """Says so where trimming was asked for and there are too few scores to trim one."""
+    """Warn if trimming was requested and there are too few scores to trim one."""
     if trim > 0 and n_trimmed(n, trim) == 0:
         needed = math.ceil(1 / trim - 1e-9)
         return (f"need >= {needed} runs to trim {trim:.0%} at each end, have {n}: none trimmed",)

@@ -1,4 +1,4 @@
-"""What did one run take? One score from its iterations, after warm-up."""
+"""One score for a run, from its iterations after warm-up."""
 
 from collections.abc import Sequence
 
@@ -8,20 +8,20 @@ from scalograph.analysis.sample import FloatArray, Scores, present
 
 
 def score(iterations: Scores, warmup: int = 0) -> float | None:
-    """Score of a run: the median of its iterations after the first `warmup` ones.
+    """Return the score of a run: the median of its iterations after the first `warmup` ones.
 
-    The median, because one iteration disturbed by a collector or an interrupt should not move the run. What
-    varies between runs is left alone: the run, not the iteration, is what statistics count.
+    The median, because one iteration disturbed by a collector or an interrupt should not move the run. The
+    variation between runs stays: statistics count runs, not iterations.
 
     Args:
         iterations: one value for each iteration, in order, shape (m,); None and NaN are missing.
         warmup: iterations left out at the start, counted before missing ones are dropped.
 
     Returns:
-        The score in the unit of the iterations; None when none is left.
+        The score in the unit of the iterations; None if none is left.
 
     Raises:
-        ValueError: when `warmup` is negative.
+        ValueError: `warmup` is negative.
 
     >>> score([9.0, 2.0, 1.0, 3.0], warmup=1)
     2.0
@@ -37,7 +37,7 @@ def score(iterations: Scores, warmup: int = 0) -> float | None:
 
 
 def scores(runs: Sequence[Scores], warmup: int = 0) -> tuple[FloatArray, tuple[str, ...]]:
-    """Scores of several runs, shape (n_runs,), NaN where a run has none, with a warning that counts those.
+    """Return the scores of several runs, shape (n_runs,), NaN for a run without one, and a warning that counts those.
 
     >>> scores([[1.0, 3.0], []])
     (array([ 2., nan]), ('1 of 2 runs without an iteration after a warm-up of 0',))

@@ -1,4 +1,4 @@
-"""How much of the work does not get faster with more CPUs?"""
+"""What share of the work does not get faster with more CPUs?"""
 
 from dataclasses import replace
 
@@ -6,17 +6,17 @@ from scalograph.analysis.estimate import Estimate, unknown
 
 
 def karp_flatt(gain: Estimate, growth: float) -> Estimate:
-    """Experimentally determined serial fraction (1/S - 1/p) / (1 - 1/p), S the speedup on p times the CPUs.
+    """Return the experimentally determined serial fraction (1/S - 1/p) / (1 - 1/p), S the speedup on p times the CPUs.
 
-    It falls as S rises, so the interval of S carries over with its ends exchanged. Below zero: S is above p.
-    Where the baseline itself runs on several CPUs it is the fraction of that program, not of the sequential.
+    It falls as S rises, so the interval of S carries over with its ends exchanged. Below zero, S is above p.
+    If the baseline itself runs on several CPUs, it is the fraction of that program, not of the sequential one.
 
     Args:
         gain: the speedup.
         growth: p, CPUs in use over those of the baseline.
 
     Returns:
-        The fraction, 0 for perfect scaling, 1 for none; nothing where p <= 1.
+        The fraction, 0 for perfect scaling, 1 for none; no value if p <= 1.
 
     Source: A. H. Karp and H. P. Flatt, Measuring parallel processor performance, CACM 33 (1990), eq. 2.
 

@@ -1,9 +1,9 @@
 """How wide must intervals be so that all columns of a table hold at once?
 
 Columns that share a baseline err together. The largest of their t statistics (max-t) is simulated under "no
-difference anywhere", with the sample sizes and spreads at hand; its quantile sets all intervals. The
-statistics have different degrees of freedom, so they are compared as p values: the result is the level at
-which each single interval must be taken.
+difference anywhere", with the actual sample sizes and spreads; its quantile sets all intervals. The statistics
+have different degrees of freedom, so they are compared as p values: the result is the confidence level of each
+single interval.
 """
 
 import math
@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import stdtr
 
 from scalograph.analysis.estimate import check_confidence
 from scalograph.analysis.sample import Center, FloatArray
@@ -24,12 +23,12 @@ DUNNETT = 0.5  # correlation of two columns when all spreads are equal
 
 
 def welch_level(base: Center, columns: Sequence[Center], confidence: float, draws: int = DRAWS) -> float:
-    """Confidence of each single Welch interval so that all hold together with `confidence`.
+    """Return the confidence of each single Welch interval so that all hold together with `confidence`.
 
     Args:
         base: mean log score of the shared baseline, df >= 1.
         columns: the same for the other columns, each with df >= 1.
-        confidence: asked of all intervals at once.
+        confidence: requested of all intervals at once.
         draws: simulated tables.
 
     Returns:
@@ -43,6 +42,8 @@ def welch_level(base: Center, columns: Sequence[Center], confidence: float, draw
     >>> 0.95 < welch_level(even, [even] * 4, 0.95) < 0.9875
     True
     """
+    from scipy.special import stdtr  # it takes a tenth of a second
+
     check_confidence(confidence)
     rng = np.random.default_rng(SEED)
     mean0, var0 = _draw(rng, base, draws)
@@ -50,7 +51,7 @@ def welch_level(base: Center, columns: Sequence[Center], confidence: float, draw
     for column in columns:
         mean, var = _draw(rng, column, draws)
         if base.se == 0 and column.se == 0:
-            continue  # a clock too coarse to show a spread: this one is told apart, or the same, for sure
+            continue  # a clock too coarse to show a spread: this one differs, or does not, with certainty
         total = np.maximum(var0 + var, np.finfo(float).tiny)
         df = total**2 / np.maximum(var0**2 / base.df + var**2 / column.df, np.finfo(float).tiny)
         smallest = np.minimum(smallest, 2 * stdtr(df, -np.abs(mean0 - mean) / np.sqrt(total)))
@@ -58,15 +59,15 @@ def welch_level(base: Center, columns: Sequence[Center], confidence: float, draw
 
 
 def paired_level(n_pairs: Sequence[int], rho: float, confidence: float, draws: int = DRAWS) -> float:
-    """Confidence of each single paired interval so that all hold together with `confidence`.
+    """Return the confidence of each single paired interval so that all hold together with `confidence`.
 
-    Tables of one shape share their draws: the counts of pairs are sorted and end at `MOST_PAIRS`, past which p values
-    hardly depend on them, and the correlation is taken down to the next step of `RHO_STEP`, which is the safe side.
+    Tables of one shape share their draws: the counts of pairs are sorted and capped at `MOST_PAIRS`, beyond which p
+    values hardly depend on them, and the correlation is rounded down to a step of `RHO_STEP`, which is the safe side.
 
     Args:
         n_pairs: pairs of each column, each >= 2.
         rho: correlation of two columns within a block, 0 to 1.
-        confidence: asked of all intervals at once.
+        confidence: requested of all intervals at once.
         draws: simulated tables.
 
     Returns:
@@ -84,6 +85,8 @@ def paired_level(n_pairs: Sequence[int], rho: float, confidence: float, draws: i
 def _paired_level(n_pairs: tuple[int, ...], rho: float, confidence: float, draws: int) -> float:
     if len(n_pairs) <= 1:
         return confidence
+    from scipy.special import stdtr
+
     rng = np.random.default_rng(SEED)
     shared = math.sqrt(rho) * rng.standard_normal((draws, max(n_pairs)))
     smallest = np.ones(draws)
@@ -95,10 +98,10 @@ def _paired_level(n_pairs: tuple[int, ...], rho: float, confidence: float, draws
 
 
 def shared_correlation(columns: FloatArray) -> float:
-    """Mean correlation of the columns over complete blocks, shape (n_blocks, n_columns), kept in [0, 0.5].
+    """Return the mean correlation of the columns over complete blocks, shape (n_blocks, n_columns), kept in [0, 0.5].
 
-    One common figure, since few blocks cannot carry a matrix of them; never above the one of equal spreads,
-    so that a lucky sample does not narrow the bands.
+    One common figure, since few blocks do not support a matrix; never above that of equal spreads, so that a
+    lucky sample does not narrow the bands.
     """
     if columns.shape[0] < 3 or columns.shape[1] < 2:
         return 0.0
@@ -112,7 +115,7 @@ def shared_correlation(columns: FloatArray) -> float:
 
 
 def _draw(rng: np.random.Generator, c: Center, draws: int) -> tuple[FloatArray, FloatArray]:
-    """Means and squared standard errors of simulated samples around zero, with the spread of `c`."""
+    """Simulate means and squared standard errors of samples around zero, with the spread of `c`."""
     return c.se * rng.standard_normal(draws), c.se**2 * rng.chisquare(c.df, draws) / c.df
 
 

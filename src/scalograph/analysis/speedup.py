@@ -1,8 +1,8 @@
-"""How much faster does it get with n, and what does each of the n contribute?
+"""What are the speedup and the efficiency at each level n?
 
-With b the baseline: work that is the same at all levels (`total`) has the speedup T(b)/T(n), the published scaling
-factor; where each of the n does the same (`per-worker`) it is that of the rate of all the work, (n/b) T(b)/T(n).
-Scores that are rates R take the place of 1/T: R(n)/R(b), and (n/b) R(n)/R(b) where they are the rates of one worker.
+With b the baseline: if the work is the same at all levels (`total`), the speedup is T(b)/T(n), published as the scaling
+factor; if each of the n does the same work (`per-worker`), it is the ratio of the rates, (n/b) T(b)/T(n). Scores that
+are rates R take the place of 1/T: R(n)/R(b), and (n/b) R(n)/R(b) if they are the rates of one worker.
 Intervals are Welch t on logs against the shared baseline, or paired t on logs of block means.
 """
 
@@ -31,7 +31,7 @@ from scalograph.analysis.serial_fraction import karp_flatt
 Work = Literal["total", "per-worker"]
 
 SHARED = "all levels share the baseline runs, so their errors are correlated: compare levels by `simultaneous`"
-# A percent or two more than the CPUs give is a warmer cache or a better moment, and one curve of many will show it.
+# An excess of one or two percent is a warmer cache or a better moment, and one curve of many will show it.
 PLAY = 0.02
 NO_BAND = "no simultaneous interval: this level has no interval on logs of the kind that the others have"
 
@@ -42,12 +42,12 @@ class SpeedupPoint:
 
     Attributes:
         n: the level (threads, processes, jobs, CPUs).
-        n_cpus: CPUs that n can use: min(n, cpus); n where the count of CPUs was not given.
+        n_cpus: CPUs that n can use: min(n, cpus); n if the count of CPUs was not given.
         speedup: over the baseline level; 1 at the baseline, by definition.
         simultaneous: the same value with an interval that holds for all levels at once.
         efficiency: speedup over the growth of `n_cpus`.
         serial_fraction: Karp-Flatt, from the speedup and the growth of `n_cpus`.
-        note: how the errors of the points hang together.
+        note: how the errors of the points are related.
         warnings: flags of the point as a whole, in words.
     """
 
@@ -71,22 +71,22 @@ def speedup(
     blocks: Blocks | None = None,
     confidence: float = 0.95,
 ) -> list[SpeedupPoint]:
-    """Speedup of each level over the baseline level, in ascending order of the levels; its formula is the module's.
+    """Return the speedup of each level over the baseline, in ascending order of levels; the module gives the formula.
 
     Args:
         scores: level n >= 1 -> times of its runs, or rates, any unit, the same for all levels.
         baseline: the level that counts as 1.
         work: what the work belongs to.
-        better: lower where scores are times, higher where they are rates.
+        better: lower if scores are times, higher if they are rates.
         cpus: CPUs the program may use; n above it adds no capacity.
-        blocks: level -> block of each of its runs, as many as it has scores; a level may run several times in one.
+        blocks: level -> block of each of its runs, one for each score; a level may run several times in a block.
         confidence: nominal coverage, of each interval and of the simultaneous ones together.
 
     Returns:
-        A point for each level and the baseline, those without runs included.
+        A point for each level and the baseline, including those without runs.
 
     Raises:
-        ValueError: when an argument has no meaning (never for want of data).
+        ValueError: an argument is out of range (never for lack of data).
 
     >>> one, two = speedup({1: [10.0, 10.2, 9.8], 2: [5.0, 5.1, 4.9]}, cpus=2)
     >>> one.speedup.value, round(two.speedup.value, 3), round(two.efficiency.value, 3)
@@ -132,7 +132,7 @@ def _columns(
 
 
 def _single(samples: Mapping[int, FloatArray], n: int, baseline: int, better: Better, confidence: float) -> Estimate:
-    """The gain over the baseline with its own interval; exactly 1 at the baseline."""
+    """Return the gain over the baseline with its own interval; exactly 1 at the baseline."""
     if samples[baseline].size == 0:
         reason = f"need runs of the baseline level {baseline}, have 0"
         return unknown("speedup over the baseline", confidence, samples[n].size, reason)

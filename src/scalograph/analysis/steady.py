@@ -1,10 +1,10 @@
-"""Did a run reach a steady state? Changepoints on the logs of its iterations, and what the last stretch looks like.
+"""Did a run reach a steady state? Changepoints on the logs of its iterations, and the state of the last stretch.
 
-An iteration that something disturbed is no changepoint: outliers are pulled in to the running median first, unless they
-are so many that they are none (iterations on two levels, as with and without a collection of garbage). Stretches
-that differ by less than 1 %, or by less than the noise within them, count as the same state. The last state must hold
-for the last quarter of the iterations. Iterations are taken for independent: where each resembles the one before, half
-of the still runs seem to change.
+A disturbed iteration is no changepoint: outliers are first pulled in to the running median, unless there are too many
+to be outliers (iterations on two levels, as with and without a garbage collection). Stretches that differ by less than
+1 %, or by less than the noise within them, count as the same state. The last state must hold for the last quarter of
+the iterations. Iterations are assumed to be independent: if each resembles the one before, half of the steady runs seem
+to change.
 
 Source: E. Barrett et al., Virtual machine warmup blows hot and cold, OOPSLA 2017 (the classes and the idea); the
 detection is kernel change-point detection, S. Arlot et al., JMLR 20 (2019), by the library ruptures.
@@ -26,10 +26,10 @@ from scalograph.analysis.sample import (
 Kind = Literal["flat", "warm-up", "slowdown", "no steady state", "not assessed"]
 
 NEED = 30
-MOST = 1000  # longer runs are looked at as medians of blocks: the search is quadratic
+MOST = 1000  # longer runs are reduced to medians of blocks: the search is quadratic
 SAME = 0.01
 LAST = 0.25
-# False alarms on 30, 100 and 1000 still iterations: 0.8 %, 0.1 % and none of 2,000 (benchmarks/statistics_steady.py).
+# False alarms on 30, 100 and 1000 steady iterations: 0.8 %, 0.1 % and none of 2,000 (benchmarks/statistics_steady.py).
 PENALTY = 4.0
 SHORTEST = 5
 OUTLIERS = 0.1  # of the iterations; more are no outliers
@@ -42,8 +42,8 @@ class Steady:
 
     Attributes:
         kind: what happened.
-        warmup: iterations before the steady state; 0 where it is flat, None where there is none or none was looked for.
-        why: what was needed and what there was, or how far the states are apart, in words.
+        warmup: iterations before the steady state; 0 if flat, None if there is none or none was searched.
+        why: what was needed and what was available, or how far the states are apart, in words.
     """
 
     kind: Kind
@@ -55,7 +55,7 @@ def steady(iterations: Scores) -> Steady:
     """Classify the iterations of one run.
 
     Args:
-        iterations: times in the order in which they were made, shape (m,), any unit.
+        iterations: times in order, shape (m,), any unit.
 
     >>> steady([1.0] * 10).why
     'need >= 30 iterations to see a steady state, have 10'
@@ -71,12 +71,12 @@ def steady(iterations: Scores) -> Steady:
     size = math.ceil(values.size / MOST)
     logs = _pulled_in(np.log(_medians(values, size)))
     found = _classified(logs, _states(logs), size)
-    # What did not fill a block was left out at the start, before all that was found.
+    # Iterations that did not fill a block were left out at the start, before the first state.
     return replace(found, warmup=found.warmup + values.size % size) if found.warmup else found
 
 
 def _medians(values: FloatArray, size: int) -> FloatArray:
-    """Medians of blocks of `size` iterations; what is left over at the start is left out."""
+    """Return the medians of blocks of `size` iterations; the remainder at the start is left out."""
     whole = values[values.size % size :] if size > 1 else values
     return np.median(whole.reshape(-1, size), axis=1)
 
@@ -87,14 +87,14 @@ def _pulled_in(logs: FloatArray) -> FloatArray:
     middle = median_filter(logs, _WINDOW, mode="mirror")  # a first outlier must not repeat itself
     away = np.abs(logs - middle)
     spread = 3 * 1.4826 * float(np.median(away))
-    # Of two levels the running median would make stretches of one level each.
+    # The running median would split two levels into stretches of one level each.
     return logs if float(np.mean(away > spread)) > OUTLIERS else np.clip(logs, middle - spread, middle + spread)
 
 
 def _noise(logs: FloatArray) -> float:
-    """Standard deviation from one iteration to the next, which a jump hardly moves.
+    """Return the standard deviation from one iteration to the next, which a jump hardly moves.
 
-    The median alone knows nothing of a second level that fewer than half of the iterations have.
+    The median alone does not see a second level of fewer than half of the iterations.
     """
     steps = np.diff(logs)
     median = 1.4826 * float(np.median(np.abs(steps - np.median(steps))))
@@ -102,7 +102,7 @@ def _noise(logs: FloatArray) -> float:
 
 
 def _states(logs: FloatArray) -> list[tuple[int, int, float]]:
-    """Stretches between changepoints: first, end, mean of the logs."""
+    """Return the stretches between changepoints: first, end, mean of the logs."""
     from ruptures import KernelCPD  # imported where it is used: most studies have few iterations
 
     search = KernelCPD(kernel="linear", min_size=SHORTEST).fit((logs / _noise(logs))[:, None])

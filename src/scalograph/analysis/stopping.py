@@ -1,13 +1,13 @@
-"""When are there runs enough? A rule that may look at the data after each run and still tells the truth.
+"""When are there enough runs? A rule that may look at the data after each run and still gives a valid interval.
 
-Stopping as soon as an interval is narrow catches the samples that happen to spread too little: from three runs on, a
-95 % interval then covers 91.6 %. So the rule waits for half of the planned runs, at least eight, and must pass
-twice in a row (from a quarter on it covers 93.8 % under the noise `low`, from half on 94.0 %, for 0.2 runs more). A
-twentieth of the runs is trimmed at each end, or the 3 % of runs that something slowed down would
-decide how many are needed: 176 instead of 59 for +-1 % under the noise `high` of `scalograph.simulate`.
+Stopping as soon as an interval is narrow favors samples that happen to spread too little: from three runs on, a 95 %
+interval then covers 91.6 %. So the rule waits for half of the planned runs, at least eight, and must pass twice in a
+row (from a quarter on it covers 93.8 % under the noise `low`, from half on 94.0 %, for 0.2 runs more). A twentieth of
+the runs is trimmed at each end; otherwise the 3 % of runs that something slowed down would decide how many are needed:
+176 instead of 59 for +-1 % under the noise `high` of `scalograph.simulate`.
 
 Source: Y. S. Chow and H. Robbins, On the asymptotic theory of fixed-width sequential confidence intervals for the mean,
-Ann. Math. Statist. 36 (1965), with a first look that is late; benchmarks/statistics_stopping.py prints what it reaches.
+Ann. Math. Statist. 36 (1965), with a late first look; benchmarks/statistics_stopping.py prints the coverage reached.
 """
 
 from dataclasses import dataclass
@@ -33,11 +33,11 @@ SEQUENTIAL = "sequentially stopped: runs were added until the interval was narro
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """A wish for precision.
+    """A requested precision.
 
     Attributes:
         precision: half-width of the interval over the value, such as 0.01; above zero.
-        planned: runs that a treatment gets at most.
+        planned: the most runs that a treatment gets.
         confidence: nominal coverage.
     """
 
@@ -51,7 +51,7 @@ class Stopping:
         return max(FIRST_LOOK, self.planned // SHARE_OF_PLAN)
 
     def enough(self, scores: Scores) -> bool:
-        """Whether the runs so far, in the order in which they were made, are enough: the rule passed twice in a row.
+        """Tell whether the runs so far, in order, are enough: the rule passed twice in a row.
 
         >>> Stopping(0.01, 16).enough([1.0, 1.001] * 4), Stopping(0.01, 16).enough([1.0, 1.001] * 5)
         (False, True)
@@ -64,12 +64,12 @@ class Stopping:
         return half is not None and half <= self.precision
 
     def estimate(self, scores: Scores) -> Estimate:
-        """The interval of a treatment, trimmed as the rule looked at it; says whether the rule ended its runs."""
+        """Return the interval of a treatment, trimmed as in the rule; it says whether the rule ended its runs."""
         found = summarize(scores, self.confidence, trim=TRIM)
         return found.warned(SEQUENTIAL if self.enough(scores) else self._not_ended(scores, found.n))
 
     def missed(self, scores: Scores) -> bool:
-        """Whether there is an interval, and it is wider than asked; a narrow one is good whatever ended its runs.
+        """Tell whether there is an interval wider than requested; a narrow one is good whatever ended its runs.
 
         >>> Stopping(0.01, 16).missed([1.0, 1.1] * 5), Stopping(0.01, 16).missed([1.0, 1.001] * 2)
         (True, False)
@@ -87,7 +87,7 @@ class Stopping:
 
 
 def half_width(scores: Scores, confidence: float = 0.95) -> float | None:
-    """Half-width of the trimmed interval on logs, about the relative one; None where there is no interval.
+    """Return the half-width of the trimmed interval on logs, about the relative one; None without an interval.
 
     >>> half_width([1.0]) is None
     True

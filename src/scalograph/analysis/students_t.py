@@ -1,30 +1,29 @@
 """Student's t: its quantiles, and the degrees of freedom of a difference."""
 
-from scipy.special import stdtrit
-
 from scalograph.analysis.estimate import check_confidence
+from scalograph.analysis.quantiles import student_t
 from scalograph.analysis.sample import Center
 
 
 def t_quantile(confidence: float, df: float) -> float:
-    """Half-width, in standard errors, of a two-sided Student t interval.
+    """Return the half-width, in standard errors, of a two-sided Student t interval.
 
     Args:
         confidence: nominal coverage, between 0 and 1, both excluded.
-        df: degrees of freedom, above zero; need not be whole.
+        df: degrees of freedom, above zero; need not be an integer.
 
     Raises:
-        ValueError: when `confidence` is no probability.
+        ValueError: `confidence` is no probability.
 
     >>> round(t_quantile(0.95, 4), 3)
     2.776
     """
     check_confidence(confidence)
-    return float(stdtrit(df, 0.5 + confidence / 2))
+    return student_t(0.5 + confidence / 2, df)
 
 
 def satterthwaite(one: Center, two: Center) -> float:
-    """Degrees of freedom of the difference of two means with their own variances."""
+    """Return the degrees of freedom of the difference of two means with their own variances."""
     largest = max(one.se, two.se)
     if largest == 0:
         return float(one.df + two.df)

@@ -1,7 +1,7 @@
-"""How slow are the slowest? Iterations of many runs as one histogram, on which tails can be read.
+"""How slow are the slowest iterations? The iterations of many runs as one histogram, with its tail quantiles.
 
-Values are counted in bins that grow by 1 %, so a quantile is known within half of that whatever its size. Histograms of
-runs are merged by adding counts: quantiles of runs must not be averaged. Bins of constant relative width are an idea of
+Values are counted in bins that grow by 1 %, so a quantile of any size is known within half of that. Histograms of runs
+are merged by adding counts: quantiles of runs must not be averaged. Bins of constant relative width are an idea of
 HdrHistogram (G. Tene).
 """
 
@@ -21,9 +21,9 @@ class Histogram:
     """Counts of values above 0 by size.
 
     Attributes:
-        bins: numbers of the bins that hold anything, in order; bin i is from exp(i WIDTH) to exp((i + 1) WIDTH).
+        bins: numbers of the non-empty bins, in order; bin i is from exp(i WIDTH) to exp((i + 1) WIDTH).
         counts: values in each.
-        largest: of all values, exactly.
+        largest: the largest value, exactly.
     """
 
     bins: "array[int]"
@@ -36,7 +36,7 @@ class Histogram:
         return sum(self.counts)
 
     def quantile(self, share: float) -> float:
-        """The value that so many of all are not above, within 0.5 %; `share` above 0, at most 1."""
+        """Return the quantile within 0.5 %: a `share` of all values, above 0 and at most 1, is not above it."""
         if share >= 1:
             return self.largest
         at = bisect_left([*accumulate(self.counts)], share * self.n)
@@ -44,13 +44,13 @@ class Histogram:
 
 
 def histogram(values: Sequence[float]) -> Histogram | None:
-    """Finite values above 0 as a histogram; None where there is none."""
+    """Return the finite values above 0 as a histogram; None if there is none."""
     counts = Counter(floor(log(x) / WIDTH) for x in values if 0 < x < inf)
     return _made(counts, max(x for x in values if x < inf)) if counts else None
 
 
 def merged(parts: Iterable[Histogram]) -> Histogram | None:
-    """All values of several histograms as one; None of none."""
+    """Return all values of several histograms as one; None if there is none."""
     counts: Counter[int] = Counter()
     largest = 0.0
     for part in parts:

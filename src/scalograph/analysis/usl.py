@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from scalograph.analysis.estimate import Estimate, need_runs, unknown
+from scalograph.analysis.flag import Flag
 from scalograph.analysis.law import Law, Plain, Relative
 from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
 from scalograph.analysis.sample import FloatArray
@@ -20,7 +21,7 @@ from scalograph.analysis.sample import FloatArray
 Weights = Literal["relative", "none"]
 # Parameters of the law.
 N_PARAMETERS = 3
-_SAME = 1e-9  # what two numbers differ by that are the same
+_SAME = 1e-9  # relative difference below which two numbers are equal
 _ONE = "one is the best: more make it slower"
 _PERHAPS_ONE = "one may be the best: whether more help at all is not known"
 _METHOD = "universal scalability law, {} errors, profile interval"
@@ -34,9 +35,9 @@ class Usl:
         sigma: share that is serial; 0 is none.
         kappa: cost of coherency.
         gamma: throughput of one, in the unit of the data.
-        optimum: N at which throughput is largest; no value, and a lower end, where the data do not reach it.
+        optimum: N at which throughput is largest; no value but a lower end if the data do not reach it.
         residual: typical relative distance of a point from the curve.
-        flags: what a reader must know, in words.
+        flags: what a reader must know.
     """
 
     sigma: Estimate
@@ -45,10 +46,10 @@ class Usl:
     optimum: Estimate
     residual: float
     law: Law = field(repr=False)
-    flags: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
 
     def throughput(self, n: float) -> float:
-        """The fitted curve."""
+        """Return the throughput of the fitted curve at size `n`."""
         gamma, sigma, kappa = self.law.best
         return gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
 
@@ -62,14 +63,14 @@ def fit_usl(
     """Fit the law to throughputs at sizes.
 
     Args:
-        n: sizes, at least 1: CPUs, threads, users. Several runs of a size stand as several points.
+        n: sizes, at least 1: CPUs, threads, users. Several runs of a size are several points.
         throughput: work per time at each; above zero, in any unit.
         weights: `relative`: points err by a share of themselves, least squares on N/X, which is linear in 1/gamma,
-            sigma/gamma and kappa/gamma, none below zero. `none`: by the same amount each, least squares on X itself.
+            sigma/gamma and kappa/gamma, none below zero. `none`: all by the same amount, least squares on X itself.
         confidence: of the intervals.
 
     Raises:
-        ValueError: fewer than three sizes, or a number out of range.
+        ValueError: there are fewer than three sizes, or a number is out of range.
 
     >>> fit = fit_usl([1, 2, 4, 8], [10, 18, 29, 39])
     >>> round(fit.sigma.value, 3)
@@ -121,11 +122,11 @@ def _parameter(law: Law, name: str, top: float | None, confidence: float, method
 
 
 def _optimum(law: Law, top: float | None, confidence: float, method: str) -> Estimate:
-    """N* = sqrt((1 - sigma) / kappa), by its own profile: the intervals of sigma and kappa are not independent."""
+    """Estimate N* = sqrt((1 - sigma) / kappa) by its own profile, because sigma and kappa are not independent."""
     _, sigma, kappa = law.best
     if sigma >= 1:
         return unknown(f"optimum, {method}", confidence, law.n, _ONE if _surely_above_one(law, top) else _PERHAPS_ONE)
-    z = kappa / (1 - sigma)  # 1 / N*^2: zero is an optimum that lies at infinity
+    z = kappa / (1 - sigma)  # 1 / N*^2: zero is an optimum at infinity
     value = _size(z)
     if top is None or law.exact:
         return Estimate(
@@ -144,12 +145,12 @@ def _optimum(law: Law, top: float | None, confidence: float, method: str) -> Est
 
 
 def _size(z: float) -> float | None:
-    """N* where 1 / N*^2 is z; there is none below one."""
+    """Return N* for z = 1 / N*^2; there is none below one."""
     return max(1.0, 1 / math.sqrt(z)) if z > 0 else None
 
 
 def _surely_above_one(law: Law, top: float | None) -> bool:
-    """Whether the interval of sigma leaves 1 out: constant throughput has sigma = 1, its noise more."""
+    """Tell whether the interval of sigma excludes 1: constant throughput has sigma = 1, its noise more."""
     if law.exact:
         return law.value("sigma") > 1 + _SAME
     return top is not None and law.profile("sigma", 1.0) > top

@@ -1,21 +1,22 @@
-"""What would more give? A bracket, never a point alone; and a refusal where the data cannot carry it."""
+"""What throughput would a larger size give? A bracket, never a point alone; refused if the data do not support it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate, unknown
+from scalograph.analysis.flag import NO_LAW
 from scalograph.analysis.law import Law
 from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
 from scalograph.analysis.usl import N_PARAMETERS, Usl
 
-# So many times the largest size that was measured, and no further.
+# A prediction goes up to this multiple of the largest measured size.
 REACH = 2.0
 UNBOUNDED = "the points bound it from below only"
 METHOD = "prediction: bracket from coherency alone to Amdahl's law, widened by the profile interval"
 
 
 class Boundary(NamedTuple):
-    """Up to `after` CPUs or workers the machine is of one kind; beyond it, `begins` says what is new."""
+    """A change of the machine: up to `after` CPUs or workers it is of one kind; `begins` says what is new beyond."""
 
     after: int
     begins: str
@@ -24,21 +25,21 @@ class Boundary(NamedTuple):
 def predict(
     fit: Usl, n: float, boundaries: Sequence[Boundary] = (), confidence: float = 0.95, over: float | None = None
 ) -> Estimate:
-    """Throughput at a size that was not measured.
+    """Predict the throughput at a size that was not measured.
 
-    Near the last point a curve with only contention and one with only coherency fit alike, and part beyond it: both
-    are in the bracket, and so is all that the profile likelihood allows.
+    Near the last point a curve with only contention and one with only coherency fit alike; beyond it they diverge. The
+    bracket holds both, and all that the profile likelihood allows.
 
     Args:
         fit: the law.
         n: the size, above 1.
         boundaries: sizes after which the CPUs are of another kind (the last core before siblings are shared, the last
-            of a cache, socket or memory node); beyond one the law is another.
+            of a cache, socket or memory node); beyond one the law may differ.
         confidence: of the profile interval.
-        over: a size: throughput over that there, which errs together with it; None for throughput itself.
+        over: a size: predict the ratio to the throughput there, which errs together; None for throughput itself.
 
     Returns:
-        The estimate; without value where it is refused, and a warning says why.
+        The estimate; if it is refused, without a value and with a warning that says why.
     """
     largest = fit.law.largest
     if why := _refusal(n, largest, boundaries) or _no_law(fit):
@@ -53,9 +54,9 @@ def predict(
 
 
 def on_curve(fit: Usl, n: float, confidence: float = 0.95, over: float | None = None) -> Estimate:
-    """Throughput at a size within the measured range: the fitted curve, with its profile interval.
+    """Return the throughput at a size within the measured range: the fitted curve, with its profile interval.
 
-    With `over`, a size, it is taken over the throughput there: 1, by definition, where it is the same one.
+    With `over`, a size, it is the ratio to the throughput there: 1, by definition, if the sizes are equal.
     """
     if over == n:
         return Estimate(1.0, 1.0, 1.0, confidence, fit.law.n, "1 by definition")
@@ -71,7 +72,7 @@ def on_curve(fit: Usl, n: float, confidence: float = 0.95, over: float | None = 
 
 
 def reach(fit: Usl, boundaries: Sequence[Boundary] = ()) -> tuple[float, str]:
-    """The largest size that may be predicted, and in words what ends it there."""
+    """Return the largest size that may be predicted, and in words what ends it there."""
     largest = fit.law.largest
     if why := _no_law(fit):
         return largest, why
@@ -83,7 +84,7 @@ def reach(fit: Usl, boundaries: Sequence[Boundary] = ()) -> tuple[float, str]:
 
 
 def crossed(largest: float, n: float, boundaries: Sequence[Boundary]) -> Boundary | None:
-    """The first boundary between what was measured and a size; one that was measured across is none."""
+    """Return the first boundary between the measured sizes and `n`; one that was measured across is none."""
     return min((b for b in boundaries if largest <= b.after < n), default=None)
 
 
@@ -115,13 +116,13 @@ def _refusal(n: float, largest: float, boundaries: Sequence[Boundary]) -> str:
 
 
 def _no_law(fit: Usl) -> str:
-    """A curve that the points are not of leads nowhere."""
-    bad = [flag.partition(":")[0] for flag in fit.flags if flag.startswith(("lack of fit", "superlinear"))]
+    """Tell why a curve that the points do not follow predicts nothing."""
+    bad = [flag.code for flag in fit.flags if flag.code in NO_LAW]
     return f"{bad[0]}: this law does not hold here, so it predicts nothing" if bad else ""
 
 
 def _through(law: Law, n: float, shape: str, over: float | None) -> float:
-    """Throughput by the law with only one of its two costs."""
+    """Return the throughput by the law with only one of its two costs."""
     gamma, sigma, kappa = law.reduced(shape)
 
     def at(n: float) -> float:

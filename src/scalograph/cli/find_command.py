@@ -1,21 +1,35 @@
 """`scalograph find`: questions that are searched, each run where it tells most."""
 
 from collections.abc import Callable
-from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from scalograph.cli.bundles import bundled
 from scalograph.cli.options import SearchOptions
 from scalograph.questions.asked import QuestionOptions
+from scalograph.questions.registry import having, role
 
-group = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
-# Each question's `find.py` (scalograph.questions.asked), and the class of its options.
-QUESTIONS = {
-    "break-even": ("scalograph.questions.break_even.find", "BreakEvenOptions"),
-    "effective-cpus": ("scalograph.questions.effective_cpus.find", "EffectiveCpusOptions"),
-    "cliff": ("scalograph.questions.cliff.find", "CliffOptions"),
-}
+
+class Searches(TyperGroup):
+    """A command for each question that has a role `find` (scalograph.questions.asked)."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Name the questions that a command line can ask."""
+        return sorted(having("find"))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Make one command from the options of its question."""
+        if cmd_name not in having("find"):
+            return None
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name=cmd_name)(_search(cmd_name))
+        return get_command(single)
+
+
+group = typer.Typer(cls=Searches, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
 
 @group.callback()
@@ -32,8 +46,7 @@ def _find() -> None:
 
 def _search(question: str) -> Callable[..., int]:
     """One command, with the options that the question declares before those of every search."""
-    module, name = QUESTIONS[question]
-    bundle = getattr(import_module(module), name)
+    options_of = role(question, "find").OPTIONS
 
     def search(asked: QuestionOptions, options: SearchOptions) -> int:
         from scalograph.cli.adhoc.from_options import searched_study
@@ -41,11 +54,7 @@ def _search(question: str) -> Callable[..., int]:
         from scalograph.cli.search_output import tell_search
 
         study = searched_study(question, asked.factors(), options)
-        return carried_out(study, options, lambda conducted: tell_search(conducted, module, options.json))
+        return carried_out(study, options, lambda session: tell_search(session, question, options.json))
 
-    search.__doc__ = bundle.__doc__
-    return bundled(search, bundle, SearchOptions)
-
-
-for _question in QUESTIONS:
-    group.command(_question)(_search(_question))
+    search.__doc__ = options_of.__doc__
+    return bundled(search, options_of, SearchOptions)

@@ -1,6 +1,7 @@
 """What `run` and `study` share: plan on this host, run with progress, tell what came of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from scalograph.cli.console import say
@@ -10,7 +11,6 @@ from scalograph.cli.progress import LiveProgress
 from scalograph.design.planner import Planner
 from scalograph.protocol import results
 from scalograph.run.begin import begin
-from scalograph.run.hosts.base import Host
 from scalograph.run.hosts.host_names import LOCAL, connected
 from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import prepared
@@ -21,57 +21,46 @@ from scalograph.study.declare import Declared
 from scalograph.text.units import format_duration
 
 
-def run_declared(
-    declared: Declared,
-    folder: Path | None,
-    resume: bool,
-    accepted: list[str] | None,
-    ceiling: bool = False,
-    noise: bool = True,
-    host: str = LOCAL,
-) -> Session:
-    """Stops 2 and 3, alone on this machine: two studies at once would measure each other.
+@dataclass(frozen=True, kw_only=True)
+class StudyStart:
+    """How a declared study is started.
 
-    Args:
-        declared: what to run.
+    Attributes:
         folder: of the results; None makes one, or finds the latest.
-        resume: go on with these results.
-        accepted: differences that are accepted then.
+        accepted: None starts anew; a list resumes, and names the differences that are accepted.
         ceiling: learn first what the machine itself scales to, unless that is known.
         noise: look first whether the machine's noise is as it was kept, if it was.
         host: name of the host that runs it.
+    """
+
+    folder: Path | None = None
+    accepted: Sequence[str] | None = None
+    ceiling: bool = False
+    noise: bool = True
+    host: str = LOCAL
+
+
+def run_declared(declared: Declared, start: StudyStart) -> Session:
+    """Plan a study and run it, alone on this machine: two studies at once would measure each other.
 
     Raises:
+        StudyError: the host cannot carry the study out, or it differs from the one that is resumed.
         HostError: another study holds the machine, or the host refuses something that the study needs.
     """
-    with alone(), connected(host) as machine:
-        return _alone(declared, folder, resume, accepted, ceiling, noise, machine)
-
-
-def _alone(
-    declared: Declared,
-    folder: Path | None,
-    resume: bool,
-    accepted: list[str] | None,
-    ceiling: bool,
-    noise: bool,
-    host: Host,
-) -> Session:
-    planned = plan(declared, host.facts())
-    if host.probe.warning:
-        say(host.probe.warning, "yellow")
-    planned = host.ready(planned, say)
-    # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
-    earlier = results.latest(declared.study.name, folder) if resume else None
-    learned = examined(planned, host, ceiling, noise)
-    made = earlier or begin(planned, folder)
-    if made.warning:
-        say(made.warning, "yellow")
-    _announce(planned, made.folder)
-    gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.look)
-    accepted = (accepted or []) if resume else None
-    runner, name = Runner(planned, host), host.probe.name
-    return run_session(planned, made, runner, name, _progress(planned), accepted, gate, learned)
+    with alone(), connected(start.host) as host:
+        if host.probe.warning:
+            say(host.probe.warning, "yellow")
+        planned = host.ready(plan(declared, host.facts()), say)
+        # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
+        earlier = None if start.accepted is None else results.latest(declared.study.name, start.folder)
+        learned = examined(planned, host, start.ceiling, start.noise)
+        made = earlier or begin(planned, start.folder)
+        if made.warning:
+            say(made.warning, "yellow")
+        _announce(planned, made.folder)
+        gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.look)
+        runner, probe = Runner(planned, host), host.probe.name
+        return run_session(planned, made, runner, probe, _progress(planned), start.accepted, gate, learned)
 
 
 def _announce(planned: Plan, folder: Path) -> None:

@@ -1,18 +1,15 @@
 """Stops 4 and 5 as the commands call them: from files to files."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalograph.errors import Exit
 from scalograph.protocol import findings_file, results
 from scalograph.protocol.findings import Findings
+from scalograph.questions.registry import having, role
 
 if TYPE_CHECKING:
     from scalograph.protocol.figure import Figure, Overlay
-
-# Questions that have a figure, in the order of the page.
-DRAWING = ("break_even", "surface", "cliff")
 
 
 def analyze(source: Path) -> tuple[Findings, Path]:
@@ -55,9 +52,8 @@ def report(source: Path) -> tuple[Findings, Path]:
 
 
 def figures(found: Findings) -> "list[Figure | Overlay]":
-    """What the questions draw of findings, in the order of the page."""
-    roles = (import_module(f"scalograph.questions.{question}.figure") for question in DRAWING)
-    return [one for role in roles for one in role.figures(found)]
+    """Draw what the questions, and the readings, have to draw."""
+    return [one for name in having("figure") for one in role(name, "figure").figures(found)]
 
 
 def is_current(source: Path) -> bool:
@@ -83,6 +79,6 @@ def exit_code(found: Findings) -> Exit:
     """
     if found.runs.n_empty:
         return Exit.TREATMENT_FAILED
-    searched = [one.decided for one in (*found.effective_cpus, found.cliffs, found.break_even) if one]
-    is_open = found.study.question != "sweep" and not (searched and all(searched))
+    asked = found.parts.get(found.study.question)
+    is_open = asked is not None and asked.decided is False
     return Exit.SHORT_OF_RUNS if found.runs.n_short or is_open else Exit.DONE

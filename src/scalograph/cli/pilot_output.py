@@ -11,10 +11,10 @@ from scalograph.cli.console import (
     tell,
 )
 from scalograph.errors import Exit, StudyError
-from scalograph.study.question_names import is_search
+from scalograph.questions.registry import is_search
 
 if TYPE_CHECKING:
-    from scalograph.questions.pilot.proposal import Offer, Proposal
+    from scalograph.questions.pilot.plan_proposal import Offer, Proposal
     from scalograph.run.plan import Plan
     from scalograph.study.declare import Declared
 
@@ -30,7 +30,7 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
         raise StudyError.one("--pilot", "--resume with it", "one of the two", "a pilot is short: start it anew")
     if is_search(declared.study.question):
         raise StudyError.one("--pilot", "a search", "a sweep", "run it: a search ends by itself when it knows")
-    from scalograph.cli.five_stops import run_declared
+    from scalograph.cli.five_stops import StudyStart, run_declared
     from scalograph.cli.last_stops import analyze
     from scalograph.cli.outcome import conclude
     from scalograph.questions.pilot.plan import pilot, takes_iterations
@@ -40,7 +40,7 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
     with connected(host) as machine:
         planned = plan(declared, machine.facts())
     study = pilot(declared.study, planned.design, takes_iterations(declared.study, planned.program.argv))
-    conducted = run_declared(replace(declared, study=study), folder, resume=False, accepted=None, host=host)
+    conducted = run_declared(replace(declared, study=study), StudyStart(folder=folder, host=host))
     if conducted.reason == "interrupted":
         return conclude(conducted, json, report=False, command=None)
     found, _ = analyze(conducted.results.folder)
@@ -56,8 +56,8 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
 def proposal(planned: "Plan", journal: Path) -> "Proposal":
     """What a journal lets propose for a study."""
     from scalograph.questions.pilot.plan import takes_iterations
-    from scalograph.questions.pilot.prior_runs import earlier
-    from scalograph.questions.pilot.proposal import propose
+    from scalograph.questions.pilot.plan_prior_runs import earlier
+    from scalograph.questions.pilot.plan_proposal import propose
 
     study = planned.declared.study
     return propose(planned.design, earlier(journal), takes_iterations(study, planned.program.argv))

@@ -49,9 +49,9 @@ def command(
     from scalograph.cli.pilot_output import document as as_document
     from scalograph.cli.pilot_output import proposal, show
     from scalograph.protocol import results
+    from scalograph.questions.registry import is_search
     from scalograph.run.plan import expected_time, plan
     from scalograph.study.declare import declare
-    from scalograph.study.question_names import is_search
 
     declared = declare(file, quick)
     planned = plan(declared, _host(declared.study, no_host, cpus), starts=False)
@@ -102,7 +102,7 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
     from math import expm1
 
     from scalograph.analysis.compare import minimum_detectable_effect
-    from scalograph.study.question_names import is_search
+    from scalograph.questions.registry import is_search
 
     design = planned.design
     sd, origin = _noise(journal)

@@ -5,7 +5,6 @@ from typing import Any
 
 from scalograph.cli.console import say
 from scalograph.errors import HostError
-from scalograph.machine.floor.kept_floor import read_noise
 from scalograph.run.hosts.base import Host
 from scalograph.run.plan import Plan
 
@@ -29,6 +28,7 @@ def examined(planned: Plan, host: Host, ceiling: bool, noise: bool) -> Mapping[s
 
 def _noise(planned: Plan, host: Host) -> Mapping[str, Any] | None:
     from scalograph.machine.floor.floor import STUDY
+    from scalograph.machine.floor.kept_floor import read_noise
 
     kept = read_noise()
     if kept is None or kept.floor is None or not kept.is_of(planned.facts) or planned.declared.study.name == STUDY:

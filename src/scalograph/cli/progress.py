@@ -12,15 +12,11 @@ from scalograph.cli.console import (
     printable,
     say,
 )
-from scalograph.design.planner import (
-    Design,
-    Planner,
-    Run,
-    Treatment,
-)
+from scalograph.design.planner import Design, Planner
 from scalograph.design.search import SearchPlanner
 from scalograph.design.sequential import Reached, SequentialPlanner
 from scalograph.protocol.record import Record
+from scalograph.study.treatment import Run, Treatment
 from scalograph.text.units import format_duration
 from scalograph.verdict.judge import Judgment
 

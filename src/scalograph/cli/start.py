@@ -1,6 +1,6 @@
 """How `run` and `study` start a declared study: its options, a pilot if one was asked for, the runs, the outcome."""
 
-from scalograph.cli.five_stops import run_declared
+from scalograph.cli.five_stops import StudyStart, run_declared
 from scalograph.cli.options import StartOptions
 from scalograph.cli.outcome import conclude
 from scalograph.cli.overrides import given, note_quick, overridden, refuse_unused
@@ -28,6 +28,8 @@ def start(declared: Declared, options: StartOptions, command: list[str], report:
         from scalograph.cli.pilot_output import run_pilot
 
         return run_pilot(declared, o.output, o.resume, o.json, o.host)
-    session = run_declared(declared, o.output, o.resume, o.accept_difference, o.ceiling, host=o.host)
+    accepted = (o.accept_difference or []) if o.resume else None
+    begun = StudyStart(folder=o.output, accepted=accepted, ceiling=o.ceiling, host=o.host)
+    session = run_declared(declared, begun)
     again = [*command, *["--quick"] * o.quick, *given(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host)]
     return conclude(session, o.json, report=report, command=again)

@@ -1,1 +1,1 @@
-"""Making the machine obey a level, reading it back, and giving the machine back."""
+"""Controls: they make the machine obey a level, read it back, and restore the machine."""

@@ -1,4 +1,4 @@
-"""All controls of a treatment together: a launch that obeys it, what is held meanwhile, what was not in force."""
+"""All controls of a treatment together: a launch that obeys it, held settings, and what was not in force."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -22,15 +22,15 @@ Treatment = Mapping[str, Level]
 
 
 def apply(study: Study, treatment: Treatment, launch: Launch, facts: HostFacts) -> Launch:
-    """The launch that obeys every controlled factor; the mask last, when count and placement are both known.
+    """Return the launch that obeys every controlled factor; the mask last, when count and placement are both known.
 
     Raises:
-        LevelError: the levels do not go together on this host: more CPUs than a placement or exclusive use has.
+        LevelError: the levels do not fit together on this host: more CPUs than a placement or exclusive use has.
     """
     for found, level in _controlled(study, treatment):
         launch = found.apply(launch, level, facts)
     if launch.n_cpus is None and launch.placement != Launch.placement:
-        # A placement alone: as many as it has.
+        # A placement alone: all CPUs that it has.
         launch = replace(launch, n_cpus=n_available(launch.placement, facts.cpus))
     if launch.exclusive:
         _refuse_exclusive(launch, facts)
@@ -50,7 +50,7 @@ def _refuse_exclusive(launch: Launch, facts: HostFacts) -> None:
 
 
 def refusals(study: Study, facts: HostFacts) -> Callable[[Treatment], str | None]:
-    """Says in words why a treatment cannot be set here, before anything is started; None where it can."""
+    """Return a function that tells why a treatment cannot be set here, before any start; None if it can."""
 
     def refusal(treatment: Treatment) -> str | None:
         try:
@@ -63,7 +63,7 @@ def refusals(study: Study, facts: HostFacts) -> Callable[[Treatment], str | None
 
 
 def hold(study: Study, treatment: Treatment, facts: HostFacts) -> Iterator[AbstractContextManager[None]]:
-    """Machine settings that stay changed while the run lasts."""
+    """Yield the contexts that keep machine settings changed while the run lasts."""
     for found, level in _controlled(study, treatment):
         yield found.hold(level, facts)
     launch = apply(study, treatment, Launch(), facts)
@@ -72,14 +72,14 @@ def hold(study: Study, treatment: Treatment, facts: HostFacts) -> Iterator[Abstr
 
 
 def read_back(study: Study, treatment: Treatment, facts: HostFacts, record: Record) -> list[str]:
-    """What was asked for and was not in force, in words."""
+    """Return in words what was requested and was not in force."""
     controls = _controlled(study, treatment)
     said = [text for found, level in controls for text in found.read_back(level, facts, record)]
     return said or _other_mask(apply(study, treatment, Launch(), facts), record)
 
 
 def _other_mask(launch: Launch, record: Record) -> list[str]:
-    """As many CPUs as asked for may still be other ones."""
+    """Check that the CPUs are the requested ones, not only as many."""
     if launch.cpus is None:
         return []
     asked = format_cpu_list(launch.cpus)

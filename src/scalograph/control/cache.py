@@ -1,4 +1,4 @@
-"""What can be made again is kept in folders that are named by what they are made of, and are whole or not there."""
+"""A cache of what can be made again, in folders that are named by their sources and are complete or absent."""
 
 import hashlib
 import os
@@ -14,14 +14,14 @@ _FIX = "set XDG_CACHE_HOME to a folder that can be written"
 
 
 def cache(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where what can be made again is kept."""
+    """Return the folder that keeps what can be made again."""
     base = environ.get("XDG_CACHE_HOME", "")
-    # The specification of XDG_CACHE_HOME tells to ignore a path that is not absolute.
+    # The specification of XDG_CACHE_HOME says to ignore a path that is not absolute.
     return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "scalograph"
 
 
 def content_key(folder: Path, files: Sequence[Path], parts: Sequence[str]) -> str:
-    """Names what is kept: the same for the same files, by path and content, and the same further parts."""
+    """Return a name for a cached folder: equal for equal files, by path and content, and equal further parts."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part.encode() + b"\0")
@@ -33,16 +33,16 @@ def content_key(folder: Path, files: Sequence[Path], parts: Sequence[str]) -> st
 
 @contextmanager
 def made_whole(target: Path, room: str) -> Iterator[Path]:
-    """A folder to be filled, beside the target, which it becomes at the end: nobody ever sees half of it.
+    """Yield a folder to be filled that becomes the target at the end, so that it is never seen half filled.
 
-    Of two that are filled at once the later gives way; one whose filling raises leaves nothing.
+    If two are filled at once, the later is dropped; one whose filling raises leaves nothing behind.
 
     Args:
-        target: the folder that is wanted; its parents are made.
-        room: what there must be room for, in words.
+        target: the folder to make; its parents are made too.
+        room: what needs space there, in words.
 
     Raises:
-        HostError: it cannot be made there.
+        HostError: the folder cannot be made there.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Less capacity, not fewer CPUs: a cgroup of our own that gets so much CPU time in each period, on whatever CPUs.
+"""Less capacity, not fewer CPUs: a cgroup of our own with a limit of CPU time in each period, on any CPUs.
 
-A quota is another factor than a mask. Under a mask of one CPU two workers take turns; under a quota of one CPU both run
-side by side until the time of the period is used up, and then both stand still until the next one.
+A quota differs from a mask. Under a mask of one CPU two workers take turns; under a quota of one CPU both run side by
+side until the time of the period is used up, and then both stand still until the next one.
 """
 
 import secrets
@@ -24,30 +24,30 @@ from scalograph.protocol.facts import HostFacts
 QUOTA, NO_QUOTA = "quota", "none"
 PERIOD_US = 100_000  # what kernels and containers have by default
 _WITHOUT = "leave quotas out"
-LEAST_CPUS = 0.01  # the kernel gives no less than 1 ms in a period
+LEAST_CPUS = 0.01  # the kernel accepts no less than 1 ms in a period
 
 
 def refusal(root: Path = Path("/")) -> Refusal | None:
-    """What stands against a quota, found by reading only; None where nothing does."""
+    """Find what prevents a quota, by reading only; None if nothing does."""
     tree = cpu_tree(root)
     if tree is None:
         return Refusal("no cgroup has the controller cpu here", "run outside the container, or leave quotas out")
-    # Only the hierarchy's true root lacks this file, and only there may processes lie beside cgroups with limits.
+    # Only the hierarchy's true root lacks this file, and only there may processes be beside cgroups with limits.
     if (tree.mount / "cgroup.type").exists() and read(tree.mount / "cgroup.procs"):
         return Refusal("the visible root of cgroup v2 holds processes (a container)", f"run outside it, or {_WITHOUT}")
     return unwritable(tree.mount, _WITHOUT)
 
 
 def granted_by(root: Path = Path("/")) -> str:
-    """What a quota is set with, for people."""
+    """Tell people what sets a quota here."""
     return "cgroup v1" if isinstance(cpu_tree(root), FirstTree) else "cgroup v2"
 
 
 class QuotaControl(Control):
-    """Levels are CPUs' worth of time, 0.5 say, and "none". `limited` reads them back before and after the run."""
+    """Levels are CPUs' worth of time, such as 0.5, and "none". `limited` reads them back before and after the run."""
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """The levels as written. Raises LevelError for one that limits nothing or exceeds what we get."""
+        """Return the levels as written. Raises LevelError for one that limits nothing or exceeds what we get."""
         for level in levels:
             if level == NO_QUOTA:
                 continue
@@ -62,11 +62,11 @@ class QuotaControl(Control):
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Noted, so that the record of the run says it; `hold` sets it."""
+        """Note the quota in the launch, so that the record of the run says it; `hold` sets it."""
         return replace(launch, quota_cpus=None if level == NO_QUOTA else float(level))
 
     def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
-        """The cgroup, while the run lasts."""
+        """Return the context in which the cgroup limits the run."""
         return nullcontext() if level == NO_QUOTA else limited(float(level))
 
 
@@ -74,18 +74,18 @@ class QuotaControl(Control):
 def limited(
     cpus: float, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[None]:
-    """This process, and what it starts meanwhile, with so much CPU time and no more; no process of others is moved.
+    """Limit this process and what it starts meanwhile to so much CPU time; no process of others is moved.
 
-    It is entered before the run is started: the window of a run begins under it.
+    Enter it before the run starts, so that the window of the run begins under it.
 
     Args:
         cpus: seconds of CPU time in a second.
-        tree: another than the machine's.
-        store: where the change is kept, so that a later start can undo it.
+        tree: the cgroup tree instead of the machine's.
+        store: where the change is recorded, so that a later start can undo it.
         root: where /proc and /sys are.
 
     Raises:
-        HostError: refused, with the kernel's reason; lost before the end; or a smaller quota holds already.
+        HostError: the quota is refused (with the kernel's reason), is lost before the end, or a smaller one holds.
     """
     if refused := refusal(root):
         raise HostError(QUOTA, refused.why, "the controller cpu, and leave to make a cgroup", refused.fix)
@@ -112,7 +112,7 @@ def _refuse_smaller(cpus: float, root: Path) -> None:
 
 
 def _beyond(cpus: float, around: float) -> tuple[str, str, str]:
-    """Found, expected and what to do: a cgroup gets no more than those above it."""
+    """Return found, expected and what to do: a cgroup gets no more than those above it."""
     found = f"{cpus:g} CPUs, but a quota of {around:g} holds for this process already"
     return found, f"at most {around:g}", "lower the level, or start outside that cgroup"
 

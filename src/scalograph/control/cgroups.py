@@ -13,9 +13,9 @@ from scalograph.errors import HostError
 
 LEAF = re.compile(r"scalograph-[0-9a-f]{1,32}")
 _REMOVAL_S = 2.0
-# What the kernel says of a cgroup that is gone, or has come to have cgroups below in place of processes.
+# Errors of the kernel for a cgroup that is gone, or now has cgroups below it instead of processes.
 _CLOSED = (errno.ENOENT, errno.ENODEV, errno.EBUSY, errno.EOPNOTSUPP)
-# What a controller's files hold in a cgroup that makes no use of it.
+# Contents of a controller's files in a cgroup that does not use it.
 _UNUSED = {
     "cpuset": {"cpuset.cpus": "", "cpuset.mems": ""},
     "cpu": {"cpu.max": "max 100000", "cpu.weight": "100"},
@@ -23,7 +23,7 @@ _UNUSED = {
 
 
 def cgroup2_mount(root: Path = Path("/")) -> Path | None:
-    """Where the whole cgroup v2 hierarchy that this process may see is mounted."""
+    """Find where the whole cgroup v2 hierarchy that this process may see is mounted."""
     for fields, kind, _ in _mounts(root):
         if kind == "cgroup2" and fields[3] == "/":
             return root / fields[4].lstrip("/")
@@ -31,9 +31,9 @@ def cgroup2_mount(root: Path = Path("/")) -> Path | None:
 
 
 def v1_mount(controller: str, root: Path = Path("/")) -> str | None:
-    """Where the whole hierarchy of a controller is mounted as cgroup v1: cgroup v2 cannot have it then.
+    """Find where the whole hierarchy of a controller is mounted as cgroup v1: cgroup v2 cannot have it then.
 
-    In a container that sees a part of it only, our own path in it is another one than the kernel tells.
+    In a container that sees only a part of it, our path in it differs from the one that the kernel reports.
     """
     for fields, kind, options in _mounts(root):
         if kind == "cgroup" and fields[3] == "/" and controller in options.split(","):
@@ -42,7 +42,7 @@ def v1_mount(controller: str, root: Path = Path("/")) -> str | None:
 
 
 def _mounts(root: Path) -> Iterator[tuple[list[str], str, str]]:
-    """Fields of /proc/self/mountinfo: those before the dash, the file system's type, its own options."""
+    """Yield the fields of /proc/self/mountinfo: those before the dash, the file system's type, its own options."""
     try:
         text = (root / "proc/self/mountinfo").read_text(errors="surrogateescape")
     except OSError:
@@ -59,7 +59,7 @@ def _unescaped(field: str) -> str:
 
 
 def read(file: Path) -> str | None:
-    """The text of a kernel file; None where it cannot be read."""
+    """Return the text of a kernel file; None if it cannot be read."""
     try:
         return file.read_text().strip()
     except (OSError, UnicodeDecodeError):
@@ -73,17 +73,17 @@ class CgroupTree:
         self.mount, self._root, self._controller = mount, root, controller
 
     def leaf(self, name: str) -> Path:
-        """Folder of a leaf.
+        """Return the folder of a leaf.
 
         Raises:
-            ValueError: not a name of ours.
+            ValueError: the name is not one of ours.
         """
         if not LEAF.fullmatch(name):
             raise ValueError(f"{name!r} is no leaf of ours")
         return self.mount / name
 
     def write(self, file: Path, text: str) -> None:
-        """One write, as the kernel wants it. Raises OSError."""
+        """Write the text in a single write, as the kernel requires. Raises OSError."""
         fd = os.open(file, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
             os.write(fd, text.encode())
@@ -91,7 +91,7 @@ class CgroupTree:
             os.close(fd)
 
     def delegated(self) -> bool:
-        """Whether leaves below the mount have the controller's files."""
+        """Tell whether leaves below the mount have the controller's files."""
         return self._controller in (read(self.mount / "cgroup.subtree_control") or "").split()
 
     def delegate(self, on: bool) -> None:
@@ -99,26 +99,26 @@ class CgroupTree:
         self.write(self.mount / "cgroup.subtree_control", f"{'+' if on else '-'}{self._controller}")
 
     def used_by_others(self) -> bool:
-        """Whether a cgroup below the mount that is no leaf of ours hands the controller on, or has limits with it."""
+        """Tell whether a cgroup below the mount, other than our leaves, delegates the controller or has limits."""
         others = (folder for folder in self.mount.iterdir() if folder.is_dir() and not LEAF.fullmatch(folder.name))
         return any(_uses(folder, self._controller) for folder in others)
 
     def has_leaf(self, name: str) -> bool:
-        """Whether the leaf is there."""
+        """Tell whether the leaf exists."""
         return self.leaf(name).exists()
 
     def make_leaf(self, name: str) -> Path:
-        """A new leaf. Raises OSError."""
+        """Make a new leaf. Raises OSError."""
         folder = self.leaf(name)
         folder.mkdir(mode=0o755)
         return folder
 
     def remove_leaf(self, name: str) -> None:
-        """Kill what is left in a leaf and remove it with all below. Raises OSError when that does not succeed."""
+        """Kill what is left in a leaf and remove it with all below. Raises OSError if that fails."""
         folder = self.leaf(name)
         if not folder.is_symlink():
-            with suppress(OSError):  # no partition, or none any more
-                # Exclusive CPUs go back at once; after the removal alone they would, some time later.
+            with suppress(OSError):  # not a partition, or no longer one
+                # Exclusive CPUs return at once; after the removal alone they would return some time later.
                 self.write(folder / "cpuset.cpus.partition", "member")
         deadline = time.monotonic() + _REMOVAL_S
         while folder.is_dir() and not folder.is_symlink():
@@ -139,11 +139,11 @@ class CgroupTree:
         except OSError:  # before Linux 5.14, and cgroup v1
             for pid in _processes(folder):
                 if pid > 1 and pid != os.getpid():
-                    with suppress(ProcessLookupError):  # it has ended by itself
+                    with suppress(ProcessLookupError):  # it has ended already
                         os.kill(pid, signal.SIGKILL)
 
     def own_folder(self) -> Path | None:
-        """The cgroup that this process is in."""
+        """Return the cgroup that this process is in."""
         for line in (read(self._root / "proc/self/cgroup") or "").splitlines():
             if line.startswith("0::/"):
                 return self.mount / line[len("0::/") :]
@@ -151,11 +151,11 @@ class CgroupTree:
 
     @contextmanager
     def inside(self, folder: Path) -> Iterator[None]:
-        """This process, and what it starts meanwhile, in another cgroup; back at the end. Nobody else is ever moved.
+        """Move this process, and what it starts meanwhile, to another cgroup and back; no process of others is moved.
 
         Raises:
-            OSError: the kernel does not let us in.
-            HostError: it does not let us back.
+            OSError: the kernel refuses the move.
+            HostError: the kernel refuses the way back.
         """
         before = self.own_folder()
         self.write(folder / "cgroup.procs", str(os.getpid()))
@@ -165,7 +165,7 @@ class CgroupTree:
             self._go_back(before or self.mount)
 
     def _go_back(self, folder: Path) -> None:
-        """Into a cgroup; where it has gone meanwhile, or holds no processes any more, into the next one above."""
+        """Move into a cgroup; if it is gone or no longer holds processes, into the next one above."""
         homes = [home for home in (folder, *folder.parents) if home.is_relative_to(self.mount)]
         for home in homes:
             try:
@@ -179,9 +179,9 @@ class CgroupTree:
 
 @contextmanager
 def masks_kept() -> Iterator[None]:
-    """The affinity masks of our threads as before: a change of the cpuset cuts them, and not all kernels undo it.
+    """Restore the affinity masks of our threads: a change of the cpuset cuts them, and not all kernels undo it.
 
-    The end of this context must come after the end of what took the CPUs away: the kernel cuts a new mask, too.
+    This context must end after the one that took the CPUs away: the kernel cuts a new mask, too.
     """
     before = {task: os.sched_getaffinity(task) for task in _threads()}
     try:
@@ -198,7 +198,7 @@ def _threads() -> list[int]:
 
 
 def _processes(folder: Path) -> list[int]:
-    """Those of a cgroup and of all below."""
+    """Return the processes of a cgroup and of all below."""
     return [int(pid) for place, _, _ in os.walk(folder) for pid in (read(Path(place) / "cgroup.procs") or "").split()]
 
 

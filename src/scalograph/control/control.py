@@ -1,4 +1,4 @@
-"""What a control is, and which there are: a level becomes part of a launch, or a setting that is held for a while."""
+"""The interface of a control: a level becomes part of a launch, or a setting that is held for a while."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -16,10 +16,10 @@ Level = bool | int | float | str
 
 @dataclass(frozen=True)
 class Launch:
-    """How one process of a run will be started, in all its copies; controls return changed ones.
+    """How one process of a run will be started, in all its copies; controls return changed launches.
 
-    `role` is its name where a run has several. `values` fills the workload's argv template. `n_cpus` and `placement`
-    are wishes that `place` turns into `cpus`.
+    `role` is its name if a run has several. `values` fills the workload's argv template. `place` turns the requested
+    `n_cpus` and `placement` into `cpus`.
     """
 
     role: str = ""
@@ -37,7 +37,7 @@ class Launch:
     quota_cpus: float | None = None
 
     def with_values(self, **values: Any) -> "Launch":
-        """This launch with more template values."""
+        """Return this launch with more template values."""
         return replace(self, values={**self.values, **values})
 
 
@@ -57,7 +57,7 @@ class Control:
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Return the launch that obeys the level. Pure."""
+        """Return the launch that obeys the level, without touching the machine."""
         return launch
 
     def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
@@ -65,18 +65,18 @@ class Control:
         return nullcontext()
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Return what the run's record says was not in force, in words; empty when the level was obeyed."""
+        """Return in words what was not in force according to the run's record; empty if the level was obeyed."""
         return []
 
 
 def control(name: str) -> Control:
-    """Return the control of a name, imported when a factor first asks for it.
+    """Return the control of a name, imported on first use.
 
     Args:
         name: of a row in `scalograph.study.control_names`.
 
     Raises:
-        StudyError: there is none; lists those there are.
+        StudyError: there is none of that name; lists the existing ones.
     """
     if name not in CONTROLS:
         raise StudyError.one("control", f'no control "{name}"', "one of " + ", ".join(CONTROLS))

@@ -1,4 +1,4 @@
-"""The cgroup tree that has the controller of CPU time: cgroup v2, or that of v1 on machines that still divide them."""
+"""The cgroup tree with the controller of CPU time: cgroup v2, or v1 on machines with separate hierarchies."""
 
 from pathlib import Path
 
@@ -16,14 +16,14 @@ class FirstTree(CgroupTree):
     """The v1 hierarchy of one controller: all its folders have the controller's files, nothing is delegated."""
 
     def delegated(self) -> bool:
-        """Always."""
+        """Return True: v1 has no delegation."""
         return True
 
     def delegate(self, on: bool) -> None:
-        """Nothing to do."""
+        """Do nothing: v1 has no delegation."""
 
     def own_folder(self) -> Path | None:
-        """The cgroup of this hierarchy that this process is in."""
+        """Return the cgroup of this hierarchy that this process is in."""
         for line in (read(self._root / "proc/self/cgroup") or "").splitlines():
             _, controllers, path = line.split(":", 2)
             if self._controller in controllers.split(","):
@@ -32,7 +32,7 @@ class FirstTree(CgroupTree):
 
 
 def cpu_tree(root: Path = Path("/")) -> CgroupTree | None:
-    """Where a cgroup can be given a quota; None where no hierarchy that we see has the controller."""
+    """Find where a cgroup can be given a quota; None if no visible hierarchy has the controller."""
     first, second = v1_mount(CONTROLLER, root), cgroup2_mount(root)
     if first is not None:
         return FirstTree(root / first.lstrip("/"), root, CONTROLLER)

@@ -12,7 +12,7 @@ class CpusControl(Control):
     """Levels are counts from 1 to the CPUs of the host."""
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """The counts, "all" spelled out. Raises LevelError for what is no count, or beyond the host."""
+        """Return the counts, with "all" spelled out. Raises LevelError for what is no count, or beyond the host."""
         counts = [self._count(level, facts) for level in levels]
         # "1,2,all" is fine on a host of two CPUs.
         return list(dict.fromkeys(counts)) if "all" in levels else list(counts)
@@ -28,10 +28,10 @@ class CpusControl(Control):
         return level
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """A wish that `apply` turns into a mask, once the placement is known."""
+        """Set the requested count in the launch; `apply` turns it into a mask when the placement is known."""
         return replace(launch, n_cpus=int(level))
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Whether each copy got that many."""
+        """Check that each copy got that many CPUs."""
         counts = {len(copy.in_force.cpus) for copy in record.copies if copy.in_force}
         return [f"cpus: asked for {level}, in force were {count}" for count in sorted(counts - {level})]

@@ -1,4 +1,4 @@
-"""The host as a plain value: read once, before a study. No name of a host or a person is in it."""
+"""The host as a plain value, read once before a study. It contains no name of a host or a person."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from scalograph.control.scheduler import EXT, granted_scheduling, why_no_ext
 from scalograph.control.topology import read_topology
 from scalograph.protocol.facts import HostFacts, Jvm
 
-# Words of the kernel command line that change what is measured; nothing else of it is kept.
+# Words of the kernel command line that change what is measured; the rest is not kept.
 _ALLOWED = frozenset(
     """
     isolcpus nohz_full rcu_nocbs mitigations maxcpus nosmt nosmp mem intel_pstate amd_pstate idle processor.max_cstate
@@ -22,11 +22,11 @@ _ALLOWED = frozenset(
 
 
 def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> HostFacts:
-    """Facts of this host; what cannot be read is None.
+    """Read the facts of this host; what cannot be read is None.
 
     Args:
         root: where /proc and /sys are; a recorded tree in tests.
-        jvms: instead of looking for them.
+        jvms: the JVMs; None searches for them.
     """
     cpuinfo = _fields(root / "proc/cpuinfo")
     scheduling = granted_scheduling()
@@ -51,16 +51,16 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
 
 
 def _refused(root: Path) -> dict[str, str]:
-    """Why a cgroup of our own, with CPUs or a quota, is not granted, nor a scheduler of somebody else's."""
+    """Tell why a cgroup of our own, with CPUs or a quota, or another scheduler is refused."""
     found = {isolation.ISOLATION: isolation.refusal(root), capacity.QUOTA: capacity.refusal(root)}
     reasons = {name: refusal.why for name, refusal in found.items() if refusal}
     return {**reasons, EXT: no_ext} if (no_ext := why_no_ext(root)) else reasons
 
 
 def with_launchers(facts: HostFacts, paths: Sequence[str], starts: bool = True) -> HostFacts:
-    """These facts and, behind the JVMs that were found, those whose launchers are at `paths`: asked for their build.
+    """Return these facts with the JVMs at `paths` appended, each asked for its build.
 
-    A path that a study names may be any program: with `starts` off none is started.
+    A path that a study names may be any program: with `starts` off, none is started.
     """
     known = {name for jvm in facts.jvms for name in (jvm.name, jvm.java)}
     given = [path for path in paths if path not in known]
@@ -91,7 +91,7 @@ def _flag(file: Path) -> bool | None:
 
 
 def _fields(file: Path) -> dict[str, str]:
-    """The first block of /proc/cpuinfo."""
+    """Return the first block of /proc/cpuinfo."""
     first = (_text(file) or "").split("\n\n")[0]
     pairs = (line.partition(":") for line in first.splitlines())
     return {key.strip(): value.strip() for key, _, value in pairs if value.strip()}
@@ -103,7 +103,7 @@ def _memory(root: Path) -> int | None:
 
 
 def _cpu_model(cpuinfo: dict[str, str]) -> str | None:
-    """x86 and s390 write a name, POWER calls it cpu, ARM gives numbers only, RISC-V a microarchitecture."""
+    """Return the CPU model: x86 and s390 write a name, POWER "cpu", ARM only numbers, RISC-V a microarchitecture."""
     for key in ("model name", "cpu model", "cpu", "Model Name"):
         if key in cpuinfo:
             return cpuinfo[key]
@@ -112,12 +112,12 @@ def _cpu_model(cpuinfo: dict[str, str]) -> str | None:
     return cpuinfo.get("uarch") or cpuinfo.get("isa")
 
 
-# The firmware's tables may be hidden from a guest; the clock that its hypervisor offers is not.
+# A guest may not see the firmware's tables, but it sees the clock of its hypervisor.
 _CLOCKS = {"kvm-clock": "KVM", "hyperv": "Hyper-V", "xen": "Xen"}
 
 
 def _hypervisor(root: Path, cpuinfo: dict[str, str]) -> str | None:
-    """The vendor as far as it shows; None on bare metal."""
+    """Return the vendor of the hypervisor as far as it shows; None on bare metal."""
     named = _text(root / "sys/hypervisor/type") or _text(root / "proc/device-tree/hypervisor/compatible")
     if named is None and "hypervisor" not in cpuinfo.get("flags", "").split():
         return None

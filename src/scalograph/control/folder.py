@@ -1,4 +1,4 @@
-"""A folder of our own that nobody else can write to, and files in it that survive a crash whole."""
+"""A folder of our own that no other user can write to, with files that survive a crash intact."""
 
 import os
 import stat
@@ -12,18 +12,18 @@ MAX_BYTES = 64 << 10
 
 
 def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where changed settings are kept: gone after a reboot, as the settings are, or told apart by the boot's id."""
+    """Return the folder of changed settings: lost at a reboot, as the settings are, or tied to the boot's id."""
     if os.geteuid() == 0:
         return Path("/run/scalograph")
     runtime, scratch = environ.get("XDG_RUNTIME_DIR", ""), environ.get("TMPDIR", "")
     if runtime.startswith("/") and _is_ours(Path(runtime)):
         return Path(runtime) / "scalograph"
-    # Without a session, as under cron or in a container. Anybody can foresee the name: hence the checks below.
+    # Without a session, as under cron or in a container. The name is predictable: hence the checks below.
     return Path(scratch if scratch.startswith("/") else "/tmp") / f"scalograph-{os.geteuid()}"  # noqa: S108
 
 
 def _is_ours(folder: Path) -> bool:
-    """A plain `su` leaves XDG_RUNTIME_DIR as the other user had it."""
+    """Tell whether the folder is ours: a plain `su` leaves XDG_RUNTIME_DIR as the other user had it."""
     try:
         status = folder.stat()
     except OSError:
@@ -32,10 +32,10 @@ def _is_ours(folder: Path) -> bool:
 
 
 class PrivateFolder:
-    """Opened once and checked; every file is reached through its descriptor, so that no link can lead elsewhere.
+    """A folder opened once and checked; every file is reached through its descriptor, so that no link leads elsewhere.
 
     Raises:
-        HostError: it cannot be made, is a link, another's, or open to others.
+        HostError: it cannot be made, is a link, belongs to another user, or is open to others.
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,7 +55,7 @@ class PrivateFolder:
             raise
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the descriptor."""
         os.close(self.fd)
 
     def __enter__(self) -> "PrivateFolder":
@@ -65,11 +65,11 @@ class PrivateFolder:
         self.close()
 
     def open(self, name: str, flags: int) -> int:
-        """A regular file of ours, open.
+        """Open a regular file of ours.
 
         Raises:
-            HostError: a link, no plain file, another's, or writable by others.
-            FileNotFoundError: there is none, and flags do not create it.
+            HostError: it is a link or no plain file, belongs to another user, or is writable by others.
+            FileNotFoundError: there is none, and the flags do not create it.
         """
         where = str(self.path / name)
         flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -90,7 +90,7 @@ class PrivateFolder:
         return fd
 
     def read(self, name: str) -> bytes | None:
-        """All of a file; None where there is none. Raises HostError as `open` does, and for one that is too long."""
+        """Return the content of a file; None if absent. Raises HostError as `open` does, or if too long."""
         try:
             fd = self.open(name, os.O_RDONLY)
         except FileNotFoundError:
@@ -114,7 +114,7 @@ class PrivateFolder:
             os.fsync(self.fd)
 
     def remove(self, name: str) -> None:
-        """Take a file away, if it is there. Raises HostError."""
+        """Remove a file if it exists. Raises HostError."""
         with self._telling(name):
             try:
                 os.unlink(name, dir_fd=self.fd)
@@ -143,5 +143,5 @@ _LOOK = "look at it, then remove it"
 
 
 def _remedy() -> str:
-    """What another user has put in our way we cannot remove, but go around."""
+    """Tell how to avoid what another user has put in the way and only that user can remove."""
     return _LOOK if os.geteuid() == 0 else f"{_LOOK}, or set XDG_RUNTIME_DIR to a folder of your own"

@@ -1,4 +1,4 @@
-"""CPUs of our own: a cgroup v2 partition, or a refusal by name. No process of others is ever moved."""
+"""Exclusive CPUs: a cgroup v2 partition, or a refusal with its reason. No process of others is ever moved."""
 
 import os
 import secrets
@@ -37,7 +37,7 @@ class Refusal:
 
 
 def refusal(root: Path = Path("/")) -> Refusal | None:
-    """What stands against a partition, found by reading only; None where nothing does."""
+    """Find what prevents a partition, by reading only; None if nothing does."""
     mount = cgroup2_mount(root)
     if mount is None:
         return Refusal("no cgroup v2 is mounted", _UNIFIED)
@@ -59,7 +59,7 @@ def _at_others_cost(mount: Path, root: Path) -> Refusal | None:
 
 
 def unwritable(place: Path, without: str) -> Refusal | None:
-    """Why we may not write to a cgroup's folder or file, and what would help; None where we may."""
+    """Tell why we may not write to a cgroup's folder or file, and what would help; None if we may."""
     if os.access(place, os.W_OK):
         return None
     if _is_read_only(place):
@@ -82,7 +82,7 @@ class IsolationControl(Control):
     """
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """The levels as written. Raises LevelError for an unknown one, and for exclusive where it is refused."""
+        """Return the levels as written. Raises LevelError for an unknown one, and for exclusive if it is refused."""
         for level in levels:
             if level not in ISOLATIONS:
                 raise LevelError(f"isolation {level!r}", "one of " + ", ".join(ISOLATIONS), "correct it")
@@ -92,7 +92,7 @@ class IsolationControl(Control):
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """A wish; `apply.hold` makes the partition once the mask is known."""
+        """Set the request in the launch; `apply.hold` makes the partition once the mask is known."""
         return replace(launch, exclusive=level == "exclusive")
 
 
@@ -100,12 +100,12 @@ class IsolationControl(Control):
 def exclusive(
     cpus: Sequence[int], tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
 ) -> Iterator[None]:
-    """CPUs that only this process and what it starts may use, while the context lasts.
+    """Reserve CPUs for this process and what it starts, while the context lasts.
 
-    The kernel takes them from everybody else's set; no process is moved but our own.
+    The kernel takes them from the sets of all others; only our own process is moved.
 
     Raises:
-        HostError: refused, with the kernel's reason, or lost before the end.
+        HostError: the partition is refused, with the kernel's reason, or lost before the end.
     """
     if refused := refusal(root):
         raise HostError("isolation exclusive", refused.why, "a cgroup v2 partition", refused.fix)
@@ -141,7 +141,7 @@ def _divide(tree: CgroupTree, folder: Path, cpus: Sequence[int]) -> None:
 
 
 def _prove(folder: Path, cpus: Sequence[int]) -> None:
-    """The kernel keeps an impossible partition as "root invalid (reason)"."""
+    """Prove that the partition holds: the kernel keeps an impossible one as "root invalid (reason)"."""
     state = read(folder / "cpuset.cpus.partition")
     effective = read(folder / "cpuset.cpus.effective") or ""
     if state != "root" or parse_cpu_list(effective) != sorted(cpus):

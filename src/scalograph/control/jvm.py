@@ -12,7 +12,7 @@ INSTALL = "apt install openjdk-17-jdk-headless"
 
 
 def default_values(facts: HostFacts) -> dict[str, Any]:
-    """`{java}` and `{jvm_options}` where no factor sets them: the first JVM that was found, no options.
+    """Return `{java}` and `{jvm_options}` if no factor sets them: the first JVM that was found, no options.
 
     Raises:
         HostError: there is no JVM.
@@ -27,10 +27,10 @@ class JvmControl(Control):
     """Levels are names of JVMs as `scalograph doctor` prints them, "default", "all", or the path of a launcher."""
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Names for "all" and "default"; other levels stay as they were written.
+        """Return names for "all" and "default"; other levels stay as written.
 
         Raises:
-            LevelError: unknown name, no JVM at all, or one JVM twice.
+            LevelError: a name is unknown, there is no JVM, or one JVM occurs twice.
         """
         resolved = [spelled_out for level in levels for spelled_out in _spelled_out(level, facts)]
         launchers = [_launcher(level, facts) for level in resolved]
@@ -40,7 +40,7 @@ class JvmControl(Control):
         return resolved
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """The level's launcher as `{java}`."""
+        """Set the level's launcher as `{java}`."""
         return launch.with_values(java=_launcher(level, facts))
 
 
@@ -48,17 +48,17 @@ class JvmOptionsControl(Control):
     """A level is text with options, split as a shell splits words; "" is none. The text names the treatment."""
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """The levels as written.
+        """Return the levels as written.
 
         Raises:
-            LevelError: not text, quotes that do not close, or a word that would be taken for the program.
+            LevelError: a level is not text, has an open quote, or has a word that would be taken for the program.
         """
         for level in levels:
             _options(level)
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """The options behind those that another factor has set already."""
+        """Append the options to those that another factor has set already."""
         return launch.with_values(jvm_options=[*launch.values.get("jvm_options", []), *_options(level)])
 
 
@@ -83,8 +83,8 @@ def _launcher(level: Level, facts: HostFacts) -> str:
 
 
 def named(level: Level, facts: HostFacts) -> Jvm | None:
-    """The JVM of this name or path, if it is known here."""
-    # A level 17 is as good as "17": in the grammar of levels, digits are a number.
+    """Return the JVM of this name or path, if it is known here."""
+    # A level 17 equals "17": in the grammar of levels, digits are a number.
     wanted = "" if isinstance(level, bool) else str(level)
     return next((jvm for jvm in facts.jvms if wanted in (jvm.name, jvm.java)), None)
 

@@ -1,4 +1,4 @@
-"""Which JVMs this machine has: JAVA_HOME, PATH, /usr/lib/jvm; and what is at paths that levels give."""
+"""The JVMs of this machine: JAVA_HOME, PATH, /usr/lib/jvm, and the paths of levels."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from scalograph.protocol.facts import LATEST, Jvm
 
 TIMEOUT_S = 20
 _PROPERTY = re.compile(r"^\s+(java\.[a-z.]+) = (.*)$", re.MULTILINE)
-# Words in the vendor's name -> the word that people use.
+# A word in the vendor's name -> the word that people use.
 _VENDORS = {
     "debian": "debian",
     "ubuntu": "ubuntu",
@@ -34,9 +34,9 @@ def find(
     environ: Mapping[str, str] = os.environ,
     cache: Path | None = None,
 ) -> tuple[Jvm, ...]:
-    """JVMs in order of preference: JAVA_HOME, PATH, /usr/lib/jvm. The first is the default of a study.
+    """Find JVMs in order of preference: JAVA_HOME, PATH, /usr/lib/jvm. The first is the default of a study.
 
-    A launcher that does not answer is left out. Answers are kept in the folder `cache` until the launcher changes.
+    A launcher that does not answer is omitted. Answers are kept in the folder `cache` until the launcher changes.
     """
     found: list[Jvm] = []
     seen: set[Path] = set()
@@ -51,14 +51,14 @@ def find(
 
 
 def at(paths: Sequence[str], cache: Path | None = None) -> tuple[Jvm, ...]:
-    """The JVMs whose launchers are at these paths, each named by its path. One that does not answer is left out."""
+    """Return the JVMs with launchers at these paths, each named by its path. One that does not answer is omitted."""
     launchers = [Path(path) for path in dict.fromkeys(paths)]
     asked = ((java, _asked(java, cache)) for java in launchers if _is_program(java))
     return tuple(_jvm(java, properties, str(java)) for java, properties in asked if properties)
 
 
 def unasked(paths: Sequence[str]) -> tuple[Jvm, ...]:
-    """The programs at these paths, none of them started: each taken for a JVM of the latest release."""
+    """Return the programs at these paths without starting them: each is assumed to be a JVM of the latest release."""
     launchers = [Path(path) for path in dict.fromkeys(paths)]
     return tuple(
         Jvm(name=str(java), java=str(java), release=LATEST, build="assumed") for java in launchers if _is_program(java)
@@ -78,7 +78,7 @@ def _candidates(root: Path, environ: Mapping[str, str]) -> Iterable[Path]:
 
 
 def _is_program(path: Path) -> bool:
-    # os.path: a folder that we may not read holds no program for us, and is no error
+    # os.path: a folder that we may not read has no program for us, and is no error
     return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113
 
 
@@ -96,13 +96,13 @@ def _jvm(java: Path, properties: Mapping[str, str], name: str) -> Jvm:
 
 
 def _release(version: str) -> int:
-    """The feature release: 8 of "1.8.0_292", 17 of "17.0.15", 25 of "25-ea"."""
+    """Return the feature release: 8 of "1.8.0_292", 17 of "17.0.15", 25 of "25-ea"."""
     numbers = [int(number) for number in re.findall(r"\d+", version)]
     return numbers[1] if numbers[0] == 1 and len(numbers) > 1 else numbers[0]
 
 
 def _name(properties: Mapping[str, str], taken: set[str]) -> str:
-    """`17` for the first of its release, then `17-debian`, then `17-debian-2`."""
+    """Name a JVM: `17` for the first of its release, then `17-debian`, then `17-debian-2`."""
     release = str(_release(properties["java.version"]))
     vendor = properties.get("java.vendor", "").lower()
     word = next((name for part, name in _VENDORS.items() if part in vendor), "other")
@@ -111,7 +111,7 @@ def _name(properties: Mapping[str, str], taken: set[str]) -> str:
 
 
 def _asked(java: Path, cache: Path | None) -> Mapping[str, str]:
-    """What the launcher says of itself; empty where it says nothing of use. A failure is never kept."""
+    """Return what the launcher reports about itself; empty if it is of no use. A failure is never kept."""
     kept = cache / f"{_identity(java)}.json" if cache else None
     if properties := _kept(kept):
         return properties

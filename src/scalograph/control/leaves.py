@@ -1,4 +1,4 @@
-"""Leaves that a run left empty: a probe that is killed together with its guard cannot remove its own."""
+"""Empty leaves of earlier runs: a probe that is killed together with its guard cannot remove its own."""
 
 import os
 import stat
@@ -11,13 +11,13 @@ from scalograph.control.cgroups import LEAF, CgroupTree, read
 
 # A probe makes its leaf a moment before it forks into it.
 MIN_AGE_S = 60.0
-_PROBE = "scalograph-probe"[:15]  # as much of a name as the kernel keeps
+_PROBE = "scalograph-probe"[:15]  # length of a name that the kernel keeps
 
 
 def sweep(tree: CgroupTree, root: Path = Path("/"), min_age_s: float = MIN_AGE_S) -> list[str]:
-    """Remove leaves that are surely nobody's, and say which. The machine must be locked.
+    """Remove leaves that surely belong to no process, and list them. The machine must be locked.
 
-    They lie where the probe makes them, in our own cgroup, or below the mount; bear a name of ours; belong to our
+    They are in our own cgroup, where the probe makes them, or below the mount; have a name of ours; belong to our
     user; are older than `min_age_s`; hold no process at any depth; and their probe is gone. Nothing is killed: the
     kernel itself refuses to remove a cgroup with a process in it.
     """
@@ -28,7 +28,7 @@ def _left(tree: CgroupTree, root: Path, min_age_s: float) -> Iterator[Path]:
     probes = _running_probes(root)
     for home in dict.fromkeys((tree.mount, tree.own_folder() or tree.mount)):
         for leaf in _leaves(home):
-            # The probe's name for its leaf begins with its own number.
+            # The probe's name for its leaf begins with its process number.
             in_use = leaf.name.removeprefix("scalograph-").startswith(probes)
             if not in_use and _is_left(leaf, min_age_s):
                 yield leaf
@@ -48,7 +48,7 @@ def _is_left(leaf: Path, min_age_s: float) -> bool:
         return False
     old = time.time() - status.st_mtime >= min_age_s
     ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
-    # `populated` speaks for everything below, too. Unreadable is not empty.
+    # `populated` covers everything below, too. Unreadable is not empty.
     return old and ours and "populated 0" in (read(leaf / "cgroup.events") or "").splitlines()
 
 
@@ -58,7 +58,7 @@ def _running_probes(root: Path) -> tuple[str, ...]:
 
 
 def _removed(leaf: Path) -> bool:
-    """Whether it is gone. One that cannot be removed is in nobody's way, and tried again by a later start."""
+    """Remove a leaf and tell whether it is gone. One that stays does no harm; a later start tries again."""
     with suppress(OSError):
         for folder, _, _ in os.walk(leaf, topdown=False):
             Path(folder).rmdir()

@@ -1,4 +1,4 @@
-"""One start at a time: the lock of a user's folder, that of all users, and how long to wait for either."""
+"""One start at a time: the lock of a user's folder, the lock of all users, and how long to wait for either."""
 
 import errno
 import fcntl
@@ -19,17 +19,17 @@ _ELSEWHERE = "set XDG_RUNTIME_DIR or TMPDIR to a folder of your own on another d
 
 
 class Turn:
-    """Waiting for others' end, with an end of its own."""
+    """A limited wait for other starts to end."""
 
     def __init__(self, wait_s: float, tell: Callable[[str], object]) -> None:
         self._until = time.monotonic() + wait_s
         self._wait_s, self._tell, self._told = wait_s, tell, False
 
     def wait(self, lock: str, who: str) -> None:
-        """A moment, in which `who` may end. Raises HostError once we have waited long enough."""
+        """Wait a moment for `who` to end. Raises HostError after the time limit."""
         if (left := self._until - time.monotonic()) <= 0:
             raise HostError(lock, f"{who} measures on this machine", "one at a time", "wait for its end")
-        # What ends within a second is not worth a line.
+        # A wait below a second needs no message.
         if not self._told and left < self._wait_s - 1:
             self._told = True
             self._tell(f"waiting for {who}, which measures on this machine, at most {left:.0f} s")
@@ -37,7 +37,7 @@ class Turn:
 
 
 def locked(folder: PrivateFolder, turn: Turn) -> int:
-    """The lock of this user. Raises HostError where another process keeps it for longer than we wait."""
+    """Take the lock of this user. Raises HostError if another process keeps it beyond the time limit."""
     while (lock := try_lock(folder)) is None:
         holder = (folder.read(LOCK) or b"").decode(errors="replace").strip()
         turn.wait(str(folder.path), f"process {holder}" if holder.isdecimal() else "another process")
@@ -45,7 +45,7 @@ def locked(folder: PrivateFolder, turn: Turn) -> int:
 
 
 def shared_by_all(file: Path | None, turn: Turn) -> int | None:
-    """The lock of all users; None where there is no place for one, or somebody has spoiled it."""
+    """Take the lock of all users; None if there is no place for one, or another user has spoiled it."""
     try:
         while file and (lock := try_shared(file)) is None:
             turn.wait(str(file), "another user's process")
@@ -55,7 +55,7 @@ def shared_by_all(file: Path | None, turn: Turn) -> int | None:
 
 
 def try_lock(folder: PrivateFolder) -> int | None:
-    """The lock, which the kernel takes back when we die; None where another process has it. Raises HostError."""
+    """Take the lock, which the kernel frees when we die; None if another process has it. Raises HostError."""
     fd = folder.open(LOCK, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -63,7 +63,7 @@ def try_lock(folder: PrivateFolder) -> int | None:
         os.close(fd)
         return None
     except OSError as error:
-        # A file system without locks, as NFS and Lustre may be: the lock of all users is on another one.
+        # A file system without locks, such as NFS or Lustre: the lock of all users is on another one.
         if error.errno not in _NO_LOCKS:
             os.close(fd)
             found = f"cannot be locked: {error.strerror}"
@@ -73,7 +73,7 @@ def try_lock(folder: PrivateFolder) -> int | None:
 
 
 def _sign(fd: int) -> None:
-    """Our number in the lock is for those who wait; a full disk keeps nobody from measuring."""
+    """Write our process number into the lock for those who wait; a full disk prevents no measurement."""
     with suppress(OSError):
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)

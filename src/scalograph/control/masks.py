@@ -1,4 +1,4 @@
-"""Affinity masks of others: kernels before 6.2 forget them where a cpuset changes, and never give them back."""
+"""Affinity masks of other processes: kernels before 6.2 lose them when a cpuset changes, and never restore them."""
 
 import os
 import re
@@ -14,7 +14,7 @@ _ALLOWED = re.compile(r"^Cpus_allowed_list:\s*(\S+)$", re.MULTILINE)
 
 
 def at_stake(mount: Path, root: Path = Path("/")) -> str | None:
-    """Somebody else's process that would lose its mask to a partition; None where there is none, or masks are kept.
+    """Find a process of others that would lose its mask to a partition; None if there is none, or masks are kept.
 
     Args:
         mount: of cgroup v2.
@@ -25,20 +25,20 @@ def at_stake(mount: Path, root: Path = Path("/")) -> str | None:
         return None
     for task in _tasks(root):
         mask = _mask(task)
-        # Whoever has all CPUs of the machine, as most have, need not be looked at twice.
+        # A process with all CPUs of the machine, as most have, needs no second look.
         if mask and everywhere - mask and _cpuset(task, mount) - mask:
             return f"process {task.parents[1].name} ({read(task / 'comm')})"
     return None
 
 
 def _kept(root: Path) -> bool:
-    """Whether the kernel keeps masks; one whose release we cannot read is given the benefit of the doubt."""
+    """Tell whether the kernel keeps masks; a kernel of unknown release is assumed to."""
     found = re.match(r"(\d+)\.(\d+)", read(root / "proc/sys/kernel/osrelease") or "")
     return found is None or (int(found[1]), int(found[2])) >= KEPT_SINCE
 
 
 def _tasks(root: Path) -> Iterator[Path]:
-    """All threads but our own, whose masks we put back ourselves."""
+    """Yield all threads but our own, whose masks we restore ourselves."""
     for process in (root / "proc").iterdir():
         if process.name.isdecimal() and int(process.name) != os.getpid():
             with suppress(OSError):  # it has ended
@@ -46,14 +46,14 @@ def _tasks(root: Path) -> Iterator[Path]:
 
 
 def _mask(task: Path) -> set[int]:
-    """Empty for threads of the kernel, which have no memory of their own, and for what has ended."""
+    """Return the mask; empty for kernel threads, which have no memory of their own, and for an ended process."""
     status = read(task / "status") or ""
     found = _ALLOWED.search(status)
     return set(parse_cpu_list(found[1])) if found and "\nVmSize:" in status else set()
 
 
 def _cpuset(task: Path, mount: Path) -> set[int]:
-    """What its cgroup lets it have: the nearest one above with a cpuset says so."""
+    """Return the CPUs that its cgroup allows: the nearest one above with a cpuset says so."""
     for line in (read(task / "cgroup") or "").splitlines():
         if line.startswith("0::/"):
             own = mount / line[len("0::/") :]

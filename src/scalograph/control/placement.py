@@ -1,4 +1,4 @@
-"""Which n of the CPUs: close together, far apart, or one for each core."""
+"""The choice of n CPUs: close together, far apart, or one for each core."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,12 +11,12 @@ PLACEMENTS = tuple(ORDERS)
 
 
 def place(n_cpus: int, placement: str, cpus: Sequence[CpuFact]) -> tuple[int, ...]:
-    """Numbers of the CPUs to use, ascending. More CPUs of one placement always hold those of fewer.
+    """Return the numbers of the CPUs to use, ascending. More CPUs of one placement always include those of fewer.
 
     The placements are those of `scalograph.protocol.cpu_order`.
 
     Raises:
-        LevelError: no such placement, or not as many CPUs for it.
+        LevelError: the placement is unknown or does not have that many CPUs.
     """
     ordered = _order(placement)(cpus)
     if not 1 <= n_cpus <= len(ordered):
@@ -26,7 +26,7 @@ def place(n_cpus: int, placement: str, cpus: Sequence[CpuFact]) -> tuple[int, ..
 
 
 def n_available(placement: str, cpus: Sequence[CpuFact]) -> int:
-    """How many CPUs the placement has: cores for `one-per-core`, CPUs of shared cores for `siblings`, else all."""
+    """Return the number of CPUs of a placement: cores for `one-per-core`, shared ones for `siblings`, else all."""
     return len(_order(placement)(cpus))
 
 
@@ -39,11 +39,11 @@ def _order(placement: str) -> Callable[[Sequence[CpuFact]], list[CpuFact]]:
 class PlacementControl(Control):
     """Levels are the names above; they say which CPUs the control `cpus` takes.
 
-    `apply.read_back` compares the mask that both of them make.
+    `apply.read_back` compares the mask that both make.
     """
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """The levels as written. Raises LevelError for an unknown one, and for siblings on a host without SMT."""
+        """Return the levels as written. Raises LevelError for an unknown one, and for siblings without SMT."""
         for level in levels:
             if level == "siblings" and not ORDERS["siblings"](facts.cpus):
                 raise LevelError("placement siblings on a host without SMT", "two CPUs on one core", "leave it out")
@@ -51,5 +51,5 @@ class PlacementControl(Control):
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Remembered until the mask is made."""
+        """Note the placement in the launch until the mask is made."""
         return replace(launch, placement=str(level))

@@ -1,4 +1,4 @@
-"""Is the machine quiet just now? A short look while nothing of ours runs."""
+"""Is the machine quiet now? A short look while no run of ours is active."""
 
 import os
 import time
@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# One look. /proc/stat counts ticks of 10 ms: of half a second one is 2 %.
+# The length of a look. /proc/stat counts ticks of 10 ms: one is 2 % of half a second.
 LOOK_S = 0.5
-# Without a single tick until then it ends: a neighbor that has a tenth of a CPU would have two or three.
+# A look without a tick until then ends: a neighbor with a tenth of a CPU would have two or three.
 GLANCE_S = 0.25
-# Below it a look cannot tell a neighbor from the ticks that fall on any machine.
+# Below this, a look cannot distinguish a neighbor from the ticks of any machine.
 BUSY = 0.10
 _HZ = os.sysconf("SC_CLK_TCK")
 
@@ -19,7 +19,7 @@ Ticks = Mapping[int, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Look:
-    """Shares of one look: `busy` of each CPU that we may use, others' work and the hypervisor's together."""
+    """Shares of one look: `busy` of each CPU that we may use, the work of others and of the hypervisor together."""
 
     busy: Mapping[int, float]
 
@@ -52,7 +52,7 @@ def look(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) ->
 
 
 def _ticks(root: Path) -> Ticks:
-    """(busy, stolen) ticks of each CPU that we may use, since boot; empty where /proc/stat cannot be read."""
+    """Return (busy, stolen) ticks of each CPU that we may use, since boot; empty if /proc/stat cannot be read."""
     try:
         lines = (root / "proc/stat").read_text().splitlines()
     except OSError:

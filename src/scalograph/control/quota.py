@@ -1,4 +1,4 @@
-"""How many CPUs' worth of time this process may take, whatever its mask says."""
+"""How many CPUs' worth of time may this process take, whatever its mask says?"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,13 +7,13 @@ from scalograph.control.cgroups import cgroup2_mount, read, v1_mount
 
 
 def cpu_quota(root: Path = Path("/")) -> float | None:
-    """The least CPU bandwidth that a cgroup of ours or above is given, in CPUs; None where nothing limits us."""
+    """Return the least CPU bandwidth of our cgroup and those above it, in CPUs; None if nothing limits us."""
     quotas = [quota for folder in _own_folders(root) if (quota := quota_of(folder)) is not None]
     return min(quotas, default=None)
 
 
 def _own_folders(root: Path) -> Iterator[Path]:
-    """Our cgroups with all above them: the unified one, and that of the v1 controller cpu."""
+    """Yield our cgroups with all above them: the unified one, and that of the v1 controller cpu."""
     mount = cgroup2_mount(root)
     v1 = v1_mount("cpu", root)
     homes = {"": mount, "cpu": root / v1.lstrip("/") if v1 else None}
@@ -27,7 +27,7 @@ def _own_folders(root: Path) -> Iterator[Path]:
 
 
 def quota_of(folder: Path) -> float | None:
-    """The quota of one cgroup, of either version, in CPUs; None where it has none."""
+    """Return the quota of one cgroup, of either version, in CPUs; None if it has none."""
     text = read(folder / "cpu.max")
     if text is None:
         text = f"{read(folder / 'cpu.cfs_quota_us')} {read(folder / 'cpu.cfs_period_us')}"

@@ -17,15 +17,15 @@ _PLAIN = ("other", "batch", "idle", "ext")
 _FIX = "run with the privilege (CAP_SYS_NICE), or leave the level out"
 EXT_FIX = "boot a kernel with CONFIG_SCHED_CLASS_EXT and start a scheduler, or leave the level out"
 
-# Names under which facts keep why something is refused.
+# Names under which the facts keep the reason of a refusal.
 REAL_TIME, NEGATIVE_NICE, EXT = "real-time policy", "negative nice", "policy ext"
 
 
 def attempt(change: Callable[[], object]) -> str | None:
-    """Try a change of scheduling in a thread that ends at once: why the kernel refuses it, None where it is granted.
+    """Try a change of scheduling in a short thread; return why the kernel refuses it, or None if it is granted.
 
-    On Linux policy and nice value belong to a thread, so nothing else of this process changes; a forked child would
-    be no safer, and may not be made once other threads run.
+    On Linux, policy and nice value belong to a thread, so nothing else of this process changes; a forked child would
+    be no safer, and is not allowed once other threads run.
     """
     answer: list[OSError] = []
 
@@ -42,7 +42,7 @@ def attempt(change: Callable[[], object]) -> str | None:
 
 
 def kernel_says(error: OSError) -> str:
-    """The kernel's answer by name and in words.
+    """Return the kernel's error by name and in words.
 
     >>> kernel_says(PermissionError(1, "Operation not permitted"))
     'EPERM: Operation not permitted'
@@ -51,7 +51,7 @@ def kernel_says(error: OSError) -> str:
 
 
 def why_no_ext(root: Path) -> str | None:
-    """Why the policy `ext` would be no other than `other` here; None where a sched_ext scheduler is at work."""
+    """Tell why the policy `ext` would equal `other` here; None if a sched_ext scheduler is active."""
     try:
         state = (root / "sys/kernel/sched_ext/state").read_text(encoding="ascii", errors="replace").strip()
     except OSError:
@@ -61,7 +61,7 @@ def why_no_ext(root: Path) -> str | None:
 
 @dataclass(frozen=True)
 class GrantedScheduling:
-    """What this process may set: the highest static priority (0: none), the lowest nice value, why no more."""
+    """What this process may set: the highest static priority (0: none), the lowest nice value, and why no more."""
 
     priority: int
     nice: int
@@ -69,7 +69,7 @@ class GrantedScheduling:
 
 
 def granted_scheduling() -> GrantedScheduling:
-    """Attempts the extremes first; where they are refused, looks for the limit (RLIMIT_RTPRIO, RLIMIT_NICE)."""
+    """Try the extremes first; if they are refused, find the limit (RLIMIT_RTPRIO, RLIMIT_NICE)."""
     priority, why_priority = furthest([*range(1, 100)], _set_fifo)
     nice, why_nice = furthest([*range(-1, -21, -1)], _set_nice)
     refused = {REAL_TIME: why_priority, NEGATIVE_NICE: why_nice}
@@ -85,7 +85,7 @@ def _set_nice(nice: int) -> None:
 
 
 def furthest(values: Sequence[int], change: Callable[[int], None]) -> tuple[int | None, str | None]:
-    """The last of the values that is granted (all before it are, too), and why the next one is not."""
+    """Return the last of the values that is granted (all before it are, too), and why the next one is not."""
     why: dict[int, str | None] = {}
 
     def refused(value: int) -> bool:
@@ -99,10 +99,10 @@ def furthest(values: Sequence[int], change: Callable[[int], None]) -> tuple[int 
 
 
 def parse_policy(level: Level) -> tuple[str, int]:
-    """Policy and static priority of a level: "batch", "fifo" (priority 1), "rr:10".
+    """Parse policy and static priority of a level: "batch", "fifo" (priority 1), "rr:10".
 
     Raises:
-        LevelError: unknown policy, or a priority out of range.
+        LevelError: the policy is unknown, or the priority is out of range.
     """
     name, _, number = str(level).partition(":")
     if name in _PLAIN and not number:
@@ -121,7 +121,7 @@ class PolicyControl(Control):
     """Levels are policies as `parse_policy` reads them."""
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """The levels as written. Raises LevelError for one that is unknown, or that this kernel refuses to us."""
+        """Return the levels as written. Raises LevelError for one that is unknown, or that this kernel refuses."""
         for level in levels:
             policy, priority = parse_policy(level)
             if policy == "ext" and EXT in facts.refused:
@@ -132,12 +132,12 @@ class PolicyControl(Control):
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Set by the probe before the program starts."""
+        """Set the policy in the launch; the probe applies it before the program starts."""
         policy, priority = parse_policy(level)
         return replace(launch, policy=policy, priority=priority)
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Whether each copy got it."""
+        """Check that each copy got the policy."""
         wanted = parse_policy(level)
         found = {(c.in_force.policy, c.in_force.priority) for c in record.copies if c.in_force}
         return [f"policy: asked for {level}, in force was {name}:{p}" for name, p in sorted(found - {wanted})]
@@ -147,7 +147,7 @@ class NiceControl(Control):
     """Levels are nice values."""
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """The levels as written. Raises LevelError for what is none, or what is refused to us."""
+        """Return the levels as written. Raises LevelError for one that is no nice value, or that is refused."""
         for level in levels:
             if isinstance(level, bool) or not isinstance(level, int) or not -20 <= level <= 19:
                 raise LevelError(f"nice {level!r}", "an integer from -20 to 19", "correct it")
@@ -156,10 +156,10 @@ class NiceControl(Control):
         return list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Set by the probe before the program starts."""
+        """Set the nice value in the launch; the probe applies it before the program starts."""
         return replace(launch, nice=int(level))
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Whether each copy got it."""
+        """Check that each copy got the nice value."""
         found = {copy.in_force.nice for copy in record.copies if copy.in_force}
         return [f"nice: asked for {level}, in force was {nice}" for nice in sorted(found - {level})]

@@ -1,6 +1,6 @@
 """The machine settings that Scalograph may change: a closed list, each with its way back.
 
-A record of a change names one of them and nothing else that could be written to: no path, no command.
+A record of a change names one of them and contains nothing else that could be written to: no path, no command.
 """
 
 import errno
@@ -14,7 +14,7 @@ from scalograph.control.cgroups import LEAF
 
 
 class Setting(StrEnum):
-    """What may be changed."""
+    """A setting that may be changed."""
 
     CPUSET_DELEGATION = "cpuset-delegation"
     EXCLUSIVE_LEAF = "exclusive-leaf"
@@ -23,7 +23,7 @@ class Setting(StrEnum):
 
 
 _LEAVES = (Setting.EXCLUSIVE_LEAF, Setting.QUOTA_LEAF)
-# Those of the tree that has the controller of CPU time, which may be another than that of the cpusets.
+# These belong to the tree with the controller of CPU time, which may differ from that of the cpusets.
 OF_CPU_TIME = (Setting.CPU_DELEGATION, Setting.QUOTA_LEAF)
 
 
@@ -31,19 +31,19 @@ class Tree(Protocol):
     """The part of the machine that is changed, with one controller; tests have one without a kernel."""
 
     def delegated(self) -> bool:
-        """Whether leaves have the controller's files."""
+        """Tell whether leaves have the controller's files."""
 
     def delegate(self, on: bool) -> None:
-        """Give or take them."""
+        """Give leaves the controller's files, or take them away."""
 
     def used_by_others(self) -> bool:
-        """Whether a cgroup that is none of our leaves uses them."""
+        """Tell whether a cgroup other than our leaves uses them."""
 
     def has_leaf(self, name: str) -> bool:
-        """Whether the leaf is there."""
+        """Tell whether the leaf exists."""
 
     def remove_leaf(self, name: str) -> None:
-        """With everything in it."""
+        """Remove a leaf with everything in it."""
 
 
 class SettingChange(BaseModel):
@@ -77,35 +77,35 @@ _WORDS: Mapping[str, str] = {
 
 
 def delegation() -> SettingChange:
-    """Leaves are about to get the files of cpuset."""
+    """Return the change before leaves get the files of cpuset."""
     return SettingChange(setting=Setting.CPUSET_DELEGATION, old="off")
 
 
 def exclusive_leaf(name: str) -> SettingChange:
-    """A leaf is about to be made."""
+    """Return the change before a leaf is made."""
     return SettingChange(setting=Setting.EXCLUSIVE_LEAF, old="absent", leaf=name)
 
 
 def cpu_delegation() -> SettingChange:
-    """Leaves are about to get the files of cpu."""
+    """Return the change before leaves get the files of cpu."""
     return SettingChange(setting=Setting.CPU_DELEGATION, old="off")
 
 
 def quota_leaf(name: str) -> SettingChange:
-    """A leaf that has a quota is about to be made."""
+    """Return the change before a leaf with a quota is made."""
     return SettingChange(setting=Setting.QUOTA_LEAF, old="absent", leaf=name)
 
 
 def in_force(change: SettingChange, tree: Tree) -> bool:
-    """Whether the setting still differs from its old value."""
+    """Tell whether the setting still differs from its old value."""
     return tree.has_leaf(change.leaf) if change.setting in _LEAVES else tree.delegated()
 
 
 def undo(change: SettingChange, tree: Tree) -> bool:
-    """Back to the old value, where it is not there yet. Raises OSError.
+    """Restore the old value, if the setting still differs. Raises OSError.
 
     Returns:
-        False where others have come to rely on it meanwhile: then it is theirs, and stays.
+        False if others rely on it meanwhile: then it is theirs, and stays.
     """
     if not in_force(change, tree):
         return True
@@ -116,12 +116,12 @@ def undo(change: SettingChange, tree: Tree) -> bool:
 
 
 def left_on(change: SettingChange) -> str:
-    """What is told of a delegation that others rely on."""
+    """Return the message about a delegation that others rely on."""
     return f"{str(change).removesuffix(change.old)}left on, other cgroups use it by now"
 
 
 def _switched_off(tree: Tree) -> bool:
-    # The kernel refuses only while a child hands the controller on; a child's own limits it would drop without a word.
+    # The kernel refuses only while a child delegates the controller; it would silently drop a child's own limits.
     if tree.used_by_others():
         return False
     try:

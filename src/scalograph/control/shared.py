@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 NAME = "scalograph.lock"
-# Where every user may make a file and nobody may take another's away: the same choice for all of them.
+# Folders where every user may make a file and none may remove another's: the same choice for all users.
 FOLDERS = (Path("/run/lock"), Path("/tmp"))  # noqa: S108
 
 
 def shared_lock(folders: Sequence[Path] = FOLDERS) -> Path | None:
-    """The file that all users lock; None where the machine has no place for it."""
+    """Return the file that all users lock; None if the machine has no place for it."""
     return next((folder / NAME for folder in folders if _is_open_to_all(folder)), None)
 
 
 def try_shared(file: Path) -> int | None:
-    """The locked file; None where another process has it.
+    """Lock the file and return its descriptor; None if another process has it.
 
     Raises:
-        OSError: it cannot be used: a link, no plain file, or not readable. Each user's own lock must do then.
+        OSError: the file is a link, no plain file, or not readable. Only each user's own lock remains then.
     """
     fd = _opened(file)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # reading is enough for a lock: nobody needs to write
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a lock needs only reading, not writing
     except BlockingIOError:
         os.close(fd)
         return None

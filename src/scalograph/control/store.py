@@ -1,6 +1,6 @@
 """One start at a time on a machine, and a way back from every setting that it changes, even after a SIGKILL.
 
-A change is written and fsynced before it is made. A later start undoes what a dead owner left, and nothing else.
+A change is recorded and fsynced before it is made. A later start undoes what a dead owner left, and nothing else.
 """
 
 import json
@@ -39,7 +39,7 @@ _LOOK = "look at the machine's cgroups, then remove the file"
 
 
 class Changes(BaseModel):
-    """What is in the file of changes."""
+    """The content of the file of changes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -51,9 +51,9 @@ class Changes(BaseModel):
 
 @dataclass(frozen=True)
 class Store:
-    """Where changes are kept, and what they change. Without a folder there is no lock, and nothing can be changed.
+    """The record of changes and the trees they change. Without a folder there is no lock, and nothing can be changed.
 
-    `shared` is the lock of all users; without it, two users may measure at once. `cpu_time` is the tree that has the
+    `shared` is the lock of all users; without it, two users may measure at once. `cpu_time` is the tree with the
     controller of CPU time, `tree` that of everything else.
     """
 
@@ -65,17 +65,17 @@ class Store:
 
     @classmethod
     def of_machine(cls) -> "Store":
-        """The one of this machine and user."""
+        """Return the store of this machine and user."""
         mount = cgroup2_mount()
         tree = None if mount is None else CgroupTree(mount)
         return cls(state_folder(), tree, shared=shared_lock(), cpu_time=cpu_tree())
 
     def tree_of(self, change: SettingChange) -> Tree | None:
-        """The tree that a change is made in; None where there is none."""
+        """Return the tree that a change is made in; None if there is none."""
         return self.cpu_time if change.setting in OF_CPU_TIME else self.tree
 
 
-# Folders whose lock this process holds, and how many times: flock would wait for ourselves.
+# Folders whose lock this process holds, and how many times: flock would wait for this process itself.
 _held: dict[Path, int] = {}
 
 
@@ -83,15 +83,15 @@ _held: dict[Path, int] = {}
 def lock_machine(
     wait_s: float = 0.0, store: Store | None = None, tell: Callable[[str], object] = str
 ) -> Iterator[list[str]]:
-    """Hold the machine: no other start runs meanwhile. What a dead owner left is put right first, told in the value.
+    """Hold the machine: no other start runs meanwhile. First undo what a dead owner left; the value lists it.
 
     Args:
         wait_s: how long to wait for another start to end.
-        store: another one than the machine's.
-        tell: is told once that, and for whom, we wait.
+        store: the store instead of the machine's.
+        tell: is called once with a message that says for whom we wait.
 
     Raises:
-        HostError: another start holds the machine, or what it left cannot be put right.
+        HostError: another start holds the machine, or what it left cannot be undone.
     """
     store = store or Store.of_machine()
     if store.folder is None:
@@ -113,10 +113,10 @@ def lock_machine(
 
 
 def restore_stale(store: Store | None = None) -> list[str]:
-    """Undo what a dead owner left behind; says what, one sentence each. Does nothing while another start is at work.
+    """Undo what a dead owner left; return a sentence for each change. Does nothing while another start is active.
 
     Raises:
-        HostError: the record is not one of ours, or the machine does not take a value back.
+        HostError: the record is not one of ours, or the machine refuses an old value.
     """
     store = store or Store.of_machine()
     # Nothing is created where there is nothing to restore.
@@ -134,10 +134,10 @@ def restore_stale(store: Store | None = None) -> list[str]:
 
 @contextmanager
 def changed(change: SettingChange, make: Callable[[], object], store: Store) -> Iterator[None]:
-    """Make a change that is undone at the end, and proved to be. The machine must be locked.
+    """Make a change, undo it at the end, and prove that it is undone. The machine must be locked.
 
     Raises:
-        HostError: there is no place to keep the record, or the kernel refuses the change or its end.
+        HostError: there is no place to keep the record, or the kernel refuses the change or its undoing.
     """
     tree = store.tree_of(change)
     if store.folder is None or tree is None or not _held.get(store.folder):
@@ -167,7 +167,7 @@ def _restore(store: Store, folder: PrivateFolder) -> list[str]:
     left = _read(folder)
     if left is None or left.owner.is_alive(store.root):
         return []
-    # A reboot has put everything back by itself.
+    # A reboot has already restored everything.
     to_undo = left.changes[::-1] if left.boot_id == boot_id(store.root) else ()
     trees = [(change, store.tree_of(change)) for change in to_undo]
     if any(tree is None for _, tree in trees):
@@ -178,7 +178,7 @@ def _restore(store: Store, folder: PrivateFolder) -> list[str]:
 
 
 def _undo(change: SettingChange, tree: Tree) -> str:
-    """What came of it, in words."""
+    """Undo a change and return the outcome in words."""
     with _telling(change):
         if not undo(change, tree):
             return left_on(change)
@@ -188,7 +188,7 @@ def _undo(change: SettingChange, tree: Tree) -> str:
 
 
 def _forget(folder: PrivateFolder, root: Path, change: SettingChange) -> None:
-    """Take one change out of the record. Another one that could not be undone stays there for the next start."""
+    """Remove one change from the record. Another one that could not be undone stays for the next start."""
     left = _read(folder)
     _write(folder, root, tuple(other for other in left.changes if other != change) if left else ())
 

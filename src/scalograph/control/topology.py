@@ -1,4 +1,4 @@
-"""Which CPUs this process may use, and what they share: read from /sys."""
+"""The CPUs that this process may use, and what they share, read from /sys."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from scalograph.protocol.facts import CpuFact
 
 
 def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) -> tuple[CpuFact, ...]:
-    """The logical CPUs that may be used, in order of their numbers.
+    """Return the logical CPUs that may be used, in order of their numbers.
 
     Args:
         root: where /proc and /sys are; a recorded tree in tests.
@@ -21,7 +21,7 @@ def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) 
 
 
 def _usable(root: Path) -> set[int]:
-    """The kernel's answer for ourselves; in a recorded tree, the CPUs that were online and allowed."""
+    """Return the CPUs that the kernel allows us; in a recorded tree, those that were online and allowed."""
     if root == Path("/"):
         return os.sched_getaffinity(0)
     home = root / "sys/devices/system/cpu"
@@ -48,7 +48,7 @@ def _cpu(folder: Path, number: int) -> CpuFact:
 
 
 def _core(folder: Path, number: int, package: int) -> int:
-    """The lowest CPU of a core names it: the kernel's core_id repeats in each package, on some machines in each die."""
+    """Name a core by its lowest CPU: the kernel's core_id repeats in each package, on some machines in each die."""
     for name in ("core_cpus_list", "thread_siblings_list"):
         if siblings := _cpus(folder / name):
             return min(siblings)
@@ -63,7 +63,7 @@ def _node(folder: Path) -> int:
 
 
 def _cache(folder: Path, level: int) -> int | None:
-    """The lowest CPU that shares the cache names it: cache ids are absent from older kernels."""
+    """Name a cache by its lowest CPU: cache ids are absent from older kernels."""
     for index in sorted(_listed(folder / "cache")):
         if _number(index / "level") == level:
             return min(_cpus(index / "shared_cpu_list"), default=None)
@@ -71,10 +71,10 @@ def _cache(folder: Path, level: int) -> int | None:
 
 
 def parse_cpu_list(text: str) -> list[int]:
-    """The numbers of a kernel CPU list.
+    """Return the numbers of a kernel CPU list.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is no CPU list.
 
     >>> parse_cpu_list("0-2,8")
     [0, 1, 2, 8]
@@ -87,7 +87,7 @@ def parse_cpu_list(text: str) -> list[int]:
 
 
 def format_cpu_list(cpus: Iterable[int]) -> str:
-    """The same the other way round, as the kernel writes it.
+    """Format CPU numbers as a kernel CPU list.
 
     >>> format_cpu_list([8, 0, 1, 2])
     '0-2,8'

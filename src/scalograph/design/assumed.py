@@ -1,4 +1,4 @@
-"""A host that is only assumed: to plan for another machine, or without a look at this one."""
+"""An assumed host: to plan for another machine, or without looking at this one."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from scalograph.study.scalars import Level
 
 
 def assumed(study: Study, n_cpus: int) -> HostFacts:
-    """A host with so many CPUs, each on a core of its own; it grants everything and has the JVMs of the study."""
+    """Return a host with so many CPUs, each on its own core; it grants everything and has the JVMs of the study."""
     cpus = tuple(CpuFact(cpu=n, core=n) for n in range(n_cpus))
     return HostFacts(cpus=cpus, jvms=tuple(_jvms(study, n_cpus)))
 
@@ -29,7 +29,7 @@ def _jvms(study: Study, n_cpus: int) -> Iterator[Jvm]:
 
 
 def _names(study: Study, n_cpus: int) -> Iterator[Level]:
-    """Levels of the factors that choose a JVM; "all" and "default" stand for one that is called "assumed"."""
+    """Yield the levels of the factors that choose a JVM; "assumed" stands for "all" and "default"."""
     for factor in study.factors.values():
         if factor.control == "jvm":
             levels = parse_levels(factor.levels, n_cpus) if isinstance(factor.levels, str) else factor.levels

@@ -1,19 +1,20 @@
-"""What a design will cost, from runs that were timed before; unknown is an answer."""
+"""The time that a design will take, from runs that were timed before; it may be unknown."""
 
 from collections.abc import Iterable, Mapping
 from statistics import fmean
 from typing import Any
 
-from scalograph.design.planner import Design, Treatment
+from scalograph.design.planner import Design
+from scalograph.study.treatment import Treatment
 
 
 def key(treatment: Treatment) -> tuple[tuple[str, Any], ...]:
-    """A hashable form of a treatment."""
+    """Return a hashable form of a treatment."""
     return tuple(sorted(treatment.items()))
 
 
 def seconds_per_treatment(runs: Iterable[tuple[Treatment, float]]) -> dict[tuple[tuple[str, Any], ...], float]:
-    """Mean seconds of the runs of each treatment, from an earlier journal."""
+    """Return the mean seconds of the runs of each treatment, from an earlier journal."""
     seconds: dict[tuple[tuple[str, Any], ...], list[float]] = {}
     for treatment, duration in runs:
         seconds.setdefault(key(treatment), []).append(duration)
@@ -21,7 +22,7 @@ def seconds_per_treatment(runs: Iterable[tuple[Treatment, float]]) -> dict[tuple
 
 
 def expected_seconds(design: Design, known: Mapping[tuple[tuple[str, Any], ...], float]) -> float | None:
-    """Seconds the whole design will take; a treatment that was never timed counts as the mean of the others."""
+    """Return the seconds of the whole design; a treatment that was never timed counts as the mean of the others."""
     if not known:
         return None
     mean = fmean(known.values())

@@ -1,24 +1,25 @@
-"""The trivial planner: the full grid in randomised blocks; disturbed runs are asked for again at the end of theirs."""
+"""The simplest planner: the full grid in randomized blocks; disturbed runs are repeated at the end of their block."""
 
 import random
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from scalograph.design.planner import Design, Run, Treatment
+from scalograph.design.planner import Design
 from scalograph.errors import StudyError
 from scalograph.findings.sample import REPEATED
 from scalograph.protocol.record import Record
+from scalograph.study.treatment import Run, Treatment
 
 _CHOICES = "wait: --wait-quiet 10m; CPU times only: --when-busy cpu-time; end: --when-busy stop"
 
 
 class GridPlanner:
-    """Each block holds every treatment once (baselines more often) in an order drawn anew.
+    """The full grid: each block holds every treatment once (baselines more often), in a random order of its own.
 
-    A slow drift of the machine then falls on all treatments alike, and differences within a block are paired. When
-    the planned runs of a block are done, those that were disturbed are asked for again, at most `max_reruns` times.
-    Where that is more than half of them the machine is too busy to measure: they are asked for again only if the study
-    waits for quiet, and the study ends there if it says so (`protocol.when_busy`).
+    A slow drift of the machine then affects all treatments alike, and differences within a block are paired. When the
+    planned runs of a block are done, the disturbed ones are repeated, at most `max_reruns` times. If more than half of
+    them were disturbed, the machine is too busy to measure: they are repeated only if the study waits for quiet, and
+    the study ends there if it says so (`protocol.when_busy`).
     """
 
     def __init__(self, design: Design) -> None:
@@ -31,16 +32,16 @@ class GridPlanner:
             self._left.setdefault(run.block, {})[name] = run
 
     def ask(self) -> Run | None:
-        """The first run in order that was not told yet."""
+        """Return the first run in order that was not told yet."""
         if self.gave_up:
             return None
         return next((run for block in self._left.values() for run in block.values()), None)
 
     def tell(self, run: Run, record: Record, verdict: str) -> str | None:
-        """Cross a run off; at the end of a block, ask for its disturbed runs again or say why not.
+        """Take the verdict on a run; at the end of a block, plan its disturbed runs again or say why not.
 
         Raises:
-            StudyError: the design gives the name of this run to another treatment.
+            StudyError: in the design, the name of this run belongs to another treatment.
         """
         self._refuse_other(run)
         left = self._left.get(run.block, {})
@@ -52,20 +53,20 @@ class GridPlanner:
         return None if left else self._repeat(run.block)
 
     def resume(self) -> None:
-        """Another start goes on, on a machine that may be quiet now."""
+        """Reset what made the plan give up: a new start may meet a quiet machine."""
         self.gave_up = False
 
     @property
     def n_left(self) -> int:
-        """Runs that are still to come, as far as is known by now."""
+        """The number of runs still to come, as far as it is known."""
         return sum(map(len, self._left.values()))
 
     def ended(self, block: int) -> bool:
-        """Whether a block has no run to come."""
+        """Tell whether a block has no run to come."""
         return not self._left.get(block)
 
     def forgo(self, treatments: Collection[Treatment]) -> None:
-        """Ask for no further run of these treatments."""
+        """Plan no further run of these treatments."""
         for block in self._left.values():
             for name in [name for name, run in block.items() if not run.warmup and run.treatment in treatments]:
                 del block[name]
@@ -79,7 +80,7 @@ class GridPlanner:
     def _repeat(self, block: int) -> str | None:
         disturbed, n = self._disturbed.pop(block, []), self._design.block_size
         protocol = self._design.study.protocol
-        # Only the planned runs can be so many: later rounds hold at most half a block.
+        # Only the planned runs can be that many: later rounds hold at most half a block.
         if 2 * len(disturbed) > n and not protocol.wait_quiet_s:
             return self._too_busy(f"{len(disturbed)} of {n} runs of block {block + 1} were contaminated")
         for run in sorted(disturbed, key=lambda run: run.run):
@@ -97,7 +98,7 @@ class GridPlanner:
         return f"machine busy, not measurable now: {found}; not repeated ({_CHOICES})"
 
     def _again(self, run: Run) -> Run | None:
-        """The run under a name and replicate that follow from its own: a replay finds the same ones."""
+        """Return the repeat of a run; its name and replicate follow from the run, so that a replay finds the same."""
         name, _, times = run.run.partition("r")
         number = int(times or 0) + 1
         if number > self._max_reruns:

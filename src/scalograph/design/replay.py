@@ -1,28 +1,28 @@
-"""What a journal says of the runs that are done: told to a planner again, and how long they took."""
+"""The finished runs of a journal: told to a planner again, and the time they took."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from scalograph.design.planner import Planner, Run
+from scalograph.design.planner import Planner
 from scalograph.errors import ProtocolError
 from scalograph.protocol.journal import understood
 from scalograph.protocol.record import Record
-from scalograph.study.scalars import refuse
+from scalograph.study.treatment import Run, as_run
 from scalograph.verdict.judge import Judging, judge
 
 Finished = tuple[Run, Record, str]
 
 
 def replay(planner: Planner, events: Iterable[Mapping[str, Any]], judging: Judging = judge) -> int:
-    """Tell a planner what the journal already holds, and that another start goes on.
+    """Tell a planner the finished runs of a journal, and that a new start continues.
 
     Returns:
-        How many finished runs there were.
+        The number of finished runs.
 
     Raises:
-        ProtocolError: an event does not follow protocol/journal.md, or a name stands for two runs.
-        StudyError: a run is another one in the planner's design.
+        ProtocolError: an event does not follow protocol/journal.md, or two runs have the same name.
+        StudyError: a run differs from that of the same name in the planner's design.
     """
     told = 0
     for done in _finished(events, judging):
@@ -36,7 +36,7 @@ def replay(planner: Planner, events: Iterable[Mapping[str, Any]], judging: Judgi
 
 
 def _finished(events: Iterable[Mapping[str, Any]], judging: Judging) -> Iterator[Finished | None]:
-    """Runs, records and verdicts in order, and None where another start went on. Raises ProtocolError.
+    """Yield runs, records and verdicts in order, and None at each further start. Raises ProtocolError.
 
     A run that was killed between `run` and `verdict` has a verdict too: it is a function of the record.
     """
@@ -68,25 +68,8 @@ def _refuse_twice(name: str, names: set[str], number: int) -> None:
     names.add(name)
 
 
-def as_run(event: Mapping[str, Any]) -> Run:
-    """The run that an `ask` or `run` event is about.
-
-    Raises:
-        KeyError, TypeError, ValueError: the event does not follow protocol/journal.md.
-    """
-    run = Run(event["run"], event["block"], event["treatment"], event["replicate"], event["warmup"])
-    types = (str, int, dict, int, bool)
-    fields = (run.run, run.block, run.treatment, run.replicate, run.warmup)
-    for value, wanted in zip(fields, types, strict=True):
-        if not isinstance(value, wanted):
-            raise TypeError(f"{value!r:.80}, expected {wanted.__name__}")
-    if wrong := next(filter(None, map(refuse, (*run.treatment.values(), run.block, run.replicate))), None):
-        raise ValueError(wrong)
-    return run
-
-
 def timed_runs(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Run, float]]:
-    """Seconds of each finished run, start-up and think time included, from the hours of its `ask` and `run` events.
+    """Yield the seconds of each finished run, start-up and think time included, from the times of its `ask` and `run`.
 
     Raises:
         ProtocolError: an event does not follow protocol/journal.md.
@@ -105,7 +88,7 @@ def timed_runs(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Run, float
 
 
 def seconds_per_block(events: Iterable[Mapping[str, Any]]) -> dict[int, float]:
-    """Time that the finished runs of each block took. Raises ProtocolError."""
+    """Return the seconds that the finished runs of each block took. Raises ProtocolError."""
     spent: dict[int, float] = {}
     for run, seconds in timed_runs(events):
         spent[run.block] = spent.get(run.block, 0.0) + seconds

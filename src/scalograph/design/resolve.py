@@ -1,4 +1,4 @@
-"""A study on a host: levels spelled out, impossible treatments dropped by name, baselines repeated."""
+"""A study on a host: levels spelled out, impossible treatments dropped with a reason, baselines repeated."""
 
 import itertools
 import math
@@ -6,25 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 
 from scalograph.control.apply import refusals
 from scalograph.control.control import LevelError, control
-from scalograph.design.planner import Design, Treatment
+from scalograph.design.planner import Design
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.facts import HostFacts
 from scalograph.study.levels import LevelsError, parse_levels
 from scalograph.study.model import Factor, Study
 from scalograph.study.scalars import Level
+from scalograph.study.treatment import Treatment
 
 MAX_TREATMENTS = 100_000
 
-# Says in words why a treatment cannot run here, or nothing: what a workload requires of a JVM, say. With the treatment
-# it is given `java`, the level of the factor that chooses the JVM, whatever that factor's name.
+# Says in words why a treatment cannot run here, or None: a workload may require something of a JVM. It gets the
+# treatment with `java` added: the level of the factor that chooses the JVM, whatever that factor's name.
 Refusal = Callable[[Treatment], str | None]
 
 
 def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: None) -> Design:
-    """The design of a study on a host.
+    """Return the design of a study on a host.
 
     Raises:
-        StudyError: with every level that this host cannot obey, or when no treatment is left.
+        StudyError: the host cannot obey a level (every such level is listed), or no treatment is left.
     """
     study, left_out = _spelled_out(study, facts)
     _refuse_baseline(study)
@@ -47,7 +48,7 @@ def _with_jvm(refusal: Refusal, study: Study) -> Refusal:
 
 
 def _refuse_baseline(study: Study) -> None:
-    """With "all" spelled out, the baseline may turn out to be no level."""
+    """Refuse a baseline that is no level once "all" is spelled out."""
     for name, level in study.baseline.items():
         levels = study.factors[name].levels
         if level not in levels:
@@ -83,7 +84,7 @@ def _spelled_out(study: Study, facts: HostFacts) -> tuple[Study, list[str]]:
 
 
 def _levels(factor: Factor, facts: HostFacts) -> tuple[list[Level], list[str]]:
-    """The levels that this host can obey, and why optional ones are left out."""
+    """Return the levels that this host can obey, and why optional ones are left out."""
     levels = parse_levels(factor.levels, facts.n_cpus) if isinstance(factor.levels, str) else list(factor.levels)
     if not factor.control:
         return levels, []
@@ -119,7 +120,7 @@ def _matches(treatment: Treatment, exclusion: Mapping[str, Sequence[Level]]) -> 
 
 
 def _repeats(study: Study, treatments: Sequence[Treatment]) -> dict[int, int]:
-    """All speedups of a curve share its baseline, so it is measured sqrt(columns) times more often (Dunnett 1955)."""
+    """Return the repeats of each baseline: all speedups share it, so sqrt(columns) times more runs (Dunnett 1955)."""
     if not study.baseline:
         return {}
     ((factor, level),) = study.baseline.items()

@@ -1,71 +1,71 @@
-"""A search as a planner: each step goes where it tells most. Which question it answers is its course's affair."""
+"""A search as a planner: each step goes where it is most informative. Its course knows the question."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from scalograph.design.planner import Design, Run
+from scalograph.design.planner import Design
 from scalograph.errors import StudyError
 from scalograph.findings.sample import COUNTED, REPEATED
-from scalograph.findings.search import Course, Key, Search, Steps, key_of
+from scalograph.findings.search_steps import Course, Key, Search, SearchSteps, key_of
 from scalograph.findings.stopping_rule import score, work_time
 from scalograph.protocol.record import Record
 from scalograph.study.scalars import Level
+from scalograph.study.treatment import Run
 
-# Runs before which a machine is not called busy.
+# The least number of runs before a machine is called busy.
 BUSY_FROM = 8
 
 Score = Callable[[Record], float | None]
 
 
 class SearchPlanner:
-    """First levels in an order drawn from the seed, then one step at a time, until the answer is sure.
+    """A planner that begins with first levels in an order drawn from the seed, then takes a step at a time.
 
-    A disturbed run is asked for again at once, at most `max_reruns` times; then the search asks for what it wants now,
-    which may be another step at that level. Where more than half of the runs were disturbed, or eight in a row, the
-    machine is too busy, and the search ends without an answer, unless the study waits for quiet. Each step is a block
-    of its own.
+    A disturbed run is repeated at once, at most `max_reruns` times; then the search chooses its next step again, which
+    may be another one at that level. If more than half of the runs were disturbed, or eight in a row, the machine is
+    too busy, and the search ends without an answer unless the study waits for quiet. Each step is a block of its own.
     """
 
     def __init__(self, search: Search[Any], score: Score, *, max_reruns: int, waits: bool) -> None:
-        """A search from its beginning.
+        """Begin a search.
 
         Args:
-            search: what is searched.
+            search: the search.
             score: time of a run: of the same work at each level, or as the course takes it.
-            max_reruns: how often a disturbed run is made again.
+            max_reruns: how often a disturbed run is repeated.
             waits: whether the study waits for quiet, and so never gives up.
         """
         self._search, self._score = search, score
         self._max_reruns, self._waits = max_reruns, waits
-        self._steps = Steps(search)
+        self._steps = SearchSteps(search)
         self._told: dict[str, Key] = {}
         self._under_way: int | None = None
         self._again = ""
         self.resume()
 
     def resume(self) -> None:
-        """Another start goes on, on a machine that may be quiet now: whether it is busy is judged by its own runs."""
+        """Reset what made the search give up: whether the machine is busy is judged by the runs of the new start."""
         self.gave_up = False
         self._n_disturbed = self._n_in_a_row = 0
         self._n_before = len(self._told)
 
     @property
     def course(self) -> Course:
-        """What is known so far."""
+        """The state of the search so far."""
         course: Course = self._search.course
         return course
 
     @property
     def n_left(self) -> int:
-        """Runs that are still to come, as far as is known by now."""
+        """The number of runs still to come, as far as it is known."""
         if self.ask() is None:
             return 0
         expected = self.course.n_left * max(map(len, self._search.steps.values())) - self._steps.n_scores
         return max(1, min(expected, self._search.most - len(self._told)))
 
     def ask(self) -> Run | None:
-        """A disturbed run again, else the next of the step under way, else of the step that tells most."""
+        """Return a disturbed run again, else the next run of the current step, else of the most informative step."""
         is_new = self._under_way is None
         if self.gave_up or (is_new and len(self._told) >= self._search.most):
             return None
@@ -79,20 +79,20 @@ class SearchPlanner:
         return self._run(f"e{sum('r' not in name for name in self._told):04d}", left[0])
 
     def tell(self, run: Run, record: Record, verdict: str) -> str | None:
-        """Take what became of a run.
+        """Take the record and the verdict of a run.
 
         Returns:
-            What a person should know: a level was left out, the model was, nothing was decided, the machine is busy.
+            What a person should know: a level or the model was left out, nothing was decided, the machine is busy.
 
         Raises:
-            StudyError: the run has a treatment that this design does not have.
+            StudyError: the design does not have the treatment of the run.
         """
         key = key_of(run.treatment)
         if key not in self._steps.levels:
             raise self._unknown(run)
         if run.warmup:
             return None
-        self._steps.begin(run.block)  # another than the next one where another release, or other options, counted them
+        self._steps.begin(run.block)  # not the next one if another release, or other options, counted them
         self._told[run.run], self._again, self._under_way = key, "", self._steps.levels[key]
         if verdict in REPEATED:
             return self._disturbed(run.run)
@@ -121,7 +121,7 @@ class SearchPlanner:
         else:
             self._steps.end()
             self._under_way = None
-        # Last, and without a trace in what is asked for next: a start with other options asks the same.
+        # Last, and without an effect on the next step: a start with other options asks the same.
         n = len(self._told) - self._n_before
         busy = self._n_in_a_row >= BUSY_FROM or (n >= BUSY_FROM and 2 * self._n_disturbed > n)
         if busy and not self._waits:
@@ -133,22 +133,22 @@ class SearchPlanner:
 
 
 class SearchPlan:
-    """Which runs answer a question that is searched."""
+    """The runs that answer a question that is searched."""
 
     def __init__(self, design: Design, begin: Callable[[], Search[Any]]) -> None:
         """Begin a search.
 
         Args:
-            design: over whose treatments.
-            begin: makes it anew, as nothing is known.
+            design: the design whose treatments are searched.
+            begin: makes a new search, before any run.
 
         Raises:
-            StudyError: it cannot be made over these treatments.
+            StudyError: these treatments cannot be searched.
         """
         self._design, self._begin, self._search = design, begin, begin()
 
     def planner(self) -> SearchPlanner:
-        """Return what asks for the runs, from the first one on."""
+        """Return the planner of the runs, from the first one on."""
         study, protocol = self._design.study, self._design.study.protocol
         return SearchPlanner(
             self._begin(),
@@ -158,23 +158,23 @@ class SearchPlan:
         )
 
     def planned_runs(self) -> Iterator[Run]:
-        """Return the runs that are made whatever they say: the steps at the first levels, in their order."""
+        """Return the runs that are made in any case: the steps at the first levels, in their order."""
         made = [(i, t) for i, level in enumerate(self._search.first) for t in self._search.order(i, level)]
         return (Run(f"e{number:04d}", i, treatment, 0) for number, (i, treatment) in enumerate(made))
 
     def asked_for(self) -> list[int]:
-        """Return how many those are of each treatment."""
+        """Return the number of those runs for each treatment."""
         first = Counter(tuple(run.treatment.items()) for run in self.planned_runs())
         return [first[tuple(treatment.items())] for treatment in self._design.treatments]
 
     @property
     def most_runs(self) -> int:
-        """Runs after which it ends without an answer."""
+        """Return the number of runs after which the search ends without an answer."""
         return min(self._search.most, self._design.study.protocol.budget_runs or self._search.most)
 
     @property
     def block_size(self) -> int:
-        """Runs that a block is expected to hold: each step, a run or a pair of them, is a block of its own."""
+        """Return the number of runs that a block should hold: each step, a run or a pair, is a block."""
         return max(map(len, self._search.steps.values()))
 
     def outlook(self) -> str:

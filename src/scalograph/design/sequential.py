@@ -1,14 +1,15 @@
-"""Runs until each treatment is known well enough: the grid in its blocks, less the treatments that are done."""
+"""Runs until each treatment is known precisely enough: the grid in its blocks, without the treatments that are done."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from scalograph.analysis.stopping import Stopping, half_width
 from scalograph.design.grid import GridPlanner
-from scalograph.design.planner import Design, Run, Treatment
+from scalograph.design.planner import Design
 from scalograph.findings.sample import COUNTED
 from scalograph.protocol.record import Record
 from scalograph.study.scalars import Level
+from scalograph.study.treatment import Run, Treatment
 
 Score = Callable[[Record], float | None]
 Key = tuple[Level, ...]
@@ -16,14 +17,14 @@ Key = tuple[Level, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How near a study is to the precision that it asks for, as of the last block that ended.
+    """How near a study is to its requested precision, as of the last finished block.
 
     Attributes:
-        asked: half-width of an interval over its value.
-        worst: widest of the treatments that are still measured; None where none of them has an interval.
-        n_precise: treatments that have reached it.
-        n_treatments: all of them.
-        forgone: treatments that are asked for no more, the latest last.
+        asked: requested half-width of an interval over its value.
+        worst: the widest of the treatments still measured; None if none of them has an interval.
+        n_precise: number of treatments that have reached it.
+        n_treatments: number of all treatments.
+        forgone: treatments that get no more runs, the latest last.
     """
 
     asked: float
@@ -34,9 +35,9 @@ class Reached:
 
 
 class SequentialPlanner:
-    """Decides at the end of each block, so that all treatments of a block have met the same machine.
+    """A planner that decides at the end of each block, so that all its treatments met the same machine.
 
-    Baselines go on until all others are done: every speedup rests on them, and is paired with them in its blocks.
+    Baselines continue until all others are done: every speedup rests on them and is paired with them in its blocks.
     """
 
     def __init__(self, design: Design, rule: Stopping, score: Score) -> None:
@@ -48,14 +49,14 @@ class SequentialPlanner:
         self._reached = Reached(rule.precision, None, 0, len(self._treatments))
 
     def ask(self) -> Run | None:
-        """The next run of the grid that is still wanted."""
+        """Return the next run of the grid that is still needed."""
         return self._grid.ask()
 
     def tell(self, run: Run, record: Record, verdict: str) -> str | None:
-        """Take a score; at the end of a block, forgo what is known well enough.
+        """Take a score; at the end of a block, drop the treatments that are precise enough.
 
         Raises:
-            StudyError: the design gives the name of this run to another treatment.
+            StudyError: in the design, the name of this run belongs to another treatment.
         """
         note = self._grid.tell(run, record, verdict)
         if not run.warmup and verdict in COUNTED and (found := self._score(record)) is not None:
@@ -65,27 +66,27 @@ class SequentialPlanner:
         return note
 
     def resume(self) -> None:
-        """Another start goes on, on a machine that may be quiet now."""
+        """Reset what made the grid give up: a new start may meet a quiet machine."""
         self._grid.resume()
 
     @property
     def n_left(self) -> int:
-        """Runs that are still to come at most."""
+        """The largest number of runs still to come."""
         return self._grid.n_left
 
     @property
     def gave_up(self) -> bool:
-        """Whether it ends before its question is answered, because the machine is too busy."""
+        """Whether the plan ends before its question is answered, because the machine is too busy."""
         return self._grid.gave_up
 
     @property
     def reached(self) -> Reached:
-        """How near the precision is; reckoned at the end of a block, and kept."""
+        """Return how near the precision is; computed at the end of a block, and kept."""
         return self._reached
 
     def _decide(self) -> None:
         precise = {key for key in self._treatments if self._rule.enough(self._scores[key])}
-        # Baselines stop together with the last of the others.
+        # Baselines stop with the last of the others.
         over = precise if self._treatments.keys() - self._baselines <= precise else precise - self._baselines
         self._done |= {key: t for key, t in self._treatments.items() if key in over and key not in self._done}
         self._grid.forgo([*self._done.values()])
@@ -94,6 +95,6 @@ class SequentialPlanner:
         self._reached = Reached(self._rule.precision, worst, len(precise), len(self._treatments), forgone)
 
     def _half_widths(self) -> Iterable[float]:
-        """Of the treatments that are still measured and have an interval."""
+        """Yield the half-widths of the treatments that are still measured and have an interval."""
         found = (half_width(self._scores[k], self._rule.confidence) for k in self._treatments if k not in self._done)
         return (half for half in found if half is not None)

@@ -1,1 +1,1 @@
-"""Results of other instruments, and ours for other tools."""
+"""Results of other instruments for this project, and its results for other tools."""

@@ -1,4 +1,4 @@
-"""Two instruments on one point, in words: they agree within so much, differ, or too little is known."""
+"""Agreement of two instruments on one point, in words: they agree within a margin, differ, or too little is known."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 Label = Literal["agree", "slower", "faster", "unknown"]
 
-# Instruments that differ by less are alike, even where the difference shows: what starts a shot differs too.
+# Instruments that differ by less agree, even if the difference can be seen: they start a shot differently.
 MARGIN = 0.05
-# An interval that leaves room for more than this says nothing, as with ceilings and published figures.
+# An interval that allows more than this says nothing, as with ceilings and published figures.
 WIDEST = 0.25
 
 
 def label(ratio: Estimate, n_forks: int, n_runs: int, unit: str) -> tuple[Label, str]:
-    """Return the word for an instrument over the study, and why where there is none.
+    """Return the label of an instrument compared with the study, and the reason if there is none.
 
-    Agree: the whole interval lies within the margin, or it holds 1 and leaves no room for more than 25 %.
+    Agree: the whole interval lies within the margin, or it contains 1 and allows at most 25 %.
     Slower, faster: it excludes 1, and is not within the margin.
     """
     low, high = ratio.low, ratio.high
@@ -37,7 +37,7 @@ def label(ratio: Estimate, n_forks: int, n_runs: int, unit: str) -> tuple[Label,
 
 
 def within(low: float, high: float) -> float:
-    """The largest difference that an interval of a ratio leaves room for, either way round.
+    """Return the largest difference that an interval of a ratio allows, in either direction.
 
     >>> round(within(0.98, 1.03), 3), round(within(0.8, 1.0), 3)
     (0.03, 0.25)
@@ -46,7 +46,7 @@ def within(low: float, high: float) -> float:
 
 
 def sentences(every: Sequence["Held"]) -> list[str]:
-    """One for each benchmark."""
+    """Return a sentence for each benchmark."""
     names = short_names(held.figures.benchmark for held in every)
     return [f"{_who(held, names)}: {_said(held)}." for held in every]
 
@@ -67,7 +67,7 @@ def _said(held: "Held") -> str:
 
 
 def _times(ratio: Estimate) -> str:
-    """The ratio as a number above 1, whichever way it points."""
+    """Format the ratio as a number above 1, whichever way it points."""
     if ratio.value is None or ratio.low is None or ratio.high is None or ratio.low > 1:
         return str(shown(ratio))
     return str(shown(Estimate(value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)))

@@ -1,4 +1,4 @@
-"""What another instrument measured, whichever it was: benchmarks, their forks, and the shots of each."""
+"""What another instrument measured: benchmarks, their forks, and the shots of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Benchmark:
     """One benchmark with one level of each of its params.
 
     Attributes:
-        unit: of the shots: "s", or "1/s" where they are rates.
+        unit: of the shots: "s", or "1/s" if they are rates.
         forks: the experimental units; shots of one fork are no replicates.
     """
 

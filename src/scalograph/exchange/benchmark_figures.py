@@ -47,7 +47,7 @@ def figures(benchmark: Benchmark, confidence: float) -> BenchmarkFigures:
 
 
 def scores(benchmark: Benchmark) -> list[float]:
-    """One score for each fork: the median of its shots."""
+    """Return a score for each fork: the median of its shots."""
     return [_median(fork) for fork in benchmark.forks]
 
 
@@ -58,7 +58,7 @@ def _median(fork: Fork) -> float:
 
 
 def pooled(forks: Iterable[Fork], shares: Sequence[float]) -> list[float]:
-    """For each share the least shot that so many of all shots do not exceed.
+    """Return for each share the least shot that such a share of all shots does not exceed.
 
     >>> pooled([Fork([3.0, 1.0], [1, 1]), Fork([2.0], [8])], (0.5, 0.9, 0.99))
     [2.0, 2.0, 3.0]
@@ -78,7 +78,7 @@ def _flags(benchmark: Benchmark) -> Iterable[str]:
 
 
 def tables(every: Sequence[BenchmarkFigures], instrument: str) -> list[TableDoc]:
-    """Make one for times and one for rates, as far as there are any."""
+    """Return one table for times and one for rates, as far as there are any."""
     names = short_names(one.benchmark for one in every)
     kinds = (("s", f"Times by {instrument}"), ("1/s", f"Rates by {instrument}"))
     parts = ((unit, title, [one for one in every if one.unit == unit]) for unit, title in kinds)
@@ -98,7 +98,7 @@ def _table(unit: str, title: str, every: Sequence[BenchmarkFigures], names: dict
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Class and method without the package, where that still tells them apart.
+    """Shorten names to class and method without the package, if they stay unique.
 
     >>> short_names(["a.b.Sum.run", "a.Queue.take", "c.Queue.take"])
     {'a.b.Sum.run': 'Sum.run', 'a.Queue.take': 'a.Queue.take', 'c.Queue.take': 'c.Queue.take'}
@@ -109,7 +109,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def params_text(params: dict[str, str]) -> str:
-    """Params as one writes them.
+    """Format params as people write them.
 
     >>> params_text({"n": "3000", "p": "2"})
     'n=3000 p=2'

@@ -1,4 +1,4 @@
-"""Imported benchmarks held against the treatments of a study: both figures, their ratio, and a word for it."""
+"""Imported benchmarks compared with the treatments of a study: both figures, their ratio, and its label."""
 
 from collections.abc import Mapping, Sequence
 
@@ -32,7 +32,7 @@ _NOTE = (
 
 
 class Held(Model):
-    """One benchmark beside one treatment; `treatment` is null where none matches, and `why` says so."""
+    """A benchmark beside a treatment; `treatment` is null if none matches, and `why` says so."""
 
     instrument: str
     figures: BenchmarkFigures
@@ -47,7 +47,7 @@ class Held(Model):
 
 
 def beside(every: Sequence[Benchmark], table: Table, where: Mapping[str, str], instrument: str) -> list[Held]:
-    """Hold each benchmark against its treatment, by the study's primary response and at its confidence.
+    """Compare each benchmark with its treatment, by the study's primary response and at its confidence.
 
     Raises:
         StudyError: no benchmark has a treatment, or one has several.
@@ -92,11 +92,11 @@ def _compared(held: Held, theirs: list[float], study: list[float], confidence: f
 
 def _flags(sample: Sample) -> list[str]:
     unsteady = ["most runs of the study reach no steady state"] if sample.counted and is_unsteady(sample) else []
-    return [*flags(sample), *unsteady]
+    return [*(flag.text for flag in flags(sample)), *unsteady]
 
 
 def tables(every: Sequence[Held], response: str) -> list[TableDoc]:
-    """A row for each benchmark that has a treatment; one table for times, one for rates."""
+    """Return a row for each benchmark that has a treatment; one table for times, one for rates."""
     with_ratio = [held for held in every if held.ratio]
     by = f"by {with_ratio[0].instrument} and by the study" if with_ratio else ""
     parts = (("s", f"Times {by}"), ("1/s", f"Rates {by}"))

@@ -11,25 +11,25 @@ from scalograph.errors import Problem, StudyError
 
 MAX_BYTES = 16 << 20
 MAX_ROWS = 100_000
-# Mistakes that are told; a file of another kind has one in each line.
+# The most mistakes to report; a file of another kind has one in each line.
 _TOLD = 5
-# Squares and products of sizes and throughputs have to stay numbers.
+# Squares and products of sizes and throughputs must stay finite.
 _MOST, _WIDEST = 1e9, 1e100
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
 class Points(NamedTuple):
-    """Throughput at each size; a size may stand more than once."""
+    """Throughput at each size; a size may occur more than once."""
 
     sizes: list[float]
     rates: list[float]
 
 
 def read_points(file: Path, x: str = "n", y: str = "throughput") -> Points:
-    """The columns `x` and `y` of a CSV file with a header.
+    """Read the columns `x` and `y` of a CSV file with a header.
 
     Raises:
-        StudyError: the file is missing, too large, lacks a column, or holds what is no number; with the lines.
+        StudyError: the file is missing or too large, lacks a column, or has a field that is no number; with the lines.
     """
     try:
         if file.stat().st_size > MAX_BYTES:
@@ -72,7 +72,7 @@ def _refuse_column(file: Path, names: list[str], name: str, option: str) -> None
 
 
 def _too_long(where: str, row: Mapping[str | None, Any], n_columns: int) -> list[Problem]:
-    """A decimal comma, or one between thousands, makes two fields of a number."""
+    """Report a decimal comma, or one between thousands, that splits a number into two fields."""
     if not (more := row.get(None)):
         return []
     fix = "write numbers with a point and nothing between thousands, or in quotes"
@@ -80,7 +80,7 @@ def _too_long(where: str, row: Mapping[str | None, Any], n_columns: int) -> list
 
 
 def _number(text: str | None) -> float | None:
-    """Plain decimal notation: `1_0` is Python's and nobody else's."""
+    """Parse plain decimal notation: only Python reads `1_0` as a number."""
     if not _NUMBER.fullmatch((text or "").strip()):
         return None
     found = float(text or "")

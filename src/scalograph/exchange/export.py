@@ -15,10 +15,10 @@ _DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def observations(table: Table) -> pl.DataFrame:
-    """One row for each observation: run, block, treatment, iteration, response, value; failed runs have no value.
+    """Return a row for each observation: run, block, treatment, iteration, response, value; failed runs have no value.
 
     Returns:
-        Columns `run block replicate warmup status verdict`, one for each factor (prefixed `factor.` where its name is
+        Columns `run block replicate warmup status verdict`, one for each factor (prefixed `factor.` if its name is
         taken), then `response iteration value unit`.
     """
     names = {name: f"factor.{name}" if name in _OWN else name for name in table.study.factors}
@@ -61,10 +61,10 @@ def _series(name: str, values: list[Any], dtype: Any) -> pl.Series:
 
 
 def write(frame: pl.DataFrame, file: Path) -> None:
-    """Write by the file's ending: .csv or .parquet.
+    """Write a frame in the format of the file's ending: .csv or .parquet.
 
     Raises:
-        StudyError: another ending.
+        StudyError: the file has another ending.
         HostError: the disk refuses.
     """
     if file.suffix not in (".csv", ".parquet"):
@@ -77,13 +77,13 @@ def write(frame: pl.DataFrame, file: Path) -> None:
             frame.write_parquet(part)
         part.replace(file)
     except OSError as error:
-        with suppress(OSError):  # a disk that refuses one refuses the other
+        with suppress(OSError):  # a disk that refuses one write refuses the other
             part.unlink(missing_ok=True)
         raise HostError(str(file), f"cannot be written: {error}", "a writable disk with room") from error
 
 
 def _write_csv(frame: pl.DataFrame, file: Path) -> None:
-    """Text that a spreadsheet would run as a formula gets a leading quote."""
+    """Write CSV; text that a spreadsheet would run as a formula gets a leading quote."""
     texts = [pl.col(name) for name, dtype in frame.schema.items() if dtype == pl.String]
     guarded = [
         pl.when(text.str.slice(0, 1).is_in(_DANGEROUS))

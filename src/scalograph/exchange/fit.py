@@ -1,4 +1,4 @@
-"""What the scaling laws say of throughputs at sizes: one document, for people and machines."""
+"""Scaling laws fitted to throughputs at sizes: one document for people and machines."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -16,20 +16,20 @@ from scalograph.exchange.csv_points import Points
 
 
 def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[float] = ()) -> dict[str, Any]:
-    """Fit the laws.
+    """Fit the scaling laws to throughputs at sizes.
 
     Args:
-        points: what was measured.
-        weights: which errors are alike (analysis.usl).
+        points: the measured throughputs.
+        weights: which errors are equal (analysis.usl).
         confidence: of the intervals.
-        asked: sizes to predict; without, as far as the data reach.
+        asked: sizes to predict; if empty, as far as the data reach.
 
     Returns:
         `sigma`, `kappa`, `gamma`, `optimum` (estimates), `residual`, `flags`, `predictions`, and `points`: `size`,
         `throughput`, `fitted`, and over the smallest size `speedup`, `efficiency`, `serial_fraction`.
 
     Raises:
-        StudyError: too few sizes.
+        StudyError: there are too few sizes.
     """
     try:
         fit = fit_usl(points.sizes, points.rates, weights, confidence)
@@ -38,14 +38,15 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
     sizes = asked or (REACH * max(points.sizes),)
     return {
         "sigma": asdict(fit.sigma), "kappa": asdict(fit.kappa), "gamma": asdict(fit.gamma),
-        "optimum": asdict(fit.optimum), "residual": fit.residual, "weights": weights, "flags": list(fit.flags),
+        "optimum": asdict(fit.optimum), "residual": fit.residual, "weights": weights,
+        "flags": [flag.text for flag in fit.flags],
         "points": list(_points(points, fit, confidence)),
         "predictions": [{"size": n, **asdict(predict(fit, n, confidence=confidence))} for n in sizes],
     }  # fmt: skip
 
 
 def _points(points: Points, fit: Usl, confidence: float) -> list[dict[str, Any]]:
-    """Of each size its throughput, the curve's, and what it gained over the smallest."""
+    """Return for each size its throughput, that of the curve, and the gain over the smallest size."""
     sizes, rates = np.asarray(points.sizes), np.asarray(points.rates)
     first, *_ = every = [float(n) for n in np.unique(sizes)]
     return [

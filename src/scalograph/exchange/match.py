@@ -1,4 +1,4 @@
-"""Which treatment of a study a benchmark stands for: factors and params of the same names."""
+"""The treatment of a study that a benchmark corresponds to: factors and params of the same names."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ Treatment = Mapping[str, Level]
 
 @dataclass(frozen=True)
 class Match:
-    """A treatment, or why there is none; `unmatched` are params that the study does not have."""
+    """A treatment, or the reason why there is none; `unmatched` are params that the study does not have."""
 
     treatment: Treatment | None
     why: str = ""
@@ -22,7 +22,7 @@ class Match:
 
 
 def parse_where(texts: Sequence[str], table: Table) -> dict[str, str]:
-    """`factor=level` of the command line.
+    """Parse `factor=level` of the command line.
 
     Raises:
         StudyError: the study has no such factor or level.
@@ -41,10 +41,10 @@ def parse_where(texts: Sequence[str], table: Table) -> dict[str, str]:
 
 
 def match(table: Table, params: Mapping[str, str], where: Mapping[str, str]) -> Match:
-    """The treatment that a benchmark's params and `where` name.
+    """Find the treatment that a benchmark's params and `where` name.
 
     Raises:
-        StudyError: several would do, because a factor is neither a param nor in `where`.
+        StudyError: several match, because a factor is neither a param nor in `where`.
     """
     named = {param: factor for param in params if (factor := _factor(table, param))}
     unmatched = {param: text for param, text in params.items() if param not in named}
@@ -68,7 +68,7 @@ def match(table: Table, params: Mapping[str, str], where: Mapping[str, str]) -> 
 
 
 def is_level(level: Level, text: str) -> bool:
-    """Whether a text is this level; numbers by value.
+    """Tell whether a text is this level; numbers compare by value.
 
     >>> is_level(3000, "3000"), is_level(0.5, "0.50"), is_level(True, "1"), is_level("pool", "pool")
     (True, True, False, True)
@@ -85,7 +85,7 @@ def _both(level: Level, one: str, other: str) -> bool:
 
 
 def _factor(table: Table, param: str) -> str | None:
-    """The factor of this name, or the one that fills the workload's parameter of this name."""
+    """Find the factor of this name, or the one that fills the workload's parameter of this name."""
     if param in table.study.factors:
         return param
     filled = re.fullmatch(r"\{(.+)\}", str(table.study.workload.parameters.get(param, "")))
@@ -93,7 +93,7 @@ def _factor(table: Table, param: str) -> str | None:
 
 
 def _fixed(table: Table) -> dict[str, Level]:
-    """Parameters of the workload that the study gives one value, whatever the treatment."""
+    """Return the parameters of the workload that the study sets to one value for all treatments."""
     given = table.study.workload.parameters
     return {name: value for name, value in given.items() if not isinstance(value, list) and "{" not in str(value)}
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from scalograph.analysis.cold_start import Cold, cold
+from scalograph.analysis.flag import Flag
 from scalograph.findings.curves import key
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
@@ -54,7 +55,7 @@ def examine(table: Table, curves: Sequence[Curve], taken: Mapping[Key, Sample]) 
     for curve in curves:
         for point in curve.points:
             if (start := found.get(key(table, curve, point))) is not None:
-                point.flags.append(start.told())
+                point.flags.append(Flag("cold start", start.told()))
     whole = _start(*_of_study(table, taken, name))
     return [*_study(table, whole), *_treatments(table, found.values(), whole)]
 

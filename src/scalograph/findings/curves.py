@@ -5,11 +5,12 @@ from dataclasses import replace
 from statistics import median
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.speedup import SpeedupPoint
 from scalograph.findings import steady_state
 from scalograph.findings.names import curve_factor
-from scalograph.findings.sample import COUNTED, Sample, flags
+from scalograph.findings.sample import COUNTED, Sample, flags, grouped
 from scalograph.findings.speedup_rule import gains, over_before, primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Table
@@ -32,10 +33,7 @@ def key(table: Table, curve: Curve, point: Point) -> tuple[Level, ...]:
 def curves(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Curve]:
     """One curve for each combination of the other factors' levels."""
     factor = curve_factor(table)
-    groups: dict[tuple[tuple[str, Level], ...], list[Sample]] = {}
-    for sample in taken.values():
-        group = tuple((name, level) for name, level in sample.treatment.items() if name != factor)
-        groups.setdefault(group, []).append(sample)
+    groups = grouped(taken.values(), factor)
     return [_curve(table, factor, dict(group), members) for group, members in groups.items()]
 
 
@@ -49,7 +47,7 @@ def _curve(table: Table, factor: str, group: dict[str, Level], members: list[Sam
     if found and baseline is not None and baseline.falls_back:
         for point in points:
             if point.level != baseline.treatment[factor]:
-                point.flags.append(BASELINE_DISTURBED)
+                point.flags.append(Flag("disturbed baseline", BASELINE_DISTURBED))
     return Curve(group=group, factor=factor, points=points)
 
 
@@ -66,8 +64,13 @@ def _point(table: Table, sample: Sample, level: Level, gain: SpeedupPoint | None
         gain=step,
         per_cpu_share=_shares(sample),
         n_failed=sample.n_failed,
-        flags=[*(gain.warnings if gain else ()), *flags(sample), *steady_state.flags(table.study, sample)],
+        flags=_flags(table, sample, gain),
     )
+
+
+def _flags(table: Table, sample: Sample, gain: SpeedupPoint | None) -> list[Flag]:
+    of_speedup = (Flag("speedup", text) for text in gain.warnings) if gain else ()
+    return [*of_speedup, *flags(sample), *steady_state.flags(table.study, sample)]
 
 
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:

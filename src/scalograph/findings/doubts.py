@@ -15,7 +15,7 @@ from scalograph.findings.sample import (
 from scalograph.findings.speedup_rule import gain, primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
-from scalograph.study.question_names import basis
+from scalograph.questions.registry import basis
 
 # Past this share of disturbed or failed runs a study is doubted; from the other one on, of undecided runs.
 DISTURBED, FAILED, UNDECIDED = 0.10, 0.10, 0.50

@@ -13,11 +13,6 @@ def title(table: Table, name: str) -> str:
     return (part.title if part else "") or name.replace("_", " ")
 
 
-def version_name(factor: str, level: Level) -> str:
-    """A level of which a sentence says that it is faster; a bare number would be read as a measure of that."""
-    return level if isinstance(level, str) else f"{factor.replace('_', ' ')} {level:.6g}"
-
-
 def varied(table: Table) -> list[str]:
     """Factors that have more than one level among the planned treatments."""
     return [name for name in table.study.factors if len({t[name] for t in table.treatments}) > 1]
@@ -39,6 +34,12 @@ def setting(table: Table, levels: Mapping[str, Level]) -> str:
     """Levels with their factors' names and units, in words."""
     units = {name: table.study.factors[name].unit for name in levels}
     return ", ".join(f"{title(table, name)} {level_text(level, units[name])}" for name, level in levels.items())
+
+
+def where(table: Table, group: Mapping[str, Level]) -> str:
+    """Name the setting of a group before what is said of it; empty where there is only one."""
+    named = setting(table, varying(table, group))
+    return f"{named}: " if named else ""
 
 
 def brief(text: object, most: int = 200) -> str:

@@ -3,16 +3,19 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from scalograph.analysis.flag import Flag
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Level
+from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
-from scalograph.study.question_names import is_search
 from scalograph.study.responses import CPU_TIMES
 
 # Runs with these verdicts carry the estimates; the others are kept, drawn and counted.
 COUNTED = ("clean", "undecided")
 # More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
 REPEATED = ("contaminated", "impossible")
+
+Group = tuple[tuple[str, Level], ...]
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,31 @@ def samples(table: Table) -> dict[tuple[Level, ...], Sample]:
     return {key: _sample(dict(zip(names, key, strict=True)), found, by_cpu) for key, found in rows.items()}
 
 
+def others(treatment: Mapping[str, Level], *factors: str) -> Group:
+    """Return the levels of all factors but these: treatments that share them are of one group."""
+    return tuple((name, level) for name, level in treatment.items() if name not in factors)
+
+
+def grouped(taken: Iterable[Sample], *factors: str) -> dict[Group, list[Sample]]:
+    """Group samples that differ in these factors only, in their order."""
+    groups: dict[Group, list[Sample]] = {}
+    for sample in taken:
+        groups.setdefault(others(sample.treatment, *factors), []).append(sample)
+    return groups
+
+
+def measured(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> dict[tuple[Level, ...], Sample]:
+    """Leave the samples that stand for something: a search measures the levels that tell most, and no others."""
+    search = is_search(table.study.question)
+    return {key: sample for key, sample in taken.items() if not search or sample.every or sample.n_failed}
+
+
+def is_repeat(table: Table, row: Row, n_planned: int) -> bool:
+    """Tell whether a run was made because another was disturbed; a search plans none of its later runs either."""
+    search = is_search(table.study.question)
+    return "r" in row.run[1:] if search else row.replicate >= n_planned  # e0007r1 is e0007 again
+
+
 def cpu_times(study: Study) -> frozenset[str]:
     """Responses that a busy machine leaves nearly as they were, where the study goes on by them."""
     # A search looks at clean runs alone.
@@ -91,7 +119,7 @@ def _sample(treatment: Mapping[str, Level], rows: Sequence[Row], by_cpu: frozens
     return Sample(treatment, every, clean if len(clean) >= 2 else every, len(rows) - len(every), by_cpu)
 
 
-def flags(sample: Sample) -> list[str]:
+def flags(sample: Sample) -> list[Flag]:
     """What a reader must know about the runs of one treatment."""
     return [*_disturbed(sample), *_undecided(sample), *_failed(sample), *_survivors(sample), *_work(sample)]
 
@@ -102,34 +130,37 @@ def is_open(sample: Sample) -> bool:
     return 2 * n >= len(sample.every) > 0
 
 
-def _undecided(sample: Sample) -> Iterable[str]:
+def _undecided(sample: Sample) -> Iterable[Flag]:
     if is_open(sample):
         n = sum(row.verdict == "undecided" for row in sample.every)
-        yield f"undecided: whether {n} of {len(sample.every)} runs were disturbed could not be checked"
+        text = f"undecided: whether {n} of {len(sample.every)} runs were disturbed could not be checked"
+        yield Flag("undecided", text, n)
 
 
-def _disturbed(sample: Sample) -> Iterable[str]:
+def _disturbed(sample: Sample) -> Iterable[Flag]:
     n, of = sample.n_disturbed, len(sample.every)
     if sample.falls_back:
-        yield f"rests on disturbed runs: {n} of {of} were contaminated"
+        yield Flag("falls back", f"rests on disturbed runs: {n} of {of} were contaminated", n)
     elif n:
-        yield f"{n} of {of} runs contaminated, {left_out(sample.by_cpu)}"
+        yield Flag("disturbed", f"{n} of {of} runs contaminated, {left_out(sample.by_cpu)}", n)
 
 
-def _failed(sample: Sample) -> Iterable[str]:
+def _failed(sample: Sample) -> Iterable[Flag]:
     if sample.n_failed:
-        yield f"{sample.n_failed} of {sample.n_failed + len(sample.every)} runs failed"
+        n, of = sample.n_failed, sample.n_failed + len(sample.every)
+        yield Flag("failed", f"{n} of {of} runs failed", n)
 
 
-def _survivors(sample: Sample) -> Iterable[str]:
+def _survivors(sample: Sample) -> Iterable[Flag]:
     if left := sum(row.n_survivors > 0 for row in sample.every):
-        yield f"{left} of {len(sample.every)} runs left processes behind, which were killed"
+        yield Flag("survivors", f"{left} of {len(sample.every)} runs left processes behind, which were killed", left)
 
 
-def _work(sample: Sample) -> Iterable[str]:
+def _work(sample: Sample) -> Iterable[Flag]:
     works = [row.work for row in sample.every]
     counted = [work for work in works if work is not None]
     if counted and min(counted) != max(counted):
-        yield f"the work differs between runs: {min(counted)} .. {max(counted)}"
+        yield Flag("work differs", f"the work differs between runs: {min(counted)} .. {max(counted)}")
     if counted and len(counted) < len(works):
-        yield f"{len(works) - len(counted)} of {len(works)} runs did not count their work"
+        n = len(works) - len(counted)
+        yield Flag("work not counted", f"{n} of {len(works)} runs did not count their work", n)

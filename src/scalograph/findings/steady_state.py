@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Sequence
 from statistics import median
 
+from scalograph.analysis.flag import Flag
 from scalograph.findings.sample import Sample
 from scalograph.findings.whole_run import is_unsteady, n_unsteady
 from scalograph.study.model import Study
 
 
-def flags(study: Study, sample: Sample) -> list[str]:
+def flags(study: Study, sample: Sample) -> list[Flag]:
     """What a reader must know of the iterations of one treatment; nothing where they are too few to tell."""
     return [*_unsteady(sample), *_late(study, sample), *_slowed(sample)]
 
@@ -27,18 +28,20 @@ def _most(sample: Sample, n: int) -> bool:
     return 2 * n > len(sample.counted) > 0
 
 
-def _unsteady(sample: Sample) -> Iterable[str]:
+def _unsteady(sample: Sample) -> Iterable[Flag]:
     if n := n_unsteady(sample):
         stands = "the time of the whole run is given" if sample.whole else "the median iteration stands for none"
-        yield f"no steady state in {n} of {len(sample.counted)} runs: {stands}"
+        yield Flag("no steady state", f"no steady state in {n} of {len(sample.counted)} runs: {stands}", n)
     elif sample.whole:
-        yield "the time of the whole run is given, because another point of this curve has no steady state"
+        text = "the time of the whole run is given, because another point of this curve has no steady state"
+        yield Flag("whole run", text)
 
 
-def _late(study: Study, sample: Sample) -> Iterable[str]:
+def _late(study: Study, sample: Sample) -> Iterable[Flag]:
     if late := _settled_late(study, sample):
         typical = round(median(late))
-        yield f"still warming up in {len(late)} of {len(sample.counted)} runs: steady from iteration {typical} on"
+        text = f"still warming up in {len(late)} of {len(sample.counted)} runs: steady from iteration {typical} on"
+        yield Flag("warming up", text, len(late))
 
 
 def _settled_late(study: Study, sample: Sample) -> list[int]:
@@ -48,6 +51,6 @@ def _settled_late(study: Study, sample: Sample) -> list[int]:
     return [n for n in settled if n is not None and n > first + counted / 10]
 
 
-def _slowed(sample: Sample) -> Iterable[str]:
+def _slowed(sample: Sample) -> Iterable[Flag]:
     if n := sum(row.course == "slowdown" for row in sample.counted):
-        yield f"becomes slower in {n} of {len(sample.counted)} runs before it is steady"
+        yield Flag("slowdown", f"becomes slower in {n} of {len(sample.counted)} runs before it is steady", n)

@@ -4,8 +4,8 @@ from statistics import median
 
 from scalograph.analysis.stopping import Stopping
 from scalograph.protocol.record import Record
+from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
-from scalograph.study.question_names import is_search
 from scalograph.study.responses import observe, primary, windows
 
 

@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from scalograph.analysis.steady import Kind, steady
 from scalograph.analysis.tail import Histogram, histogram
-from scalograph.design.replay import as_run
 from scalograph.errors import ProtocolError
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
@@ -25,6 +24,7 @@ from scalograph.study.responses import (
     windows,
 )
 from scalograph.study.scalars import Level
+from scalograph.study.treatment import as_run
 from scalograph.verdict.cause import Cause
 from scalograph.verdict.judge import Asked, judge
 from scalograph.verdict.saturation import n_cpus

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import in_words
 from scalograph.findings.curves import Sample, curve_factor, estimated, key, primary
 from scalograph.findings.names import setting, title, varied
 from scalograph.findings.speedup_rule import formula
@@ -83,7 +84,7 @@ def _row(table: Table, curve: Curve, point: Point, shown: Sequence[str], has_spe
     if has_speedup:
         cells += [_cell(point.speedup), _cell(point.efficiency)]
     n_runs = max((len(r.scores) for r in point.responses.values()), default=0)
-    return [*cells, n_runs, "; ".join(point.flags)]
+    return [*cells, n_runs, in_words(point.flags)]
 
 
 def _cell(estimate: Estimate | None) -> Cell:

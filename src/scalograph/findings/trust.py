@@ -14,7 +14,7 @@ from scalograph.findings.speedup_rule import primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Noise, Trust
-from scalograph.study.question_names import is_search
+from scalograph.questions.registry import is_search
 from scalograph.text.quantities import two_digits
 from scalograph.text.wording import NUMBER
 from scalograph.verdict.cause import Cause

@@ -2,16 +2,17 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from statistics import median
 
 import numpy as np
-from scipy.special import chdtri
 
 from scalograph.analysis.compare import minimum_detectable_effect
+from scalograph.analysis.quantiles import chi_square_median
 from scalograph.findings.curves import Sample
 from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Noise, TableDoc
-from scalograph.study.question_names import is_search
+from scalograph.questions.registry import is_search
 from scalograph.text.quantities import two_digits
 
 
@@ -26,8 +27,8 @@ def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) ->
     ]
     if not groups:
         return None
-    sd = float(np.median([_sd(group.std(ddof=1), len(group) - 1) for group in groups]))
-    n = int(np.median([len(group) for group in groups]))
+    sd = median(_sd(group.std(ddof=1), len(group) - 1) for group in groups)
+    n = int(median(len(group) for group in groups))
     detectable = minimum_detectable_effect(sd, n, confidence=confidence)
     if detectable is None:
         return None
@@ -62,4 +63,4 @@ class Visible:
 
 
 def _sd(sample_sd: float, freedom: int) -> float:
-    return float(sample_sd / math.sqrt(chdtri(freedom, 0.5) / freedom))
+    return float(sample_sd / math.sqrt(chi_square_median(freedom) / freedom))

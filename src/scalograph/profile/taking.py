@@ -17,6 +17,7 @@ from scalograph.profile.stacks import Within
 from scalograph.profile.values import Profiled
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import Jvm
+from scalograph.questions.registry import SWEEP
 from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
@@ -88,7 +89,7 @@ def _only(planned: Plan, chosen: Sequence[Treatment]) -> Plan:
     """The plan of these treatments, each run once, and not again where it was disturbed."""
     study = planned.design.study
     protocol = study.protocol.model_copy(update=_ONCE)
-    study = study.model_copy(update={"protocol": protocol, "question": "sweep"})
+    study = study.model_copy(update={"protocol": protocol, "question": SWEEP})
     return replace(planned, design=replace(planned.design, study=study, treatments=tuple(chosen), repeats={}))
 
 

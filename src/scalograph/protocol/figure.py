@@ -92,6 +92,7 @@ class Figure:
     unit: str = ""
     choice: str = ""
     key: list[KeyItem] = field(default_factory=list)
+    details: list[Details] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,22 @@
 """What was learned from a study: the document between analysis and report (protocol/findings.md)."""
 
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
+from scalograph.errors import ProtocolError
 
 Level = bool | int | float | str
 
@@ -19,6 +31,7 @@ def _cell(x: Any) -> Any:
 
 _ESTIMATE = TypeAdapter(Estimate)
 Cell = Annotated[Any, BeforeValidator(_cell)]  # a label, a number, a text or an Estimate: `Column.kind` says which
+FlagField = Annotated[Flag, BeforeValidator(lambda x: Flag("", x) if isinstance(x, str) else x)]  # protocol 1: text
 Text = Annotated[str, StringConstraints(max_length=4096)]
 
 
@@ -26,6 +39,9 @@ class Model(BaseModel):
     """A plain value of the findings document; unknown fields of a later version are ignored."""
 
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+
+
+M = TypeVar("M", bound=Model)
 
 
 class FactorDoc(Model):
@@ -119,7 +135,7 @@ class Point(Model):
     gain: Estimate | None = Field(default=None, description="throughput over that of the level before, less one")
     per_cpu_share: list[float] = []
     n_failed: int = 0
-    flags: list[Text] = []
+    flags: list[FlagField] = []
 
 
 class LawDoc(Model):
@@ -130,7 +146,7 @@ class LawDoc(Model):
     gamma: Estimate
     optimum: Estimate
     twice: Estimate = Field(description="speedup at twice the largest size, or why it is refused")
-    flags: list[Text] = []
+    flags: list[FlagField] = []
     largest: float = Field(description="largest size measured; lines beyond it are predictions")
     end: Text = Field(default="", description="why the lines end where they do")
     sizes: list[float] = Field(default=[], max_length=256)
@@ -152,147 +168,6 @@ class Curve(Model):
     next: Estimate | None = Field(default=None, description="what that size would gain over the largest")
 
 
-class SurfaceCell(Model):
-    """One treatment of a surface: its time, what the CPUs need for it, and how its workers shared them."""
-
-    estimate: Estimate
-    expected: float | None = Field(default=None, description="T(1) max(1, N/M), in the response's unit")
-    deviation: Estimate | None = Field(default=None, description="time over the expected one")
-    fairness: Estimate | None = Field(default=None, description="Jain's index of the workers' finish times")
-    busy: list[float] = Field(default=[], description="share of the time for which each CPU ran the workers")
-    flag: Text = ""
-
-
-class Surface(Model):
-    """A response over two counts: workers (x) and the CPUs that they may use (y), all other factors fixed."""
-
-    group: dict[str, Level]
-    x: str
-    y: str
-    x_levels: list[int]
-    y_levels: list[int]
-    response: str
-    cells: list[list[SurfaceCell | None]] = Field(description="one row for each of y_levels")
-    slopes: list[Estimate] = Field(description="for each of y_levels, time that each worker beyond the CPUs adds")
-
-
-class EffectiveCpus(Model):
-    """How many CPUs, or workers at once, a program really uses: figures that answer different questions."""
-
-    group: dict[str, Level]
-    factor: str
-    k_eff: int | None = Field(default=None, description="the least level beyond which all others gain less than 2 %")
-    decided: bool = False
-    posterior: dict[int, float] = Field(default={}, description="level -> probability; empty without a model")
-    with_model: bool = True
-    n: int = Field(default=0, description="runs that the answer rests on")
-    serial: tuple[float, float] | None = Field(default=None, description="serial share, 95 % credible range")
-    gain: tuple[float, float] | None = Field(default=None, description="what the next level gains over k_eff")
-    used: Estimate | None = Field(default=None, description="CPU seconds over wall seconds, at the highest level")
-    at_once: list[float] = Field(default=[], description="share of the time with 0, 1, 2, ... tasks on a CPU")
-    exact: float = Field(default=0.0, description="share of the time for which `at_once` is no estimate")
-    mask: int | None = None
-    quota: float | None = None
-    believed: int | None = None
-    workers: int | None = None
-    limit: Text = ""
-    sentence: Text = ""
-
-
-class CliffDoc(Model):
-    """A place where the time jumps; `low` and `high` hold it with 99 %, the range of `factor` with 95 %."""
-
-    location: float = Field(description="level at which half of the jump has happened")
-    low: float = Field(description="the jump begins at this level or later")
-    high: float = Field(description="it is over at this level")
-    factor: tuple[float, float, float] = Field(description="time above over time below: low end, value, high end")
-    probability: float
-    gradual: float = Field(description="probability that it takes a tenth of the level or more to happen")
-
-
-class Cliffs(Model):
-    """Where the time jumps along a factor, if it does at all."""
-
-    factor: str
-    decided: bool = Field(description="whether all cliffs are found, none being an answer too")
-    cliffs: list[CliffDoc] = Field(description="by location")
-    probability: float = Field(description="that there is one at all")
-    another: float | None = Field(default=None, description="probability of a further one, where some are found")
-    likely: float | None = Field(default=None, description="where the one that is open would most probably be")
-    n_more: int | None = Field(default=None, description="about how many more runs it would take, where undecided")
-    wanders: tuple[float, float] | None = Field(
-        default=None, description="levels between which the place of the jump is another one from run to run"
-    )
-    jump: float | None = Field(default=None, description="time above over time below, where the place moves")
-    n: int = Field(description="runs that the answer rests on")
-    least: float = Field(description="what counts as a jump: time above over time below, or its inverse")
-
-
-class EvenLine(Model):
-    """Where one version begins or ends to win along `x`, at one level of `y`."""
-
-    level: float | None = Field(description="of y; null where one factor varies alone")
-    kind: Literal["from", "until", "always", "never", "several", "undecided", "unmeasured"] = Field(
-        description="of the other version: it wins from `location` on, or until there, or ..."
-    )
-    location: float | None = None
-    low: float | None = Field(default=None, description="the line lies above, with 95 %")
-    high: float | None = Field(default=None, description="the line lies below, with 95 %")
-    sure_from: float | None = Field(default=None, description="where the rest is not decided: it wins from here on")
-    sure_to: float | None = Field(default=None, description="it wins for sure up to here (of `until`: down to here)")
-
-
-class EvenPair(Model):
-    """Pairs that were measured at one point."""
-
-    x: float
-    y: float | None
-    ratio: float = Field(description="time of the other version over the baseline's; of several pairs the typical one")
-    n: int
-
-
-class EvenMap(Model):
-    """Break-even over one factor, or two, all others fixed."""
-
-    group: dict[str, Level]
-    x: str
-    y: str = ""
-    x_levels: list[float] = Field(max_length=256, description="where the surface is told, along x")
-    y_levels: list[float] = Field(max_length=4096, description="declared levels of y; empty where there is none")
-    ratio: list[list[float]] = Field(description="one row for each of y_levels: time over the baseline's")
-    low: list[list[float]]
-    high: list[list[float]]
-    lines: list[EvenLine]
-    pairs: list[EvenPair]
-
-
-class EvenFormula(Model):
-    """The line where the version wins: the product of all sizes, each to its power, above `work`."""
-
-    powers: dict[str, float]
-    work: list[tuple[dict[str, float], float | None]] = Field(
-        max_length=4096, description="levels of the other factors -> the product; null where it never wins"
-    )
-    off: float = Field(description="share by which the line of the formula is typically off the surface's")
-
-
-class BreakEven(Model):
-    """Where a version is as fast as the baseline."""
-
-    factor: str
-    baseline: Level
-    other: Level
-    decided: bool
-    even: float = Field(description="difference that counts as even, as a share")
-    shares: dict[str, float] = Field(description="of the points: wins, loses, even, undecided")
-    n: int = Field(description="pairs that the answer rests on")
-    n_more: int | None = Field(default=None, description="about how many more pairs it would take, where undecided")
-    noise_percent: float = Field(description="standard deviation of a pair")
-    n_off: int = Field(default=0, description="pairs that lie off the surface by 3.5 times as much or more")
-    maps: list[EvenMap] = Field(max_length=64)
-    formula: EvenFormula | None = None
-
-
 class Column(Model):
     """A column of a table."""
 
@@ -306,6 +181,7 @@ class TableDoc(Model):
 
     id: str
     title: str
+    question: str = Field(default="", description="whose part it shows; empty for what every study is asked")
     note: str = ""
     columns: list[Column]
     rows: list[list[Cell]]
@@ -354,23 +230,28 @@ class CeilingPoint(Model):
     n: int
     n_disturbed: int
     n_failed: int
-    flags: list[Text] = []
+    flags: list[FlagField] = []
+
+
+class Part(Model):
+    """What a question, or a reading, says of a study."""
+
+    decided: bool | None = Field(default=None, description="whether a search came to its answer; null: it is none")
+    applies: Text = Field(default="", description="why it says nothing of this study; empty where it does")
+    data: dict[str, Any] | None = Field(default=None, description="`document` of the question's folder")
 
 
 class Findings(Model):
     """The whole document."""
 
-    protocol: Literal[1] = 1
+    protocol: Literal[1, 2] = 2
     study: StudyDoc
     machine: dict[str, Any] = {}
     runs: RunsDoc
     trust: Trust
     answer: list[Text] = []
     curves: list[Curve] = []
-    surfaces: list[Surface] = Field(default=[], max_length=16)
-    effective_cpus: list[EffectiveCpus] = Field(default=[], max_length=16)
-    cliffs: Cliffs | None = None
-    break_even: BreakEven | None = None
+    parts: dict[str, Part] = Field(default={}, max_length=64, description="question or reading -> what it says")
     tables: list[TableDoc] = []
     timelines: list[TimelineDoc] = Field(default=[], max_length=64)
     traces: list[TaskTrace] = Field(default=[], max_length=8)
@@ -383,3 +264,55 @@ class Findings(Model):
     noise_since: dict[str, Any] | None = Field(default=None, description="the machine's noise against its kept floor")
     degraded: list[Degraded] = []
     reproduce: list[Text] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_protocol_1(cls, raw: Any) -> Any:
+        """Give the questions of protocol 1, which had a field each, their parts."""
+        if isinstance(raw, dict) and raw.get("protocol") == 1 and "parts" not in raw:
+            return {**raw, "parts": {name: part for name, part in map(partial(_part_1, raw), _PROTOCOL_1) if part}}
+        return raw
+
+    def document(self, name: str, kind: type[M]) -> M | None:
+        """Read the part of a question as its own document.
+
+        Args:
+            name: of the question, or the reading.
+            kind: of its document.
+
+        Returns:
+            None where it says nothing of this study.
+
+        Raises:
+            ProtocolError: the part is broken.
+        """
+        part = self.parts.get(name)
+        if part is None or part.data is None:
+            return None
+        try:
+            return kind.model_validate(part.data)
+        except ValidationError as error:
+            where = ".".join(map(str, ("findings: parts", name, "data", *error.errors()[0]["loc"])))
+            raise ProtocolError(where, error.errors()[0]["msg"], "protocol/findings.md", "analyze again") from error
+
+
+# Question, or reading -> its field in protocol 1, and what its parts are called since, where they were a list.
+_PROTOCOL_1 = {
+    "effective-cpus": ("effective_cpus", "groups"),
+    "cliff": ("cliffs", ""),
+    "break-even": ("break_even", ""),
+    "surface": ("surfaces", "surfaces"),
+}
+
+
+def _part_1(raw: dict[str, Any], name: str) -> tuple[str, dict[str, Any] | None]:
+    """The part of a question as protocol 1 has it; a search without any had not come to its answer."""
+    field, several = _PROTOCOL_1[name]
+    data, asked = raw.get(field), raw.get("study")
+    if not data:
+        is_asked = isinstance(asked, dict) and asked.get("question") == name
+        return name, {"decided": False} if is_asked else None
+    parts = data if isinstance(data, list) else [data]
+    decided = [part.get("decided") for part in parts if isinstance(part, dict)]
+    is_search = None not in decided
+    return name, {"decided": all(decided) if is_search else None, "data": {several: data} if several else data}

@@ -2,6 +2,7 @@
 
 import fcntl
 import gzip
+import json
 import os
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json, to_jsonable_python
 
 from scalograph.errors import HostError, ProtocolError
 
@@ -58,7 +59,8 @@ class Journal:
         self._write(event, fields, sync=False)
 
     def _write(self, event: str, fields: Mapping[str, Any], sync: bool) -> None:
-        data = to_json({"event": event, "at": now(), **fields}) + b"\n"
+        document = to_jsonable_python({"event": event, "at": now(), **fields})
+        data = json.dumps(document, separators=(",", ":"), allow_nan=False).encode() + b"\n"
         if len(data) > MAX_LINE_BYTES:
             raise EventTooLargeError(f"{len(data)} bytes, at most {MAX_LINE_BYTES}")
         if not self._mended:

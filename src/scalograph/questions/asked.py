@@ -1,7 +1,7 @@
 """How a command line asks a question: the options of `find QUESTION`, and the factors that they become.
 
-A question's `find.py` has a dataclass of options, whose docstring is the command's help and whose `factors()` makes the
-factors of the study; `TABLES`, how the ids of its tables begin; and `figures(findings)`, the answer for machines.
+A question's `find.py` has `OPTIONS`, a dataclass whose docstring is the command's help and whose `factors()` makes the
+factors of the study, and `figures(findings)`, the answer for machines.
 """
 
 from dataclasses import dataclass, field

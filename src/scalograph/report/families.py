@@ -176,7 +176,7 @@ def _point(
         "ideal": ideal,
         "values": {name: value for name, value in values.items() if value},
         "rows": samples.add(curve, point),
-        "flags": [prose(flag) for flag in point.flags],
+        "flags": [prose(flag.text) for flag in point.flags],
     }
 
 

@@ -15,7 +15,7 @@ from scalograph.protocol.results import write_text
 from scalograph.report import rows
 from scalograph.report.cells import sheet
 from scalograph.report.machine_facts import facts
-from scalograph.report.pack import json_text, nonce, pack
+from scalograph.report.pack import json_text, letters, nonce, pack
 from scalograph.report.payload import payload
 from scalograph.text import wording
 from scalograph.text.escape import visible
@@ -25,7 +25,7 @@ STYLES = ("base", "verdict", "controls", "figures", "tables", "evidence", "print
 SCRIPTS = (
     "dom", "sort", "look", "plots", "figure", "samples", "family", "legend", "ranges", "laws", "curves", "main",
 )  # fmt: skip
-LIBRARY = "plotly-cartesian.min.js"
+LIBRARY = "plotly-cartesian.min.js.gz"
 # The library's maps set two style attributes, always the same: an empty one and "draw pixels as they are".
 # Both are let in by their digest; any other style attribute stays forbidden.
 STYLE_HASHES = (
@@ -93,7 +93,7 @@ def _printed(value: Any) -> Any:
 
 @cache
 def _library() -> str:
-    return pack((ROOM / "vendor" / LIBRARY).read_text(encoding="utf-8"))
+    return letters((ROOM / "vendor" / LIBRARY).read_bytes())
 
 
 @cache

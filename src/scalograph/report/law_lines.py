@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import NO_LAW
 from scalograph.protocol.findings import Curve, LawDoc
 from scalograph.text.axes import Levels, place_of
 from scalograph.text.escape import prose
@@ -52,8 +53,7 @@ def _nearest(at: Sequence[float | None], x: float) -> int:
 
 def _misfit(law: LawDoc) -> str:
     """What makes the law none of this curve, in a word; empty where it holds."""
-    bad = (flag.partition(":")[0].partition(" at ")[0] for flag in law.flags)
-    return next((prose(text) for text in bad if text in ("lack of fit", "superlinear")), "")
+    return next((flag.code for flag in law.flags if flag.code in NO_LAW), "")
 
 
 def _words(law: LawDoc) -> str:

@@ -13,7 +13,7 @@ DIGITS = 5
 
 
 @dataclass(slots=True)
-class Row:
+class SampleRow:
     """One run: its treatment by level index, its verdict and its scores."""
 
     run: str
@@ -27,25 +27,27 @@ class Samples:
 
     def __init__(self, factors: Factors) -> None:
         self.factors = factors
-        self.rows: list[Row] = []
-        self.places: dict[tuple[object, ...], int] = {}
+        self.rows: list[SampleRow] = []
+        self.places: dict[tuple[tuple[str, int], ...], dict[str | int, int]] = {}
 
     def add(self, curve: Curve, point: Point) -> list[list[int]]:
         """Take in the runs of a point; returns their rows as `[first, count]` stretches."""
         levels = {**curve.group, curve.factor: point.level}
         treatment = {name: self.factors[name].index(level) for name, level in levels.items()}
+        places = self.places.setdefault(tuple(sorted(treatment.items())), {})
         rows: set[int] = set()
         for name, response in point.responses.items():
-            rows.update(self._score(name, response, i, treatment) for i in range(len(response.scores)))
+            rows.update(self._score(name, response, i, treatment, places) for i in range(len(response.scores)))
         return stretches(sorted(rows))
 
-    def _score(self, name: str, response: PointResponse, i: int, treatment: dict[str, int]) -> int:
+    def _score(
+        self, name: str, response: PointResponse, i: int, treatment: dict[str, int], places: dict[str | int, int]
+    ) -> int:
         """Scores of one run meet in its row; runs without a name meet by their order within the treatment."""
         run = response.runs[i] if i < len(response.runs) else ""
-        identity = (run or i, *sorted(treatment.items()))
-        place = self.places.setdefault(identity, len(self.rows))
+        place = places.setdefault(run or i, len(self.rows))
         if place == len(self.rows):
-            self.rows.append(Row(visible(run), treatment))
+            self.rows.append(SampleRow(visible(run), treatment))
         row = self.rows[place]
         row.scores[name] = response.scores[i]
         row.verdict = response.verdicts[i] if i < len(response.verdicts) else row.verdict

@@ -8,7 +8,7 @@ from scalograph.protocol.findings import Curve, Point
 from scalograph.text.axes import Factors, key
 from scalograph.text.plots import at, axis, escaped, faded
 
-FEW_CPUS, MANY_BARS = 8, 40
+FEW_CPUS, MANY_BARS, MANY_PANELS = 8, 40, 12
 BARS = "Each bar: one level, its CPU time split over the CPUs from the first at the bottom; dotted lines: even shares."
 MAP = "Rows: CPUs; the stronger the color, the larger the share."
 # What ran elsewhere before it was placed is no spread.
@@ -26,13 +26,26 @@ def share_figure(curves: Sequence[Curve], line: str | None, factors: Factors, ti
     most = max(len(point.per_cpu_share) for curve in spread for point in curve.points)
     varying = [name for name in spread[0].group if len({key(curve.group[name]) for curve in curves}) > 1]
     tables = [_table(curve, varying, factors, title) for curve in spread]
-    details = [Details("These numbers as a table", tables)]
-    views: dict[str, View] = {}
+    groups, choice = _groups(spread, line, varying, factors)
+    plots = {name: [_plot(curve, varying, factors, title) for curve in shown] for name, shown in groups.items()}
+    return Figure(
+        "shares", "CPU time by CPU", MAP if most > FEW_CPUS else BARS,
+        [View(drawn, name) for name, drawn in plots.items()], choice=choice,
+        details=[Details("These numbers as a table", tables)],
+    )  # fmt: skip
+
+
+def _groups(
+    spread: Sequence[Curve], line: str | None, varying: Sequence[str], factors: Factors
+) -> tuple[dict[str, list[Curve]], str]:
+    """Curves that are seen together, by the level that they share; each alone where these would be too many."""
+    levels: dict[str, list[Curve]] = {}
     for curve in spread:
         name = factors[line].texts()[factors[line].index(curve.group[line])] if line else ""
-        views.setdefault(name, View([], name, details=details)).plots.append(_plot(curve, varying, factors, title))
-    caption, choice = MAP if most > FEW_CPUS else BARS, factors[line].title if line else ""
-    return Figure("shares", "CPU time by CPU", caption, [*views.values()], choice=choice)
+        levels.setdefault(name, []).append(curve)
+    if max(map(len, levels.values())) <= MANY_PANELS:
+        return levels, factors[line].title if line else ""
+    return {_fixed(curve, varying, factors): [curve] for curve in spread}, "Treatment"
 
 
 def _is_spread(point: Point) -> bool:

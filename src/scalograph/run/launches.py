@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch
-from scalograph.design.planner import Treatment
 from scalograph.run.plan import Plan
+from scalograph.study.treatment import Treatment
 from scalograph.study.workload import fill
 
 # Nothing else of the caller's environment reaches a run: MAKEFLAGS or JAVA_TOOL_OPTIONS would change it unseen.

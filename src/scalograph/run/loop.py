@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, NamedTuple, Protocol
 
-from scalograph.design.planner import Planner, Run
+from scalograph.design.planner import Planner
 from scalograph.protocol.journal import EventTooLargeError
 from scalograph.protocol.record import Record
 from scalograph.run.interrupts import Interrupts
 from scalograph.run.quiet_gate import Passage
+from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judging, Judgment, judge
 
 

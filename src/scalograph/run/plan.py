@@ -14,13 +14,13 @@ from scalograph.design.replay import timed_runs
 from scalograph.design.resolve import design
 from scalograph.protocol import journal, results
 from scalograph.protocol.facts import HostFacts
+from scalograph.questions.registry import is_search
 from scalograph.run.provenance import sources, uses
 from scalograph.study import identity
 from scalograph.study.declare import Declared
 from scalograph.study.levels import parse_levels
 from scalograph.study.model import Study
 from scalograph.study.program import Program, program
-from scalograph.study.question_names import is_search
 from scalograph.study.workload import refusals
 
 

@@ -1,12 +1,12 @@
 """The runs of a plan on a host: a run becomes a specification, what comes back the record of its treatment."""
 
 from scalograph.control.apply import read_back
-from scalograph.design.planner import Run
 from scalograph.protocol.record import Record
 from scalograph.run.captured import Printed
 from scalograph.run.hosts.base import Host, Specification
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
+from scalograph.study.treatment import Run
 
 
 class Runner:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from scalograph.design.planner import Planner, Run
-from scalograph.design.replay import as_run, replay, seconds_per_block
+from scalograph.design.planner import Planner
+from scalograph.design.replay import replay, seconds_per_block
 from scalograph.errors import StudyError
 from scalograph.findings.table import asked
 from scalograph.protocol import journal
@@ -17,6 +17,7 @@ from scalograph.run.interrupts import interruption
 from scalograph.run.loop import Budget, Gate, Instrument, Loop, Progress, Silent, run_study
 from scalograph.run.plan import Plan
 from scalograph.study import identity
+from scalograph.study.treatment import Run, as_run
 from scalograph.verdict.judge import judge
 
 # Makes a context manager and `Progress` from the count of finished runs and the planner.

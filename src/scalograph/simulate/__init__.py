@@ -1,1 +1,1 @@
-"""Runs with a known truth, for every question that `scalograph.analysis` answers."""
+"""Runs with a known true value, for every estimate of `scalograph.analysis`."""

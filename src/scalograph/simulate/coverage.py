@@ -1,4 +1,4 @@
-"""How often does an interval hold the truth?"""
+"""How often does an interval contain the true value?"""
 
 import math
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Interval(Protocol):
-    """Anything with two ends; None where there is no interval."""
+    """Anything with two ends; None if there is no interval."""
 
     @property
     def low(self) -> float | None:
@@ -22,12 +22,12 @@ class Interval(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Share of intervals that hold the truth.
+    """Share of intervals that contain the true value.
 
     Attributes:
-        share: between 0 and 1; an interval without ends holds nothing.
+        share: between 0 and 1; an interval without ends contains nothing.
         n: intervals counted.
-        half_width: median of half the width over the truth (0.05 is +-5 %).
+        half_width: median of half the width over the true value (0.05 is +-5 %).
     """
 
     share: float
@@ -41,10 +41,10 @@ class Coverage:
 
 
 def coverage(intervals: Iterable[Interval], truth: float) -> Coverage:
-    """Count the intervals that hold `truth`, which is not zero.
+    """Count the intervals that contain `truth`, which is not zero.
 
     Raises:
-        ValueError: when there are no intervals.
+        ValueError: there are no intervals.
     """
     ends = [(x.low, x.high) for x in intervals]
     if not ends:

@@ -1,4 +1,4 @@
-"""How do runs of the same treatment differ? Three sources, each with a size that is known."""
+"""How do runs of the same treatment differ? Three sources of noise, each of known size."""
 
 import math
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Noise:
         within: standard deviation of log times between the iterations of a run (0.02 is 2 %).
         between: the same between runs.
         slow_share: share of the runs that are slowed as a whole, 0 to 1.
-        slow_factor: how many times as long a slowed run takes, above zero.
+        slow_factor: time of a slowed run over that of an undisturbed one, above zero.
     """
 
     within: float
@@ -30,18 +30,18 @@ class Noise:
     slow_factor: float = 1.5
 
     def run_logs(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-        """Log deviations of whole runs from the undisturbed one, of this shape."""
+        """Draw log deviations of whole runs from the undisturbed one, of this shape."""
         logs = self.between * rng.standard_normal(shape)
         if self.slow_share > 0:
             logs += math.log(self.slow_factor) * (rng.random(shape) < self.slow_share)
         return logs
 
     def iteration_logs(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-        """Log deviations of iterations from their run, of this shape."""
+        """Draw log deviations of iterations from their run, of this shape."""
         return self.within * rng.standard_normal(shape)
 
     def score_sd(self, n_iterations: int) -> float:
-        """Standard deviation of log scores of runs that are not slowed, a score being a median.
+        """Return the standard deviation of log scores of runs that are not slowed, a score being a median.
 
         The median of m normal values has a variance of about pi / 2m; exactly 1 for m = 1.
         """
@@ -49,10 +49,10 @@ class Noise:
         return math.sqrt(self.between**2 + self.within**2 * median_share)
 
     def truth(self, of: Truth, n_iterations: int = 20) -> float:
-        """What an interval should cover, in units of the undisturbed typical time.
+        """Return what an interval should cover, in units of the undisturbed typical time.
 
         Args:
-            of: median, geometric or arithmetic mean of the scores of all runs there could be.
+            of: median, geometric or arithmetic mean of the scores of all possible runs.
             n_iterations: iterations behind a score.
 
         >>> Noise(0.0, 0.0, 0.5, 1.5).truth("mean")

@@ -1,4 +1,4 @@
-"""What would a study have recorded? Scores and iterations of runs around a known time."""
+"""Simulated records of a study: scores and iterations of runs around a known time."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ def run_iterations(
     warmup: int = 0,
     warmup_factor: float = 3.0,
 ) -> FloatArray:
-    """Times of the iterations of each run, shape (n_runs, n_iterations), in the unit of `typical`.
+    """Draw the times of the iterations of each run, shape (n_runs, n_iterations), in the unit of `typical`.
 
     The first `warmup` iterations take `warmup_factor` times as long.
     """
@@ -32,13 +32,13 @@ def run_iterations(
 def run_scores(
     rng: np.random.Generator, shape: tuple[int, ...], noise: Noise = LOW, n_iterations: int = 20
 ) -> FloatArray:
-    """Scores (medians of iterations) of runs whose undisturbed typical time is 1, of this shape."""
+    """Draw scores (medians of iterations) of runs whose undisturbed typical time is 1, of this shape."""
     logs = noise.run_logs(rng, shape)
     return np.exp(logs + np.median(noise.iteration_logs(rng, (*shape, n_iterations)), axis=-1))
 
 
 def drift(n_runs: int, total: float) -> FloatArray:
-    """What each run of a session is multiplied by, shape (n_runs,): evenly from 1 to 1 + total.
+    """Return the factor of each run of a session, shape (n_runs,): evenly from 1 to 1 + total.
 
     >>> drift(3, 0.06)
     array([1.  , 1.03, 1.06])
@@ -56,7 +56,7 @@ def a_a(
     noise: Noise = LOW,
     n_iterations: int = 20,
 ) -> tuple[FloatArray, FloatArray]:
-    """A/A tests: the same treatment twice under a drift, each of shape (n_tests, n_pairs).
+    """Simulate A/A tests: the same treatment twice under a drift, each of shape (n_tests, n_pairs).
 
     Args:
         rng: source of randomness.
@@ -65,7 +65,7 @@ def a_a(
         order: `randomized` within pairs, `alternating` ABAB, or `blocked` AAABBB.
         drift_total: growth of times over the session.
         noise: of the runs.
-        n_iterations: behind a score.
+        n_iterations: per score.
 
     Returns:
         Scores of A and of B; column i holds the i-th run of each.
@@ -88,15 +88,15 @@ def sweep(
     drift_total: float = 0.0,
     n_iterations: int = 20,
 ) -> tuple[dict[int, FloatArray], dict[int, list[int]]]:
-    """A sweep in randomized blocks, each of which holds every level once.
+    """Simulate a sweep in randomized blocks, each of which holds every level once.
 
     Args:
         rng: source of randomness.
         typical: level -> undisturbed typical time.
-        n_blocks: blocks, which is also runs of each level.
+        n_blocks: number of blocks, and so of runs of each level.
         noise: of the runs.
         drift_total: growth of times over the session.
-        n_iterations: behind a score.
+        n_iterations: per score.
 
     Returns:
         Level -> scores, shape (n_blocks,), and level -> the block of each.

@@ -10,7 +10,7 @@ from scalograph.study.toml_lines import Path
 
 
 def uncountable(raw: dict[str, Any]) -> Iterator[Found]:
-    """What stands against `copies = "{factor}"`, in the study and in its quick form."""
+    """Find the mistakes in `copies = "{factor}"`, in the study and in its quick form."""
     copies = table(raw, "workload").get("copies")
     if not isinstance(copies, str):
         return
@@ -22,7 +22,7 @@ def uncountable(raw: dict[str, Any]) -> Iterator[Found]:
     shorter = table(table(raw, "quick"), "factors").get(name)
     places: list[tuple[Path, Any]] = [(("factors", name, "levels"), factor.get("levels"))]
     for path, levels in [*places, (("quick", "factors", name), shorter)]:
-        # On a known host, the control of CPUs puts a count in the place of "all".
+        # On a known host, the control of CPUs replaces "all" by a count.
         for level in (one for one in _spelled_out(levels) if (one, factor.get("control")) != ("all", "cpus")):
             if type(level) is not int or not 1 <= level <= MAX_COPIES:
                 yield path, f"level {level!r} counts copies", f"an integer from 1 to {MAX_COPIES}", ""

@@ -1,4 +1,4 @@
-"""The file of published figures, looked at before the first run: an analysis would only leave it out."""
+"""The file of published figures, checked before the first run: an analysis would only leave it out."""
 
 import csv
 from collections.abc import Iterator
@@ -16,16 +16,16 @@ EXPECTED = "a file inside the study's folder"
 
 
 def unreadable(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
-    """What stands against the published file that a study names: where it is, its name, its columns.
+    """Find the mistakes in the published file that a study names: its name, its place, its columns.
 
     Args:
-        raw: the document of study.toml, right or wrong.
-        folder: that it stands in.
+        raw: the document of study.toml, valid or not.
+        folder: of the study.
     """
     published = table(raw, "published")
     name = published.get("file")
     if not isinstance(name, str) or refuse_text(name):
-        return  # told already
+        return  # reported already
     try:
         file = inside(folder, name, "published.file", EXPECTED)
     except StudyError as error:

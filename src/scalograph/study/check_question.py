@@ -1,16 +1,16 @@
-"""What a question needs of its study: found on the raw document, with the other mistakes."""
+"""What a question requires of its study, checked on the raw document together with the other mistakes."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from scalograph.questions.registry import QUESTIONS, SWEEP, role
 from scalograph.study.cross_checks import Found, levels_of, table
-from scalograph.study.question_names import QUESTIONS, SWEEP, role
 
 Factors = dict[str, dict[str, Any]]
 
 
 def unanswerable(raw: dict[str, Any]) -> Iterator[Found]:
-    """Find every mistake that the study's question has to tell; of a name that is none, what a sweep has to."""
+    """Find every mistake that the study's question reports; for an unknown name, what a sweep reports."""
     question = raw.get("question")
     factors = {name: factor for name, factor in table(raw, "factors").items() if isinstance(factor, dict)}
     known = question if isinstance(question, str) and question in QUESTIONS else SWEEP
@@ -18,7 +18,7 @@ def unanswerable(raw: dict[str, Any]) -> Iterator[Found]:
 
 
 def not_asked(raw: dict[str, Any], *keys: str) -> Iterator[Found]:
-    """Find keys of `protocol` that a search does not go by: it decides itself how many runs there are, and where."""
+    """Find keys of `protocol` that a search ignores: it decides itself how many runs there are, and where."""
     for key in keys:
         if key in table(raw, "protocol"):
             fix = "remove it; budget_runs is a limit of runs"
@@ -30,7 +30,7 @@ def not_along_one(factors: Factors, controls: Sequence[str | None] | None = None
 
     Args:
         factors: as declared.
-        controls: that the factor may have; None for any.
+        controls: those that the factor may have; None for any.
     """
     many = [name for name, factor in factors.items() if several(factor)]
     if len(many) != 1:
@@ -42,7 +42,7 @@ def not_along_one(factors: Factors, controls: Sequence[str | None] | None = None
 
 
 def no_role(factors: Factors) -> Iterator[Found]:
-    """Find what only break-even goes by."""
+    """Find keys that only break-even uses."""
     for name, factor in factors.items():
         for key in ("role", "scale"):
             if key in factor:
@@ -52,7 +52,7 @@ def no_role(factors: Factors) -> Iterator[Found]:
 def several(factor: dict[str, Any]) -> bool:
     """Tell whether a factor may have more than one level."""
     levels = levels_of(factor)
-    return levels is None or len(levels) > 1  # what needs a host may be several
+    return levels is None or len(levels) > 1  # text that needs a host may give several
 
 
 def _uncounted(name: str, factor: dict[str, Any], controls: Sequence[str | None] | None) -> Iterator[Found]:

@@ -1,4 +1,4 @@
-"""Responses that read what no run tells, or in another unit than it has."""
+"""Responses that read what no run reports, or read it in a wrong unit."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,10 +7,10 @@ from scalograph.study.cross_checks import Found, meant, table
 
 
 def misread(raw: dict[str, Any]) -> Iterator[Found]:
-    """Every mistake in `from` and `unit` of the responses that read a window or a figure of the run.
+    """Find every mistake in `from` and `unit` of the responses that read a window or a figure of the run.
 
     Args:
-        raw: the document of study.toml, right or wrong.
+        raw: the document of study.toml, valid or not.
     """
     for name, response in table(raw, "responses").items():
         source = response.get("from") if isinstance(response, dict) else None
@@ -24,12 +24,12 @@ def misread(raw: dict[str, Any]) -> Iterator[Found]:
 
 
 def _unit(source: str) -> str | None:
-    """`s`, `bytes`, `%` or none; None for a figure that no run has."""
+    """Return `s`, `bytes`, `%` or none; None for a figure that no run has."""
     room, _, name = source.partition(".")
     if room == "window":
         return "s"
     from scalograph.study.responses import (
-        figure_units,  # the whole protocol; a study without such figures need not wait
+        figure_units,  # a slow import of the whole protocol, needed only for such figures
     )
 
     return figure_units().get(name)

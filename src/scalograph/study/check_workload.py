@@ -1,4 +1,4 @@
-"""Where a study and its workload do not fit: names that nothing fills, factors that do nothing, values it refuses."""
+"""Mismatches of a study and its workload: names that nothing fills, factors without effect, values it refuses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from scalograph.study.workload import (
     load,
 )
 
-# What the host gives to a command; of Java only where the command starts it.
+# What the host gives to a command; Java only if the command starts it.
 BY_HOST_TO_COMMANDS = ("here", "python")
 BY_JAVA = ("java", "jvm_options")
 # The key of `protocol` that fills each name.
@@ -45,11 +45,11 @@ class _Taken:
 
 
 def misfits(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
-    """Every mistake that shows only beside the workload.
+    """Find every mistake that shows only together with the workload.
 
     Args:
-        raw: the document of study.toml, right or wrong.
-        folder: that it stands in.
+        raw: the document of study.toml, valid or not.
+        folder: of the study.
     """
     workload, factors = table(raw, "workload"), table(raw, "factors")
     yield from _reserved(factors, table(raw, "protocol"))
@@ -58,7 +58,7 @@ def misfits(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
     if _is_command(command) and use is None:
         yield from _command(command, workload, factors, folder)
         names = {name for name, _ in places(command) if name} | _prepared(workload)
-        # A factor whose name is only misspelled there is told as that.
+        # A factor whose name is only misspelled there is reported as misspelled.
         strange = names - factors.keys() - {*BY_HOST, *BY_PROTOCOL}
         taken = _Taken(frozenset(names | {closest(name, factors) or "" for name in strange}))
     elif isinstance(use, str) and command is None and not refuse_text(use):
@@ -122,13 +122,13 @@ def _names(command: Sequence[str], where: tuple[str, str], known: set[str]) -> I
 
 
 def _prepared(workload: Mapping[str, Any]) -> set[str]:
-    """Names that are filled in before and after each run: a factor may reach the program by a file, say."""
+    """Return the names that are filled in before and after each run: a factor may reach the program by a file."""
     argvs = (argv for step in ("prepare", "cleanup") if _is_command(argv := workload.get(step)))
     return {name for argv in argvs for name, _ in places(argv) if name}
 
 
 def _steps(workload: Mapping[str, Any], known: set[str], folder: Path) -> Iterator[Found]:
-    """What is done around the runs. No level is known when `setup` is carried out."""
+    """Check the steps around the runs. No level is known when `setup` is carried out."""
     for step in STEPS:
         if _is_command(argv := workload.get(step)):
             yield from _no_program(argv, ("workload", step), workload, folder)
@@ -142,7 +142,7 @@ def _java(command: Sequence[str], factors: Mapping[str, Any]) -> set[str]:
 
 
 def _fills(control: Any) -> str | None:
-    """The name by which a control hands its level over; None where it does so otherwise, or is none."""
+    """Return the name by which a control hands its level over; None if it does so otherwise, or there is no control."""
     return CONTROLS[control].fills if isinstance(control, str) and control in CONTROLS else None
 
 
@@ -179,7 +179,7 @@ def _refused_levels(raw: dict[str, Any], workload: Workload) -> Iterator[Found]:
 
 
 def _idle(factors: Mapping[str, Any], taken: _Taken, copies: Any) -> Iterator[Found]:
-    """Factors that change nothing: their levels would be measured as if they were different treatments."""
+    """Find factors that change nothing: their levels would be measured as if they were different treatments."""
     for name, factor in factors.items():
         control = factor.get("control") if isinstance(factor, dict) else ""
         fills = _fills(control)

@@ -1,8 +1,8 @@
-"""Name the controls that a factor may have, and what a study must know of each before a machine is looked at.
+"""The controls that a factor may have, and what a study must know about each without a machine.
 
-The rows stand here rather than beside the controls: a study names its controls, and is checked by them, on a lower
-floor than they are. Nothing of a control is imported before it is asked for. A further control is a file and a row;
-`scalograph.control.control` says what the file defines.
+The rows are here rather than beside the controls because a study names its controls and is checked by them on a lower
+floor. No control is imported before it is used. A further control is a file and a row; `scalograph.control.control`
+says what the file defines.
 """
 
 from typing import Literal, NamedTuple
@@ -14,7 +14,7 @@ class ControlRow(NamedTuple):
     Attributes:
         defined: "module:class".
         kind: of the factors that it controls, unless they say otherwise.
-        fills: the name that a command must hold, where the level reaches the program through it alone.
+        fills: the name that a command must hold if the level reaches the program only through it.
     """
 
     defined: str

@@ -1,4 +1,4 @@
-"""Names in a study that lead nowhere: found on the raw document, so that one mistake does not hide another."""
+"""Names in a study that are not declared, found on the raw document so that one mistake does not hide another."""
 
 import difflib
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ Found = tuple[Path, str, str, str]
 
 
 def dangling(raw: dict[str, Any]) -> list[Found]:
-    """Every reference to a factor, level or response that the study does not declare."""
+    """Find every reference to a factor, level or response that the study does not declare."""
     factors, responses = table(raw, "factors"), table(raw, "responses") or {"wall": {}, "cpu": {}}
     found = [*_levels(raw, "baseline", factors), *_levels(raw, "reference", factors)]
     found += _exclusions(raw.get("exclude"), ("exclude",), factors)
@@ -30,30 +30,30 @@ def dangling(raw: dict[str, Any]) -> list[Found]:
 
 
 def table(raw: dict[str, Any], key: str) -> dict[str, Any]:
-    """A table of the document, empty where there is none or something else."""
+    """Return a table of the document, empty if there is none or the key holds something else."""
     value = raw.get(key)
     return value if isinstance(value, dict) else {}
 
 
 def closest(name: object, known: Iterable[str]) -> str | None:
-    """The known name that was probably meant."""
+    """Return the known name that was probably meant."""
     return next(iter(difflib.get_close_matches(str(name), sorted(known), n=1)), None)
 
 
 def meant(name: object, known: Iterable[str]) -> str:
-    """The same as a question, or nothing."""
+    """Return the known name that was probably meant as a question, or an empty text."""
     found = closest(name, known)
     return f'did you mean "{found}"?' if found else ""
 
 
 def unknown(path: Path, what: str, name: object, known: Iterable[str]) -> Found:
-    """A name that is not among the known ones."""
+    """Report a name that is not among the known ones."""
     known = sorted(known)
     return path, f'{what} "{name}" is not declared', "one of " + (", ".join(known) or "none"), meant(name, known)
 
 
 def levels_of(factor: Any) -> list[Any] | None:
-    """The levels of a factor, None where they are wrong or need a host."""
+    """Return the levels of a factor, None if they are wrong or need a host."""
     levels = factor.get("levels") if isinstance(factor, dict) else None
     if isinstance(levels, str):
         try:
@@ -64,7 +64,7 @@ def levels_of(factor: Any) -> list[Any] | None:
 
 
 def has_level(factor: Any, level: Level) -> bool:
-    """Whether a factor has, or on some host may have, this level; True where its levels are wrong themselves."""
+    """Tell whether a factor has, or on some host may have, this level; True if its levels are wrong themselves."""
     levels = levels_of(factor)
     if levels is not None:
         somewhere = "all" in levels and factor.get("control") == "cpus" and possible(level, "1:all")
@@ -83,13 +83,13 @@ def _assignment(path: Path, name: str, level: Any, factors: dict[str, Any]) -> I
 
 
 def _levels(raw: dict[str, Any], key: str, factors: dict[str, Any]) -> Iterator[Found]:
-    """Of a table factor -> level."""
+    """Check a table factor -> level."""
     for name, level in table(raw, key).items():
         yield from _assignment((key, name), name, level, factors)
 
 
 def _leads_nowhere(name: Any, known: Iterable[str]) -> bool:
-    """What is no text is a mistake of another kind, and is told as such."""
+    """Tell whether a text is unknown; a value that is no text is a mistake of another kind, reported elsewhere."""
     return isinstance(name, str) and name not in known
 
 

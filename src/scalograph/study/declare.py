@@ -1,4 +1,4 @@
-"""Stop 1 for a command: a study by its file or by the name of one that ships, quick or in full length."""
+"""Stop 1 for a command: a study by its file or by the name of a shipped one, quick or in full length."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,22 +15,22 @@ from scalograph.study.shipped import shipped_studies, shipped_study
 
 @dataclass(frozen=True)
 class Declared:
-    """A study, the file it stands in, and the folder that its own files are relative to."""
+    """A study, its file, and the folder that its own files are relative to."""
 
     study: Study
     file: Path
 
     @property
     def folder(self) -> Path:
-        """What relative paths of the study start from."""
+        """The folder that relative paths of the study start from."""
         return self.file.parent
 
 
 def declare(path: Path, quick: bool = False) -> Declared:
-    """The study in a file or folder.
+    """Load the study in a file or folder.
 
     Raises:
-        StudyError: with every mistake, those beside its workload included.
+        StudyError: with every mistake, including those that show only together with its workload.
     """
     file = _file(path)
     study = load(file, lambda raw: [*misfits(raw, file.parent), *misread(raw)])
@@ -38,7 +38,7 @@ def declare(path: Path, quick: bool = False) -> Declared:
 
 
 def check(path: Path) -> Study:
-    """The study in a file or folder, after a look at the files that it brings along.
+    """Load the study in a file or folder and check the files that it brings along.
 
     Raises:
         StudyError: with every mistake.
@@ -52,10 +52,10 @@ def _file(path: Path) -> Path:
 
 
 def declare_shipped(name: str, quick: bool = False) -> Declared:
-    """A study that ships.
+    """Load a study that ships.
 
     Raises:
-        StudyError: unknown name; lists the known ones.
+        StudyError: the name is unknown; lists the known ones.
     """
     if name not in shipped_studies():
         raise StudyError.one("study", f'no study "{name}" ships', "one of " + ", ".join(shipped_studies()))

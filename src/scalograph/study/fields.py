@@ -1,4 +1,4 @@
-"""What stands behind the keys of a study, each with one message for one mistake."""
+"""Types of the values in a study, each with one message for one mistake."""
 
 import re
 from typing import Annotated, Any
@@ -51,7 +51,7 @@ def _value(value: Any) -> Any:
 
 
 def _levels(levels: Any) -> Any:
-    """One look before pydantic's: a mistake in a union would be told once for each of its members."""
+    """Check levels before pydantic does: it would report a mistake in a union once for each of its members."""
     if isinstance(levels, str):
         spelled_out = parse_levels(levels, SOME_HOST)
         return levels if needs_host(levels) else spelled_out
@@ -70,7 +70,7 @@ def _copies(copies: Any) -> Any:
 
 Text = Annotated[str, StringConstraints(max_length=1000), AfterValidator(_text)]
 Variable = Annotated[str, StringConstraints(max_length=1000), AfterValidator(_variable)]
-Scalar = Annotated[Level, BeforeValidator(_scalar)]  # strict, as all of `Part`: true is no number, "1" is text
+Scalar = Annotated[Level, BeforeValidator(_scalar)]  # strict, like all of `Part`: true is no number, "1" is text
 Value = Annotated[Scalar | list[Scalar], BeforeValidator(_value)]
 Copies = Annotated[Annotated[int, Field(ge=1, le=MAX_COPIES)] | Text, BeforeValidator(_copies)]
 Argv = Annotated[list[Text], Field(min_length=1, max_length=1000)]
@@ -78,7 +78,7 @@ Levels = Annotated[list[Scalar] | str, BeforeValidator(_levels)]
 
 
 def _with_unit(parse: Any) -> BeforeValidator:
-    """People write text with a unit; a journal carries the plain number (validation context "journal")."""
+    """Parse text with a unit, as people write it; a journal carries the plain number (validation context "journal")."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
         if isinstance(value, str):
@@ -90,6 +90,6 @@ def _with_unit(parse: Any) -> BeforeValidator:
     return BeforeValidator(validate, json_schema_input_type=str)
 
 
-# At most 30 years: nanoseconds of it fit in 64 bits.
+# At most 30 years, which in nanoseconds fit in 64 bits.
 Duration = Annotated[float, _with_unit(parse_duration), Field(ge=0, le=1e9)]
 Percent = Annotated[float, _with_unit(parse_percent), Field(gt=0, lt=1)]

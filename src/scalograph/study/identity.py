@@ -1,4 +1,4 @@
-"""What must be the same for two runs to belong to one study, and how a difference is shown."""
+"""What must be equal for two runs to belong to one study, and how a difference is shown."""
 
 import hashlib
 import json
@@ -12,27 +12,27 @@ from scalograph.protocol.journal import understood
 from scalograph.study.model import Study
 from scalograph.study.quick import quickened
 
-# A difference in these makes another machine; the boot, the host's name and the governor do not.
+# A difference in these means another machine; one in the boot, the host's name or the governor does not.
 MACHINE_KEYS = ("cpu_model", "n_cpus", "memory_bytes", "kernel")
 USED_KEYS = ("jvms", "program", "prepared")
-# Runs under another seed or of other treatments are another design: nothing makes one study of both.
+# Runs under another seed or of other treatments belong to another design: nothing makes both one study.
 NEVER = ("seed", "treatments")
 
 # Parts of a study that do not change what is measured.
 SHOWN = ("title", "reference", "tables", "published", "quick")
-# Nor do these of `protocol`: they end the same order of runs earlier or later, or say what to do meanwhile.
+# Nor do these keys of `protocol`: they end the same order of runs earlier or later, or say what to do meanwhile.
 FREE = ("budget_s", "budget_runs", "wait_quiet_s", "when_busy")
 
 
 def as_journaled(study: Study) -> dict[str, Any]:
-    """The study as a plain document: numbers with their units in the names."""
+    """Return the study as a plain document: numbers with their units in the names."""
     return study.model_dump(mode="json", by_alias=False)
 
 
 def study_hash(study: Study, sources: bytes = b"") -> str:
-    """Identifies what is asked: the study with its levels spelled out, and the workload's sources.
+    """Return the hash of what is asked: the study with its levels spelled out, and the workload's sources.
 
-    What only shows the results (titles, tables, published figures, the quick form) may change between runs, and so may
+    What only shows the results (titles, tables, published figures, the quick form) may change between runs; so may
     budgets and what is done on a busy machine.
     """
     document = as_journaled(study)
@@ -45,7 +45,7 @@ def study_hash(study: Study, sources: bytes = b"") -> str:
 
 
 def hash_folder(folder: Path) -> bytes:
-    """Digest of the files of a workload, by path and content; files made by builds are not in it."""
+    """Return the digest of the files of a workload, by path and content; files made by builds are not in it."""
     digest = hashlib.sha256()
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
         digest.update(file.relative_to(folder).as_posix().encode() + b"\0")
@@ -55,7 +55,7 @@ def hash_folder(folder: Path) -> bytes:
 
 @dataclass(frozen=True)
 class Difference:
-    """What differs between the journal's first event and this start. `key`: of the study, the machine or a use."""
+    """A difference between the journal's first event and this start. `key`: of the study, the machine or a use."""
 
     key: str
     before: Any
@@ -63,11 +63,11 @@ class Difference:
 
     @property
     def name(self) -> str:
-        """What --accept-difference calls it."""
+        """The name that --accept-difference uses."""
         return "study_hash" if self.key.startswith("study.") else self.key
 
     def problem(self) -> Problem:
-        """In words."""
+        """Return the difference in words."""
         fix = "start anew" if self.name in NEVER else f"start anew, or add --accept-difference {self.name}"
         if self.key == "treatments":
             return Problem("resume: treatments", f"now {len(self.now)}, not the same or in another order", "", fix)
@@ -75,10 +75,10 @@ class Difference:
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Difference]:
-    """What differs between the journal's first event and the one that this start would write.
+    """Find what differs between the journal's first event and the one that this start would write.
 
     Raises:
-        ProtocolError: the journal's event lacks what is compared.
+        ProtocolError: the journal's event lacks a key that is compared.
     """
     with understood(before, 1):
         pairs = [
@@ -93,7 +93,7 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Diffe
 
 
 def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
-    """What to do where one of two events is of a study in full and the other of its quick form; None elsewhere.
+    """Tell what to do if one of two events is of a study in full and the other of its quick form; None otherwise.
 
     Raises:
         ProtocolError: the journal's event holds no study.
@@ -110,7 +110,7 @@ def refuse(found: list[Difference], accepted: list[str]) -> None:
     """Stop a resume that would mix two studies.
 
     Raises:
-        StudyError: for each difference that was not accepted by name, or cannot be.
+        StudyError: a difference was not accepted by name, or cannot be; one problem for each.
     """
     left = [difference for difference in found if difference.name not in accepted or difference.name in NEVER]
     if left:
@@ -118,12 +118,12 @@ def refuse(found: list[Difference], accepted: list[str]) -> None:
 
 
 def _treatments(event: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:
-    """Each as its levels in the order of the factors, by which runs are told apart."""
+    """Return each treatment as its levels in the order of the factors, which identify a run."""
     return [list(treatment.items()) for treatment in event["design"]["treatments"]]
 
 
 def _content(value: Any) -> Any:
-    """A program is the same wherever it lies."""
+    """Return what identifies a value: a program is the same in any folder."""
     return value["sha256"] if isinstance(value, dict) and "sha256" in value else value
 
 

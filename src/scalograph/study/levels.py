@@ -12,7 +12,7 @@ from scalograph.study.scalars import (
 )
 
 MAX_LEVELS = 4096
-# Stands for "all" where the host is not known: a machine on which nearly every text can be spelled out.
+# Stands for "all" if the host is not known: a machine on which nearly every text can be spelled out.
 SOME_HOST = 1024
 _RANGE = re.compile(r"(\d{1,18}|all):(\d{1,18}|all)(?::([*+])(\d{1,18}))?", re.ASCII)
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d+)?", re.ASCII)
@@ -23,7 +23,7 @@ class LevelsError(ValueError):
 
 
 def needs_host(text: str) -> bool:
-    """Whether the text can only be spelled out on a known host.
+    """Tell whether the text can only be spelled out on a known host.
 
     >>> needs_host("1:all"), needs_host("1,2")
     (True, False)
@@ -35,11 +35,11 @@ def parse_levels(text: str, n_all: int | None = None) -> list[Level]:
     """Spell out levels.
 
     Args:
-        text: In the grammar of protocol/study.md.
-        n_all: What "all" stands for; None where the host is not known yet.
+        text: in the grammar of protocol/study.md.
+        n_all: what "all" stands for; None if the host is not known yet.
 
     Raises:
-        LevelsError: found, expected.
+        LevelsError: the text is not in the grammar; says what was found and expected.
 
     >>> parse_levels("1,2,8"), parse_levels("1:4"), parse_levels("1:10:*3"), parse_levels("1:all", 3)
     ([1, 2, 8], [1, 2, 3, 4], [1, 3, 9], [1, 2, 3])
@@ -56,7 +56,7 @@ def parse_levels(text: str, n_all: int | None = None) -> list[Level]:
 
 
 def possible(level: Level, text: str) -> bool:
-    """Whether there is a host on which a text that needs one holds this level.
+    """Tell whether there is a host on which a text that needs one holds this level.
 
     >>> possible(7, "1,all"), possible(0, "1:all"), possible(3, "1:all:*2")
     (True, False, False)
@@ -66,7 +66,7 @@ def possible(level: Level, text: str) -> bool:
 
 
 def check_levels(levels: Sequence[Level]) -> None:
-    """Refuse what cannot be a factor: no level, one that is no value, two that are alike, too many."""
+    """Refuse what cannot be a factor: no level, a level that is no value, two that are alike, too many."""
     if not levels:
         raise LevelsError("found no level, expected at least one")
     if len(levels) > MAX_LEVELS:
@@ -75,7 +75,7 @@ def check_levels(levels: Sequence[Level]) -> None:
     for level in levels:
         if wrong := refuse(level):
             raise LevelsError(wrong)
-        # By value (1 and 1.0, 1 and true), and by the text that a program is given (1 and "1"): one treatment.
+        # Alike by value (1 and 1.0, 1 and true) or by the text that a program gets (1 and "1"): one treatment.
         for key in {level, as_text(level)}:
             if key in seen:
                 raise LevelsError(_twice(seen[key], level))
@@ -129,7 +129,7 @@ def _number(text: str, n_all: int | None) -> int:
 
 
 def _scalar(text: str) -> Level:
-    """A plain decimal number, or text. What others would read as a number in another notation is neither."""
+    """Parse a plain decimal number, or text; other notations of numbers are neither."""
     if match := _NUMBER.fullmatch(text):
         return float(text) if match[2] else int(text)
     if _reads_as_number(text):

@@ -21,7 +21,7 @@ MAX_BYTES = 1 << 20
 
 
 Raw = dict[str, Any]
-# Looks at the document for what this room does not know: a workload, files beside the study.
+# Checks the document for what this room does not know: a workload, files beside the study.
 Look = Callable[[Raw], Iterable[Found]]
 
 
@@ -30,16 +30,16 @@ def load(file: Path, look: Look = lambda raw: ()) -> Study:
 
     Args:
         file: the study.
-        look: finds further mistakes, which are reported together with the others.
+        look: finds further mistakes, reported together with the others.
 
     Raises:
-        StudyError: with every mistake that was found, in order of lines.
+        StudyError: with every mistake found, in order of lines.
     """
     return parse(_read(file), file.name, look)
 
 
 def parse(text: str, name: str = "study.toml", look: Look = lambda raw: ()) -> Study:
-    """A study from its text; `name` stands in the messages."""
+    """Parse a study from its text; `name` is used in the messages."""
     raw = _toml(text, name)
     study, found = _validated(raw)
     found += dangling(raw)
@@ -55,7 +55,7 @@ def parse(text: str, name: str = "study.toml", look: Look = lambda raw: ()) -> S
 def _toml(text: str, name: str) -> Raw:
     try:
         return tomllib.loads(text)
-    except ValueError as error:  # a number of thousands of digits is one too, though no TOMLDecodeError
+    except ValueError as error:  # a number of thousands of digits raises this instead of a TOMLDecodeError
         raise StudyError.one(name, f"not TOML: {error}", "", "see toml.io for the syntax") from error
     except RecursionError as error:
         raise StudyError.one(name, "values nested too deeply", "a study", "see protocol/study.md") from error
@@ -69,7 +69,7 @@ def _validated(raw: Raw) -> tuple[Study | None, list[Found]]:
 
 
 def _quick(raw: Raw, full: list[Found]) -> list[Found]:
-    """What is wrong in the quick form alone."""
+    """Find the mistakes that only the quick form has."""
     _, found = _validated(shorter_protocol(raw))
     changed = [mistake for mistake in found if mistake[0][:1] == ("protocol",) and mistake not in full]
     return [*((("quick", *path), what, expected, fix) for path, what, expected, fix in changed), *without_baseline(raw)]
@@ -102,7 +102,7 @@ def _dotted(path: KeyPath) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
-# Members of a union put their own names into pydantic's paths; people never wrote those.
+# pydantic puts the names of union members into its paths; the file does not have them.
 _MEMBERS = ("bool", "int", "float", "str", "[key]")
 _UNIONS = ("list[", "union[", "function-", "nullable[", "constrained-", "literal[")
 

@@ -1,4 +1,4 @@
-"""The words of a study as values: Study, Factor, Response, Protocol (protocol/study.md)."""
+"""The parts of a study as values: Study, Factor, Response, Protocol (protocol/study.md)."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -14,6 +14,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from scalograph.questions.registry import QUESTIONS, SWEEP
 from scalograph.study.control_names import CONTROLS
 from scalograph.study.fields import (
     Argv,
@@ -28,7 +29,6 @@ from scalograph.study.fields import (
     Variable,
 )
 from scalograph.study.output_patterns import Pattern, Pointer, printed_name
-from scalograph.study.question_names import QUESTIONS, SWEEP
 
 From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
 
@@ -42,7 +42,7 @@ def _known_control(value: Any) -> Any:
 
 
 def _known(value: Any, rows: Mapping[str, object]) -> Any:
-    """Refuse what names no row of a registry, in pydantic's words for a choice."""
+    """Refuse a name that a registry does not have, in pydantic's words for a choice."""
     if isinstance(value, str) and value in rows:
         return value
     *names, last = map(repr, rows)
@@ -50,7 +50,7 @@ def _known(value: Any, rows: Mapping[str, object]) -> Any:
 
 
 class StudyPart(BaseModel):
-    """A table of the study: every key is known."""
+    """A table of the study; every key must be known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True, strict=True)
 
@@ -77,7 +77,7 @@ class WorkloadUse(StudyPart):
 
 
 class Factor(StudyPart):
-    """A variable set on purpose. `levels` is text in the grammar while it needs a host to be spelled out."""
+    """A variable set on purpose. `levels` is text in the grammar as long as it needs a host to be spelled out."""
 
     levels: Levels
     control: Annotated[str, BeforeValidator(_known_control)] | None = None
@@ -90,12 +90,12 @@ class Factor(StudyPart):
 
     @property
     def kind(self) -> str:
-        """What sort of variable this is."""
+        """The sort of variable."""
         return self.declared_kind or ("workload" if self.control is None else CONTROLS[self.control].kind)
 
 
 class Response(StudyPart):
-    """What is read from each run; `pattern` or `pointer` says where in the program's output a figure stands."""
+    """What is read from each run; `pattern` or `pointer` says where the figure is in the program's output."""
 
     source: From = Field(alias="from")
     pattern: Pattern | None = None
@@ -197,7 +197,7 @@ class Study(StudyPart):
     @field_validator("responses")
     @classmethod
     def _named(cls, responses: dict[str, Response]) -> dict[str, Response]:
-        """What is printed is kept among the values of a run, under a name that follows from the response's."""
+        """Give each printed response the name under which a run keeps its value."""
         sources = {name: f"value.{printed_name(name)}" for name, r in responses.items() if r.source == "output"}
         return {
             name: r.model_copy(update={"source": sources[name]}) if name in sources else r

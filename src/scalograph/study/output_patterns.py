@@ -1,4 +1,4 @@
-"""Where in a program's output a figure stands: a pattern whose first group it is, or a JSON pointer."""
+"""Where a figure is in a program's output: the first group of a pattern, or a JSON pointer."""
 
 import re
 from typing import Annotated
@@ -11,7 +11,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,55}")
 
 
 def printed_name(name: str) -> str:
-    """Under which name a figure of this response is kept among the values of a run.
+    """Return the name under which a run keeps the printed figure of this response.
 
     >>> printed_name("ops")
     'output_ops'
@@ -22,12 +22,12 @@ def printed_name(name: str) -> str:
 
 
 def engine(pattern: str) -> "re.Pattern[str]":
-    """The pattern, ready to search: linear in the length of the text (RE2), `^` and `$` at every line.
+    """Compile the pattern: linear in the length of the text (RE2), `^` and `$` match at every line.
 
     Raises:
-        ValueError: it is none, or its number of groups is not one.
+        ValueError: it is no pattern, or its number of groups is not one.
     """
-    import re2  # here, and not above: only studies that read output need it
+    import re2  # imported here: only studies that read output need it
 
     options = re2.Options()
     options.log_errors = False

@@ -6,16 +6,16 @@ from scalograph.errors import StudyError
 
 
 def inside(folder: Path, name: str, where: str, what: str = "a file inside the study's folder") -> Path:
-    """The path that `name` means, links followed.
+    """Return the path that `name` means, links followed.
 
     Args:
         folder: of the study.
-        name: as the study writes it.
+        name: as written in the study.
         where: the key that holds it, for the message.
         what: what is expected there.
 
     Raises:
-        StudyError: it leads outside, or is no path at all (a NUL byte).
+        StudyError: it leads outside, or is no valid path (a NUL byte).
     """
     try:
         path = (folder / name).resolve()

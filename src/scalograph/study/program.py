@@ -1,4 +1,4 @@
-"""What a study starts: the argv template of its workload, what fills it, and why a treatment cannot run here."""
+"""The program that a study starts: the argv template of its workload and what fills it."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ from scalograph.study.workload import (
     shipped_workloads,
 )
 
-# What a study may do once before all runs, and before and after each.
+# Steps that a study may take once before all runs, and before and after each.
 STEPS = ("setup", "prepare", "cleanup")
 
 
@@ -38,7 +38,7 @@ class Process:
 class Program:
     """The workload of a study, not yet built. `here` is the folder that its relative paths start from.
 
-    `steps`: templates of what is done around the runs, by name (`STEPS`).
+    `steps`: templates of the steps around the runs, by name (`STEPS`).
     """
 
     processes: tuple[Process, ...]
@@ -51,15 +51,15 @@ class Program:
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """The words of all its processes, the first one's first."""
+        """The words of all its processes, in order."""
         return tuple(word for process in self.processes for word in process.argv)
 
 
 def program(use: WorkloadUse, folder: Path) -> Program:
-    """The program of a study that stands in `folder`.
+    """Return the program of a study in `folder`.
 
     Raises:
-        StudyError: no such workload, a parameter it does not know, or a path outside the study's folder.
+        StudyError: the workload or a parameter is unknown, or a path leads outside the study's folder.
     """
     caller = use.cwd == "caller"
     folder = Path.cwd() if caller else folder
@@ -74,7 +74,7 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     if unknown:
         known = ", ".join(workload.parameters)
         raise StudyError.one(f"workload.parameters.{unknown[0]}", f"unknown to {workload.name}", f"one of {known}")
-    # What the study's protocol says of iterations goes before the workload's own default of that name.
+    # Iterations of the study's protocol override the workload's own default of that name.
     defaults = {name: parameter.default for name, parameter in workload.parameters.items() if name not in BY_PROTOCOL}
     values = defaults | dict(use.parameters)
     values |= {"python": sys.executable, "here": str(home)}
@@ -84,10 +84,10 @@ def program(use: WorkloadUse, folder: Path) -> Program:
 
 
 def find_workload(name: str, folder: Path) -> Path:
-    """A folder beside the study goes before a workload that ships, so that a study can carry its own.
+    """Find a workload by name; a folder beside the study overrides a shipped one, so that a study can carry its own.
 
     Raises:
-        StudyError: there is none of that name.
+        StudyError: there is no workload of that name.
     """
     with suppress(StudyError):
         beside = inside(folder, name, "workload.use")
@@ -101,7 +101,7 @@ def find_workload(name: str, folder: Path) -> Path:
 
 
 def located(argv: Sequence[str], folder: Path, caller: bool, step: str = "command") -> tuple[str, ...]:
-    """An argv template whose program is found from anywhere. A caller's own programs may lie wherever he says.
+    """Return an argv template whose program is found from any folder. A caller's own programs may be anywhere.
 
     Raises:
         StudyError: the program of a study leads outside its folder.
@@ -110,14 +110,14 @@ def located(argv: Sequence[str], folder: Path, caller: bool, step: str = "comman
 
 
 def find_command(name: str, folder: Path, caller: bool = False, step: str = "command") -> str:
-    """A program's name: absolute, found on PATH, or a path that stays in the study's folder.
+    """Return a program's name: absolute, found on PATH, or a path that stays in the study's folder.
 
     Raises:
-        StudyError: it leads outside.
+        StudyError: the path leads outside.
     """
     if "/" not in name or name.startswith(("/", "{")):
         return name
-    if caller:  # links are not followed: a program may go by its name, as those of a virtual environment do
+    if caller:  # links are not followed: a program may depend on its name, like those of a virtual environment
         return os.path.abspath(folder / name)  # noqa: PTH100
     what = "a program inside it, an absolute path, or a name on PATH"
     return str(inside(folder, name, f"workload.{step}", what))

@@ -11,10 +11,10 @@ from scalograph.study.model import Study
 
 
 def quickened(study: Study) -> Study:
-    """The study with the changes of `quick` made.
+    """Return the study with the changes of `quick` made.
 
     Raises:
-        StudyError: the changed study would not be valid.
+        StudyError: the changed study is not valid.
     """
     changed: dict[str, Any] = {
         "protocol": {**_as_written(study.protocol), **study.quick.protocol},
@@ -36,7 +36,7 @@ def quickened(study: Study) -> Study:
 
 
 def without_baseline(raw: dict[str, Any]) -> Iterator[Found]:
-    """A baseline that the quick form leaves out. Other levels may go: an exclusion or a table then just has less."""
+    """Find baselines that the quick form leaves out; without other levels, exclusions and tables only have less."""
     factors, shorter = table(raw, "factors"), table(table(raw, "quick"), "factors")
     for name, level in table(raw, "baseline").items():
         if name not in shorter or not isinstance(factors.get(name), dict) or not has_level(factors[name], level):
@@ -47,7 +47,7 @@ def without_baseline(raw: dict[str, Any]) -> Iterator[Found]:
 
 
 def shorter_protocol(raw: dict[str, Any]) -> dict[str, Any]:
-    """The document with the protocol of its quick form."""
+    """Return the document with the protocol of its quick form."""
     return {**raw, "protocol": {**table(raw, "protocol"), **table(table(raw, "quick"), "protocol")}}
 
 

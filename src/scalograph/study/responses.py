@@ -7,14 +7,14 @@ from typing import NamedTuple
 from scalograph.protocol.events import Record, RunFigures
 from scalograph.study.model import Study
 
-# What a neighbor that takes the CPU from a run leaves nearly as it was.
+# Responses that a neighbor on the CPU hardly changes.
 CPU_TIMES = ("window.cpu", "run.cpu", "run.user", "run.system")
-# What a window's figure becomes where no window stands for a run: the field of `table.Row` that has the whole.
+# What replaces a window's figure if no window represents the run: the field of `table.Row` for the whole run.
 WHOLE = {"window.wall": "wall_s", "window.cpu": "cpu_s"}
 
 
 class Window(NamedTuple):
-    """One iteration over all copies: first start to last end. Seconds; `cpu_s` None where a copy gave none."""
+    """One iteration over all copies: first start to last end, in seconds; `cpu_s` is None if a copy gave none."""
 
     wall_s: float
     cpu_s: float | None
@@ -22,7 +22,7 @@ class Window(NamedTuple):
 
 
 def windows(record: Record) -> list[Window]:
-    """The iterations of a run in order, each over all of its copies; empty where the workload reported none."""
+    """Return the iterations of a run in order, each over all of its copies; empty if the workload reported none."""
     found: dict[int, list[tuple[int, int, int, int | None]]] = {}
     for part in record.iterations:
         figures = zip(part.start_ns, part.end_ns, part.work, part.cpu_ns, strict=True)
@@ -41,16 +41,16 @@ def _window(copies: list[tuple[int, int, int, int | None]]) -> Window:
 
 
 def observe(source: str, record: Record, iterations: list[Window], warmup: int) -> list[float]:
-    """The observations of one run.
+    """Return the observations of one run.
 
     Args:
         source: `from` of a response (protocol/study.md).
         record: of a run that succeeded.
         iterations: its `windows`.
-        warmup: first iterations that do not count.
+        warmup: number of first iterations that do not count.
 
     Returns:
-        Seconds, bytes or plain numbers; empty where the record has no such figure.
+        Seconds, bytes or plain numbers; empty if the record has no such figure.
     """
     room, _, name = source.partition(".")
     if room == "window" and iterations:
@@ -60,7 +60,7 @@ def observe(source: str, record: Record, iterations: list[Window], warmup: int) 
         copies: dict[int, list[float]] = {}
         for part in record.values:
             copies.setdefault(part.copy_index, []).extend(part.values.get(name, ()))
-        # The mean over the copies: of rates, n times that is the rate of all the work.
+        # The mean over the copies; n times a mean rate is the rate of all the work.
         values = [median(numbers) for numbers in copies.values() if numbers]
         return [float(fmean(values))] if values else []
     value = _DERIVED[name](record, iterations) if name in _DERIVED else _figure(record, name)
@@ -68,14 +68,14 @@ def observe(source: str, record: Record, iterations: list[Window], warmup: int) 
 
 
 def primary(study: Study) -> str:
-    """The response that a study is about: the window's wall time, else the first that has a direction."""
+    """Return the response that a study is about: the window's wall time, else the first that has a direction."""
     wall = [name for name, r in study.responses.items() if r.source == "window.wall"]
     directed = [name for name, r in study.responses.items() if r.better != "none"]
     return [*wall, *directed, *study.responses][0]
 
 
 def figure_units() -> dict[str, str]:
-    """Names that may follow `run.`, and the unit of each: `s`, `bytes`, `%` or none."""
+    """Return the names that may follow `run.`, and the unit of each: `s`, `bytes`, `%` or none."""
     not_numbers = {"status", "reason", "wall_source", "cpu_source", "wait_scope", "degraded"}
     not_numbers |= {"per_cpu_ns", "neighbor_per_cpu_ns", "neighbors", "clock_source_changed"}
     ends = {"_ns": "s", "_bytes": "bytes"}
@@ -110,7 +110,7 @@ def _busiest_cpu_share(record: Record, iterations: list[Window]) -> float | None
 
 
 def _startup(record: Record, iterations: list[Window]) -> float | None:
-    """Process wall less the time from the first window's start to the last one's end: what starting and ending cost."""
+    """Return the seconds of starting and ending: process wall minus the time from first to last window."""
     if not iterations or record.run.wall_ns is None:
         return None
     first = min(min(part.start_ns) for part in record.iterations if part.start_ns)

@@ -4,12 +4,12 @@ import math
 
 Level = bool | int | float | str
 
-# What every reader of a journal can hold: signed 64-bit integers, as TOML asks for.
+# Every reader of a journal can hold signed 64-bit integers, as TOML requires.
 _LARGEST = 1 << 63
 
 
 def refuse(value: object) -> str | None:
-    """Found and expected for what cannot be a level; None where it will do."""
+    """Return what was found and expected for a value that cannot be a level; None for a valid one."""
     if not isinstance(value, bool | int | float | str):
         return f"found {short(value)}, expected a number, text or a boolean"
     if isinstance(value, float) and not math.isfinite(value):
@@ -20,12 +20,12 @@ def refuse(value: object) -> str | None:
 
 
 def refuse_text(text: str) -> str | None:
-    """No program can be given a NUL byte."""
+    """Return what was found and expected for a text with a NUL byte, which no program can be given; None otherwise."""
     return "found a NUL byte, expected text without one" if "\0" in text else None
 
 
 def alike(a: object, b: object) -> bool:
-    """Whether two levels are one: by value, but a boolean is no number.
+    """Tell whether two levels are equal: by value, but a boolean is no number.
 
     >>> alike(1, 1.0), alike(1, True), alike(1, "1")
     (True, False, False)
@@ -34,7 +34,7 @@ def alike(a: object, b: object) -> bool:
 
 
 def as_text(value: object) -> str:
-    """A value as a program is given it.
+    """Return a value as a program gets it.
 
     >>> as_text(True), as_text(2)
     ('true', '2')
@@ -43,6 +43,6 @@ def as_text(value: object) -> str:
 
 
 def short(value: object) -> str:
-    """A value for a message."""
+    """Return a value shortened for a message."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

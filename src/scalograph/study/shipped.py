@@ -1,4 +1,4 @@
-"""Where the workloads and studies that ship are: in the installed package, else in the repository around it."""
+"""The shipped workloads and studies: in the installed package, else in the repository around it."""
 
 from pathlib import Path
 
@@ -8,30 +8,30 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def shipped(name: str) -> Path:
-    """The folder of a workload that ships, `java-threads` say, or `sanity/pinning`.
+    """Return the folder of a shipped workload, such as `java-threads` or `sanity/pinning`.
 
     Raises:
-        StudyError: there is none; lists those there are.
+        StudyError: there is none of that name; lists the existing ones.
     """
     return _folder("workloads", "workload.toml", name)
 
 
 def shipped_study(name: str) -> Path:
-    """The folder of a study that ships.
+    """Return the folder of a shipped study.
 
     Raises:
-        StudyError: there is none; lists those there are.
+        StudyError: there is none of that name; lists the existing ones.
     """
     return _folder("studies", "study.toml", name)
 
 
 def shipped_workloads() -> list[str]:
-    """Names of the workloads that ship, sorted; those of `sanity/` only test the path of a measurement."""
+    """Return the sorted names of the shipped workloads; those of `sanity/` only test the path of a measurement."""
     return _names("workloads", "workload.toml")
 
 
 def shipped_studies() -> list[str]:
-    """Names of the studies that ship, sorted."""
+    """Return the sorted names of the shipped studies."""
     return _names("studies", "study.toml")
 
 

@@ -11,7 +11,7 @@ _PLACE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
 def places(template: Sequence[str]) -> Iterator[tuple[str | None, str]]:
-    """Every `{name}` and its item, in order; None for the name where a brace stands alone.
+    """Yield every `{name}` with its item, in order; None for the name of a lone brace.
 
     >>> list(places(["run", "-n{n}", "{{}}", "}"]))
     [('n', '-n{n}'), (None, '}')]
@@ -23,7 +23,7 @@ def places(template: Sequence[str]) -> Iterator[tuple[str | None, str]]:
 
 
 def fill(template: Sequence[str], values: Mapping[str, Any]) -> list[str]:
-    """An argv with every `{name}` replaced; `{{` and `}}` are braces. What was put in is not looked at again.
+    """Return an argv with every `{name}` replaced; `{{` and `}}` are braces. Inserted text is not expanded again.
 
     Raises:
         StudyError: an unknown name, a lone brace, or a list inside an item.

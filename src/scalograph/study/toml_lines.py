@@ -1,4 +1,4 @@
-"""Which line of a TOML text a key stands on; tomllib gives values without positions."""
+"""The line of each key in a TOML text; tomllib gives values without positions."""
 
 import re
 
@@ -10,9 +10,9 @@ _STRINGS = re.compile(r'"""|\'\'\'|"(?:\\.|[^"\\])*"|\'[^\']*\'|#.*')
 
 
 def locate(text: str) -> dict[Path, int]:
-    """Lines (from 1) of all tables and keys, by path; items of an array of tables carry their index.
+    """Return the lines (from 1) of all tables and keys, by path; items of an array of tables carry their index.
 
-    A key inside an inline table stands on the line of the table.
+    A key inside an inline table has the line of the table.
 
     >>> locate('a = 1\\n[b]\\nc = 2\\n')
     {('a',): 1, ('b',): 2, ('b', 'c'): 3}
@@ -38,7 +38,7 @@ def locate(text: str) -> dict[Path, int]:
 
 
 def line_of(lines: dict[Path, int], path: Path) -> int | None:
-    """The line of a path, or of its nearest ancestor that has one."""
+    """Return the line of a path, or of its nearest ancestor that has one."""
     for end in range(len(path), 0, -1):
         if path[:end] in lines:
             return lines[path[:end]]
@@ -58,7 +58,7 @@ def _split(key: str) -> Path:
 
 
 class _Continuation:
-    """Whether a value goes on in the next line: an open bracket or a multi-line string."""
+    """Whether a value continues on the next line: an open bracket or a multi-line string."""
 
     def __init__(self) -> None:
         self.depth = 0

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 MAX_BYTES = 1 << 20
-# What the host fills, and what a study's protocol fills unless the workload has a parameter of that name.
+# Names that the host fills, and that a study's protocol fills unless the workload has a parameter of that name.
 BY_HOST = ("build", "here", "into", "java", "jvm_options", "prepared", "python")
 BY_PROTOCOL = ("iterations", "warmup", "think_ns")
 
@@ -44,13 +44,13 @@ _TYPES: Mapping[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), 
 
 
 class WorkloadPart(BaseModel):
-    """A table of workload.toml: every key is known."""
+    """A table of workload.toml; every key must be known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Parameter(WorkloadPart):
-    """One thing that the template can be told."""
+    """A parameter of the template."""
 
     type: Literal["int", "float", "text", "list"]
     default: Value | list[Value]
@@ -66,7 +66,7 @@ class Parameter(WorkloadPart):
         return self
 
     def refuse(self, value: Any) -> str | None:
-        """What was expected instead, or None where the value will do."""
+        """Return what was expected instead, or None for a valid value."""
         if isinstance(value, bool) or not isinstance(value, _TYPES[self.type]):
             return {"int": "an integer", "float": "a number", "text": "text", "list": "a list"}[self.type]
         if self.choices is not None and value not in self.choices:
@@ -79,7 +79,7 @@ class Parameter(WorkloadPart):
 
 
 class Build(WorkloadPart):
-    """How sources become something that runs."""
+    """How to build the program from its sources."""
 
     tool: Literal["javac", "cc"]
     sources: list[Text] = Field(min_length=1)
@@ -88,7 +88,7 @@ class Build(WorkloadPart):
 
 
 class Prepare(WorkloadPart):
-    """What must be there before the first run and is fetched or made once: a program fills a folder of the cache."""
+    """What is fetched or made once before the first run: a program fills a folder of the cache."""
 
     argv: list[Text] = Field(min_length=1)
     folder: Text
@@ -131,7 +131,7 @@ class Workload(WorkloadPart):
 
 
 def load(folder: Path) -> Workload:
-    """The workload in a folder.
+    """Load the workload in a folder.
 
     Raises:
         StudyError: with every mistake in its workload.toml.
@@ -149,7 +149,7 @@ def load(folder: Path) -> Workload:
         return Workload.model_validate(tomllib.loads(text.decode()))
     except ValidationError as error:
         raise StudyError([_problem(where, detail) for detail in error.errors()]) from error
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits is no TOMLDecodeError
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits raises no TOMLDecodeError
         raise StudyError.one(where, f"not TOML: {error}", "a TOML file", "see toml.io for the syntax") from error
 
 
@@ -165,7 +165,7 @@ def _problem(where: str, detail: Any) -> Problem:
 
 
 def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) -> Refusal:
-    """Tells for each treatment why this host cannot run it, or None.
+    """Return a function that tells why this host cannot run a treatment, or None.
 
     Args:
         workload: with its `requires`.
@@ -173,10 +173,10 @@ def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) ->
         facts: with the JVMs; the first is the default.
 
     Returns:
-        For a treatment; its `java`, which no factor may be called, is the name or path of the JVM that runs it.
+        The function; `java` in its treatment, a name that no factor may have, is the JVM that runs it, by name or path.
 
     Raises:
-        StudyError: from the returned function too, where a value is none that the workload takes.
+        StudyError: the workload does not take a value; the returned function raises it too.
     """
     _refuse_values(workload, values, "workload.parameters")
 

@@ -1,4 +1,4 @@
-"""The factors of a study as figures name them, and where their levels stand on a horizontal axis."""
+"""The factors of a study as figures name them, and the places of their levels on a horizontal axis."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -10,12 +10,12 @@ from scalograph.protocol.findings import FactorDoc, Findings, Level
 from scalograph.text.escape import prose, visible
 from scalograph.text.format import level_text
 
-WIDE = 8  # largest over smallest level from which a logarithmic axis pays
-CROWDED = 12  # widest over narrowest gap past which levels on a linear axis run into each other
+WIDE = 8  # ratio of largest to smallest level from which a logarithmic axis is used
+CROWDED = 12  # ratio of widest to narrowest gap beyond which levels on a linear axis overlap
 
 
 def key(level: Level) -> str:
-    """Identity of a level: 1 and 1.0 are one level, 1 and true and "1" are three.
+    """Return the identity of a level: 1 and 1.0 are one level, 1 and true and "1" are three.
 
     >>> key(1) == key(1.0), key(1) == key(True), key(1) == key("1")
     (True, False, False)
@@ -27,7 +27,7 @@ def key(level: Level) -> str:
 
 @dataclass(slots=True)
 class Levels:
-    """The levels of one factor in declared order, and where each stands; `ratios` where ratios of them count."""
+    """The levels of one factor in declared order, and the place of each; `ratios` if their ratios matter."""
 
     name: str
     title: str
@@ -41,7 +41,7 @@ class Levels:
             self.places.setdefault(key(level), len(self.places))
 
     def index(self, level: Level) -> int:
-        """Place of a level; one that was not declared is taken in at the end."""
+        """Return the place of a level; one that was not declared is added at the end."""
         place = self.places.setdefault(key(level), len(self.places))
         if place == len(self.levels):
             self.levels.append(level)
@@ -51,18 +51,18 @@ class Levels:
         return [visible(level_text(level, self.unit)) for level in self.levels]
 
     def kind(self) -> Literal["log", "linear", "category"]:
-        """Kind of scale that spaces them well."""
+        """Return the kind of scale that spaces them well."""
         return "log" if self.ratios else scale(self.levels)
 
     def axis(self) -> dict[str, Any]:
-        """Kind of scale, position and label of each level."""
+        """Return the kind of scale, and position and label of each level."""
         kind = self.kind()
         bare = [visible(level_text(level)) for level in self.levels]
         return {"scale": kind, "at": [_place(kind, i, x) for i, x in enumerate(self.levels)], "labels": bare}
 
 
 def scale(levels: list[Level]) -> Literal["log", "linear", "category"]:
-    """Logarithmic where that spaces the levels more evenly, categories where they are no numbers.
+    """Choose a logarithmic scale if it spaces the levels more evenly, categories if they are no numbers.
 
     >>> scale([1, 2, 8, 32, 128, 512]), scale([1, 2, 3, 4]), scale(["a", "b"]), scale([0, 1, 10, 100])
     ('log', 'linear', 'category', 'category')
@@ -80,7 +80,7 @@ def _is_geometric(numbers: list[float]) -> bool:
 
 
 def _unevenness(numbers: list[float]) -> float:
-    """Widest gap over narrowest gap: 1 where the numbers are evenly spaced."""
+    """Return the ratio of widest to narrowest gap: 1 if the numbers are evenly spaced."""
     ordered = sorted(set(numbers))
     gaps = [b - a for a, b in pairwise(ordered)]
     return max(gaps) / min(gaps) if gaps else 1.0
@@ -93,7 +93,7 @@ def _place(kind: str, i: int, level: Level) -> float:
 
 
 def place_of(one: Levels) -> Callable[[float], float | None]:
-    """Where a number between the levels would stand on their axis; None where the axis does not reach it.
+    """Return the place of a number between the levels on their axis; None if the axis does not reach it.
 
     >>> place_of(Levels("n", "n", "", [10, 11, 24, 25]))(17.5)
     1.5
@@ -113,7 +113,7 @@ def place_of(one: Levels) -> Callable[[float], float | None]:
 
 
 class Factors:
-    """All factors of a study by name; one that only a curve mentions is added.
+    """Return all factors of a study by name; one that only a curve mentions is added.
 
     Factors of `by_ratio` have the levels that were measured, on a logarithmic axis.
     """
@@ -130,7 +130,7 @@ class Factors:
         return self.known.setdefault(name, Levels(name, prose(name), "", []))
 
     def treatment(self, levels: dict[str, Level]) -> str:
-        """A treatment in words."""
+        """Say a treatment in words."""
         parts = [f"{self[name].title}: {visible(level_text(x, self[name].unit))}" for name, x in levels.items()]
         return " \N{MIDDLE DOT} ".join(parts)
 

@@ -1,4 +1,4 @@
-"""Text from outside, made harmless: what it contains is shown, never obeyed."""
+"""Text from outside, made harmless: its control characters are shown, never obeyed."""
 
 import unicodedata
 
@@ -18,7 +18,7 @@ ASCII_TWINS = str.maketrans(
 
 
 def visible(text: str) -> str:
-    r"""Text on one line in which every character can be seen: controls become their escapes.
+    r"""Return text on one line in which every character can be seen: controls become their escapes.
 
     >>> print(visible("a\x1b[31mred\nb"))
     a\x1b[31mred\nb
@@ -29,7 +29,7 @@ def visible(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    r"""The same for sentences, where a line break or a tab is only a space.
+    r"""Return a sentence on one line: like `visible`, but a line break or a tab becomes a space.
 
     >>> prose("one\n  two")
     'one two'
@@ -38,7 +38,7 @@ def prose(text: str) -> str:
 
 
 def encodable(text: str, encoding: str) -> str:
-    r"""Text that a stream of this encoding can carry.
+    r"""Return text that a stream of this encoding can carry.
 
     >>> encodable("5 \N{MICRO SIGN}s, fine", "ascii")
     '5 us, fine'

@@ -1,4 +1,4 @@
-"""Numbers as people read them: the digits that mean something, the unit once, and null never as 0."""
+"""Numbers as people read them: only significant digits, the unit once, and null never as 0."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ UNITS_PER_HALF_WIDTH = 3.0  # the last digit shown is at most a third of the int
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An estimate in print: `value` alone, and `interval` with its brackets, or nothing."""
+    """A formatted estimate: `value` alone, and `interval` with its brackets, or nothing."""
 
     value: str
     interval: str = ""
@@ -24,7 +24,7 @@ class Shown:
 
 
 def number(x: float | None, scale: Scale = PLAIN) -> str:
-    """One number that has no interval: whole numbers in full, others to six digits.
+    """Format a number that has no interval: whole numbers in full, others to six digits.
 
     >>> number(0), number(1234567), number(43.1763), number(0.25, Scale(1000.0, "ms"))
     ('0', '1,234,567', '43.1763', '250')
@@ -40,7 +40,7 @@ def number(x: float | None, scale: Scale = PLAIN) -> str:
 
 
 def estimate(e: Estimate | None, scale: Scale = PLAIN) -> Shown:
-    """An estimate with its interval; the interval's width says how many digits both deserve.
+    """Format an estimate with its interval, whose width sets the digits of both.
 
     >>> str(estimate(Estimate(value=1.9234, low=1.8812, high=1.9613)))
     '1.92 [1.88, 1.96]'
@@ -57,14 +57,14 @@ def estimate(e: Estimate | None, scale: Scale = PLAIN) -> Shown:
         return Shown(number(e.value, scale))
     value, low, high = (None if x is None else x * scale.factor for x in (e.value, e.low, e.high))
     digits = decimals(value, low, high)
-    if low is not None and low < 0:  # a difference: about 0 the width says it all
+    if low is not None and low < 0:  # a difference: near 0 the width alone sets the digits
         return Shown(rounded(value, digits), f"[{rounded(low, digits)}, {rounded(high, digits)}]")
     value_, low_, high_ = (rounded(x, enough(x, digits)) for x in (value, low, high))
     return Shown(value_, f"[{low_}, {high_}]")
 
 
 def enough(x: float | None, digits: int) -> int:
-    """Decimals beside numbers that need so many: two digits show of what is above 0, which must not become 0.
+    """Return the decimals for `x` beside numbers with `digits`: at least two significant ones, so that it is never 0.
 
     >>> enough(0.0029, 0), enough(142.0, 0), enough(0.64, 3)
     (4, 0, 3)
@@ -73,7 +73,7 @@ def enough(x: float | None, digits: int) -> int:
 
 
 def significant(x: float, digits: int = 3) -> str:
-    """A number to so many digits, where nothing says how exact it is.
+    """Format a number to so many significant digits, if its precision is unknown.
 
     >>> significant(0.0123456), significant(1234.5), significant(0.0)
     ('0.0123', '1,234', '0')
@@ -82,7 +82,7 @@ def significant(x: float, digits: int = 3) -> str:
 
 
 def decimals(value: float | None, low: float | None, high: float | None) -> int:
-    """How many decimals an interval can carry: its half-width is at least 3 units of the last one.
+    """Return how many decimals an interval supports: its half-width is at least 3 units of the last one.
 
     >>> decimals(1.92, 1.88, 1.96), decimals(512.0, 400.0, 640.0)
     (2, 0)
@@ -98,7 +98,7 @@ def decimals(value: float | None, low: float | None, high: float | None) -> int:
 
 
 def rounded(x: float | None, digits: int) -> str:
-    """`x` with so many decimals; scientific where that would print only zeros or a wall of digits."""
+    """Format `x` with so many decimals; scientific if that would print only zeros or too many digits."""
     if x is None:
         return DASH
     if x != 0 and not 1e-5 <= abs(x) < 1e12:
@@ -108,7 +108,7 @@ def rounded(x: float | None, digits: int) -> str:
 
 
 def level_text(level: Level, unit: str = "") -> str:
-    """A level of a factor as it stands in a table.
+    """Format a level of a factor for a table.
 
     >>> level_text(True), level_text(8), level_text(0.5, "ms"), level_text("none"), level_text("")
     ('true', '8', '0.5 ms', 'none', '(empty)')
@@ -121,8 +121,17 @@ def level_text(level: Level, unit: str = "") -> str:
     return text if unit in ("", "1") else f"{text} {'%' if unit == 'percent' else unit}"
 
 
+def version_name(factor: str, level: Level) -> str:
+    """Name a level that a sentence calls faster; a bare number would be read as a measure of the gain.
+
+    >>> version_name("version", "stream"), version_name("buffer_size", 8)
+    ('stream', 'buffer size 8')
+    """
+    return level if isinstance(level, str) else f"{factor.replace('_', ' ')} {level:.6g}"
+
+
 def _decimals_of(x: float, digits: int) -> int:
-    """Decimals with which `x` shows so many digits in all."""
+    """Return the decimals with which `x` shows so many digits in all."""
     if x == 0:
         return 0
     return min(max(digits - 1 - math.floor(math.log10(abs(x))), 0), 12)

@@ -7,11 +7,11 @@ from typing import Any
 
 from scalograph.text.format import number
 
-# Lines that get a color each; past these, dash and marker tell them apart.
+# The number of lines with a color each; beyond it, dash and marker distinguish them.
 COLORS = 8
-# Letters of a line of text under the pointer, or of a name in a picture.
+# The most letters of a line of text under the pointer, or of a name in a picture.
 MOST_LETTERS = 90
-# How far past what must be seen an interval may widen a figure, as a share of its height without it.
+# How far an interval may widen a figure, as a share of its height without the interval.
 SPARE = 0.5
 MARGIN = {"l": 54, "r": 10, "t": 8, "b": 42}
 
@@ -37,7 +37,7 @@ def mixed(color: str, share: float) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape a text for plotly, which reads a little markup; names from a study are not meant as any.
+    """Escape a text for plotly, which reads a little markup; names from a study are not markup.
 
     >>> escaped("<b>")
     '&lt;b&gt;'
@@ -46,7 +46,7 @@ def escaped(text: str) -> str:
 
 
 def hover(lines: Iterable[str]) -> str:
-    """Join the lines that are told under the pointer; empty ones are left out.
+    """Join the lines shown under the pointer; empty ones are left out.
 
     >>> hover(["a < b", "", "c"])
     'a &lt; b<br>c'
@@ -64,7 +64,7 @@ def short(text: str, letters: int) -> str:
 
 
 def line(x: Sequence[float | None], y: Sequence[float | None], color: str, width: float, **more: Any) -> dict[str, Any]:
-    """Draw a line about which nothing is told under the pointer unless `more` has a text."""
+    """Draw a line without a text under the pointer unless `more` has one."""
     style = {"color": color, "width": width} | more.pop("style", {})
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": style, "hoverinfo": "skip"} | more
 
@@ -108,7 +108,7 @@ def edges(places: Sequence[float]) -> list[float]:
 
 
 def reach(core: Iterable[float], whole: Iterable[float]) -> Span:
-    """Find the range of a logarithmic axis: what must be seen is inside, the rest may leave the frame.
+    """Find the range of a logarithmic axis: what must be visible is inside, the rest may leave the frame.
 
     >>> reach([1, 4], [0.001, 5])
     (0.5, 5.0)

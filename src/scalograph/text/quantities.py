@@ -1,4 +1,4 @@
-"""Shares, ratios and sizes as a sentence says them: few digits, the unit beside them."""
+"""Shares, ratios and sizes for sentences: few digits, with the unit."""
 
 import math
 
@@ -8,7 +8,7 @@ _GIB = float(1 << 30)
 
 
 def two_digits(percent: float) -> str:
-    """Write a figure as exact as noise is known, never with an exponent.
+    """Format a number with two digits, never with an exponent.
 
     >>> two_digits(1.234), two_digits(0.999999), two_digits(128.4)
     ('1.2', '1', '128')
@@ -17,7 +17,7 @@ def two_digits(percent: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share in whole percent.
+    """Format a share in whole percent.
 
     >>> percent(0.973), percent(0.2)
     ('97 %', '20 %')
@@ -26,7 +26,7 @@ def percent(share: float) -> str:
 
 
 def probability(share: float) -> str:
-    """Write a probability in whole percent; a small one is never 0.
+    """Format a probability in whole percent; a small one is never 0.
 
     >>> probability(0.004), probability(0.97)
     ('less than 1 %', '97 %')
@@ -35,7 +35,7 @@ def probability(share: float) -> str:
 
 
 def percent_at_most(share: float) -> str:
-    """Write a share rounded up: what is said must hold.
+    """Format a share rounded up, so that "at most" holds.
 
     >>> percent_at_most(0.0211), percent_at_most(0.301)
     ('2.2 %', '31 %')
@@ -45,7 +45,7 @@ def percent_at_most(share: float) -> str:
 
 
 def percents(low: float, high: float) -> str:
-    """Write a range of shares.
+    """Format a range of shares.
 
     >>> percents(0.041, 0.062), percents(-0.02, 0.09)
     ('4 to 6 %', '-2 to 9 %')
@@ -56,7 +56,7 @@ def percents(low: float, high: float) -> str:
 
 
 def times(estimate: Estimate | None) -> str:
-    """Write a speedup, with its interval if it has one that is wider than a point.
+    """Format a speedup, with its interval if it has one that is wider than a point.
 
     >>> times(Estimate(1.314, 1.25, 1.38, 0.95, 5, "t")), times(None)
     ('1.31x [1.25, 1.38]', 'unknown')
@@ -69,7 +69,7 @@ def times(estimate: Estimate | None) -> str:
 
 
 def gibibytes(n_bytes: float) -> str:
-    """Write a size.
+    """Format a size in GiB.
 
     >>> gibibytes(3 * 2**29)
     '1.5 GiB'
@@ -78,9 +78,20 @@ def gibibytes(n_bytes: float) -> str:
 
 
 def cpus(n: int) -> str:
-    """Write a count of CPUs.
+    """Format a count of CPUs.
 
     >>> cpus(1), cpus(4)
     ('1 CPU', '4 CPUs')
     """
     return "1 CPU" if n == 1 else f"{n} CPUs"
+
+
+def place(level: object) -> str:
+    """Write a place on an axis, a level or between two; what is no number as it is.
+
+    >>> place(1234.5), place(0.1234), place("none")
+    ('1234', '0.123', 'none')
+    """
+    if not isinstance(level, int | float):
+        return str(level)
+    return f"{level:.0f}" if abs(level) >= 1000 else f"{level:.3g}"

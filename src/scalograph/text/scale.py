@@ -1,4 +1,4 @@
-"""In which unit does a column read best? One unit a column, so that its numbers can be compared by eye."""
+"""In which unit does a column read best? One unit per column, so that its numbers can be compared by eye."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,13 +9,13 @@ SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, MICRO: 1e-6, "ns": 1e-9}
 TIME_STEPS = ((1.0, "s"), (1e-3, "ms"), (1e-6, MICRO), (1e-9, "ns"))
 BYTE_STEPS = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 BYTES = {"bytes", "byte", "B"}
-NEAR = 30.0  # times further apart than this read better in units of their own
+NEAR = 30.0  # times further apart than this read better in separate units
 SILENT = {"", "1", "ratio", "fraction"}
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What a number is multiplied by before it is printed, and the unit that then belongs to it."""
+    """The factor that a number is multiplied by before it is printed, and its unit then."""
 
     factor: float
     unit: str
@@ -25,10 +25,9 @@ PLAIN = Scale(1.0, "")
 
 
 def scale_for(unit: str, values: Iterable[float | None]) -> Scale:
-    """The unit in which these values read best.
+    """Return the unit in which these values read best.
 
-    Times go to s, ms, µs or ns and sizes to B .. TiB, by the geometric middle of the values; other units
-    stay as they are.
+    Times become s, ms, µs or ns and sizes B .. TiB, by the geometric middle of the values; other units stay.
 
     >>> scale_for("s", [0.012, 0.2])
     Scale(factor=1000.0, unit='ms')
@@ -45,12 +44,12 @@ def scale_for(unit: str, values: Iterable[float | None]) -> Scale:
 
 
 def scale_for_label(unit: str) -> Scale:
-    """Labels are printed as they were declared: their unit, and no factor."""
+    """Return the scale of a label: its declared unit, and no factor."""
     return PLAIN if unit in SILENT else Scale(1.0, "%" if unit == "percent" else unit)
 
 
 def shared_scales(columns: Sequence[tuple[str, Sequence[float | None]]]) -> list[Scale]:
-    """One scale for each column of (unit, values); times of like size get the same, so that they compare.
+    """Return a scale for each column of (unit, values); times of similar size get the same, so that they compare.
 
     >>> [s.unit for s in shared_scales([("s", [0.5]), ("s", [1.5]), ("s", [2e-5]), ("", [3.0])])]
     ['ms', 'ms', 'µs', '']
@@ -68,7 +67,7 @@ def _is_near(one: Sequence[float | None], other: Sequence[float | None]) -> bool
 
 
 def _stepped(steps: tuple[tuple[float, str], ...], base: float, values: Iterable[float | None]) -> Scale:
-    """The largest step below the middle of the values; the step nearest to the base where there are none."""
+    """Return the largest step below the middle of the values; without values, the step nearest to the base."""
     middle = _middle(values)
     wanted = base if middle is None else middle * base
     size, unit = next((s for s in steps if wanted >= s[0] * 0.9995), steps[-1])
@@ -76,7 +75,7 @@ def _stepped(steps: tuple[tuple[float, str], ...], base: float, values: Iterable
 
 
 def _quotient(base: float, size: float) -> float:
-    """The base over the size, without the dust of binary fractions where the answer is a power of ten."""
+    """Return the base over the size, without binary rounding if the result is a power of ten."""
     exact = base / size
     rounded = float(f"{exact:.12g}")
     return rounded if math.isclose(exact, rounded, rel_tol=1e-12) else exact

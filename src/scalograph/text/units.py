@@ -1,4 +1,4 @@
-"""Text with units, as people write it, to plain numbers: "10ms", "4min", "1%", and back."""
+"""Conversion of text with units, as people write it, to plain numbers and back: "10ms", "4min", "1%"."""
 
 import re
 from typing import Literal
@@ -8,7 +8,7 @@ _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zµ%]+)\s*", re.IGNORECA
 
 Kind = Literal["s", "1/s"]
 
-# As JMH and imported studies write them.
+# The notation of JMH and imported studies.
 _BENCHMARK_SECONDS = {
     "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hr": 3600.0, "h": 3600.0, "day": 86400.0,
 }  # fmt: skip
@@ -24,7 +24,7 @@ def _quantity(text: str, units: dict[str, float], example: str) -> float:
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of a duration.
+    """Return the seconds of a duration.
 
     >>> parse_duration("10ms"), parse_duration("4min")
     (0.01, 240.0)
@@ -33,7 +33,7 @@ def parse_duration(text: str) -> float:
 
 
 def parse_percent(text: str) -> float:
-    """The fraction that a percentage stands for.
+    """Return the fraction that a percentage stands for.
 
     >>> parse_percent("95%")
     0.95
@@ -43,7 +43,7 @@ def parse_percent(text: str) -> float:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration for people, two or three digits.
+    """Format a duration for people, with two or three digits.
 
     >>> format_duration(0.0123), format_duration(75), format_duration(7322)
     ('12.3 ms', '1 min 15 s', '2 h 02 min')
@@ -60,7 +60,7 @@ def format_duration(seconds: float) -> str:
 
 
 def unit_of(text: str) -> tuple[Kind, float] | None:
-    """The kind of a unit and what its figures are multiplied by; None for what is neither a time nor a rate.
+    """Return the kind of a unit and the factor of its figures; None for what is neither a time nor a rate.
 
     >>> unit_of("ms/op"), unit_of("ops/us"), unit_of("ms"), unit_of("1/s"), unit_of("bytes")
     (('s', 0.001), ('1/s', 1000000.0), ('s', 0.001), ('1/s', 1.0), None)

@@ -1,4 +1,4 @@
-"""Facts of a study as sentences and short lines; the terminal and the page say the same."""
+"""Facts of a study as sentences and short lines, the same on the terminal and the page."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ WORK = {"total": "the same total work at every level", "per-worker": "the same w
 
 
 def runs(doc: RunsDoc) -> str:
-    """How many runs there were and what became of them.
+    """Say how many runs there were and what became of them.
 
     >>> runs(RunsDoc(n_asked=10, n_done=9, n_failed=1, treatments=2, verdicts={"clean": 8}))
     '9 of 10 runs done, 2 treatments, 1 failed, 8 clean'
@@ -33,7 +33,7 @@ def runs(doc: RunsDoc) -> str:
 
 
 def period(doc: RunsDoc) -> str:
-    """When the runs were done, to the minute.
+    """Say when the runs were done, to the minute.
 
     >>> times = {"started": "2024-06-11T09:14:02Z", "ended": "2024-06-11T10:12:44Z"}
     >>> period(RunsDoc(n_asked=1, n_done=1, n_failed=0, treatments=1, **times))
@@ -53,13 +53,13 @@ def _minute(text: str | None) -> str:
 
 
 def failures(doc: RunsDoc) -> str:
-    """Why runs failed; nothing where none did."""
+    """Say why runs failed; empty if none did."""
     return ", ".join(f"{count:,} \N{MULTIPLICATION SIGN} {why}" for why, count in doc.failures.items() if count)
 
 
 def noise(doc: Noise) -> str:
-    """What the study could have seen, in one sentence."""
-    if doc.sd_log_percent == 0:  # a clock that is too coarse, or a figure that is counted: no measure of effects
+    """Say in one sentence what the study could have seen."""
+    if doc.sd_log_percent == 0:  # a coarse clock, or a figure that is counted: no measure of effects
         return f"Typical runs of one treatment do not differ at all, with {doc.n} runs each."
     sd, least = (significant(x, 2) for x in (doc.sd_log_percent, doc.minimum_detectable_percent))
     return (
@@ -69,13 +69,13 @@ def noise(doc: Noise) -> str:
 
 
 def degraded(doc: Degraded) -> str:
-    """What was missing, why, and what would help."""
+    """Say what was missing, why, and what would help."""
     fix = f"; {doc.fix}" if doc.fix else ""
     return f"{doc.what}: {doc.why}{fix} ({doc.n_runs:,} run{'' if doc.n_runs == 1 else 's'})"
 
 
 def alike(docs: Sequence[Degraded]) -> list[Degraded]:
-    """What is missing for one reason, said once: reasons that differ only in their numbers give the range of these.
+    """Merge what is missing for the same reason: reasons that differ only in numbers give the range of these.
 
     >>> rates = [Degraded(what="switches", why=f"{n} a second, above 1000", n_runs=1) for n in (7819, 2386)]
     >>> [(d.why, d.n_runs) for d in alike(rates)]
@@ -91,7 +91,7 @@ def alike(docs: Sequence[Degraded]) -> list[Degraded]:
 
 
 def _ranged(texts: Sequence[str], docs: Sequence[Degraded]) -> str:
-    """The texts between the numbers, and for each place the least and the largest number."""
+    """Join the texts between the numbers, with the least and the largest number at each place."""
     places = zip(*(NUMBER.findall(doc.why) for doc in docs), strict=True)
     ends = [(min(numbers, key=float), max(numbers, key=float)) for numbers in places]
     ranges = [low if float(low) == float(high) else f"{low} to {high}" for low, high in ends]
@@ -99,19 +99,19 @@ def _ranged(texts: Sequence[str], docs: Sequence[Degraded]) -> str:
 
 
 def causes(trust: Trust) -> list[str]:
-    """Causes that the verdict's sentence does not say word for word."""
+    """Return the causes that the verdict's sentence does not contain word for word."""
     return [cause for cause in trust.causes if cause not in trust.sentence]
 
 
 def study(findings: Findings) -> str:
-    """What was asked, in one line."""
+    """Say in one line what was asked."""
     doc = findings.study
     parts = [doc.name, f"question: {doc.question}", WORK.get(doc.work, doc.work), f"seed {doc.seed}"]
     return DOT.join(part for part in parts if part)
 
 
 def machine(findings: Findings) -> str:
-    """The machine in one line, from what is known of it."""
+    """Describe the machine in one line, from what is known about it."""
     doc = findings.machine
     cpus = doc.get("n_cpus")
     parts = [doc.get("cpu_model"), f"{cpus} CPUs" if cpus is not None else None, doc.get("kernel")]

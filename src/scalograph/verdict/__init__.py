@@ -1,1 +1,1 @@
-"""Judges each run: clean, contaminated, undecided, impossible, failed; with the cause and its amount."""
+"""The verdict of each run: clean, contaminated, undecided, impossible, failed; with the cause and its amount."""

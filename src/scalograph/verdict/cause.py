@@ -1,12 +1,12 @@
-"""A cause as the journal keeps it, and how much of it is too much."""
+"""A cause as the journal keeps it, and the limits above which it counts."""
 
 from dataclasses import dataclass
 
-# Of the CPU time that a run wanted, or of the time that it took: quiet machines show about 0.5 %.
+# Share of the CPU time that a run wanted, or of the time that it took: quiet machines show about 0.5 %.
 SHARE = 0.02
-# Ticks of /proc/stat and of rusage.
+# A tick of /proc/stat and of rusage.
 TICK_NS = 10_000_000
-# CPU time may exceed what there was by this much: the clocks of parts of a kernel do not agree to the last tick.
+# CPU time may exceed the available time by this factor: the clocks within a kernel differ slightly.
 PLAY = 1.05
 
 
@@ -15,10 +15,10 @@ class Cause:
     """Why a run is not clean.
 
     Attributes:
-        cause: its name, the same for all that is alike.
-        amount: in `unit`; None where it has no size.
+        cause: its name, the same for all causes of one kind.
+        amount: in `unit`; None if it has no size.
         unit: what the amount is a share of.
-        text: the same for people.
+        text: the cause and its amount for people.
     """
 
     cause: str

@@ -1,20 +1,20 @@
-"""Runs of short tasks with long pauses: what was taken from them may have been taken while nobody measured."""
+"""Runs of short tasks with long pauses: CPU time may have been taken from them outside their windows."""
 
 from collections.abc import Sequence
 
 from scalograph.protocol.record import Record
 from scalograph.verdict.cause import Cause
 
-# Windows that cover less of a run's time than that leave room for whatever disturbed it.
+# Windows that cover a smaller share of a run's time may have missed whatever disturbed it.
 COVERED = 0.1
-# Of what the run wanted, or of its time; more of it hits every window.
+# Share of what the run wanted, or of its time; a larger one hits every window.
 MOST = 0.5
-# Iterations from which on a median leaves single ones out.
+# The number of iterations from which on a median ignores single ones.
 MANY = 20
 
 
 def covered(record: Record) -> float:
-    """Share of a run's time that lies in its windows: at most, for those of several clients may overlap."""
+    """Return the share of a run's time in its windows: an upper bound, for those of several clients may overlap."""
     wall = record.run.wall_ns or 0
     parts = record.iterations
     within = sum(end - start for part in parts for start, end in zip(part.start_ns, part.end_ns, strict=True))
@@ -22,17 +22,17 @@ def covered(record: Record) -> float:
 
 
 def is_sparse(record: Record) -> bool:
-    """Whether a run has many windows that cover little of it."""
+    """Tell whether a run has many windows that cover little of it."""
     parts = record.iterations
     return min((len(part.index) for part in parts), default=0) >= MANY and covered(record) < COVERED
 
 
 def small(causes: Sequence[Cause]) -> bool:
-    """Whether so little was taken that most windows may have been spared; what has no size is not small."""
+    """Tell whether so little was taken that it may have spared most windows; a cause without a size is not small."""
     return all(c.amount is not None and c.amount < MOST for c in causes)
 
 
 def unplaced(record: Record, causes: Sequence[Cause]) -> list[Cause]:
-    """Causes of a whole run as what they are for its windows: bounds, since nobody knows where they struck."""
+    """Turn the causes of a whole run into bounds for its windows, since it is unknown where they struck."""
     where = f"its windows cover {100 * covered(record):.1f} % of its time; in them or between them"
     return [Cause(c.cause, c.amount, f"{c.unit}, at most", f"{where}: {c.text}") for c in causes]

@@ -1,4 +1,4 @@
-"""More was used than there was: a record that contradicts itself."""
+"""Impossible records: they contradict themselves, such as more CPU time than there was."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,11 +7,11 @@ from scalograph.verdict.cause import PLAY, TICK_NS, Cause
 
 
 def impossible(record: Record, cpus: int) -> Iterator[Cause]:
-    """Why a record cannot be true, if it cannot.
+    """Find why a record cannot be true, if it cannot.
 
     Args:
         record: of a run (protocol/journal.md).
-        cpus: that its copies were allowed to use, together.
+        cpus: number of CPUs that its copies were allowed to use together.
     """
     yield from _too_much(record.run, cpus)
     yield from _too_soon(record.copies)
@@ -20,7 +20,7 @@ def impossible(record: Record, cpus: int) -> Iterator[Cause]:
 
 
 def _too_much(run: RunFigures, cpus: int) -> Iterator[Cause]:
-    # Until the last of the tree had ended: what a survivor used belongs to the whole time that it had.
+    # Until the last process of the tree had ended: what a survivor used belongs to the whole time that it had.
     capacity = max(run.wall_ns or 0, run.tree_wall_ns or 0) * cpus
     if run.cpu_ns is not None and run.cpu_ns > PLAY * capacity + 2 * TICK_NS:
         text = f"{run.cpu_ns / 1e9:.3g} s of CPU time in {capacity / 1e9:.3g} CPU seconds"
@@ -28,7 +28,7 @@ def _too_much(run: RunFigures, cpus: int) -> Iterator[Cause]:
 
 
 def _too_soon(copies: Sequence[CopyEvent]) -> Iterator[Cause]:
-    """Copies that finished sooner than their CPU time allows; the first is told, the others counted."""
+    """Find copies that finished sooner than their CPU time allows; report the first and count the others."""
     found = [copy for copy in copies if _excess(copy) > 0]
     if found:
         first, cpus = found[0], _n_cpus(found[0])
@@ -51,7 +51,7 @@ def _lived_ns(copy: CopyEvent) -> int:
 
 
 def _excess(copy: CopyEvent) -> float:
-    """CPU time of a copy and of the children it waited for, beyond what its CPUs had while it lived."""
+    """Return the CPU time of a copy and its waited-for children beyond what its CPUs had while it lived."""
     if copy.start_ns is None or copy.end_ns is None or not copy.in_force:
         return 0.0
     capacity = _lived_ns(copy) * _n_cpus(copy)
@@ -59,7 +59,7 @@ def _excess(copy: CopyEvent) -> float:
 
 
 def _outside(record: Record) -> Iterator[Cause]:
-    """Windows that end before they begin, or lie outside the life of the copy that reported them."""
+    """Find windows that end before they begin, or lie outside the life of the copy that reported them."""
     lives = {copy.copy_index: (copy.start_ns, copy.end_ns) for copy in record.copies}
     for part in record.iterations:
         born, died = lives.get(part.copy_index, (None, None))
@@ -75,7 +75,7 @@ def _outside(record: Record) -> Iterator[Cause]:
 
 
 def _longer(run: RunFigures) -> Iterator[Cause]:
-    """Times within a run that are longer than the run."""
+    """Find times within a run that are longer than the run."""
     wall = max(run.wall_ns or 0, run.tree_wall_ns or 0)
     parts = {"memory_stall_ns": run.memory_stall_ns, "io_stall_ns": run.io_stall_ns, "stopped_ns": run.stopped_ns}
     for name, lasted in parts.items():

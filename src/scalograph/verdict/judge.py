@@ -1,9 +1,9 @@
 """Was this run disturbed, and by what? Causes are measured, never inferred from the value of the run.
 
-A disturbance is weighed against the CPU time that the run wanted: what it used and what was taken from it while it was
+A disturbance is weighed against the CPU time that the run wanted: what it used, and what was taken from it while it was
 ready. A thread that loses 2 % of its CPU is as disturbed on one CPU as on sixteen. What a run does to itself (512
-threads wait for each other on 2 CPUs) is none: only time counts in which a CPU ran nobody of the run while someone of
-it was ready there. docs/decisions/0007-what-disturbs-a-run.md says why, and what this cannot see.
+threads wait for each other on 2 CPUs) is no disturbance: only the time counts in which a CPU ran no task of the run
+while one was ready there. docs/decisions/0007-what-disturbs-a-run.md says why, and what this cannot see.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -46,10 +46,10 @@ Judging = Callable[[Record], Judgment]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a study asks of each run, as far as a record can be held against it.
+    """What a study requires of each run, as far as a record can show it.
 
     Attributes:
-        iterations: that each copy reports, where it reports any.
+        iterations: the number that each copy reports, if it reports any.
         windows: whether a response reads the iterations' windows.
     """
 
@@ -58,16 +58,16 @@ class Asked:
 
 
 def judge(record: Record, asked: Asked | None = None) -> Judgment:
-    """The verdict on a run's record (protocol/journal.md).
+    """Judge a run by its record (protocol/journal.md).
 
-    `failed`: no success, or not the iterations that were asked for. `impossible`: it used more CPU time than there was.
+    `failed`: no success, or not the requested iterations. `impossible`: it used more CPU time than there was.
     `contaminated`: a neighbor or the hypervisor took at least 2 % of the CPU time that it wanted, a neighbor had one of
-    its CPUs for 2 % of its time, or something of `held_up` did. `undecided`: nothing was measured that could tell;
-    where something bounds it, the bound is told. So is a run whose windows are few and far between (`sparse`).
+    its CPUs for 2 % of its time, or a cause of `held_up` applies. `undecided`: no measurement could tell (the cause
+    gives the bound, if there is one), or the windows cover little of the run (`is_sparse`).
 
     Args:
         record: of the run.
-        asked: what the study asks of it; None judges the machine alone.
+        asked: what the study requires of it; None judges the machine alone.
     """
     run = record.run
     if run.status != "ok":
@@ -97,7 +97,7 @@ def _disturbed(record: Record) -> list[Cause]:
 
 
 def _unclear(record: Record) -> Iterator[Cause]:
-    """What may have disturbed a run that has switch records, and nobody can tell."""
+    """Find what may have disturbed a run that has switch records, but could not be checked."""
     run = record.run
     yield from kernel_threads(run)
     yield from unplaced_neighbor(run)
@@ -107,7 +107,7 @@ def _unclear(record: Record) -> Iterator[Cause]:
 
 
 def _not_as_asked(record: Record, asked: Asked) -> str:
-    """A run with other iterations than asked for measured something else."""
+    """Tell why a run has other iterations than requested: it measured something else."""
     iterations = record.iterations
     if silent := _silent(record.copies, {part.copy_index for part in iterations}):
         return f"copy {min(silent)} reported no iteration of {asked.iterations}, and others did"
@@ -123,13 +123,13 @@ def _not_as_asked(record: Record, asked: Asked) -> str:
 
 
 def _silent(copies: Sequence[CopyEvent], reported: Collection[int]) -> list[int]:
-    """Copies of a command of which others reported: half of a treatment is another treatment."""
+    """Find copies of a command that reported nothing while others did: half of a treatment is another treatment."""
     commands = {copy.command for copy in copies if copy.copy_index in reported}
     return [copy.copy_index for copy in copies if copy.command in commands and copy.copy_index not in reported]
 
 
 def _without_records(record: Record) -> Judgment:
-    """Without switch records, the busy time of the CPUs bounds what neighbors can have had; enough from 2 s on."""
+    """Judge a run without switch records: the busy time of the CPUs bounds what neighbors had; enough from 2 s on."""
     run, why = record.run, _why_not(record)
     if (used := busy(run)) is None:
         return Judgment("undecided", [Cause("no switch records", None, "", why)])
@@ -142,7 +142,7 @@ def _without_records(record: Record) -> Judgment:
 
 
 def _why_not(record: Record) -> str:
-    """Why waiting for a CPU was not measured, in the probe's words."""
+    """Return the probe's reason why waiting for a CPU was not measured."""
     if lost := record.run.n_lost_records:
         return f"the kernel dropped {lost} records"
     told = (*(record.run.degraded or ()), *record.header.degraded)

@@ -5,24 +5,24 @@ from collections.abc import Iterator
 from scalograph.protocol.record import RunFigures
 from scalograph.verdict.cause import SHARE, TICK_NS, Cause
 
-# Less than this share of the time that a run took is never blamed: of the little that a sleeping program wants any
-# tick is a lot.
+# Less than this share of a run's time is never blamed: a sleeping program wants so little CPU time that any tick is
+# a large share of it.
 OF_WALL = 0.005
-# Whoever took less of it is not named.
+# A neighbor that took a smaller share is not named.
 _TELLING = 0.1
 # Steal is counted in ticks: a single one says nothing about a short run.
 _STEAL_TICKS = 3
 
 
 def preempted(run: RunFigures) -> Iterator[Cause]:
-    """Causes that contaminate: other processes, the probe, and the hypervisor. `run`: figures of its record."""
+    """Find causes that contaminate: other processes, the probe, and the hypervisor. `run`: figures of its record."""
     yield from _neighbor(run)
     yield from observed(run)
     yield from _steal(run)
 
 
 def kernel_threads(run: RunFigures) -> Iterator[Cause]:
-    """The kernel's threads work for the run (its pages, its packets) as well as for neighbors: nobody can tell."""
+    """Bound what the kernel's threads took: they work for the run (its pages, its packets) as well as for neighbors."""
     taken = _by_kernel(run)
     if blamed(taken, run):
         share = taken / wanted(run, taken)
@@ -32,7 +32,7 @@ def kernel_threads(run: RunFigures) -> Iterator[Cause]:
 
 
 def unplaced_neighbor(run: RunFigures) -> Iterator[Cause]:
-    """One CPU was taken, and nobody knows on which ones the kernel's threads and the probe had their part of it."""
+    """Report a CPU that was taken if it is unknown on which CPUs the kernel's threads and the probe ran."""
     taken, wall = max(run.neighbor_per_cpu_ns or (), default=0), run.wall_ns or 0
     most = min(taken, _by_others(run, run.neighbor_ns))
     if most > 0 and most >= SHARE * wall:
@@ -41,7 +41,7 @@ def unplaced_neighbor(run: RunFigures) -> Iterator[Cause]:
 
 
 def steal_at_most(run: RunFigures) -> Iterator[Cause]:
-    """Too few ticks of steal to blame, which may be a tick more: in a short run that is much."""
+    """Report too few ticks of steal to blame that may be one tick more: in a short run that is much."""
     stolen, least = run.steal_ns or 0, _STEAL_TICKS * TICK_NS
     most = stolen + TICK_NS
     if 0 < stolen < least and blamed(most, run):
@@ -51,7 +51,7 @@ def steal_at_most(run: RunFigures) -> Iterator[Cause]:
 
 
 def observed(run: RunFigures) -> Iterator[Cause]:
-    """What the probe itself took while the run was ready: its own doing, and a disturbance all the same."""
+    """Report what the probe itself took while the run was ready: a disturbance like any other."""
     taken = _by_probe(run)
     if blamed(taken, run):
         share = taken / wanted(run, taken)
@@ -60,18 +60,18 @@ def observed(run: RunFigures) -> Iterator[Cause]:
 
 
 def blamed(taken_ns: float, run: RunFigures) -> bool:
-    """Whether so much taken CPU time disturbs a run with these figures."""
+    """Tell whether so much taken CPU time disturbs a run with these figures."""
     wall = run.wall_ns or 0
     return taken_ns > 0 and taken_ns >= SHARE * wanted(run, taken_ns) and taken_ns >= OF_WALL * wall
 
 
 def wanted(run: RunFigures, taken: float) -> float:
-    """CPU time in ns that the run would have had: what it used, and what was taken."""
+    """Return the CPU time in ns that the run would have had: what it used, and what was taken."""
     return float((run.cpu_ns or 0) + taken)
 
 
 def _neighbor(run: RunFigures) -> Iterator[Cause]:
-    """What processes took that are not the run's: of the whole run, or of the thread that had it worst."""
+    """Find what processes outside the run took: from the whole run, or from the thread that lost most."""
     taken, wall = _by_others(run, run.neighbor_ns), run.wall_ns or 0
     worst = _by_others(run, max(run.neighbor_per_cpu_ns or (), default=0))
     if blamed(taken, run):
@@ -85,7 +85,7 @@ def _neighbor(run: RunFigures) -> Iterator[Cause]:
 
 
 def _steal(run: RunFigures) -> Iterator[Cause]:
-    """Of the whole run, or of the CPU that lost most: the threads of the others may wait for the one there."""
+    """Find what the hypervisor took from the whole run, or from the CPU that lost most: others may wait there."""
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     worst, least = run.worst_steal_ns or 0, _STEAL_TICKS * TICK_NS
     if stolen >= least and blamed(stolen, run):
@@ -99,12 +99,12 @@ def _steal(run: RunFigures) -> Iterator[Cause]:
 
 
 def _by_others(run: RunFigures, taken_ns: int | None) -> float:
-    """Less what the kernel's threads had, and the probe: by name, or, where nobody has one, all the time it used."""
+    """Subtract what the kernel's threads and the probe had; without names, all the time that the probe used."""
     return max(0, (taken_ns or 0) - _by_kernel(run) - _by_observer(run))
 
 
 def _by_observer(run: RunFigures) -> int:
-    """With hundreds of threads it is half of what was taken."""
+    """Return the time that the probe took: with hundreds of threads it is half of what was taken."""
     known = run.neighbors is not None
     return _by_probe(run) if known else run.observer_ns or 0
 
@@ -118,7 +118,7 @@ def _by_probe(run: RunFigures) -> int:
 
 
 def _names(run: RunFigures, kernel: bool = False) -> str:
-    """Those who took a tenth of it and more, by name; most of it may be of processes that have ended."""
+    """Name those who took a tenth of it or more; most of it may be of processes that have ended."""
     every = [n for n in run.neighbors or () if n.kernel == kernel and not n.observer]
     least = _TELLING * sum(n.taken_ns for n in every)
     found = [n.name or "processes that have ended" for n in every if n.taken_ns >= least > 0]

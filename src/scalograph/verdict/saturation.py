@@ -1,4 +1,4 @@
-"""Others on the CPUs that a run may use, by how busy these were beyond what the run itself used."""
+"""Neighbors on the CPUs that a run may use, by the busy time of these CPUs beyond what the run itself used."""
 
 from collections.abc import Iterator
 
@@ -12,12 +12,12 @@ BUSY_TICKS = 2
 BUSY_NS = 2_000_000_000
 # A machine this busy had no idle CPU on which a neighbor could have run without harm.
 _SATURATED = 0.95
-# Less than this the kernel may have used on the run's behalf: for its pages, its packets.
+# The kernel may have used up to this much on the run's behalf: for its pages, its packets.
 _COMPANY = 0.10
 
 
 def crowded(record: Record) -> Iterator[Cause]:
-    """Neighbors, without switch records: CPUs that were never idle, by more than the run used."""
+    """Find neighbors without switch records: the CPUs were never idle, by more than the run used."""
     run = record.run
     others = _others(record) if no_records(run) and (run.wall_ns or 0) >= BUSY_NS else 0
     if _is_saturated(record) and blamed(others, run):
@@ -27,16 +27,16 @@ def crowded(record: Record) -> Iterator[Cause]:
 
 
 def kept_out(record: Record, for_sure: bool) -> Iterator[Cause]:
-    """Neighbors that preempted nobody: they had a CPU to themselves while threads of the run waited for another.
+    """Find neighbors that preempted no task of the run but kept a CPU while its threads waited for another.
 
-    The kernel may leave two threads on one CPU for as long as a neighbor keeps the other. No record blames it: nobody
-    of the run was ready on the CPU that it had. What it can have cost is what the run waited and what others used,
-    whichever is less.
+    The kernel may leave two threads on one CPU for as long as a neighbor keeps the other. No record blames it: no task
+    of the run was ready on the CPU that it had. Its cost is at most what the run waited or what others used, whichever
+    is less.
 
     Args:
         record: of the run.
-        for_sure: what contaminates: no CPU was idle, and it was more than the kernel does on a run's behalf; else what
-            cannot be told from that.
+        for_sure: find what contaminates: no CPU was idle, and it was more than the kernel does on a run's behalf; else
+            find what cannot be distinguished from that.
     """
     run = record.run
     held = min(run.wait_ns or 0, _others(record) - (run.observer_ns or 0))
@@ -50,26 +50,26 @@ def kept_out(record: Record, for_sure: bool) -> Iterator[Cause]:
 
 
 def no_records(run: RunFigures) -> bool:
-    """Whether switch records are missing, or some of them."""
+    """Tell whether switch records are missing, all or some of them."""
     return run.neighbor_ns is None or bool(run.n_lost_records)
 
 
 def busy(run: RunFigures) -> int | None:
-    """Busy time of the run's CPUs, where it can be held against the run's own CPU time.
+    """Return the busy time of the run's CPUs, if it can be compared with the run's own CPU time.
 
-    The machine was read when the last main had ended, and what survivors used later is in the run's own time.
+    The machine was read when the last main process had ended; what survivors used later is in the run's own time.
     """
     return None if not run.cpu_ns or run.n_survivors else run.machine_busy_ns
 
 
 def n_cpus(record: Record) -> int:
-    """CPUs that the copies of a run were allowed to use, together."""
+    """Return the number of CPUs that the copies of a run were allowed to use together."""
     masks = [set(copy.in_force.cpus) for copy in record.copies if copy.in_force]
     return len(set().union(*masks)) or max(1, len(record.run.per_cpu_ns or ()))
 
 
 def _others(record: Record) -> float:
-    """What others used at least, in ns; 0 where it is not known."""
+    """Return what others used at least, in ns; 0 if it is unknown."""
     run = record.run
     found = busy(run)
     return 0.0 if found is None else found - (run.cpu_ns or 0) - BUSY_TICKS * n_cpus(record) * TICK_NS

@@ -1,8 +1,8 @@
-"""What held up a run besides its neighbors: each cause is a figure of the record (protocol/probe.md) and a limit.
+"""What stalled a run besides its neighbors: each cause is a figure of the record (protocol/probe.md) and a limit.
 
-The limits are those of a neighbor (`SHARE` of what the run wanted, `SHARE` of its wall time): a run is as disturbed by
-20 ms in a second whoever took them. What the run does to itself is no disturbance, as far as it can be told apart:
-waiting for a disk that nobody else uses is the program's own way, and so is a quota that the study sets.
+The limits are those of a neighbor (`SHARE` of what the run wanted, `SHARE` of its wall time): 20 ms in a second disturb
+a run equally, whatever took them. What the run does to itself is no disturbance, as far as it can be distinguished:
+waiting for a disk that no other process uses belongs to the program, and so does a quota that the study sets.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,15 +12,15 @@ from scalograph.verdict.cause import SHARE, Cause
 
 # A clock that is set by less than a tick is being disciplined, not set.
 _STEP_NS = 10_000_000
-# Time for which a machine was suspended: CLOCK_BOOTTIME and CLOCK_MONOTONIC are read one after the other.
+# Suspended time below this is none: CLOCK_BOOTTIME and CLOCK_MONOTONIC are read one after the other.
 _ASLEEP_NS = 1_000_000
 
 
 def held_up(run: RunFigures) -> Iterator[Cause]:
-    """Causes that contaminate a run.
+    """Find causes that contaminate a run.
 
     Args:
-        run: figures of its record; a figure that is absent or None was not measured and says nothing.
+        run: figures of its record; a figure that is absent or None was not measured and causes nothing.
     """
     wall = run.wall_ns or 0
     for look in _LOOKS:
@@ -28,7 +28,7 @@ def held_up(run: RunFigures) -> Iterator[Cause]:
 
 
 def bounds(run: RunFigures) -> Iterator[Cause]:
-    """What may have disturbed a run whose own stalls were not measured: those of the whole machine bound them."""
+    """Find what may have disturbed a run whose own stalls were not measured: those of the whole machine bound them."""
     wall = run.wall_ns or 0
     if (share := _waited(run, wall)) and _moved(run)[0] > 2 * _moved(run)[1]:
         yield Cause("I/O", share, "of time, at most", _told(run, share))
@@ -47,7 +47,7 @@ Look = Callable[[RunFigures, int], Iterator[Cause]]
 
 
 def _share(name: str, figure: Callable[[RunFigures], int | None], told: str) -> Look:
-    """A cause whose figure is a time within the run."""
+    """Make the check of a cause whose figure is a time within the run."""
 
     def look(run: RunFigures, wall: int) -> Iterator[Cause]:
         held = figure(run) or 0
@@ -59,7 +59,7 @@ def _share(name: str, figure: Callable[[RunFigures], int | None], told: str) -> 
 
 
 def _throttled(run: RunFigures, wall: int) -> Iterator[Cause]:
-    """Summed over CPUs, so it is held against the CPU time that the run wanted; what the study set is no cause."""
+    """Check throttling, a sum over CPUs, against the CPU time the run wanted; the study's own quota is no cause."""
     held = 0 if run.quota_cpus else run.throttled_ns or 0
     wanted = (run.cpu_ns or 0) + held
     if held and held >= SHARE * wanted:
@@ -69,20 +69,20 @@ def _throttled(run: RunFigures, wall: int) -> Iterator[Cause]:
 
 
 def _io(run: RunFigures, wall: int) -> Iterator[Cause]:
-    """Only beside others that used the disks far more than the run itself did: alone, waiting is its own way."""
+    """Check I/O only if others used the disks far more than the run did: alone, waiting belongs to the program."""
     if (share := _waited(run, wall)) and _moved(run)[0] > _FAR_MORE * _moved(run)[1] + _MUCH_BYTES:
         yield Cause("I/O", share, "of time", _told(run, share))
 
 
 def _waited(run: RunFigures, wall: int) -> float:
-    """Share of its time for which it stood still for I/O, from the limit on."""
+    """Return the share of its time for which the run waited for I/O, if it reaches the limit."""
     stalled = run.io_stall_ns or 0
     share = stalled / wall if wall else float(stalled > 0)
     return share if share >= SHARE else 0.0
 
 
 def _moved(run: RunFigures) -> tuple[int, int]:
-    """Bytes that the machine moved, and those that the run is known to have moved: without a file system's journal."""
+    """Return the bytes that the machine moved, and those that the run is known to have moved: without a journal's."""
     own = 512 * ((run.n_blocks_in or 0) + (run.n_blocks_out or 0))
     return run.disk_bytes or 0, own
 
@@ -95,19 +95,19 @@ def _told(run: RunFigures, share: float) -> str:
     )
 
 
-# A file system writes up to three times as much as it was given; so much more is of others.
+# A file system writes up to three times as much as it was given; only the rest is of others.
 _FAR_MORE, _MUCH_BYTES = 4, 32_000_000
 
 
 def _swap(run: RunFigures, wall: int) -> Iterator[Cause]:
-    """Pages came back from swap, and the run waited for pages: both, since others may swap too."""
+    """Check that pages came back from swap and that the run waited for pages: both, since others may swap too."""
     pages, faults = run.n_swapped_in or 0, run.n_major_faults or 0
     stalled = run.memory_stall_ns
     if min(pages, faults) >= _PAGES and (stalled is None or stalled >= SHARE * wall):
         yield Cause("swap", None, "", f"{pages} pages came back from swap, and it waited for {faults} pages")
 
 
-# So many waits for a page, of some 0.1 ms each, are seen in a run of a tenth of a second.
+# So many waits for a page, of about 0.1 ms each, can be seen in a run of a tenth of a second.
 _PAGES = 16
 
 

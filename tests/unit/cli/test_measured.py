@@ -1,5 +1,7 @@
 """What stands above and below the answer of `measure` and `find`."""
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,7 +10,8 @@ import pytest
 
 from scalograph.cli import measure_output
 from scalograph.cli.adhoc.command_study import CommandStudy
-from scalograph.cli.options import CommandOptions, SweepOptions
+from scalograph.cli.measure_command import SweepOptions
+from scalograph.cli.options import CommandOptions
 from scalograph.errors import HostError, StudyError
 
 TRUE = CommandStudy(("true",))
@@ -52,3 +55,10 @@ def test_a_folder_that_may_not_be_read_is_told_where_it_is_made(
         measure_output.measured(
             CommandStudy(("true",)), SweepOptions(), CommandOptions(command=["true"], output=tmp_path)
         )
+
+
+def test_a_command_alone_waits_for_no_scipy() -> None:
+    modules = "cli.measure_output, cli.five_stops, cli.adhoc.show, questions.assemble, report.html"
+    lines = [f"import scalograph.{name}" for name in modules.split(", ")]
+    code = "\n".join([*lines, "import sys", "sys.exit('scipy' in sys.modules)"])
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from scalograph.cli import five_stops, plan_command
+from scalograph.cli.five_stops import StudyStart
 from scalograph.cli.options import StartOptions
 from scalograph.cli.start import start
-from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -24,6 +24,7 @@ from scalograph.run.hosts.local import LocalHost
 from scalograph.run.plan import plan
 from scalograph.run.session import Session, run_session
 from scalograph.study.declare import Declared, declare
+from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
 from ..records import record
@@ -81,9 +82,9 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run_declared(status: str = "ok", reason: str | None = None) -> Callable[..., Session]:
     """`five_stops.run_declared` without a machine."""
 
-    def run(declared: Declared, folder: Path | None, resume: bool, accepted: list[str] | None, host: str) -> Session:
+    def run(declared: Declared, start: StudyStart) -> Session:
         planned = plan(declared, HOST)
-        made, machine = begin(planned, folder), Measuring(declared.study.protocol.iterations, status)
+        made, machine = begin(planned, start.folder), Measuring(declared.study.protocol.iterations, status)
         done = run_session(planned, made, machine, "probe", lambda *_: nullcontext(machine), None)
         return replace(done, reason=reason or done.reason)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.control import control
-from scalograph.design.planner import Run
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.record import RunFigures
@@ -17,6 +16,7 @@ from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.control_names import CONTROLS, ControlRow
 from scalograph.study.declare import declare
+from scalograph.study.treatment import Run
 
 ANSWER = Path(__file__).resolve().parents[3] / "protocol" / "examples" / "probe_events.jsonl"
 FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),))

@@ -2,12 +2,13 @@
 
 import pytest
 
-from scalograph.design.planner import Design, Treatment
+from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.questions.pilot.plan import ends, pilot, takes_iterations
 from scalograph.study.load import parse
 from scalograph.study.model import Study
+from scalograph.study.treatment import Treatment
 
 from ..study.example import VALID
 

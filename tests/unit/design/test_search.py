@@ -5,17 +5,18 @@ from collections.abc import Callable
 
 import pytest
 
-from scalograph.design.planner import Design, Run
+from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.design.search import SearchPlanner
 from scalograph.errors import StudyError
-from scalograph.findings.search import Search, counted
+from scalograph.findings.search_steps import Search, counted
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.questions.effective_cpus import course
 from scalograph.questions.effective_cpus.course import MOST, EffectiveCourse, first_levels
 from scalograph.questions.effective_cpus.model import Effective
 from scalograph.questions.effective_cpus.model_search import Searched
 from scalograph.study.load import parse
+from scalograph.study.treatment import Run
 
 from ..study.example import VALID
 

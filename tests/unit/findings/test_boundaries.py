@@ -8,7 +8,7 @@ import pytest
 from scalograph.analysis.usl_predict import Boundary
 from scalograph.control.topology import read_topology
 from scalograph.findings.table import Table
-from scalograph.questions.scaling.boundaries import NO_CPU, SIBLINGS, boundaries
+from scalograph.questions.scaling.model_boundaries import NO_CPU, SIBLINGS, boundaries
 from scalograph.study.load import parse
 
 from ..control.trees import MACHINES, bare, grown, planted

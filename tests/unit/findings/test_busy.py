@@ -9,6 +9,7 @@ from scalograph.cli.last_stops import exit_code
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
 
+from ..flags import texts
 from ..records import recorded
 from .made import ONE_FACTOR, Made, at, loaded
 
@@ -53,7 +54,7 @@ def test_impossible_runs_count_for_neither(tmp_path: Path) -> None:
 
 def test_the_flag_and_the_doubt_say_which_times_leave_them_out(tmp_path: Path) -> None:
     told = found(tmp_path, study(3))
-    assert at(told, 2).flags == ["3 of 8 runs contaminated, left out of all but CPU times"]
+    assert texts(at(told, 2).flags) == ["3 of 8 runs contaminated, left out of all but CPU times"]
     assert (
         told.trust.causes[0]
         == "6 of 16 runs were disturbed (they are left out of all but CPU times where enough clean ones remain)"

@@ -7,6 +7,7 @@ import pytest
 
 from scalograph.protocol.findings import Findings
 
+from ..flags import texts
 from ..records import recorded
 from .made import ONE_FACTOR, Made, at, found_in
 
@@ -40,7 +41,7 @@ def blocks(megabytes: int) -> dict[str, int]:
 
 def test_warm_runs_are_no_news(tmp_path: Path) -> None:
     found = found_in(tmp_path, study({}), ONE_FACTOR)
-    assert doubts(found) == [] and at(found, 1).flags == []
+    assert doubts(found) == [] and texts(at(found, 1).flags) == []
 
 
 def test_first_runs_of_the_study_that_read_are_a_doubt_with_its_cure(tmp_path: Path) -> None:
@@ -51,10 +52,10 @@ def test_first_runs_of_the_study_that_read_are_a_doubt_with_its_cure(tmp_path: P
         "discard them with warmup_runs = 2 (or more)"
     )
     assert found.trust.level == "doubt"
-    assert at(found, 1).flags == [
+    assert texts(at(found, 1).flags) == [
         "the first run read 200 MB from disk, the later ones none, and its score differs by +20 %"
     ]
-    assert at(found, 4).flags == []
+    assert texts(at(found, 4).flags) == []
 
 
 def test_a_treatment_with_files_of_its_own_is_flagged(tmp_path: Path) -> None:
@@ -63,7 +64,7 @@ def test_a_treatment_with_files_of_its_own_is_flagged(tmp_path: Path) -> None:
         "in 1 of 3 treatments the first runs read up to 50 MB from disk, the later ones none, and their scores differ: "
         "discard them with warmup_runs = 5 (or more)"
     ]
-    assert at(found, 4).flags and at(found, 1).flags == []
+    assert texts(at(found, 4).flags) and texts(at(found, 1).flags) == []
 
 
 def test_pages_waited_for_tell_where_blocks_do_not(tmp_path: Path) -> None:

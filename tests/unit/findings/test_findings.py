@@ -12,6 +12,7 @@ from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
 
 from ..findings.test_table import TREATMENTS, write
+from ..flags import texts
 from ..records import recorded
 from ..study.example import VALID
 from .made import ONE_FACTOR, loaded
@@ -62,7 +63,7 @@ def test_contaminated_runs_leave_by_cause_and_stay_in_sight(tmp_path: Path) -> N
     assert shown.responses["wall"].estimate.value == pytest.approx(1.0, rel=0.01)
     assert shown.responses["wall"].verdicts.count("contaminated") == 1
     assert 9.0 in shown.responses["wall"].scores
-    assert shown.flags == ["1 of 4 runs contaminated, left out"]
+    assert texts(shown.flags) == ["1 of 4 runs contaminated, left out"]
 
 
 def test_where_too_few_clean_runs_remain_all_count_under_a_flag(tmp_path: Path) -> None:
@@ -71,7 +72,7 @@ def test_where_too_few_clean_runs_remain_all_count_under_a_flag(tmp_path: Path) 
     assert "18 of 18 runs were disturbed" in found.trust.sentence
     shown = point(found, "none", 1)
     assert shown.responses["wall"].estimate.n == 3
-    assert shown.flags == ["rests on disturbed runs: 3 of 3 were contaminated"]
+    assert texts(shown.flags) == ["rests on disturbed runs: 3 of 3 were contaminated"]
 
 
 def test_failed_runs_are_counted_and_a_treatment_without_success_is_empty(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_undecided_runs_make_one_careful(tmp_path: Path) -> None:
 def test_work_is_compared_as_numbers(tmp_path: Path) -> None:
     made = [({**TREATMENTS[0]}, recorded(1.0, iterations=[(1.0, 1.0, work)])) for work in (9, 100, 20)]
     found = of(tmp_path, [*made, (TREATMENTS[0], recorded(1.0))])
-    assert point(found, "none", 1).flags == [
+    assert texts(point(found, "none", 1).flags) == [
         "the work differs between runs: 9 .. 100", "1 of 4 runs did not count their work",
     ]  # fmt: skip
 

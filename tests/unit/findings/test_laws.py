@@ -13,10 +13,11 @@ from scalograph.findings.curves import curves
 from scalograph.findings.sample import samples
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Curve, LawDoc, TableDoc
-from scalograph.questions.scaling.laws import laws_table, with_laws
+from scalograph.questions.scaling.answer import laws_table, with_laws
 from scalograph.study.load import parse
 
 from ..control.trees import grown, two_sockets
+from ..flags import texts
 from ..study.example import VALID
 
 SIZES = (1, 2, 4, 8)
@@ -98,10 +99,10 @@ def test_lines_end_where_the_law_may_predict() -> None:
 
 def test_a_law_of_more_workers_than_cpus_says_so() -> None:
     given = table(0.1, 0.0)
-    before = only(given).flags
+    before = texts(only(given).flags)
     given.rows[:] = [replace(row, n_cpus=2) for row in given.rows]
     further = "fitted beyond 2, where there is no CPU for each: sigma is no serial share"
-    assert only(given).flags == [*before, further]
+    assert texts(only(given).flags) == [*before, further]
 
 
 def test_lines_are_one_at_the_baseline_and_wider_beyond() -> None:

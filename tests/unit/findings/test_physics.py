@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ..flags import texts
 from ..records import recorded
 from ..study.example import VALID
 from .made import ONE_FACTOR, at, found_in
@@ -23,28 +24,28 @@ def study(times: dict[int, tuple[float, float, int]], n_cpus: int = 4) -> list[R
 def test_a_plain_curve_meets_no_objection(tmp_path: Path) -> None:
     found = found_in(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.55, 1.05, 60), 4: (0.3, 1.1, 60)}), ONE_FACTOR)
     assert found.trust.level == "believe"
-    assert [point.flags for point in found.curves[0].points] == [[], [], []]
+    assert [texts(point.flags) for point in found.curves[0].points] == [[], [], []]
 
 
 def test_work_that_grows_with_the_threads_is_flagged_and_doubted(tmp_path: Path) -> None:
     found = found_in(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.6, 1.1, 90)}), ONE_FACTOR)
     flag = "does 90 units of work where 1 does 60: more workers, other work: not the same program"
-    assert at(found, 2).flags == [f"work differs: {flag}"]
-    assert at(found, 1).flags == []
+    assert texts(at(found, 2).flags) == [f"work differs: {flag}"]
+    assert texts(at(found, 1).flags) == []
     assert found.trust.level == "doubt"
     assert "a figure cannot be, or is not what was declared: work differs (threads 2)" in found.trust.causes
 
 
 def test_a_speedup_above_the_cpus_is_flagged_once(tmp_path: Path) -> None:
     found = found_in(tmp_path, study({1: (1.0, 1.0, 60), 2: (0.4, 0.8, 60)}), ONE_FACTOR)
-    assert len(at(found, 2).flags) == 1
-    assert "above 2" in at(found, 2).flags[0]
+    assert len(texts(at(found, 2).flags)) == 1
+    assert "above 2" in texts(at(found, 2).flags)[0]
     assert found.trust.level == "doubt"
 
 
 def test_a_baseline_that_waits_is_told_and_still_believed(tmp_path: Path) -> None:
     found = found_in(tmp_path, study({1: (1.0, 0.8, 60), 2: (0.6, 0.8, 60)}), ONE_FACTOR)
-    assert at(found, 1).flags[0].startswith("baseline off the CPU: the baseline was on a CPU for at most 80")
+    assert texts(at(found, 1).flags)[0].startswith("baseline off the CPU: the baseline was on a CPU for at most 80")
     assert found.trust.level == "believe"
 
 
@@ -56,7 +57,7 @@ def test_cpu_time_of_one_worker_is_compared_across_cpu_counts(tmp_path: Path) ->
         for treatment, found in study({1: (cpu, cpu, 60), 2: (cpu, cpu, 60)}, n_cpus)
     ]
     found = found_in(tmp_path, made, text)
-    flags = {curve.group["lock"]: curve.points[0].flags for curve in found.curves}
+    flags = {curve.group["lock"]: texts(curve.points[0].flags) for curve in found.curves}
     assert flags[1] == []
     assert len(flags[2]) == 1
     assert flags[2][0].startswith("CPU time depends on the CPUs: the baseline takes 1.5 s of CPU time on 2 CPUs and 1")

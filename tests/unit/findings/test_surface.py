@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scalograph.protocol.findings import Findings
+from scalograph.questions.surface.document import Surface, Surfaces
 from scalograph.questions.surface.model import shared, whole
 
 from ..records import recorded
@@ -49,6 +50,11 @@ def run(copies: int, cpus: int, wall_s: float, last_s: float | None = None) -> d
     return found
 
 
+def surfaces_of(found: Findings) -> list[Surface]:
+    part = found.document("surface", Surfaces)
+    return part.surfaces if part else []
+
+
 def surface_of(folder: Path, time: Callable[[int, int], float], text: str = STUDY) -> Findings:
     made = [
         ({"copies": n, "cpus": m}, run(n, m, 0.1 * time(n, m) * jitter))
@@ -60,21 +66,21 @@ def surface_of(folder: Path, time: Callable[[int, int], float], text: str = STUD
 
 
 def test_a_surface_has_a_row_for_each_count_of_cpus_and_what_is_expected(tmp_path: Path) -> None:
-    (found,) = surface_of(tmp_path, shared).surfaces
+    (found,) = surfaces_of(surface_of(tmp_path, shared))
     assert (found.x, found.y, found.x_levels, found.y_levels) == ("copies", "cpus", list(SIZES), [1, 2])
     for row, cpus in zip(found.cells, found.y_levels, strict=True):
         for cell, n in zip(row, found.x_levels, strict=True):
             assert cell is not None
             assert cell.expected == pytest.approx(0.1 * shared(n, cpus), rel=0.01)
-            assert cell.flag == ""
+            assert cell.flag is None
             assert cell.busy == pytest.approx([0.5] * cpus)
             assert (cell.deviation is None) == (cell.fairness is None) == (n == 1)
     assert [slope.value for slope in found.slopes] == pytest.approx([0.1, 0.05], rel=0.02)
 
 
 def test_workers_that_stay_on_one_cpu_are_told_apart(tmp_path: Path) -> None:
-    (found,) = surface_of(tmp_path, whole).surfaces
-    flags = {n: cell.flag for n, cell in zip(SIZES, found.cells[1], strict=True) if cell}
+    (found,) = surfaces_of(surface_of(tmp_path, whole))
+    flags = {n: cell.flag.text if cell.flag else "" for n, cell in zip(SIZES, found.cells[1], strict=True) if cell}
     assert flags[3] == "as if each worker stayed on one CPU"
     assert flags[2] == flags[4] == ""
 
@@ -119,4 +125,4 @@ def test_the_tables_hold_every_treatment_and_the_slopes(tmp_path: Path) -> None:
 def test_another_question_has_no_surface(tmp_path: Path, before: str, after: str) -> None:
     head, tail = STUDY.split("[baseline]") if before.startswith("copies") else (STUDY, "")
     text = head + "[baseline]" + tail.replace(before, after) if tail else head.replace(before, after)
-    assert surface_of(tmp_path, shared, text).surfaces == []
+    assert surfaces_of(surface_of(tmp_path, shared, text)) == []

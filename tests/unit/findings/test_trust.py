@@ -10,6 +10,7 @@ from scalograph.protocol.findings import Trust
 from scalograph.questions.assemble import findings
 from scalograph.text import wording
 
+from ..flags import texts
 from ..records import recorded
 from .made import ONE_FACTOR, at, found_in, loaded
 
@@ -110,8 +111,8 @@ def test_a_treatment_of_which_nothing_could_tell_is_a_doubt_and_says_so(tmp_path
     found = found_in(tmp_path, made, ONE_FACTOR)
     assert found.trust.level == "doubt"
     assert "whether the runs of 1 of 3 treatments were disturbed could not be checked" in found.trust.causes[0]
-    assert any(flag.startswith("undecided: whether 11 of 12 runs") for flag in at(found, 4).flags)
-    assert not any("undecided" in flag for flag in at(found, 2).flags)
+    assert any(flag.startswith("undecided: whether 11 of 12 runs") for flag in texts(at(found, 4).flags))
+    assert not any("undecided" in flag for flag in texts(at(found, 2).flags))
 
 
 def test_runs_that_ended_at_their_timeout_leave_the_faster_part(tmp_path: Path) -> None:
@@ -159,7 +160,7 @@ def test_a_treatment_that_rests_on_disturbed_runs_is_a_doubt(tmp_path: Path) -> 
     found = found_in(tmp_path, made, ONE_FACTOR)
     assert found.trust.level == "doubt"
     assert found.trust.causes[0] == "1 of 3 treatments rest on disturbed runs: fewer than two clean ones are left"
-    assert not any("its baseline" in flag for point in found.curves[0].points for flag in point.flags)
+    assert not any("its baseline" in flag for point in found.curves[0].points for flag in texts(point.flags))
 
 
 def test_a_baseline_that_rests_on_disturbed_runs_marks_every_point_over_it(tmp_path: Path) -> None:
@@ -167,8 +168,8 @@ def test_a_baseline_that_rests_on_disturbed_runs_marks_every_point_over_it(tmp_p
     found = found_in(tmp_path, made, ONE_FACTOR)
     assert found.trust.causes[0].startswith("1 of 1 baselines rest on disturbed runs, and so do the speedups")
     for level in (2, 4):
-        assert "its baseline rests on disturbed runs" in at(found, level).flags
-    assert at(found, 1).flags == ["rests on disturbed runs: 11 of 12 were contaminated"]
+        assert "its baseline rests on disturbed runs" in texts(at(found, level).flags)
+    assert texts(at(found, 1).flags) == ["rests on disturbed runs: 11 of 12 were contaminated"]
 
 
 def test_declared_order_is_a_doubt(tmp_path: Path) -> None:
@@ -198,4 +199,4 @@ def test_processes_left_behind_are_a_doubt_and_a_flag(tmp_path: Path) -> None:
     read.rows[0] = replace(read.rows[0], n_survivors=1)
     found = findings(read)
     assert found.trust.level == "doubt" and "1 of 36 runs left processes behind" in found.trust.sentence
-    assert at(found, 1).flags == ["1 of 12 runs left processes behind, which were killed"]
+    assert texts(at(found, 1).flags) == ["1 of 12 runs left processes behind, which were killed"]

@@ -5,20 +5,18 @@ from collections.abc import Sequence
 
 from scalograph.protocol.findings import (
     BaselineDoc,
-    BreakEven,
     Column,
-    EvenLine,
-    EvenMap,
-    EvenPair,
     FactorDoc,
     Findings,
     Level,
+    Part,
     ResponseDoc,
     RunsDoc,
     StudyDoc,
     TableDoc,
     Trust,
 )
+from scalograph.questions.break_even.document import BreakEven, EvenLine, EvenMap, EvenPair
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 SIZES = [16.0 * 2 ** (i / 4) for i in range(49)]
@@ -76,10 +74,10 @@ def with_maps(maps: Sequence[EvenMap], title: str = "size", other: str = "parall
         ),
         runs=RunsDoc(n_asked=10, n_done=10, n_failed=0, treatments=104),
         trust=Trust(level="believe", sentence="An example."),
-        break_even=BreakEven(
+        parts={"break-even": Part(decided=True, data=BreakEven(
             factor="version", baseline="sequential", other=other, decided=True, even=0.1,
             shares={"wins": 0.4, "loses": 0.5, "even": 0.1, "undecided": 0.0}, n=6, noise_percent=2.0, maps=list(maps),
-        ),
+        ).model_dump(mode="json"))},
         tables=[TableDoc(id="one", title="One", columns=[Column(name="x")], rows=[[1]])],
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag, in_words
 from scalograph.protocol.findings import (
     BaselineDoc,
     Column,
@@ -94,7 +95,8 @@ def _against(p: Point, base: float) -> None:
     if n_cpus > 1 and not first:
         p.serial_fraction = _band(max((1 / ratio - 1 / n_cpus) / (1 - 1 / n_cpus), 0.001), 0.03, wall.n)
     if ratio > n_cpus * 1.02:
-        p.flags = [f"speedup {ratio:.2f} above {n_cpus}, the growth of the CPUs in use: the baseline is slow"]
+        text = f"speedup {ratio:.2f} above {n_cpus}, the growth of the CPUs in use: the baseline is slow"
+        p.flags = [Flag("speedup", text)]
 
 
 def _band(value: float, spread: float, n: int) -> Estimate:
@@ -198,7 +200,7 @@ def table(curves: Sequence[Curve]) -> TableDoc:
 def _row(c: Curve, p: Point) -> list[Any]:
     labels = [c.group["cpus"], c.group["quantum"], c.group["lock"], p.level]
     times = [p.responses[name].estimate if name in p.responses else None for name in ("wall", "cpu")]
-    return [*labels, *times, p.speedup, p.efficiency, "; ".join(p.flags)]
+    return [*labels, *times, p.speedup, p.efficiency, in_words(p.flags)]
 
 
 def published() -> TableDoc:
@@ -278,6 +280,11 @@ def full(n: int = 10, levels: Sequence[int] = tuple(THREADS), n_timelines: int =
     )  # fmt: skip
 
 
+def brief() -> Findings:
+    """A whole study in its factors, quick to draw: few levels, few runs."""
+    return full(n=2, levels=[1, 8, 512], n_timelines=4)
+
+
 def small() -> Findings:
     """Two CPUs, one lock, four levels: a table that fits a page of golden text."""
     rng = random.Random(2)
@@ -321,7 +328,10 @@ def all_failed() -> Findings:
     """Every run failed: points without a value."""
     findings = bare()
     empty = PointResponse(estimate=estimate([]))
-    points = [Point(level=t, responses={"wall": empty}, n_failed=3, flags=["3 runs failed: timeout"]) for t in (1, 2)]
+    points = [
+        Point(level=t, responses={"wall": empty}, n_failed=3, flags=[Flag("failed", "3 runs failed: timeout", 3)])
+        for t in (1, 2)
+    ]
     findings.curves = [Curve(group={"cpus": 1, "lock": "none", "quantum": "small"}, factor="threads", points=points)]
     findings.tables = [table(findings.curves)]
     findings.runs = RunsDoc(n_asked=6, n_done=6, n_failed=6, treatments=2, failures={"timeout": 6})
@@ -363,7 +373,7 @@ def hostile() -> Findings:
     for c in findings.curves:
         c.group = {**c.group, "lock": f"{c.group['lock']} {bad}"}
         for p in c.points:
-            p.flags = [bad]
+            p.flags = [Flag("bad", bad)]
             for response in p.responses.values():
                 response.runs = [f"=cmd {bad}" for _ in response.runs]
     for t in findings.timelines:

@@ -4,20 +4,21 @@ import math
 from collections.abc import Sequence
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
 from scalograph.protocol.findings import (
     BaselineDoc,
     Column,
     FactorDoc,
     Findings,
     Level,
+    Part,
     ResponseDoc,
     RunsDoc,
     StudyDoc,
-    Surface,
-    SurfaceCell,
     TableDoc,
     Trust,
 )
+from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
 from scalograph.questions.surface.model import jain, shared, whole
 
 ALONE_S = 0.1
@@ -41,7 +42,7 @@ def cell(workers: int, cpus: int) -> SurfaceCell:
         deviation=around(taken / expected),
         fairness=around(jain(ends), 0.001) if workers > 1 else None,
         busy=[used] * cpus,
-        flag="longer than the CPUs need" if taken / expected > 1.06 else "",
+        flag=Flag("longer", "longer than the CPUs need") if taken / expected > 1.06 else None,
     )
 
 
@@ -71,7 +72,7 @@ def with_surfaces(surfaces: Sequence[Surface], title: str = "processes") -> Find
         ),
         runs=RunsDoc(n_asked=10, n_done=10, n_failed=0, treatments=len(n) * len(m)),
         trust=Trust(level="believe", sentence="An example."),
-        surfaces=list(surfaces),
+        parts={"surface": Part(data=Surfaces(surfaces=list(surfaces)).model_dump(mode="json"))},
         tables=[TableDoc(id="one", title="One", columns=[Column(name="x")], rows=[[1]])],
     )  # fmt: skip
 

@@ -4,7 +4,8 @@ from math import log10
 
 import pytest
 
-from scalograph.protocol.findings import CliffDoc, Cliffs, Findings
+from scalograph.protocol.findings import Findings, Part
+from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.figure import CAPTION, figures
 from scalograph.report.payload import payload
 from scalograph.text.axes import Factors
@@ -23,7 +24,7 @@ def searched(**cliff: float) -> Findings:
         location=3.5, factor=(1.8, 2.0, 2.2), probability=0.99, gradual=0.0, **{"low": 3, "high": 4, **cliff}
     )
     one = Cliffs(factor=factor, decided=True, cliffs=[told], probability=0.99, n=17, least=1.2)
-    return found.model_copy(update={"cliffs": one})
+    return found.model_copy(update={"parts": {"cliff": Part(decided=True, data=one.model_dump(mode="json"))}})
 
 
 def test_a_band_where_it_begins_and_is_over() -> None:
@@ -37,8 +38,9 @@ def test_a_band_where_it_begins_and_is_over() -> None:
 
 def test_only_curves_along_the_factor_that_was_searched_have_it() -> None:
     found = searched()
-    assert found.cliffs is not None
-    found.cliffs.factor = "another"
+    data = found.parts["cliff"].data
+    assert data is not None
+    data["factor"] = "another"
     assert all(family["shapes"] == [] for family in payload(found, figures(found))["families"])
 
 

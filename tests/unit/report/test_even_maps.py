@@ -6,12 +6,8 @@ from typing import Any
 import pytest
 
 from scalograph.protocol.figure import Plot
-from scalograph.protocol.findings import (
-    EvenLine,
-    EvenMap,
-    EvenPair,
-    Findings,
-)
+from scalograph.protocol.findings import Findings
+from scalograph.questions.break_even.document import EvenLine, EvenMap, EvenPair
 from scalograph.questions.break_even.figure import figures
 from scalograph.questions.break_even.figure_axis import round_numbers
 from scalograph.questions.break_even.figure_panels import Chart, chart
@@ -149,7 +145,7 @@ def test_a_map_that_does_not_agree_with_itself_is_not_drawn(fields: dict[str, An
 
 def test_without_a_search_there_is_nothing() -> None:
     found = sample.two_factors()
-    found.break_even = None
+    found.parts.clear()
     assert figures(found) == []
     assert 'id="drawn"' not in page(found)
     assert 'id="drawn"' in page(sample.two_factors(), figures(sample.two_factors()))

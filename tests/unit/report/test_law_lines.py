@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
 from scalograph.protocol.findings import Curve, LawDoc, Level
 from scalograph.report.law_lines import law_line
 from scalograph.text.axes import Levels, place_of
@@ -61,9 +62,9 @@ def test_a_curve_without_a_law_has_no_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "told"),
-    [("lack of fit: the points differ", "lack of fit"), ("superlinear at 2, 4: more than", "superlinear")],
+    "flag",
+    [Flag("lack of fit", "lack of fit: the points differ"), Flag("superlinear", "superlinear at 2, 4: more than")],
 )
-def test_a_law_that_does_not_hold_has_no_optimum(flag: str, told: str) -> None:
-    found = drawn([1, 2, 4, 8], flags=["kappa on the bound of zero: at most", flag])
-    assert found is not None and found["optimum"] is None and found["words"] == told
+def test_a_law_that_does_not_hold_has_no_optimum(flag: Flag) -> None:
+    found = drawn([1, 2, 4, 8], flags=[Flag("bound of zero", "kappa on the bound of zero: at most"), flag])
+    assert found is not None and found["optimum"] is None and found["words"] == flag.code

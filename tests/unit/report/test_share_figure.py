@@ -28,8 +28,17 @@ def test_one_level_of_the_lines_is_seen_at_a_time(sample: ModuleType) -> None:
     figure = share(sample.full(n=2, levels=(1, 2)))
     assert figure.choice == "Lock" and len(figure.views) > 1
     assert len({view.name for view in figure.views}) == len(figure.views)
-    tables = figure.views[0].details[0].tables
+    tables = figure.details[0].tables
     assert len(tables) == sum(len(view.plots) for view in figure.views)
+
+
+def test_of_too_many_curves_each_is_seen_alone(sample: ModuleType) -> None:
+    findings = sample.small()
+    first = findings.curves[0]
+    findings.curves = [first.model_copy(update={"group": {"a": i % 2, "b": i}}) for i in range(40)]
+    figure = share(findings)
+    assert figure.choice == "Treatment" and {len(view.plots) for view in figure.views} == {1}
+    assert len(figure.views) == 40
 
 
 def test_many_cpus_are_a_map(sample: ModuleType) -> None:

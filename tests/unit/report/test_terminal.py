@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.cli.analyze_command import command
+from scalograph.cli.stops_command import analyze
 from scalograph.protocol.findings import Column, Degraded, Findings, TableDoc, Trust
 from scalograph.report.terminal import render
 
@@ -92,7 +92,7 @@ def test_a_short_answer_still_says_its_warnings(
     findings = sample.bare()
     findings.warnings = ["the published figures are left out:\x1b[2J no file"]
     monkeypatch.setattr("scalograph.cli.last_stops.analyze", lambda source: (findings, source / "findings.json"))
-    assert command(Path("somewhere")) == 0
+    assert analyze(Path("somewhere")) == 0
     said = capsys.readouterr()
     assert "warning: the published figures are left out:" in said.err
     assert ESC not in said.err

@@ -5,12 +5,8 @@ from typing import Any
 
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Degraded, Findings, TimelineDoc
-from scalograph.report.timeline_figure import (
-    drawable,
-    figures,
-    in_words,
-    untimed,
-)
+from scalograph.report.timeline_bins import drawable, in_words
+from scalograph.report.timeline_figure import figures, untimed
 from scalograph.text.axes import Factors
 
 TREE: dict[str, Any] = {
@@ -44,7 +40,7 @@ def test_bands_stack_and_the_tasks_that_waited_stand_above(sample: ModuleType) -
     assert (waiting["y"], waiting["yaxis"]) == ([0, 3, 0, 0], "y2")
     (table,) = plot.details[0].tables
     assert table.head[1:] == ["on a CPU", "CPU 0 (%)", "CPU 1 (%)", "waiting"]
-    assert table.rows[1] == ["1", "1.5", "50", "100", "3"]
+    assert table.rows[1] == ["1.00", "1.50", "50", "100", "3.00"]
 
 
 def test_many_cpus_are_a_map(sample: ModuleType) -> None:

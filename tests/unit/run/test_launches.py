@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.design.planner import Run
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
@@ -16,6 +15,7 @@ from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import declare
 from scalograph.study.program import Process
+from scalograph.study.treatment import Run
 
 FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(2)))
 STUDY = """\

@@ -9,16 +9,18 @@ from typing import Any
 import pytest
 
 from scalograph.design.grid import GridPlanner
-from scalograph.design.planner import Design, Run
+from scalograph.design.planner import Design
 from scalograph.design.replay import replay, seconds_per_block, timed_runs
 from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.journal import Journal
 from scalograph.protocol.record import Record
 from scalograph.run import loop
+from scalograph.run.interrupts import note
 from scalograph.run.loop import Budget, Loop, run_study
 from scalograph.run.quiet_gate import Passage
 from scalograph.study.load import parse
+from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
 from ..records import record, recorded
@@ -412,3 +414,22 @@ def test_an_interrupted_record_is_no_run(tmp_path: Path) -> None:
     file = tmp_path / "journal.jsonl"
     assert run_once(file, Interrupted(), GridPlanner(small())) == "interrupted"
     assert [event["event"] for event in journal.read(file)] == ["study", "ask", "end"]
+
+
+class HeardByProbe(FakeHost):
+    """A signal comes while a probe is at work, which hears it in our place and passes it on."""
+
+    def measure(self, run: Run) -> Record:
+        if len(self.measured) == 2:
+            note(signal.SIGTERM)
+            raise KeyboardInterrupt
+        return super().measure(run)
+
+
+def test_a_signal_that_a_probe_has_heard_is_told_as_what_ended_the_runs(tmp_path: Path) -> None:
+    book = started(tmp_path / "journal.jsonl")
+    assert run_study(GridPlanner(small()), Loop(HeardByProbe(), book, Told()), Budget(None)) == (
+        "interrupted",
+        signal.SIGTERM,
+    )
+    book.close()

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -10,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.design.planner import Run
-from scalograph.errors import HostError, ProtocolError, StudyError
+from scalograph.errors import HostError, ProtocolError, StudyError, Terminated
 from scalograph.findings import table
 from scalograph.protocol import journal, results
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
@@ -19,8 +19,9 @@ from scalograph.protocol.record import Record
 from scalograph.protocol.results import Results
 from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
-from scalograph.run.session import Session, run_session
+from scalograph.run.session import Session, run_session, run_unkept
 from scalograph.study.declare import declare, declare_shipped
+from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
 from ..records import record
@@ -333,3 +334,27 @@ def test_what_goes_on_is_the_file_that_was_given_and_not_its_copy(tmp_path: Path
     ships = plan(declare_shipped("thread-scaling", quick=True), HOST)
     with pytest.raises(StudyError, match=rf"go on with: scalograph study thread-scaling --resume -o {folder}$"):
         begin(ships, folder)
+
+
+def test_what_is_not_kept_comes_back_in_order_and_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned(tmp_path / "study")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    finished = run_unkept(plan, Quiet())
+    assert [(each.run.run, each.verdict) for each in finished] == [
+        (run.run, "clean") for run in plan.runs.planned_runs()
+    ]
+    assert all(each.record == record() for each in finished)
+    assert not [*(tmp_path / "here").iterdir()]
+
+
+def test_a_signal_ends_what_is_not_kept_as_it_means(tmp_path: Path) -> None:
+    class Signaled(Quiet):
+        def measure(self, run: Run) -> Any:
+            signal.raise_signal(signal.SIGTERM)
+            return record()
+
+    with pytest.raises(Terminated):
+        run_unkept(planned(tmp_path / "study"), Signaled())

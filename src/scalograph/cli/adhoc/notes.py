@@ -21,7 +21,7 @@ def law_line(curve: Curve) -> str:
         return ""
     parts = [f"{name} {estimate(getattr(law, name))}" for name in ("sigma", "kappa")]
     parts += [text] if (text := _optimum(law)) else []
-    return "; ".join([f"Law: {', '.join(parts)}", *law.flags])
+    return "; ".join([f"Law: {', '.join(parts)}", *(flag.text for flag in law.flags)])
 
 
 def _optimum(law: LawDoc) -> str:

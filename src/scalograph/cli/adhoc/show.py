@@ -132,7 +132,7 @@ def _curve(study: StudyDoc, curve: Curve, cost: float | None) -> dict[str, Any]:
         "group": dict(curve.group),
         "factor": curve.factor,
         "law": {name: _plain(getattr(law, name)) for name in ("sigma", "kappa", "gamma", "optimum")} if law else None,
-        "flags": [*(law.flags if law else ()), *filter(None, [unused(study, curve)])],
+        "flags": [*(flag.text for flag in (law.flags if law else ())), *filter(None, [unused(study, curve)])],
         "next": {"size": curve.next_size, **asdict(curve.next)} if curve.next else None,
         "steps": [_step(study, point, dear.get(point.level)) for point in ordered(curve)],
     }

@@ -1,1 +1,1 @@
-"""Reads what other instruments wrote: one file a format."""
+"""Readers of the files of other instruments: one module per format."""

@@ -1,4 +1,4 @@
-"""What JMH wrote with `-rf json`: the shots of each fork, in seconds or per second. Executes nothing."""
+"""Results that JMH wrote with `-rf json`: the shots of each fork, in seconds or per second. Executes nothing."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -13,7 +13,7 @@ from scalograph.text.units import unit_of
 
 MAX_BYTES = 64 << 20
 MAX_BENCHMARKS = 10_000
-# A shot takes one of these bytes; without a bound 64 MiB of "[],[]," would become gigabytes.
+# A shot takes one of these bytes; without a limit, 64 MiB of "[],[]," would become gigabytes.
 MAX_PARTS = 4_000_000
 _KIND = "a result of JMH (-rf json)"
 
@@ -23,7 +23,7 @@ Text = Annotated[str, StringConstraints(max_length=1000)]
 
 
 class _JmhPart(BaseModel):
-    """A part of the document; what is not read here may be anything."""
+    """A part of the document; keys that are not read here may hold anything."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
@@ -51,7 +51,7 @@ def read(file: Path) -> list[Benchmark]:
     """Read the benchmarks of a result file, in its order.
 
     Raises:
-        StudyError: the file is missing, too large, or no result of JMH; says where and what was expected.
+        StudyError: the file is missing, too large, or not a JMH result; says where and what was expected.
     """
     data = _bytes(file)
     try:
@@ -103,7 +103,7 @@ def _benchmark(file: Path, index: int, result: _Result) -> Benchmark:
 
 
 def _forks(result: _Result) -> list[list[Bin]]:
-    """Bins of each fork; those of its iterations are one sample."""
+    """Return the bins of each fork; those of its iterations are one sample."""
     if result.mode != "sample":
         return [[(value, 1) for value in fork] for fork in result.metric.forks]
     pooled = ([part for iteration in fork for part in iteration] for fork in result.metric.histograms)

@@ -1,4 +1,4 @@
-"""Formats of other instruments by name. A further one is a file beside this and a row here."""
+"""Formats of other instruments by name. A further one is a module beside this and a row here."""
 
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +11,7 @@ from scalograph.exchange.benchmark import Benchmark
 class Reader(NamedTuple):
     """A format: the instrument as people call it, and the module whose `read(file)` returns its benchmarks.
 
-    `read` executes nothing, bounds what it takes, and raises StudyError with place, found and expected.
+    `read` executes nothing, limits its input, and raises StudyError with place, found and expected.
     """
 
     instrument: str
@@ -29,7 +29,7 @@ def read(name: str, file: Path) -> list[Benchmark]:
         file: what the instrument wrote.
 
     Raises:
-        StudyError: no reader has that name (lists those there are), or the file is none of its format.
+        StudyError: no reader has that name (lists the existing ones), or the file has another format.
     """
     if name not in READERS:
         raise StudyError.one("import", f'no format "{name}"', f"one of {', '.join(READERS)}")

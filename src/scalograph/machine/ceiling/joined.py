@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
 from scalograph.machine.ceiling.ceiling_sentences import sentence, summary
 from scalograph.machine.ceiling.reach import CurveReach, reach, speedups
 from scalograph.protocol.findings import CeilingPoint, Cell, Column, Findings, TableDoc
@@ -58,7 +59,7 @@ def document(ceiling: Ceiling) -> dict[str, list[CeilingPoint]]:
 
 def _point(ceiling: Ceiling, kind: str, part: Timed) -> CeilingPoint:
     point = ceiling.speedups(kind).get(part.n_cpus)
-    flags = ["rests on disturbed runs"] if part.falls_back else []
+    flags = [Flag("falls back", "rests on disturbed runs", part.n_disturbed)] if part.falls_back else []
     return CeilingPoint(
         n_cpus=part.n_cpus, speedup=point.speedup if point else None,
         n=len(part.scores), n_disturbed=part.n_disturbed, n_failed=part.n_failed, flags=flags,

@@ -2,8 +2,9 @@
 
 import math
 
-from scipy.special import fdtr, fdtrc, stdtrit
+from scipy.special import fdtr, fdtrc
 
+from scalograph.analysis.quantiles import student_t
 from scalograph.protocol.noise_floor import Change, Move, Reference
 
 # Every study may ask: at 1 % one quiet start in a hundred is told of a change that is none.
@@ -62,6 +63,6 @@ def moved(kept: Reference, now_s: float, n: int, alpha: float = ALPHA) -> Move:
     if kept.between_log_percent <= 0 or n < 1 or now_s <= 0:
         return "unknown"
     share = 1 / kept.n + max(1.0, kept.runs / n)
-    half = float(stdtrit(kept.n - 1, 1 - alpha / 2)) * kept.between_log_percent / 100 * math.sqrt(share)
+    half = student_t(1 - alpha / 2, kept.n - 1) * kept.between_log_percent / 100 * math.sqrt(share)
     delta = math.log(now_s / kept.median_s)
     return "no" if abs(delta) <= half else "slower" if delta > 0 else "faster"

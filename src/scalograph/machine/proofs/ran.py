@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalograph.design.planner import Planner, Run
+from scalograph.design.planner import Planner
 from scalograph.machine.proofs.marks import marked
 from scalograph.protocol import journal
 from scalograph.protocol.events import Record
+from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
 # Where nothing holds a tree together ("best effort"), what is left is looked for and killed, which takes time.

@@ -1,32 +1,46 @@
-"""Where is a version as fast as the baseline? The search told again from its pairs, as figures for machines."""
+"""Where is a version as fast as the baseline? The search told again from its pairs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, expm1
 from statistics import median
 
 import numpy as np
 
-from scalograph.findings.search import retold
+from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.search_steps import retold
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import (
-    BreakEven,
-    EvenMap,
-    EvenPair,
-    Level,
-)
+from scalograph.protocol.findings import Curve, Level
 from scalograph.questions.break_even.answer_formula import formula
 from scalograph.questions.break_even.answer_line import grid, is_measured, lines
+from scalograph.questions.break_even.answer_published import at_levels, nothing_known
 from scalograph.questions.break_even.course import EVEN, BreakEvenCourse, begin
-from scalograph.questions.break_even.model import OUTLIER, SURE, Surface
-from scalograph.questions.break_even.space import (
+from scalograph.questions.break_even.document import BreakEven, EvenMap, EvenPair
+from scalograph.questions.break_even.model import OUTLIER, SURE, RatioSurface
+from scalograph.questions.break_even.model_space import (
     Pairs,
     Point,
     pairs,
 )
+from scalograph.questions.break_even.sentences import break_even_sentences, open_break_even
+from scalograph.questions.break_even.tables import break_even_tables
 
-QUESTION = "break-even"
 # Places along x where the surface is told, and maps that are drawn: more would be looked at by nobody.
 STEPS, MOST_MAPS = 49, 16
+
+
+def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+    """Tell what the search has found."""
+    told = told_again(table)
+    found = break_even(table, told)
+    return Answer(
+        document=found,
+        decided=found is not None and found.decided,
+        sentences=break_even_sentences(table, found),
+        tables=break_even_tables(table, told.space, told.course.pairs, told.surface, found) if told and found else (),
+        doubts=open_break_even(found),
+        at_levels=at_levels(told.space, told.surface, len(told.course.asked)) if told else nothing_known,
+    )
 
 
 @dataclass(frozen=True)
@@ -41,13 +55,11 @@ class Told:
 
     space: Pairs
     course: BreakEvenCourse
-    surface: Surface
+    surface: RatioSurface
 
 
 def told_again(table: Table) -> Told | None:
-    """What the planner knew after the last pair; None where the study asks for none, or has too few pairs."""
-    if table.study.question != QUESTION:
-        return None
+    """Search again; None where there are too few pairs."""
     space = pairs(table.study, table.treatments)
     course = retold(begin(table.study, table.treatments, int(table.machine.get("n_cpus") or 1)), table)
     return Told(space, course, course.surface) if course.surface else None
@@ -129,18 +141,13 @@ def _map(table: Table, told: Told, group: Point) -> EvenMap:
 
 
 def _pairs(told: Told, x: int, y: int | None, fixed: dict[int, float]) -> list[EvenPair]:
-    found: dict[int, list[float]] = {}
-    for index, g in zip(told.course.asked, told.course.g, strict=True):
-        if all(told.space.points[index][i] == level for i, level in fixed.items()):
-            found.setdefault(index, []).append(g)
+    points = told.space.points
     return [
         EvenPair(
-            x=told.space.points[index][x],
-            y=None if y is None else told.space.points[index][y],
-            ratio=_round(exp(median(gs))),
-            n=len(gs),
+            x=points[index][x], y=None if y is None else points[index][y], ratio=_round(exp(median(gs))), n=len(gs)
         )
-        for index, gs in sorted(found.items())
+        for index, gs in told.course.pairs.items()
+        if all(points[index][i] == level for i, level in fixed.items())
     ]
 
 

@@ -9,34 +9,36 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.sample import FloatArray
 from scalograph.findings.published import Lookup
 from scalograph.protocol.findings import Level
-from scalograph.questions.break_even.answer import Told
-from scalograph.questions.break_even.model import SURE
+from scalograph.questions.break_even.model import SURE, RatioSurface
+from scalograph.questions.break_even.model_space import Pairs
 
 
-def at_levels(told: Told | None) -> Lookup:
-    """Speedup over the baseline at given levels; nothing outside the range, or where a level is missing."""
+def nothing_known(wanted: Mapping[str, Level | None]) -> Mapping[str, Estimate]:
+    """What too few pairs say of any levels."""
+    return {}
+
+
+def at_levels(space: Pairs, surface: RatioSurface, n_pairs: int) -> Lookup:
+    """Make the lookup of speedups over the baseline; nothing outside the range, or where a level is missing."""
 
     def lookup(wanted: Mapping[str, Level | None]) -> Mapping[str, Estimate]:
-        if told is None:
-            return {}
-        point = _point(told, wanted)
+        point = _point(space, wanted)
         if point is None:
             return {}
-        if wanted.get(told.space.factor) == told.space.against:
+        if wanted.get(space.factor) == space.against:
             return {"speedup": Estimate(value=1.0, low=1.0, high=1.0, method="the baseline itself")}
-        mean, sd = told.surface(point)
+        mean, sd = surface(point)
         ends = [exp(-g) for g in (mean[0], mean[0] + SURE * sd[0], mean[0] - SURE * sd[0])]
-        n = len(told.course.asked)
-        return {"speedup": Estimate(value=ends[0], low=ends[1], high=ends[2], n=n, method="surface of all pairs")}
+        return {"speedup": Estimate(value=ends[0], low=ends[1], high=ends[2], n=n_pairs, method="surface of all pairs")}
 
     return lookup
 
 
-def _point(told: Told, wanted: Mapping[str, Level | None]) -> FloatArray | None:
+def _point(space: Pairs, wanted: Mapping[str, Level | None]) -> FloatArray | None:
     found = []
-    for i, name in enumerate(told.space.names):
-        level, known = wanted.get(name), told.space.levels(i)
+    for i, name in enumerate(space.names):
+        level, known = wanted.get(name), space.levels(i)
         if not isinstance(level, int | float) or isinstance(level, bool) or not known[0] <= level <= known[-1]:
             return None
-        found.append(told.space.coordinate(i, level))
+        found.append(space.coordinate(i, level))
     return np.array([found])

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from scalograph.questions.registry import Basis
 from scalograph.study.check_question import Factors, not_asked, several
 from scalograph.study.cross_checks import Found, levels_of, table
-from scalograph.study.question_names import Basis
 
 BASIS: Basis = "pairs"
 # Factors that a line of break-even may have: each takes its pairs.

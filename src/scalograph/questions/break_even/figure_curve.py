@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from scalograph.questions.break_even.figure_marks import pairs, told, undecided
-from scalograph.questions.break_even.figure_panels import Chart, Panel, Row
+from scalograph.questions.break_even.figure_panels import Chart, EvenRow, Panel
 from scalograph.text.plots import MARGIN, area, decades, escaped, faded, hover, line, outside, reach
 
 Drawn = tuple[list[dict[str, Any]], dict[str, Any]]
@@ -33,14 +33,14 @@ def drawn(found: Chart, panel: Panel) -> Drawn:
     }  # fmt: skip
 
 
-def _span(found: Chart, panel: Panel, row: Row) -> tuple[float, float]:
+def _span(found: Chart, panel: Panel, row: EvenRow) -> tuple[float, float]:
     """Curve and pairs are always inside; an interval may leave the frame."""
     even = [1 / (1 + found.even), 1 + found.even]
     low, high = reach([*even, *row.speedup, *(pair.speedup for pair in panel.pairs)], [*row.low, *row.high])
     return low / 1.15, high * 1.15
 
 
-def _sides(found: Chart, row: Row) -> list[dict[str, Any]]:
+def _sides(found: Chart, row: EvenRow) -> list[dict[str, Any]]:
     """Say who is faster above the line at 1 and below it, each at the end where the curve is on the other side."""
     rises = row.speedup[0] < row.speedup[-1]
     heights = {True: 1 + found.even, False: 1 / (1 + found.even)}

@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from scalograph.questions.break_even.figure_marks import pairs, told, undecided
-from scalograph.questions.break_even.figure_panels import Chart, Panel, Row
+from scalograph.questions.break_even.figure_panels import Chart, EvenRow, Panel
 from scalograph.questions.break_even.figure_region import region, runs
-from scalograph.text.plots import MARGIN, edges, escaped, hover, line, mixed
+from scalograph.text.plots import MARGIN, Span, edges, escaped, hover, line, mixed
 
 Drawn = tuple[list[dict[str, Any]], dict[str, Any]]
+Run = tuple[list[EvenRow], list[float]]
 # Of a line's color in the strongest shade, so that marks stay readable on it.
 STRONG, WEAK = 0.66, 0.14
 # What stands beside rows that the line does not cross, and what it means.
@@ -61,13 +62,13 @@ def stops(found: Chart) -> list[tuple[float, bool, float]]:
     return [*loses, (0.5 + even, True, 0.0), (0.5 + even, True, WEAK), (1.0, True, STRONG)]
 
 
-def _through(rows: Sequence[Row], ends: Sequence[float], place: Callable[[Row], float]) -> list[tuple[float, float]]:
+def _through(rows: Sequence[EvenRow], ends: Sequence[float], place: Callable[[EvenRow], float]) -> list[Span]:
     """Lead through the rows of a run, from its lower edge to its upper one."""
     inside = [(place(row), row.at) for row in rows]
     return [(inside[0][0], ends[0]), *inside, (inside[-1][0], ends[1])]
 
 
-def _runs(panel: Panel, rows: Sequence[float], like: Callable[[Row], Any]) -> list[tuple[list[Row], list[float]]]:
+def _runs(panel: Panel, rows: Sequence[float], like: Callable[[EvenRow], Any]) -> list[Run]:
     """Split into rows that follow each other and are alike, with the edges of each run."""
     found = runs([like(row) for row in panel.rows])
     return [(panel.rows[first : last + 1], [rows[first], rows[last + 1]]) for first, last in found]

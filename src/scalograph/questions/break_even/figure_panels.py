@@ -4,12 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scalograph.findings.names import version_name
-from scalograph.protocol.findings import BreakEven, EvenLine, EvenMap, EvenPair, Findings
+from scalograph.protocol.findings import Findings
+from scalograph.questions.break_even.document import BreakEven, EvenLine, EvenMap, EvenPair
 from scalograph.questions.break_even.figure_axis import EvenAxis
 from scalograph.text.axes import Factors
 from scalograph.text.escape import visible
-from scalograph.text.format import level_text
+from scalograph.text.format import level_text, version_name
 
 # What the eye can tell apart in one page; evenly chosen where there are more.
 MOST_MAPS, MOST_ROWS, MOST_COLUMNS, MOST_PAIRS = 16, 64, 64, 1024
@@ -18,7 +18,7 @@ MOST_OCTAVES = 4
 
 
 @dataclass(frozen=True)
-class Row:
+class EvenRow:
     """One level of the second factor: speedups along the first, who wins, and the places that hold the line."""
 
     at: float
@@ -50,7 +50,7 @@ class Panel:
     title: str
     x: list[float]
     places: list[str]
-    rows: list[Row]
+    rows: list[EvenRow]
     pairs: list[PairMark]
 
 
@@ -68,14 +68,14 @@ class Chart:
     panels: list[Panel]
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[EvenRow]:
         """Those of all panels."""
         return [row for panel in self.panels for row in panel.rows]
 
 
 def chart(findings: Findings) -> Chart | None:
     """Lay out a search for break-even; None where there is nothing to draw."""
-    one, factors = findings.break_even, Factors(findings)
+    one, factors = findings.document("break-even", BreakEven), Factors(findings)
     maps = [m for m in one.maps if _is_whole(m)] if one else []
     maps = [m for m in maps if (m.x, m.y) == (maps[0].x, maps[0].y)][:MOST_MAPS]
     if one is None or not maps:
@@ -125,10 +125,10 @@ def _panel(one: BreakEven, m: EvenMap, x: EvenAxis, y: EvenAxis | None, factors:
     )
 
 
-def _row(one: BreakEven, m: EvenMap, row: int, columns: Sequence[int], x: EvenAxis, y: EvenAxis | None) -> Row:
+def _row(one: BreakEven, m: EvenMap, row: int, columns: Sequence[int], x: EvenAxis, y: EvenAxis | None) -> EvenRow:
     """One row; the high end of a time is the low one of a speedup."""
     line = m.lines[row]
-    return Row(
+    return EvenRow(
         at=y(m.y_levels[row]) if y else 0.0,
         text=y.text(m.y_levels[row]) if y else "",
         kind=line.kind,

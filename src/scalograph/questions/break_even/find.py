@@ -14,7 +14,6 @@ from scalograph.text.units import parse_percent
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
 
-TABLES = "break-even-"
 # Levels of each range, by the factors that vary: a line is told between levels, so a few for each doubling will do.
 _MOST = {1: 64, 2: 32, 3: 16, 4: 8}
 _NAMED = re.compile(r"(?:([a-z][a-z0-9_-]*)=)?(.+)", re.DOTALL)
@@ -58,9 +57,14 @@ class BreakEvenOptions:
         )
 
 
+OPTIONS = BreakEvenOptions
+
+
 def figures(found: "Findings") -> dict[str, Any]:
     """What was compared, and the line at every setting."""
-    one = found.break_even
+    from scalograph.questions.break_even.document import BreakEven
+
+    one = found.document("break-even", BreakEven)
     lines = [
         {**m.group, m.y or "y": line.level, **line.model_dump()} for m in (one.maps if one else []) for line in m.lines
     ]

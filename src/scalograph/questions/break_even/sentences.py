@@ -1,23 +1,14 @@
-"""Break-even before people: the sentence, the line by levels, and the pairs that were measured."""
+"""Break-even in words: from where on a version is faster, as a formula too, and what is open."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from math import exp
 from operator import itemgetter
 
-from scalograph.findings.names import title, version_name
+from scalograph.findings.names import title
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import (
-    BreakEven,
-    Cell,
-    Column,
-    EvenFormula,
-    EvenLine,
-    EvenMap,
-    TableDoc,
-)
-from scalograph.questions.break_even.answer import QUESTION, Told
-from scalograph.questions.break_even.model import SURE
+from scalograph.questions.break_even.document import BreakEven, EvenFormula, EvenLine, EvenMap
+from scalograph.text.format import version_name
+from scalograph.text.quantities import place
 
 # Pairs that differ by more, in percent, are noisier than the intervals were tried with.
 NOISY = 12
@@ -26,9 +17,7 @@ NAMED = 4
 
 
 def break_even_sentences(table: Table, one: BreakEven | None) -> list[str]:
-    """What the search has found; nothing where the study asks for none."""
-    if table.study.question != QUESTION:
-        return []
+    """Say what the search has found."""
     if one is None:
         failed = sum(row.status != "ok" for row in table.rows)
         return [f"Not decided: {len(table.rows)} runs are too few pairs ({failed} failed)."]
@@ -39,10 +28,8 @@ def break_even_sentences(table: Table, one: BreakEven | None) -> list[str]:
     return [*said, _assumed(one)]
 
 
-def open_break_even(table: Table, one: BreakEven | None) -> list[str]:
+def open_break_even(one: BreakEven | None) -> list[str]:
     """The doubt of a search that ended without an answer."""
-    if table.study.question != QUESTION:
-        return []
     return [*_open(one), *_misfits(one)] if one else ["nothing is known of break-even"]
 
 
@@ -68,7 +55,7 @@ def _where(table: Table, one: BreakEven) -> Iterator[str]:
     for number, (m, line) in enumerate(shown):
         subject = f"{_other(one)} is faster than {version_name(one.factor, one.baseline)}" if number == 0 else "it is"
         how = "from" if line.kind == "from" else "up to"
-        told_to = f", for sure as far as {_number(line.sure_to)}" if line.sure_to else ""
+        told_to = f", for sure as far as {place(line.sure_to)}" if line.sure_to else ""
         on = " on" if how == "from" else ""
         yield f"{_at(table, m, line)}{subject} {how} {title(table, m.x)} {_ends(line)}{on}{told_to}"
     if len(shown) < len(crossing):
@@ -97,12 +84,12 @@ def _partly(table: Table, one: BreakEven, told: Sequence[tuple[EvenMap, EvenLine
 
 def _known(one: BreakEven, x: str, line: EvenLine) -> str:
     if line.sure_from is not None:
-        return f"{_other(one)} is faster from {x} {_number(line.sure_from)} on"
+        return f"{_other(one)} is faster from {x} {place(line.sure_from)} on"
     if line.sure_to is not None:
-        return f"{_other(one)} is faster up to {x} {_number(line.sure_to)}"
+        return f"{_other(one)} is faster up to {x} {place(line.sure_to)}"
     if line.low is not None:
-        return f"{_other(one)} is not faster below {x} {_number(line.low)}"
-    return f"{_other(one)} is not faster above {x} {_number(line.high)}" if line.high is not None else ""
+        return f"{_other(one)} is not faster below {x} {place(line.low)}"
+    return f"{_other(one)} is not faster above {x} {place(line.high)}" if line.high is not None else ""
 
 
 def _spread(crossing: Sequence[tuple[EvenMap, EvenLine]]) -> list[tuple[EvenMap, EvenLine]]:
@@ -114,7 +101,7 @@ def _spread(crossing: Sequence[tuple[EvenMap, EvenLine]]) -> list[tuple[EvenMap,
 def _at(table: Table, one_map: EvenMap, line: EvenLine | None) -> str:
     """The setting of a line, or of a whole map, in words."""
     levels = {**one_map.group, **({one_map.y: line.level} if line and line.level is not None else {})}
-    named = [f"{title(table, name)} {_number(level)}" for name, level in levels.items()]
+    named = [f"{title(table, name)} {place(level)}" for name, level in levels.items()]
     return f"at {', '.join(named)} " if named else ""
 
 
@@ -131,20 +118,14 @@ def _places(table: Table, places: Sequence[tuple[EvenMap, EvenLine]]) -> str:
 
 
 def _ends(line: EvenLine) -> str:
-    return f"{_number(line.location)} [{_number(line.low)}, {_number(line.high)}]"
-
-
-def _number(value: object) -> str:
-    if not isinstance(value, int | float):
-        return str(value)
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{place(line.location)} [{place(line.low)}, {place(line.high)}]"
 
 
 def _formula(table: Table, one: BreakEven, found: EvenFormula) -> str:
     product = " x ".join(_power(title(table, name), power) for name, power in found.powers.items())
     known = [(levels, work) for levels, work in found.work if work is not None]
     shown = known if len(known) <= NAMED else [known[0], known[-1]]
-    parts = [f"{_number(work)}{_for(table, levels)}" for levels, work in shown]
+    parts = [f"{place(work)}{_for(table, levels)}" for levels, work in shown]
     return f"As a formula: {_other(one)} is faster where {product} is above {', '.join(parts)}."
 
 
@@ -153,7 +134,7 @@ def _power(name: str, power: float) -> str:
 
 
 def _for(table: Table, levels: Mapping[str, float]) -> str:
-    named = ", ".join(f"{title(table, name)} {_number(level)}" for name, level in levels.items())
+    named = ", ".join(f"{title(table, name)} {place(level)}" for name, level in levels.items())
     return f" ({named})" if named else ""
 
 
@@ -171,60 +152,3 @@ def _assumed(one: BreakEven) -> str:
     rests = f"It rests on {one.n} pairs of runs, which differ by {one.noise_percent:.2g} %"
     even = f"{100 * one.even:g} % more or less counts as even"
     return f"{rests}; {even}, and times are taken to change smoothly between the points that were measured."
-
-
-def break_even_tables(table: Table, told: Told | None, one: BreakEven | None) -> list[TableDoc]:
-    """The line at every setting, and the pairs that were measured."""
-    if told is None or one is None:
-        return []
-    return [_lines(table, one), _pairs(table, told)]
-
-
-def _lines(table: Table, one: BreakEven) -> TableDoc:
-    first = one.maps[0]
-    x, names = first.x, [*first.group, *([first.y] if first.y else [])]
-    unit = table.study.factors[x].unit
-    columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in names]
-    columns += [
-        Column(name=f"{_other(one)} is faster", kind="label" if not names else "text"),
-        Column(name=title(table, x), unit=unit),
-        Column(name="not below", unit=unit),
-        Column(name="not above", unit=unit),
-    ]
-    rows: list[list[Cell]] = []
-    for m in one.maps:
-        for line in m.lines:
-            levels = [*m.group.values(), *([line.level] if m.y else [])]
-            rows.append([*map(_number, levels), _kind(line), line.location, line.low, line.high])
-    return TableDoc(id="break-even-line", title=f"Where {_other(one)} breaks even", columns=columns, rows=rows)
-
-
-def _kind(line: EvenLine) -> str:
-    return {
-        "from": "from there on",
-        "until": "up to there",
-        "always": "always",
-        "never": "never",
-        "several": "in several regions",
-        "undecided": "not decided",
-        "unmeasured": "not measured",
-    }[line.kind]
-
-
-def _pairs(table: Table, told: Told) -> TableDoc:
-    space, asked = told.space, sorted(set(told.course.asked))
-    columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in space.names]
-    over = f"time of {version_name(space.factor, space.other)} over {version_name(space.factor, space.against)}"
-    columns += [
-        Column(name="pairs"),
-        Column(name=f"{over}, measured"),
-        Column(name=f"{over}, by all pairs", kind="text"),
-    ]
-    mean, sd = told.surface(space.at()[asked])
-    rows: list[list[Cell]] = []
-    for index, m, s in zip(asked, mean, sd, strict=True):
-        gs = sorted(g for i, g in zip(told.course.asked, told.course.g, strict=True) if i == index)
-        ends = "{:.3g} [{:.3g}, {:.3g}]".format(*(exp(g) for g in (m, m - SURE * s, m + SURE * s)))
-        middle = exp((gs[(len(gs) - 1) // 2] + gs[len(gs) // 2]) / 2)
-        rows.append([*map(_number, space.points[index]), len(gs), float(f"{middle:.4g}"), ends])
-    return TableDoc(id="break-even-pairs", title="Pairs that were measured", columns=columns, rows=rows)

@@ -1,29 +1,41 @@
-"""Where does the time jump? The search told again from its runs, in words for people and figures for machines."""
+"""Where does the time jump? The search told again from its runs."""
 
+from collections.abc import Sequence
 from math import exp
 
-from scalograph.findings.names import varied
-from scalograph.findings.search import retold
+from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.search_steps import retold
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import CliffDoc, Cliffs
+from scalograph.protocol.findings import Curve
 from scalograph.questions.cliff.course import begin
+from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model import Cliff
 from scalograph.questions.cliff.model_evidence import LEAST
+from scalograph.questions.cliff.sentences import cliff_sentence, open_cliffs
+from scalograph.questions.cliff.tables import cliff_tables
 
-QUESTION = "cliff"
+
+def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+    """Tell what the search has found."""
+    found = cliffs(table)
+    return Answer(
+        document=found,
+        decided=found is not None and found.decided,
+        sentences=cliff_sentence(table, found),
+        tables=cliff_tables(table, taken, found),
+        doubts=open_cliffs(table, found),
+    )
 
 
 def cliffs(table: Table) -> Cliffs | None:
-    """What the search has found; None where the study asks for none, or has too few runs."""
-    if table.study.question != QUESTION:
-        return None
-    factor = next(iter(varied(table)), next(iter(table.study.factors)))
-    course = retold(begin(table.study, table.treatments), table)
+    """Search again; None where there are too few runs."""
+    search = begin(table.study, table.treatments)
+    course = retold(search, table)
     weighed = course.sure or ([course.open] if course.open else [])
     if not weighed:
         return None
     return Cliffs(
-        factor=factor,
+        factor=search.what,
         decided=course.decided,
         cliffs=[_doc(found) for found in sorted(course.sure, key=lambda found: found.location)],
         probability=max(found.probability for found in weighed),

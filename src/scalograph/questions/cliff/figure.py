@@ -3,7 +3,8 @@
 from typing import Any
 
 from scalograph.protocol.figure import Overlay
-from scalograph.protocol.findings import CliffDoc, Findings
+from scalograph.protocol.findings import Findings
+from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.text.plots import faded
 
 CAPTION = "shaded upright: levels between which the time jumps"
@@ -11,7 +12,7 @@ CAPTION = "shaded upright: levels between which the time jumps"
 
 def figures(findings: Findings) -> list[Overlay]:
     """Shade where each jump begins and is over; none where no cliff was searched for."""
-    searched = findings.cliffs
+    searched = findings.document("cliff", Cliffs)
     if searched is None:
         return []
     found = [cliff for cliff in searched.cliffs if 0 < cliff.low < cliff.high]

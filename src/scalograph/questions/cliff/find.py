@@ -9,8 +9,6 @@ from scalograph.questions.ranges import search_levels
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
 
-TABLES = "cliff"
-
 
 @dataclass(frozen=True)
 class CliffOptions:
@@ -30,9 +28,14 @@ class CliffOptions:
         return AskedFactors({self.factor: search_levels(self.range)}, per_worker=self.per_worker)
 
 
+OPTIONS = CliffOptions
+
+
 def figures(found: "Findings") -> dict[str, Any]:
     """The most probable cliff by itself, and all that was found."""
-    one = found.cliffs
+    from scalograph.questions.cliff.document import Cliffs
+
+    one = found.document("cliff", Cliffs)
     first = max(one.cliffs, key=lambda cliff: cliff.probability, default=None) if one else None
     return {
         "location": first.location if first else None,

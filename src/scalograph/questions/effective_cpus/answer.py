@@ -8,15 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.names import varied
-from scalograph.findings.sample import COUNTED, Sample
-from scalograph.findings.search import retold, time_of
+from scalograph.findings.sample import COUNTED, Sample, grouped
+from scalograph.findings.search_steps import retold, time_of
 from scalograph.findings.speedup_rule import gain, primary
 from scalograph.findings.table import Row, Table
-from scalograph.protocol.findings import EffectiveCpus, Level
+from scalograph.protocol.findings import Curve, Level
 from scalograph.questions.effective_cpus.answer_doubt import beyond_use
 from scalograph.questions.effective_cpus.answer_figures import Figures, figures
 from scalograph.questions.effective_cpus.course import begin, rounds
+from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
 from scalograph.questions.effective_cpus.model import Effective, effective_cpus
 from scalograph.questions.effective_cpus.model_limit import (
     SURE,
@@ -26,7 +28,9 @@ from scalograph.questions.effective_cpus.model_limit import (
 )
 from scalograph.questions.effective_cpus.model_programs import most_runs
 from scalograph.questions.effective_cpus.model_search import Searched, search
-from scalograph.study.question_names import is_search
+from scalograph.questions.effective_cpus.sentences import effective_sentences
+from scalograph.questions.effective_cpus.tables import effective_tables
+from scalograph.questions.registry import is_search
 
 QUESTION = "effective-cpus"
 MOST = 16
@@ -34,62 +38,62 @@ MOST = 16
 FEWEST_LEVELS, MOST_RUNS = 4, 120
 _WORKERS = ("threads", "jobs", "copies")
 
-Group = tuple[tuple[str, Level], ...]
 Found = Effective | Searched | None
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchedFactor:
     """Which factor is searched, and whether its levels are workers that each do the same."""
 
     factor: str
     rounds: bool
 
 
-def measured(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> dict[tuple[Level, ...], Sample]:
-    """The samples that stand for something: a search measures the levels that tell most, and no others."""
-    search = is_search(table.study.question)
-    return {key: sample for key, sample in taken.items() if not search or sample.every or sample.n_failed}
+def applies(table: Table) -> str | None:
+    """Say why nobody knows how many CPUs, or workers at once, this study uses; None where it can be told."""
+    if is_search(table.study.question):
+        return "the study searches for something else"
+    if _asked(table) is None:
+        return f"no times of workers that each do the same, at {FEWEST_LEVELS} counts or more from 1 on"
+    return None
 
 
-def is_repeat(table: Table, row: Row, n_planned: int) -> bool:
-    """Whether a run was made because another was disturbed; what a search asks for later was not planned either."""
-    search = is_search(table.study.question)
-    return "r" in row.run[1:] if search else row.replicate >= n_planned  # e0007r1 is e0007 again
-
-
-def open_question(table: Table, found: Sequence[EffectiveCpus]) -> list[str]:
-    """The doubt of a search that ended without an answer."""
-    return [one.sentence for one in found if table.study.question == QUESTION and not one.decided]
-
-
-def effective(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[EffectiveCpus]:
-    """The answer of each group; empty where the study asks for none."""
+def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+    """Tell how many help, of each setting of the factors that are not searched."""
     asked = _asked(table)
-    if asked is None:
-        return []
-    groups: dict[Group, dict[int, Sample]] = {}
-    for sample in taken.values():
-        group = tuple((name, level) for name, level in sample.treatment.items() if name != asked.factor)
-        groups.setdefault(group, {})[int(sample.treatment[asked.factor])] = sample
-    return [_answer(table, asked, dict(group), members) for group, members in [*groups.items()][:MOST]]
+    assert asked is not None
+    found = [
+        _answer(table, asked, dict(group), {int(s.treatment[asked.factor]): s for s in members})
+        for group, members in [*grouped(taken.values(), asked.factor).items()][:MOST]
+    ]
+    undecided = [one.sentence for one in found if not one.decided]
+    is_asked = table.study.question == QUESTION
+    return Answer(
+        document=EffectiveGroups(groups=found),
+        decided=bool(found) and not undecided if is_asked else None,
+        sentences=effective_sentences(table, taken, found),
+        tables=effective_tables(table, taken, found),
+        doubts=undecided if is_asked else (),
+    )
 
 
-def _asked(table: Table) -> Asked | None:
+def _asked(table: Table) -> SearchedFactor | None:
     study, several = table.study, varied(table)
     if study.question == QUESTION:
         factor = next(iter(several), next(iter(study.factors)))
-        return Asked(factor, rounds(study, factor))
+        return SearchedFactor(factor, rounds(study, factor))
     factor = next(iter(study.baseline), "")
     how = gain(table, factor) if factor else None
     of_cpus = any(f.control == "cpus" for f in study.factors.values()) or isinstance(study.workload.copies, str)
     if how is None or how.kind != "time" or not how.per_worker or of_cpus:
         return None
     levels = {treatment[factor] for treatment in table.treatments}
-    return Asked(factor, rounds=True) if len(levels) >= FEWEST_LEVELS and 1 in levels else None
+    return SearchedFactor(factor, rounds=True) if len(levels) >= FEWEST_LEVELS and 1 in levels else None
 
 
-def _answer(table: Table, asked: Asked, group: dict[str, Level], members: Mapping[int, Sample]) -> EffectiveCpus:
+def _answer(
+    table: Table, asked: SearchedFactor, group: dict[str, Level], members: Mapping[int, Sample]
+) -> EffectiveCpus:
     rows = [row for row in table.rows if not row.warmup and row.treatment.items() >= group.items()]
     found = _searched(table) if table.study.question == QUESTION else _swept(table, asked, rows)
     top = max((level for level, sample in members.items() if sample.counted), default=None)
@@ -108,7 +112,7 @@ def _answer(table: Table, asked: Asked, group: dict[str, Level], members: Mappin
     return made.model_copy(update={"limit": named.limit, "sentence": named.text})
 
 
-def _of_cpus(table: Table, asked: Asked) -> bool:
+def _of_cpus(table: Table, asked: SearchedFactor) -> bool:
     """Whether each level does the same work in a time, so that a speedup stands beside the CPUs in use."""
     study = table.study
     return study.factors[asked.factor].control == "cpus" and study.responses[primary(table)].better == "lower"
@@ -119,7 +123,7 @@ def _searched(table: Table) -> Found:
     return retold(begin(table.study, table.treatments), table).found
 
 
-def _swept(table: Table, asked: Asked, rows: Sequence[Row]) -> Found:
+def _swept(table: Table, asked: SearchedFactor, rows: Sequence[Row]) -> Found:
     """The same from runs that were planned without it, those of the first blocks where they are very many."""
     times = [(int(row.treatment[asked.factor]), time) for row in rows if (time := time_of(table, row)) is not None]
     top = max((level for level, _ in times), default=1)
@@ -163,7 +167,7 @@ def _quota(table: Table, group: Mapping[str, Level]) -> float | None:
     return min([float(x) for x in (granted, *asked) if x], default=None)
 
 
-def _workers(table: Table, asked: Asked, top: int | None) -> int | None:
+def _workers(table: Table, asked: SearchedFactor, top: int | None) -> int | None:
     """What the program was told to use, by a name that says so."""
     if asked.rounds:
         return top

@@ -1,21 +1,18 @@
 """What the runs at one level say beside their times: CPUs used, tasks at once, what the program believes it has."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
+from scalograph.findings.run_records import records_of
 from scalograph.findings.sample import Sample
-from scalograph.findings.table import Row, Table
-from scalograph.protocol import journal
+from scalograph.findings.table import Table
 from scalograph.protocol.events import Record
 from scalograph.questions.effective_cpus.model_concurrency import Concurrency, concurrency
 from scalograph.study.model import Study
 
-# Records that are read again: each may be megabytes, and one tells nearly as much as ten.
-MOST_RECORDS = 10
 # As `value`, and as a response of that name that is read from the output.
 _BELIEVED = ("believed_cpus", "output_believed_cpus")
 
@@ -55,15 +52,6 @@ def figures(table: Table, sample: Sample) -> Figures:
         n_tasks=round(median(tasks)) if tasks else None,
         waited=median(waited) if waited else None,
     )
-
-
-def records_of(table: Table, rows: Sequence[Row]) -> Iterator[Record]:
-    """Records of the first ten of these runs, read again rather than kept: all would be most of a table's memory."""
-    names = {row.run for row in rows[:MOST_RECORDS]}
-    events: Iterator[Mapping[str, Any]] = journal.read(table.file) if table.file and names else iter(())
-    for event in events:
-        if event["event"] == "run" and event["run"] in names:
-            yield Record.model_validate(event["record"])
 
 
 def _used(study: Study, sample: Sample) -> Estimate | None:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from scalograph.questions.registry import Basis
 from scalograph.study.check_question import Factors, no_role, not_along_one, not_asked
 from scalograph.study.cross_checks import Found
-from scalograph.study.question_names import Basis
 
 BASIS: Basis = "levels"
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from scalograph.questions.asked import AskedFactors, Option
+from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
 
-TABLES = "effective-"
 # Every count where they are few, else eight in each doubling.
 EVERY, FIRST, IN_A_DOUBLING = 64, 32, 8
 
@@ -34,9 +34,13 @@ class EffectiveCpusOptions:
         return AskedFactors({**threads, "cpus": cpu_levels(len(os.sched_getaffinity(0)), self.max_cpus)})
 
 
+OPTIONS = EffectiveCpusOptions
+
+
 def figures(found: "Findings") -> dict[str, Any]:
     """The answer; `sentence` is that of the trust, as everywhere."""
-    (one,) = found.effective_cpus
+    part = found.document("effective-cpus", EffectiveGroups)
+    (one,) = part.groups if part else [EffectiveCpus(group={}, factor="cpus")]
     told = {"limit_sentence": one.sentence, "sentence": found.trust.sentence}
     return {**one.model_dump(mode="json"), **told, "runs": found.runs.model_dump(mode="json")}
 

@@ -7,7 +7,6 @@ Source: A. Gelman, X.-L. Meng and H. Stern, Posterior predictive assessment of m
 """
 
 import numpy as np
-from scipy.special import fdtrc
 
 from scalograph.analysis.sample import FloatArray
 from scalograph.questions.effective_cpus.model_evidence import NOISE_SD, NOISE_SHAPE, Evidence
@@ -38,6 +37,8 @@ def check(candidates: Programs, seen: Evidence, at: IntArray, logs: FloatArray) 
     off = means[None, :] - candidates.log_times[:, levels]
     off = off - (off @ counts / counts.sum())[:, None]
     lack = float(((off**2) @ counts).min()) / (levels.size - PARAMETERS)
+    from scipy.special import fdtrc  # it takes a tenth of a second, and most studies do not ask
+
     return float(fdtrc(levels.size - PARAMETERS, df, lack / noise))
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
 
 from scalograph.analysis.sample import FloatArray
 from scalograph.questions.effective_cpus.model_programs import IntArray, Programs
@@ -48,6 +47,8 @@ def evidence(found: Programs, at: IntArray, logs: FloatArray) -> Evidence:
         at: index of each run's level.
         logs: log score of each run.
     """
+    from scipy.special import logsumexp  # it takes a tenth of a second, and most studies do not ask
+
     drops = _choices(logs.size)
     step = max(1, CHUNK // len(drops))
     parts = [_weigh(found, slice(i, i + step), at, logs, drops) for i in range(0, len(found.caps), step)]
@@ -90,6 +91,8 @@ def _weigh(
 
 def _marginal(n: FloatArray, squares: FloatArray) -> FloatArray:
     """Log density of n normal values around an unknown mean (flat) with an unknown variance."""
+    from scipy.special import gammaln
+
     shape, scale = NOISE_SHAPE + (n - 1) / 2, NOISE_SHAPE * NOISE_SD**2
     known = NOISE_SHAPE * np.log(scale) - gammaln(NOISE_SHAPE) + gammaln(shape)
     return np.asarray(known - np.log(n) / 2 - (n - 1) / 2 * np.log(2 * np.pi) - shape * np.log(scale + squares / 2))

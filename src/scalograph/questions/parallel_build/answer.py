@@ -1,51 +1,46 @@
 """What a parallel build shows beside its times: how parallel it was, which -j is best, what it costs, what was cold."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from statistics import mean
 
-from scalograph.findings.curves import primary
-from scalograph.findings.names import (
-    setting,
-    title,
-    varied,
-    varying,
-)
+from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.names import varied
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import TableDoc
-from scalograph.questions.parallel_build.answer_groups import (
-    Group,
-    Taken,
-    disturbed,
-    groups,
-)
-from scalograph.questions.parallel_build.answer_start import discarded_table, prepared_table
-from scalograph.questions.parallel_build.tables_best import best, best_table
-from scalograph.questions.parallel_build.tables_costs import (
-    USER,
-    inflation,
-    inflation_table,
-    same_tables,
-    user_time,
-)
+from scalograph.protocol.findings import Curve
+from scalograph.questions.parallel_build.model_groups import groups
+from scalograph.questions.parallel_build.model_timelines import measured
+from scalograph.questions.parallel_build.sentences import build_sentences
+from scalograph.questions.parallel_build.tables_best import best_table
+from scalograph.questions.parallel_build.tables_costs import inflation_table, same_tables
 from scalograph.questions.parallel_build.tables_memory import memory_table, memory_warnings
-from scalograph.questions.parallel_build.tables_parallelism import (
-    Known,
-    course_table,
-    measured,
-    parallelism_table,
-)
-
-MAX_SENTENCES = 8  # groups that are told; all are in the tables
+from scalograph.questions.parallel_build.tables_parallelism import course_table, parallelism_table
+from scalograph.questions.parallel_build.tables_start import discarded_table, prepared_table
 
 
-@dataclass(frozen=True)
-class Told:
-    """Tables, sentences and warnings that the findings of a build have beside all others."""
+def applies(table: Table) -> str | None:
+    """Say why the study is no parallel build; None where it is."""
+    return None if jobs_factor(table) else "no factor of jobs that share one piece of work"
 
-    tables: Sequence[TableDoc] = ()
-    sentences: Sequence[str] = ()
-    warnings: Sequence[str] = ()
+
+def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+    """Tell how the numbers of jobs compare."""
+    factor = jobs_factor(table)
+    assert factor is not None
+    known = measured(table, taken, factor)
+    tables = [
+        best_table(table, taken, factor),
+        parallelism_table(table, taken, factor, known),
+        course_table(table, taken, known),
+        inflation_table(table, taken, factor),
+        *same_tables(table, taken),
+        memory_table(table, taken, factor),
+        discarded_table(table),
+        prepared_table(table),
+    ]
+    return Answer(
+        sentences=build_sentences(table, groups(table, taken, factor), factor, known),
+        tables=[doc for doc in tables if doc],
+        warnings=[*memory_warnings(table, taken, factor)],
+    )
 
 
 def jobs_factor(table: Table) -> str | None:
@@ -59,95 +54,3 @@ def jobs_factor(table: Table) -> str | None:
         if factor.control is None and counts and name in varied(table) and (name == "jobs" or filled):
             return name
     return None
-
-
-def parallel_build(table: Table, taken: Taken) -> Told:
-    """Nothing where the study has no factor of jobs."""
-    factor = jobs_factor(table)
-    if factor is None:
-        return Told()
-    known = measured(table, taken, factor)
-    docs = [
-        best_table(table, taken, factor),
-        parallelism_table(table, taken, factor, known),
-        course_table(table, taken, known),
-        inflation_table(table, taken, factor),
-        *same_tables(table, taken),
-        memory_table(table, taken, factor),
-        discarded_table(table),
-        prepared_table(table),
-    ]
-    # The most CPUs first: there jobs run side by side.
-    ordered = sorted(groups(table, taken, factor), key=lambda group: -_n_cpus(group))
-    said = [text for group in ordered for text in _sentences(table, group, factor, known, len(ordered))]
-    shown = said[:MAX_SENTENCES]
-    if len(said) > len(shown):
-        shown.append(f"{len(said) - len(shown)} further ones are in the tables.")
-    return Told([doc for doc in docs if doc], shown, [*memory_warnings(table, taken, factor)])
-
-
-def _n_cpus(group: Group) -> int:
-    return max(row.n_cpus for sample in group.samples.values() for row in sample.every)
-
-
-def _sentences(table: Table, group: Group, factor: str, known: Known, n_groups: int) -> list[str]:
-    where = setting(table, varying(table, group.fixed))
-    head = f"With {where}, " if where else ""
-    fastest, parallel = _best(table, group, factor, n_groups), _parallel(table, group, factor, known)
-    said = "; ".join(text for text in (fastest, parallel, _inflation(table, group, factor)) if text)
-    return [_sentence(head + said)] if said else []
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def _best(table: Table, group: Group, factor: str, n_groups: int) -> str:
-    found = [c for c in best(table, group, n_groups) if c.may_be_best] if _times(table) else []
-    if disturbed(group, primary(table)):
-        return ""
-    if not found:
-        return ""
-    name = title(table, factor)
-    levels = [f"{c.level:g}" for c in found]
-    if len(levels) == 1:
-        return f"{name} {levels[0]} is the fastest"
-    if len(levels) == len(group.samples):
-        return f"no {name} can be told to be the fastest"
-    return f"the fastest {name} is one of {', '.join(levels)}, which cannot be told apart"
-
-
-def _times(table: Table) -> bool:
-    return table.study.responses[primary(table)].better == "lower"
-
-
-def _parallel(table: Table, group: Group, factor: str, known: Known) -> str:
-    """Of the level whose runs were the most parallel."""
-    runs = {level: known[key] for level, s in group.samples.items() if (key := tuple(s.treatment.values())) in known}
-    if not runs:
-        return ""
-    level = max(runs, key=lambda level: mean(run.mean for run in runs[level]))
-    found = runs[level]
-    text = f"{title(table, factor)} {level} has {mean(r.mean for r in found):.2f} tasks on a CPU of {found[0].limit:g}"
-    if group.samples[level].falls_back:
-        text += ", while others had the CPUs too"
-    elif found[0].limit > 1:
-        wall, below, tail = (mean(getattr(r, name) for r in found) for name in ("wall_s", "below_s", "tail_s"))
-        text += f", fewer for {below:.2g} of its {wall:.3g} s, and at its end at most one for {tail:.2g} s"
-    return text
-
-
-def _inflation(table: Table, group: Group, factor: str) -> str:
-    response = user_time(table)
-    found = inflation(table, group)
-    if not found or table.study.responses[response].source not in USER:
-        return ""
-    level, last = list(found.items())[-1]
-    ratio = last.ratio
-    if ratio.value is None or ratio.low is None or ratio.high is None:
-        return ""
-    low, high = 100 * (ratio.low - 1), 100 * (ratio.high - 1)
-    end = ": no more than does not matter" if last.label == "equivalent" else ""
-    change = f"{100 * (ratio.value - 1):+.2g} % [{low:+.2g}, {high:+.2g}]"
-    of = f"{title(table, response)} ({100 * ratio.confidence:.0f} %)"
-    return f"{title(table, factor)} {level} takes {change} {of}{end}"

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import stdtr
 
 from scalograph.analysis.contrast import Contrast, welch
 from scalograph.analysis.estimate import Estimate, check_confidence
@@ -75,6 +74,8 @@ def _p_value(found: Contrast | None, margin: float) -> float | None:
     away = math.log1p(margin) - abs(found.delta)
     if found.se == 0:
         return 0.0 if away > 0 else 1.0
+    from scipy.special import stdtr  # it takes a tenth of a second
+
     return float(stdtr(found.df, -away / found.se))
 
 

@@ -71,9 +71,7 @@ def parallelism(
     (1.167, 2, 20, 20, 25)
     """
     limit = min(asked, n_cpus)
-    if bin_ns <= 0 or end_ns <= begin_ns or limit < 1:
-        found = f"bins of {bin_ns} ns, {begin_ns} .. {end_ns} ns, {limit} tasks"
-        raise ValueError(f"parallelism: found {found}, expected each above zero")
+    _refuse(bin_ns, begin_ns, end_ns, limit)
     used, widths = _in_window(busy_ns, bin_ns, (begin_ns, end_ns), last_ns)
     if not widths.size:
         return None
@@ -89,6 +87,12 @@ def parallelism(
         tasks=tasks,
         course=_course(used, widths),
     )
+
+
+def _refuse(bin_ns: float, begin_ns: float, end_ns: float, limit: float) -> None:
+    if bin_ns <= 0 or end_ns <= begin_ns or limit < 1:
+        found = f"bins of {bin_ns} ns, {begin_ns} .. {end_ns} ns, {limit} tasks"
+        raise ValueError(f"parallelism: found {found}, expected each above zero")
 
 
 def _in_window(

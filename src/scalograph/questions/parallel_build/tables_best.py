@@ -1,29 +1,20 @@
 """Which number of jobs may be the best."""
 
+from scalograph.findings.answer import Taken
 from scalograph.findings.curves import primary
 from scalograph.findings.names import title, varied
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import (
     Cell,
     Column,
-    Level,
     TableDoc,
 )
-from scalograph.questions.parallel_build.answer_groups import (
-    Group,
-    Taken,
+from scalograph.questions.parallel_build.model_groups import (
+    best,
     disturbed,
     fixed_cells,
     groups,
 )
-from scalograph.questions.parallel_build.model_best import Contender, contenders
-
-
-def best(table: Table, group: Group, n_groups: int) -> list[Contender]:
-    """Each level against the best of the others, on the primary response; the intervals of all groups hold at once."""
-    name = primary(table)
-    scores = {float(level): sample.scores(name) for level, sample in group.samples.items() if _number(level)}
-    return contenders(scores, 1 - (1 - table.study.protocol.confidence) / n_groups)
 
 
 def best_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
@@ -54,7 +45,3 @@ def best_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
         f"best with {table.study.protocol.confidence:.0%} confidence (Hsu 1984)"
     )
     return TableDoc(id="best", title=f"The best {title(table, factor)}", note=note, columns=columns, rows=rows)
-
-
-def _number(level: Level) -> bool:
-    return isinstance(level, int | float) and not isinstance(level, bool)

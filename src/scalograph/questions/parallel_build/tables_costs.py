@@ -1,5 +1,6 @@
 """What more jobs cost: user time over that of one; and what makes no difference."""
 
+from scalograph.findings.answer import Taken
 from scalograph.findings.curves import primary
 from scalograph.findings.names import title, varied
 from scalograph.findings.table import Table
@@ -9,22 +10,17 @@ from scalograph.protocol.findings import (
     Level,
     TableDoc,
 )
-from scalograph.questions.parallel_build.answer_groups import (
+from scalograph.questions.parallel_build.model_equivalence import MARGIN, Equivalence
+from scalograph.questions.parallel_build.model_groups import (
     Group,
-    Taken,
+    against_first,
     disturbed,
     fixed_cells,
     groups,
+    user_time,
 )
-from scalograph.questions.parallel_build.model_equivalence import MARGIN, Equivalence, equivalence
 
-USER = ("run.user", "window.cpu", "run.cpu")
 _WORDS = {"equivalent": f"the same within {MARGIN:.0%}", "different": "different", "not shown": "not decided"}
-
-
-def inflation(table: Table, group: Group) -> dict[Level, Equivalence]:
-    """User time of each further level over that of the first: what contention adds to the same work."""
-    return _against_first(table, group, user_time(table))
 
 
 def inflation_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
@@ -33,7 +29,7 @@ def inflation_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
     rows: list[list[Cell]] = [
         [*fixed_cells(table, group, factor), level, *_cells(group, response, level, found)]
         for group in groups(table, taken, factor)
-        for level, found in _against_first(table, group, response).items()
+        for level, found in against_first(table, group, response).items()
     ]
     note = (
         f"{title(table, response)}, over that of the first {title(table, factor)}; the same files are compiled, so "
@@ -52,21 +48,13 @@ def same_tables(table: Table, taken: Taken) -> list[TableDoc]:
         rows: list[list[Cell]] = [
             [*fixed_cells(table, group, name), level, *_cells(group, primary(table), level, one)]
             for group in groups(table, taken, name)
-            for level, one in _against_first(table, group, primary(table)).items()
+            for level, one in against_first(table, group, primary(table)).items()
         ]
         note = f"{title(table, primary(table))}, over that of the first level. {_margin(table)}"
         heading = f"Does {title(table, name)} make a difference?"
         if (doc := _table(table, name, f"same-{name}", heading, note, rows)) is not None:
             found.append(doc)
     return found
-
-
-def _against_first(table: Table, group: Group, response: str) -> dict[Level, Equivalence]:
-    (first, *others) = group.samples
-    base = group.samples[first].scores(response)
-    pairs = {level: group.samples[level].scores(response) for level in others}
-    confidence = table.study.protocol.confidence
-    return {level: equivalence(s, base, confidence=confidence) for level, s in pairs.items() if s and base}
 
 
 def _table(table: Table, factor: str, name: str, heading: str, note: str, rows: list[list[Cell]]) -> TableDoc | None:
@@ -89,9 +77,3 @@ def _margin(table: Table) -> str:
         f"The same within {MARGIN:.0%}: two one-sided tests at {1 - confidence:.2g} each (Schuirmann 1987), so the "
         f"interval is one of {2 * confidence - 1:.0%}"
     )
-
-
-def user_time(table: Table) -> str:
-    """The response that is nearest to user time; the primary one where none is."""
-    sources = {response.source: name for name, response in table.study.responses.items()}
-    return next((sources[source] for source in USER if source in sources), primary(table))

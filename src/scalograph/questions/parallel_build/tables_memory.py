@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
 
+from scalograph.findings.answer import Taken
 from scalograph.findings.names import title, varied
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import (
@@ -12,9 +13,8 @@ from scalograph.protocol.findings import (
     Level,
     TableDoc,
 )
-from scalograph.questions.parallel_build.answer_groups import (
+from scalograph.questions.parallel_build.model_groups import (
     Group,
-    Taken,
     fixed_cells,
     groups,
 )

@@ -8,7 +8,7 @@ from scalograph.analysis.serial_fraction import karp_flatt
 from scalograph.analysis.usl import Usl
 from scalograph.analysis.usl_predict import Boundary, crossed, predict
 from scalograph.protocol.findings import Curve, Point
-from scalograph.questions.scaling.boundaries import NO_CPU
+from scalograph.questions.scaling.model_boundaries import NO_CPU
 from scalograph.questions.scaling.model_next import next_gain
 
 

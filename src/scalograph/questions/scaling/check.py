@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from scalograph.questions.registry import Basis
 from scalograph.study.check_question import Factors, no_role
 from scalograph.study.cross_checks import Found, table
 from scalograph.study.model import Protocol
-from scalograph.study.question_names import Basis
 
 BASIS: Basis = "treatments"
 # Runs at which the rule can end a treatment at the earliest: it looks from eight on, and must pass twice in a row.

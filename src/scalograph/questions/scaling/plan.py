@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from scalograph.design.grid import GridPlanner
-from scalograph.design.planner import Design, Planner, Run
+from scalograph.design.planner import Design, Planner
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.findings.stopping_rule import score, stopping
 from scalograph.protocol.record import unmeasured
+from scalograph.study.treatment import Run
 
 
 class GridPlan:

@@ -1,13 +1,11 @@
 """The answer in words, most important first."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 from scalograph.findings.names import setting, title, varying
-from scalograph.findings.published import REPRODUCES
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Curve, TableDoc
-from scalograph.questions.scaling.curve_shape import (
+from scalograph.protocol.findings import Curve
+from scalograph.questions.scaling.model_shape import (
     COLLAPSES,
     SCALES,
     Shape,
@@ -18,7 +16,7 @@ from scalograph.text.quantities import times
 MAX_SENTENCES = 12
 
 
-def sentences(table: Table, curves: Sequence[Curve], published: TableDoc | None) -> list[str]:
+def sentences(table: Table, curves: Sequence[Curve]) -> list[str]:
     """What the study found."""
     shapes = [Shape.of(table, curve) for curve in curves]
     measured = [shape for shape in shapes if shape.points]
@@ -26,7 +24,7 @@ def sentences(table: Table, curves: Sequence[Curve], published: TableDoc | None)
     found += [_curve(table, shape) for shape in sorted(measured, key=lambda shape: -shape.most)]
     if len(found) > MAX_SENTENCES:
         found = [*found[:MAX_SENTENCES], f"{len(found) - MAX_SENTENCES} further curves are in the tables."]
-    return found + _reproduced(published)
+    return found
 
 
 def _summary(factor: str, shapes: Sequence[Shape]) -> str:
@@ -51,22 +49,3 @@ def _curve(table: Table, shape: Shape) -> str:
     if shape.fallen is not None:
         text += f", down to {times(told(shape.fallen))} ({setting(table, {curve.factor: shape.fallen.level})})"
     return text + "."
-
-
-def _reproduced(published: TableDoc | None) -> list[str]:
-    """How many of the published scaling factors were found again; the baselines are 1 by definition and say nothing."""
-    if published is None or published.columns[-1].name != REPRODUCES:
-        return []
-    answers = Counter(str(row[-1]) for row in published.rows)
-    words = {
-        "no: published lower": "published lower than here",
-        "no: published higher": "published higher than here",
-        "undecided": "undecided (too few runs here, or too wide an interval)",
-    }
-    n = answers["yes"] + sum(answers[answer] for answer in words)
-    if not n:
-        return ["None of the published treatments was run here."]
-    text = f"Of {n} published scaling factors that have a treatment here, {answers['yes']} reproduce"
-    return [
-        "; ".join([text, *(f"{answers[answer]} {what}" for answer, what in words.items() if answers[answer])]) + "."
-    ]

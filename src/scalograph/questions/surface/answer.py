@@ -3,37 +3,47 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
+from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.curves import estimated
 from scalograph.findings.names import curve_factor
-from scalograph.findings.sample import Sample
+from scalograph.findings.sample import Sample, grouped
 from scalograph.findings.speedup_rule import gain
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Level, Surface, SurfaceCell
+from scalograph.protocol.findings import Curve, Level
 from scalograph.questions.surface import model
+from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
+from scalograph.questions.surface.sentences import surface_sentences
+from scalograph.questions.surface.tables import surface_tables
 
 FEWEST_WORKERS = 4  # levels of workers, for a surface to be one
 MOST = 16
 
-Group = tuple[tuple[str, Level], ...]
 
-
-def surfaces(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Surface]:
-    """A surface for each combination of the other factors that has one; empty where the study asks for none.
-
-    At most 16, those of most treatments first.
-    """
+def applies(table: Table) -> str | None:
+    """Say why the study has no surface; None where it has one."""
     axes = _axes(table)
     if axes is None:
-        return []
-    groups: dict[Group, dict[tuple[int, int], Sample]] = {}
-    for sample in taken.values():
-        if _limited(table, sample):
-            continue
-        group = tuple((name, level) for name, level in sample.treatment.items() if name not in axes)
-        groups.setdefault(group, {})[_place(sample, axes)] = sample
+        return "no times of workers that each do the same, from one on, over a factor of CPUs"
+    if len({treatment[axes[0]] for treatment in table.treatments}) < FEWEST_WORKERS:
+        return f"fewer than {FEWEST_WORKERS} counts of workers"
+    return None
+
+
+def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+    """Tell the surface of each setting of the other factors, at most 16, those of most treatments first."""
+    axes = _axes(table)
+    assert axes is not None
+    free = [sample for sample in taken.values() if not _limited(table, sample)]
+    groups = {g: {_place(s, axes): s for s in members} for g, members in grouped(free, *axes).items()}
     whole = [(group, cells) for group, cells in groups.items() if len({x for x, _ in cells}) >= FEWEST_WORKERS]
     whole.sort(key=lambda found: -len(found[1]))
-    return [_surface(table, axes, dict(group), cells) for group, cells in whole[:MOST]]
+    found = [_surface(table, axes, dict(group), cells) for group, cells in whole[:MOST]]
+    return Answer(
+        document=Surfaces(surfaces=found),
+        sentences=surface_sentences(table, found),
+        tables=surface_tables(table, found),
+    )
 
 
 def _axes(table: Table) -> tuple[str, str] | None:
@@ -90,7 +100,7 @@ def _cell(
         deviation=found.estimate if found else None,
         fairness=_fairness([row.finish_s for row in rows], confidence),
         busy=_mean([[ns / 1e9 / row.wall_s for ns in row.per_cpu_ns] for row in rows if row.wall_s]),
-        flag=found.flag if found else "",
+        flag=Flag(found.flag, found.flag, found.estimate.value) if found and found.flag else None,
     )
 
 

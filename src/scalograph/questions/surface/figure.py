@@ -3,7 +3,8 @@
 from typing import Any
 
 from scalograph.protocol.figure import Details, Figure, Plot, TextTable, View
-from scalograph.protocol.findings import Findings, ResponseDoc, Surface, SurfaceCell
+from scalograph.protocol.findings import Findings, ResponseDoc
+from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
 from scalograph.text.axes import Factors, Levels
 from scalograph.text.escape import prose, visible
 from scalograph.text.format import DASH, estimate, significant
@@ -24,7 +25,8 @@ BAR = {"thickness": 8, "outlinewidth": 0, "tickfont": {"color": "muted", "size":
 
 def figures(findings: Findings) -> list[Figure]:
     """Draw every surface that has two rows or more: a single one is a curve, which is drawn already."""
-    drawn = [one for one in findings.surfaces if len(one.y_levels) > 1]
+    part = findings.document("surface", Surfaces)
+    drawn = [one for one in part.surfaces if len(one.y_levels) > 1] if part else []
     if not drawn:
         return []
     one, factors = drawn[0], Factors(findings)
@@ -116,7 +118,7 @@ def _to_scale(title: str, levels: list[int]) -> dict[str, Any]:
 
 
 def _table(one: Surface, scale: Scale, measure: str, x: Levels, y: Levels) -> Details:
-    title = f"{measure} ({visible(scale.unit)})" if scale.unit else measure
+    title = f"{measure} over {x.title} and {y.title}{f' ({visible(scale.unit)})' if scale.unit else ''}"
     columns = [[str(estimate(cell.estimate, scale)) if cell else DASH for cell in row] for row in one.cells]
     rows = [[str(n), *cells] for n, *cells in zip(one.x_levels, *columns, strict=True)]
     head = [x.title, *(f"{y.title} {m}" for m in one.y_levels)]
@@ -141,7 +143,7 @@ def _told(cell: SurfaceCell | None, scale: Scale, place: str) -> list[str]:
         lines.append(f"fairness of finish times {estimate(cell.fairness)}")
     if cell.busy:
         lines.append(f"CPUs busy: {_busy(cell.busy)}")
-    return [visible(line) for line in lines] + ([prose(cell.flag)] if cell.flag else [])
+    return [visible(line) for line in lines] + ([prose(cell.flag.text)] if cell.flag else [])
 
 
 def _busy(shares: list[float]) -> str:

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from scalograph.control.control import Launch
 from scalograph.control.quiet import Look
-from scalograph.design.planner import Run, Treatment
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.plan import Plan
+from scalograph.study.treatment import Run, Treatment
 
 MAX_OUTPUT_BYTES = 8 << 20
 TIMELINE_BINS, TIMELINE_TASKS = 120, 8

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from scalograph.control import apply, quiet
 from scalograph.control.discover import discover
-from scalograph.design.planner import Treatment
 from scalograph.errors import HostError
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
@@ -28,6 +27,7 @@ from scalograph.run.hosts.study_steps import StudySteps
 from scalograph.run.interrupts import kept, note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
+from scalograph.study.treatment import Treatment
 
 # A host short of processes or memory for a moment recovers; a probe that is gone does not.
 MAX_NOT_STARTED = 3

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from scalograph.design.planner import Run
 from scalograph.errors import StudyError
 from scalograph.machine.ceiling import kept_ceiling
 from scalograph.machine.ceiling.kept_ceiling import (
@@ -25,6 +24,7 @@ from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.loop import Progress, Silent
 from scalograph.run.session import run_unkept
+from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
 from ...records import record

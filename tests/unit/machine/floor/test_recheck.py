@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from scalograph.design.planner import Run
 from scalograph.machine.floor import recheck
 from scalograph.machine.floor.floor import STRETCH, STUDY
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -15,6 +14,7 @@ from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.session import run_unkept
 from scalograph.study.declare import declare_shipped
+from scalograph.study.treatment import Run
 
 from ...records import record
 from .test_kept import EARLIER, kept

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli import last_stops
-from scalograph.design.planner import Run, run_plan
+from scalograph.design.planner import run_plan
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -18,10 +18,11 @@ from scalograph.protocol.record import Record
 from scalograph.run.plan import Plan, write_design
 from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
+from scalograph.study.treatment import Run
 
 from ... import searched
 from ...records import record
-from ...searched import Simulated
+from ...searched import Simulated, break_even_of
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(8)))
 STUDY = """\
@@ -88,7 +89,7 @@ def run(folder: Path, machine: Machine, text: str = STUDY) -> tuple[Session, Fin
 def test_the_line_is_found_with_an_interval_that_holds_it(tmp_path: Path) -> None:
     machine = Machine()
     done, found = run(tmp_path, machine)
-    even = found.break_even
+    even = break_even_of(found)
     assert done.reason == "complete" and even is not None and even.decided
     assert even.n == len(machine.made) / 2 <= 30
     assert even.shares["undecided"] == 0 and even.shares["wins"] > 0.2 and even.shares["loses"] > 0.4
@@ -111,8 +112,8 @@ def test_versions_that_are_numbers_are_told_with_the_name_of_their_factor(tmp_pa
 
 def test_a_formula_says_which_product_pays(tmp_path: Path) -> None:
     _, found = run(tmp_path, Machine())
-    assert found.break_even is not None and found.break_even.formula is not None
-    formula = found.break_even.formula
+    assert break_even_of(found).formula is not None
+    formula = break_even_of(found).formula
     assert formula.powers == {"size": pytest.approx(1, abs=0.1)}
     work = {levels["workers"]: product for levels, product in formula.work}
     assert work[1] is None
@@ -123,7 +124,7 @@ def test_a_formula_says_which_product_pays(tmp_path: Path) -> None:
 def test_with_two_sizes_the_formula_is_told(tmp_path: Path) -> None:
     text = STUDY.replace("[baseline]", '[factors.cost]\nlevels = [1, 4, 16]\nrole = "size"\n[baseline]')
     _, found = run(tmp_path, Machine(), text.replace('"{workers}"]', '"{workers}", "{cost}"]'))
-    assert found.break_even is not None and len(found.break_even.maps) == 3
+    assert len(break_even_of(found).maps) == 3
     assert any(text.startswith("As a formula: parallel is faster where size") for text in found.answer)
 
 
@@ -155,7 +156,7 @@ def test_a_disturbed_run_is_made_again_beside_its_pair(tmp_path: Path) -> None:
     names = [run.run for run in machine.made]
     assert names[2:6] == ["e0002", "e0003", "e0003r1", "e0004"]
     assert machine.made[3].treatment == machine.made[4].treatment and machine.made[4].block == 1
-    assert found.break_even is not None and found.break_even.n == (len(machine.made) - 1) / 2
+    assert break_even_of(found).n == (len(machine.made) - 1) / 2
 
 
 def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path: Path) -> None:
@@ -163,7 +164,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path
     done, found = run(tmp_path, machine, STUDY + "[protocol]\nbudget_runs = 21\n")
     # A pair that would not end within the budget is not begun.
     assert (done.reason, len(machine.made)) == ("budget", 20)
-    assert found.break_even is not None and not found.break_even.decided
+    assert not break_even_of(found).decided
     assert any(text.startswith("not decided at ") for text in found.trust.causes)
     assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY)
@@ -178,14 +179,14 @@ def test_a_point_that_fails_is_left_out(tmp_path: Path) -> None:
     done, found = run(tmp_path, Machine(failing_from=32768))
     notes = [event["text"] for event in journal.read(done.results.journal) if event["event"] == "note"]
     assert any(text.startswith("size 32768, workers ") and "failed 2 times: left out" in text for text in notes)
-    assert found.break_even is not None and found.break_even.decided
-    assert found.break_even.maps[0].lines[2].location == pytest.approx(line(4), rel=0.2)
+    assert break_even_of(found).decided
+    assert break_even_of(found).maps[0].lines[2].location == pytest.approx(line(4), rel=0.2)
 
 
 def test_of_a_setting_where_all_pairs_fail_nothing_is_told(tmp_path: Path) -> None:
     text = STUDY.replace("[1, 2, 4, 8]", "[2, 4, 8, 64]")
     done, found = run(tmp_path, Machine(failing_workers=64), text)
-    even = found.break_even
+    even = break_even_of(found)
     assert done.reason == "complete" and even is not None and even.decided
     last = even.maps[0].lines[-1]
     assert (last.level, last.kind, last.location, last.low) == (64, "unmeasured", None, None)
@@ -197,7 +198,7 @@ def test_of_a_setting_where_all_pairs_fail_nothing_is_told(tmp_path: Path) -> No
 def test_start_points_that_fail_are_stood_in_for(tmp_path: Path) -> None:
     text = STUDY.replace('levels = [1, 2, 4, 8]\nrole = "workers"', "levels = [4]")
     done, found = run(tmp_path, Machine(failing_from=8192), text)
-    even = found.break_even
+    even = break_even_of(found)
     assert done.reason == "complete" and even is not None and even.decided
     assert even.maps[0].lines[0].location == pytest.approx(line(4), rel=0.2)
 
@@ -219,9 +220,8 @@ def test_beside_a_jump_nothing_wrong_is_told_for_sure(tmp_path: Path, seed: int)
     text = STUDY.replace('"16:65536:*2"', f"[{levels}]").replace("seed = 3", f"seed = {seed}")
     text = text.replace('levels = [1, 2, 4, 8]\nrole = "workers"', "levels = [4]")
     _, found = run(tmp_path, Cutoff(), text)
-    assert found.break_even is not None
-    (told,) = found.break_even.maps[0].lines
-    if found.break_even.decided:
+    (told,) = break_even_of(found).maps[0].lines
+    if break_even_of(found).decided:
         assert told.kind == "from" and (told.low or 0) < 1000 < (told.high or 0)
     else:
         assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
@@ -240,14 +240,13 @@ class Alike(Machine):
 @pytest.mark.parametrize("seed", [3, 4, 5])
 def test_of_two_that_are_alike_neither_wins(tmp_path: Path, seed: int) -> None:
     _, found = run(tmp_path, Alike(), STUDY.replace("seed = 3", f"seed = {seed}"))
-    assert found.break_even is not None
-    assert {line.kind for line in found.break_even.maps[0].lines} <= {"never", "undecided"}
+    assert {line.kind for line in break_even_of(found).maps[0].lines} <= {"never", "undecided"}
 
 
 def test_what_is_known_of_a_setting_that_is_open_is_told(tmp_path: Path) -> None:
     _, found = run(tmp_path, Machine(noise=0.5), STUDY + "[protocol]\nbudget_runs = 30\n")
-    assert found.break_even is not None and not found.break_even.decided
-    lines = [row for row in found.break_even.maps[0].lines if row.kind == "undecided"]
+    assert not break_even_of(found).decided
+    lines = [row for row in break_even_of(found).maps[0].lines if row.kind == "undecided"]
     assert lines and any("; the rest is not decided" in text for text in found.answer)
     assert any(text.startswith("pairs differ by ") for text in found.trust.causes)
 
@@ -268,8 +267,7 @@ class Middle(Machine):
 def test_where_it_wins_in_the_middle_no_line_goes_on_for_ever(tmp_path: Path) -> None:
     text = STUDY.replace('levels = [1, 2, 4, 8]\nrole = "workers"', "levels = [4]")
     _, found = run(tmp_path, Middle(), text)
-    assert found.break_even is not None
-    (one,) = found.break_even.maps[0].lines
+    (one,) = break_even_of(found).maps[0].lines
     assert one.kind == "several" or (one.kind == "from" and one.sure_to is not None and one.sure_to < 65536)
     assert "in a part of the range" in found.answer[0] or ", for sure as far as " in found.answer[0]
 
@@ -288,8 +286,8 @@ def test_levels_may_be_real_and_linear(tmp_path: Path) -> None:
     )
     text = text.replace('"{workers}"]', '"{workers}", "{load}"]')
     _, found = run(tmp_path, Machine(), text)
-    assert found.break_even is not None and found.break_even.decided
-    (one,) = found.break_even.maps
+    assert break_even_of(found).decided
+    (one,) = break_even_of(found).maps
     assert (one.x, one.y, one.y_levels) == ("size", "load", [*map(float, range(9))])
     assert all(row.location == pytest.approx(line(2), rel=0.25) for row in one.lines)
 
@@ -332,8 +330,8 @@ def test_too_many_points_are_refused(tmp_path: Path) -> None:
 
 def test_what_is_decided_but_not_confirmed_says_how_many_pairs_are_missing(tmp_path: Path) -> None:
     _, whole = run(tmp_path / "whole", Machine())
-    assert whole.break_even is not None and whole.break_even.decided
-    _, found = run(tmp_path, Machine(), STUDY + f"[protocol]\nbudget_runs = {2 * (whole.break_even.n - 2) + 1}\n")
-    assert found.break_even is not None and not found.break_even.decided
-    n, more = found.break_even.n, whole.break_even.n - found.break_even.n
+    assert break_even_of(whole).decided
+    _, found = run(tmp_path, Machine(), STUDY + f"[protocol]\nbudget_runs = {2 * (break_even_of(whole).n - 2) + 1}\n")
+    assert not break_even_of(found).decided
+    n, more = break_even_of(found).n, break_even_of(whole).n - break_even_of(found).n
     assert found.trust.causes == [f"{n} pairs of runs decide every point, {more} more would confirm it"]

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli import last_stops
-from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -22,10 +21,11 @@ from scalograph.protocol.record import Record
 from scalograph.run.plan import Plan, write_design
 from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
+from scalograph.study.treatment import Run
 
 from ... import searched
 from ...records import record
-from ...searched import Simulated
+from ...searched import Simulated, cliffs_of
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(2)))
 STUDY = """\
@@ -76,8 +76,8 @@ def test_a_cliff_is_found_with_what_moved_beside_the_time(tmp_path: Path) -> Non
     machine = Machine({220: 2.0})
     done, found = run(tmp_path, machine)
     assert done.reason == "complete" and len(machine.made) <= 26
-    assert found.cliffs is not None and found.cliffs.decided and found.cliffs.n == len(machine.made)
-    (one,) = found.cliffs.cliffs
+    assert cliffs_of(found).decided and cliffs_of(found).n == len(machine.made)
+    (one,) = cliffs_of(found).cliffs
     assert one.location == pytest.approx(220, rel=0.05) and one.low < 220 <= one.high
     assert one.factor[0] < 2 < one.factor[2] and one.gradual < 0.5
     assert found.answer[0].startswith(f"Between threads {one.low:.0f} and {one.high:.0f} the time jumps to 2.0")
@@ -99,8 +99,8 @@ class Moving(Machine):
 def test_a_place_that_moves_is_an_answer(tmp_path: Path) -> None:
     machine = Moving({})
     done, found = run(tmp_path, machine)
-    assert done.reason == "complete" and found.cliffs is not None and found.cliffs.decided
-    low, high = found.cliffs.wanders or (0, 0)
+    assert done.reason == "complete" and cliffs_of(found).decided
+    low, high = cliffs_of(found).wanders or (0, 0)
     assert 150 <= low <= high < 260
     assert found.answer[0].startswith("The time jumps, and the place moves from run to run: between threads ")
     assert last_stops.exit_code(found) == Exit.DONE
@@ -110,7 +110,7 @@ def test_a_place_that_was_not_looked_at_again_says_so(tmp_path: Path) -> None:
     whole = run(tmp_path / "whole", Machine({220: 2.0}))[0].results
     n = sum(event["event"] == "run" for event in journal.read(whole.journal))
     _, found = run(tmp_path / "cut", Machine({220: 2.0}), STUDY + f"[protocol]\nbudget_runs = {n - 1}\n")
-    assert found.cliffs is not None and found.cliffs.cliffs and not found.cliffs.decided
+    assert cliffs_of(found).cliffs and not cliffs_of(found).decided
     assert "It was not looked whether the place stays: the runs ended before." in found.answer[0]
     assert "was not looked whether the place stays" in " ".join([*found.trust.causes, found.trust.sentence])
 
@@ -123,14 +123,14 @@ def test_a_search_never_goes_by_cpu_time(tmp_path: Path) -> None:
 
 def test_no_cliff_is_an_answer(tmp_path: Path) -> None:
     _, found = run(tmp_path, Machine({}))
-    assert found.cliffs is not None and found.cliffs.decided and not found.cliffs.cliffs
+    assert cliffs_of(found).decided and not cliffs_of(found).cliffs
     assert found.answer[0].startswith("No jump of 20 % or more between threads 1 and 512")
     assert last_stops.exit_code(found) == Exit.DONE
 
 
 def test_what_comes_and_goes_is_told(tmp_path: Path) -> None:
     _, found = run(tmp_path, Machine({60: 2.0, 200: 0.5}))
-    assert found.cliffs is not None and len(found.cliffs.cliffs) == 2
+    assert len(cliffs_of(found).cliffs) == 2
     assert "It comes and goes: slower from threads " in found.answer[0]
 
 
@@ -138,7 +138,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_goes_on(tmp_path: Path
     machine = Machine({220: 2.0})
     done, found = run(tmp_path, machine, STUDY + "[protocol]\nbudget_runs = 13\n")
     assert (done.reason, len(machine.made)) == ("budget", 13)
-    assert found.cliffs is not None and not found.cliffs.decided
+    assert not cliffs_of(found).decided
     assert any(text.startswith("not decided after 13 runs") for text in found.trust.causes)
     assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY + "[protocol]\nbudget_runs = 60\n")
@@ -154,15 +154,15 @@ def test_a_disturbed_run_does_not_count_and_is_made_again(tmp_path: Path) -> Non
     machine = Machine({220: 2.0}, busy=(5,))
     _, found = run(tmp_path, machine)
     assert machine.made[5].run == f"{machine.made[4].run}r1"
-    assert found.cliffs is not None and found.cliffs.n == len(machine.made) - 1
-    assert found.cliffs.cliffs[0].location == pytest.approx(220, rel=0.05)
+    assert cliffs_of(found).n == len(machine.made) - 1
+    assert cliffs_of(found).cliffs[0].location == pytest.approx(220, rel=0.05)
 
 
 def test_levels_that_fail_end_the_range(tmp_path: Path) -> None:
     done, found = run(tmp_path, Machine({50: 2.0}, failing_from=300))
     notes = [event["text"] for event in journal.read(done.results.journal) if event["event"] == "note"]
     assert any("failed 2 times: left out" in text for text in notes)
-    assert found.cliffs is not None and found.cliffs.cliffs[0].low < 50 <= found.cliffs.cliffs[0].high
+    assert cliffs_of(found).cliffs[0].low < 50 <= cliffs_of(found).cliffs[0].high
 
 
 def test_the_design_says_what_is_known_in_advance(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from scalograph.cli import last_stops
-from scalograph.design.planner import Run
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -19,10 +18,11 @@ from scalograph.protocol.record import Record
 from scalograph.run.plan import Plan
 from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
+from scalograph.study.treatment import Run
 
 from ... import searched
 from ...records import read, recorded
-from ...searched import Simulated
+from ...searched import Simulated, effective_cpus_of
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(12)))
 BIN_NS = 20_000_000
@@ -85,7 +85,7 @@ def run(folder: Path, machine: Machine, text: str = STUDY, facts: HostFacts = HO
 def test_a_program_that_merely_believes_in_another_number(tmp_path: Path) -> None:
     machine = Machine(cap=2, believed=24)
     done, found = run(tmp_path, machine)
-    (one,) = found.effective_cpus
+    (one,) = effective_cpus_of(found)
     assert done.reason == "complete" and 8 <= len(machine.made) <= 14
     assert (one.k_eff, one.decided, one.with_model, one.mask, one.believed) == (2, True, True, 12, 24)
     assert one.posterior[2] >= 0.95 and one.n == len(machine.made)
@@ -100,7 +100,7 @@ def test_a_program_that_merely_believes_in_another_number(tmp_path: Path) -> Non
 def test_cpus_that_only_seem_to_help_because_the_first_is_busy(tmp_path: Path) -> None:
     machine = Machine(cap=1, busy_first=True)
     _, found = run(tmp_path, machine)
-    (one,) = found.effective_cpus
+    (one,) = effective_cpus_of(found)
     assert (one.decided, one.limit) == (False, "not sure")
     assert one.sentence.startswith("not decided: with 2 CPUs it is 2.") and "had 1.00 of them in use" in one.sentence
     assert one.sentence in found.trust.sentence or one.sentence in found.trust.causes
@@ -108,25 +108,25 @@ def test_cpus_that_only_seem_to_help_because_the_first_is_busy(tmp_path: Path) -
 
 
 def test_one_that_uses_as_many_as_it_believes_in(tmp_path: Path) -> None:
-    (one,) = run(tmp_path, Machine(cap=4, believed=4))[1].effective_cpus
+    (one,) = effective_cpus_of(run(tmp_path, Machine(cap=4, believed=4))[1])
     assert (one.k_eff, one.limit) == (4, "believes in another number")
     assert one.sentence == "it believes that it has 4 CPUs, was given 12, and uses as many as it believes in"
 
 
 def test_a_quota_of_the_machine_is_named(tmp_path: Path) -> None:
-    (one,) = run(tmp_path, Machine(cap=3), facts=HOST.model_copy(update={"cpu_quota": 3.0}))[1].effective_cpus
+    (one,) = effective_cpus_of(run(tmp_path, Machine(cap=3), facts=HOST.model_copy(update={"cpu_quota": 3.0}))[1])
     assert (one.k_eff, one.quota, one.limit) == (3, 3.0, "quota")
 
 
 def test_a_quota_that_the_study_sets_is_named(tmp_path: Path) -> None:
     text = STUDY + '[factors.share]\ncontrol = "quota"\nlevels = [3]\n'
-    (one,) = run(tmp_path, Machine(cap=3), text)[1].effective_cpus
+    (one,) = effective_cpus_of(run(tmp_path, Machine(cap=3), text)[1])
     assert (one.k_eff, one.quota, one.limit) == (3, 3.0, "quota")
 
 
 def test_what_it_was_told_to_use_is_named(tmp_path: Path) -> None:
     text = STUDY.replace('"true"', '"true", "{threads}"') + "[factors.threads]\nlevels = [5]\n"
-    (one,) = run(tmp_path, Machine(cap=5), text)[1].effective_cpus
+    (one,) = effective_cpus_of(run(tmp_path, Machine(cap=5), text)[1])
     assert (one.k_eff, one.workers, one.limit, one.group) == (5, 5, "more CPUs than work", {"threads": 5})
 
 
@@ -148,7 +148,7 @@ def test_the_design_holds_the_start_and_the_budget_and_the_findings_count_every_
 
 def test_levels_that_fail_are_counted_and_the_others_answer(tmp_path: Path) -> None:
     done, found = run(tmp_path, Machine(cap=2, failing=(12,)))
-    (one,) = found.effective_cpus
+    (one,) = effective_cpus_of(found)
     assert (one.k_eff, one.decided, one.mask) == (2, True, 9)
     assert "level 12 failed 2 times: left out" in found.warnings
     assert (found.runs.n_failed, found.runs.n_empty) == (2, 1)
@@ -157,7 +157,7 @@ def test_levels_that_fail_are_counted_and_the_others_answer(tmp_path: Path) -> N
 
 def test_a_program_that_always_fails_has_no_answer(tmp_path: Path) -> None:
     done, found = run(tmp_path, Machine(cap=2, failing=tuple(range(13))))
-    (one,) = found.effective_cpus
+    (one,) = effective_cpus_of(found)
     assert (one.k_eff, one.decided, one.limit) == (None, False, "not sure")
     assert found.trust.level == "reject" and done.reason == "complete"
 
@@ -167,17 +167,17 @@ def test_a_budget_ends_it_without_an_answer_and_a_resume_goes_on(tmp_path: Path)
     machine = Machine(cap=7)
     done, found = run(tmp_path, machine, short)
     assert (done.reason, len(machine.made)) == ("budget", 6)
-    assert not found.effective_cpus[0].decided and found.effective_cpus[0].sentence in found.trust.causes
+    assert not effective_cpus_of(found)[0].decided and effective_cpus_of(found)[0].sentence in found.trust.causes
     assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY)
     again = run_session(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), [])
     assert (again.reason, again.n_before) == ("complete", 6)
-    assert last_stops.analyze(done.results.folder)[0].effective_cpus[0].k_eff == 7
+    assert effective_cpus_of(last_stops.analyze(done.results.folder)[0])[0].k_eff == 7
     assert len({run.run for run in machine.made}) == len(machine.made)
 
 
 def test_threads_on_two_kernel_threads_as_published_on_twelve_cpus(tmp_path: Path) -> None:
-    (one,) = run(tmp_path, Machine(cap=2, workers=True), THREADS)[1].effective_cpus
+    (one,) = effective_cpus_of(run(tmp_path, Machine(cap=2, workers=True), THREADS)[1])
     assert (one.factor, one.k_eff, one.decided, one.mask, one.limit) == ("threads", 2, True, 12, "pool of fixed size")
 
 
@@ -187,7 +187,7 @@ SWEEP += "[baseline]\nthreads = 1\n[protocol]\nruns = 3\n"
 
 def test_a_sweep_of_workers_tells_how_many_work_at_once(tmp_path: Path) -> None:
     found = run(tmp_path, Machine(cap=2, workers=True), SWEEP)[1]
-    (one,) = found.effective_cpus
+    (one,) = effective_cpus_of(found)
     assert (one.k_eff, one.decided, one.workers) == (2, True, 8)
     assert found.answer[0].startswith("2 threads work at once (probability 100 %)")
     steps = found.answer[0].rpartition(" The time over that of 1 is ")[2].split(", ")
@@ -197,7 +197,7 @@ def test_a_sweep_of_workers_tells_how_many_work_at_once(tmp_path: Path) -> None:
 
 def test_a_sweep_of_one_total_has_no_such_part(tmp_path: Path) -> None:
     found = run(tmp_path, Machine(cap=2), SWEEP.replace("per-worker", "total"))[1]
-    assert found.effective_cpus == []
+    assert effective_cpus_of(found) == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.design.planner import Design, Run
+from scalograph.design.planner import Design
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.base import ProbeProgram
@@ -17,6 +17,7 @@ from scalograph.run.runner import Runner
 from scalograph.study.declare import Declared
 from scalograph.study.load import parse
 from scalograph.study.program import Program, program
+from scalograph.study.treatment import Run
 
 from ...study.example import VALID
 

@@ -8,7 +8,7 @@ function figureSection(figure) {
   const slots = shown.map(() => el("div", {}));
   const head = el("figcaption", {}, headed(figure.title, figure.unit), el("p", { class: "key" }, figure.caption), keyOf(figure.key));
   const body = el("div", { class: shown.length > 1 ? "panels pair" : null }, ...slots);
-  const node = el("figure", { class: figure.id }, head, body);
+  const node = el("figure", { class: figure.id }, head, body, ...detailsOf(figure.details));
   slots.forEach((slot, i) => {
     const content = el("div", {});
     const show = () => content.replaceChildren(...viewNodes(shown[i], () => reachOf(shown)));

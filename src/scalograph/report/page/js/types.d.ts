@@ -56,6 +56,7 @@ interface Figure {
   unit: string;
   choice: string;
   key: KeyItem[];
+  details: Details[];
 }
 
 interface Samples {

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
 from scalograph.analysis.physics import (
     Gate,
     Objection,
@@ -41,7 +42,7 @@ def examine(table: Table, curves: Sequence[Curve], taken: Mapping[tuple[Level, .
         for objection in (*_along(table, curve, taken), *_across(table, curve, _siblings(table, curve, curves, taken))):
             point = next(p for p in curve.points if p.level == objection.n)
             if objection.gate not in FLAGGED:
-                point.flags.append(f"{objection.gate}: {objection.text}")
+                point.flags.append(Flag(objection.gate, f"{objection.gate}: {objection.text}"))
             if objection.gate not in TOLD:
                 found.append(f"{objection.gate} ({_place(table, curve, objection.n)})")
     return found

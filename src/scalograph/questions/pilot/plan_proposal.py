@@ -8,7 +8,6 @@ from typing import Any
 from scalograph.analysis.stopping import FIRST_LOOK
 from scalograph.design.duration import expected_seconds, key
 from scalograph.design.planner import Design
-from scalograph.questions.pilot.iterations import Length, run_length
 from scalograph.questions.pilot.model import (
     MOST_RUNS,
     Pilot,
@@ -17,7 +16,8 @@ from scalograph.questions.pilot.model import (
     pilot,
     runs_for,
 )
-from scalograph.questions.pilot.prior_runs import Earlier
+from scalograph.questions.pilot.plan_iterations import Length, run_length
+from scalograph.questions.pilot.plan_prior_runs import Earlier
 
 PRECISIONS = (0.01, 0.02, 0.05)
 # Fewer would carry an interval that a single slow run decides.

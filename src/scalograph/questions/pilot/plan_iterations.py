@@ -10,7 +10,7 @@ from scalograph.analysis.allocate import (
 )
 from scalograph.design.planner import Design
 from scalograph.questions.pilot.model import Pilot
-from scalograph.questions.pilot.prior_runs import Earlier
+from scalograph.questions.pilot.plan_prior_runs import Earlier
 
 # A run of that share of its timeout still ends in time on a bad day.
 SHARE_OF_TIMEOUT = 0.5

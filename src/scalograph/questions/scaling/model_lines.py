@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import Flag
 from scalograph.analysis.usl import Usl
 from scalograph.analysis.usl_predict import (
     REACH,
@@ -13,7 +14,7 @@ from scalograph.analysis.usl_predict import (
     reach,
 )
 from scalograph.protocol.findings import LawDoc
-from scalograph.questions.scaling.boundaries import NO_CPU
+from scalograph.questions.scaling.model_boundaries import NO_CPU
 
 # Points of a line within the measured range, and beyond it.
 N_INSIDE, N_BEYOND = 24, 6
@@ -56,10 +57,11 @@ def _at(fit: Usl, n: float, limits: Sequence[Boundary], base: float) -> Estimate
     return predict(fit, n, limits, confidence, base)
 
 
-def _past(largest: float, limits: Sequence[Boundary]) -> list[str]:
+def _past(largest: float, limits: Sequence[Boundary]) -> list[Flag]:
     """More workers than CPUs do not go faster, however little of their work is serial."""
-    ended = [limit.after for limit in limits if limit.begins == NO_CPU and limit.after < largest]
-    return [f"fitted beyond {ended[0]}, where {NO_CPU}: sigma is no serial share"] if ended else []
+    n = next((limit.after for limit in limits if limit.begins == NO_CPU and limit.after < largest), None)
+    text = f"fitted beyond {n}, where {NO_CPU}: sigma is no serial share"
+    return [] if n is None else [Flag("beyond the CPUs", text, n)]
 
 
 def _amdahl(fit: Usl, sizes: Sequence[float], over: float) -> list[float]:

@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from statistics import median
 
+from scalograph.findings.run_records import records_of
 from scalograph.findings.sample import COUNTED
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.events import Record
-from scalograph.protocol.findings import CliffDoc, Cliffs
-from scalograph.questions.effective_cpus.answer_figures import records_of
 
 # What may have caused a jump: what a run's record calls it, in words and units.
 EVIDENCE = {
@@ -31,22 +30,20 @@ SCALE = {"s": 1e-9, "MiB": 2**-20, "": 1.0}
 Line = tuple[str, float | None, float | None]
 
 
-def sides(table: Table, one: Cliffs, cliff: CliffDoc) -> tuple[list[Row], list[Row]]:
+def sides(table: Table, factor: str, low: float, high: float) -> tuple[list[Row], list[Row]]:
     """The runs that count just below a cliff and just above it: of up to three levels each, the nearest ones."""
     counted = [row for row in table.counted() if row.verdict in COUNTED]
     levels: Mapping[str, list[int]] = {
-        "below": sorted({n for row in counted if (n := int(row.treatment[one.factor])) <= cliff.low})[-3:],
-        "above": sorted({n for row in counted if (n := int(row.treatment[one.factor])) >= cliff.high})[:3],
+        "below": sorted({n for row in counted if (n := int(row.treatment[factor])) <= low})[-3:],
+        "above": sorted({n for row in counted if (n := int(row.treatment[factor])) >= high})[:3],
     }
-    below, above = (
-        [row for row in counted if row.treatment[one.factor] in levels[side]] for side in ("below", "above")
-    )
+    below, above = ([row for row in counted if row.treatment[factor] in levels[side]] for side in ("below", "above"))
     return below, above
 
 
-def evidence(table: Table, one: Cliffs, cliff: CliffDoc) -> list[Line]:
+def evidence(table: Table, factor: str, low: float, high: float) -> list[Line]:
     """Every figure that is not zero on both sides."""
-    below, above = ([*records_of(table, rows)] for rows in sides(table, one, cliff))
+    below, above = ([*records_of(table, rows)] for rows in sides(table, factor, low, high))
     lines = []
     for field, (name, unit) in EVIDENCE.items():
         ends = [_median(records, field, SCALE[unit]) for records in (below, above)]

@@ -8,7 +8,6 @@ from statistics import fmean
 from typing import Any
 
 from scalograph.design.duration import key
-from scalograph.design.planner import Treatment
 from scalograph.design.replay import timed_runs
 from scalograph.findings import table
 from scalograph.findings.sample import COUNTED
@@ -16,10 +15,11 @@ from scalograph.protocol import journal
 from scalograph.protocol.events import Record
 from scalograph.study.model import Study
 from scalograph.study.responses import primary, windows
+from scalograph.study.treatment import Treatment
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PriorRun:
     """One run that an estimate may rest on.
 
     Attributes:
@@ -45,13 +45,13 @@ class Earlier:
     """The journaled study, its runs that were not disturbed, and how many others there were."""
 
     study: Study
-    runs: list[Seen]
+    runs: list[PriorRun]
     n_left_out: int = 0
 
     @cached_property
-    def by_treatment(self) -> list[list[Seen]]:
+    def by_treatment(self) -> list[list[PriorRun]]:
         """The runs of each treatment."""
-        groups: dict[object, list[Seen]] = {}
+        groups: dict[object, list[PriorRun]] = {}
         for run in self.runs:
             groups.setdefault(key(run.treatment), []).append(run)
         return [*groups.values()]
@@ -68,7 +68,7 @@ def earlier(file: Path) -> Earlier:
     seconds = {run.run: taken for run, taken in timed_runs(journal.read(file))}
     lengths = dict(_lengths(journal.read(file), read.study))
     counted = (row for row in read.counted() if row.verdict in COUNTED and response in row.observations)
-    runs = [Seen(row.treatment, row.observations[response], seconds[row.run], lengths[row.run]) for row in counted]
+    runs = [PriorRun(row.treatment, row.observations[response], seconds[row.run], lengths[row.run]) for row in counted]
     return Earlier(read.study, runs, sum(not row.warmup for row in read.rows) - len(runs))
 
 

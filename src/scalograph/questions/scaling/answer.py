@@ -1,48 +1,47 @@
 """The scaling law of each curve: what limits it, where it is largest, and how far the curve may be believed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from scalograph.analysis.usl import N_PARAMETERS, Usl, fit_usl
 from scalograph.analysis.usl_predict import Boundary
-from scalograph.findings.curves import curve_factor
-from scalograph.findings.names import title, varied
-from scalograph.findings.sample import Sample
+from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.names import curve_factor
+from scalograph.findings.sample import Sample, grouped
 from scalograph.findings.speedup_rule import Gain, gain
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    Curve,
-    LawDoc,
-    Level,
-    TableDoc,
-)
+from scalograph.protocol.findings import Curve, LawDoc
+from scalograph.questions.registry import basis
 from scalograph.questions.scaling.answer_next import beyond
-from scalograph.questions.scaling.boundaries import boundaries
-from scalograph.questions.scaling.law_lines import law_doc
-
-_NOTE = (
-    "universal scalability law, throughput = gamma n / (1 + sigma (n - 1) + kappa n (n - 1)), fitted to the runs of "
-    "each curve with relative errors; intervals from the profile likelihood; twice as far: speedup at twice the "
-    "largest size, a bracket, on further CPUs of the kind that was measured; refused where they would be of another; "
-    "if the same law goes on: a limit that was not reached yet is not in it"
-)
+from scalograph.questions.scaling.model_boundaries import boundaries
+from scalograph.questions.scaling.model_lines import law_doc
+from scalograph.questions.scaling.sentences import sentences
+from scalograph.questions.scaling.tables import laws_table
 
 
-def with_laws(table: Table, taken: Mapping[tuple[Level, ...], Sample], curves: Sequence[Curve]) -> list[Curve]:
+def applies(table: Table) -> str | None:
+    """Say why no curve of the study has a speedup; None where curves may have one."""
+    if basis(table.study.question) == "pairs":
+        return "its runs were compared in pairs"
+    if not table.study.baseline:
+        return "no baseline that a speedup could be over"
+    return None
+
+
+def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+    """Tell what each curve does, with the law that it follows where there is one."""
+    found = with_laws(table, taken, curves)
+    laws = laws_table(table, found)
+    return Answer(sentences=sentences(table, found), below=[laws] if laws else [], curves=found)
+
+
+def with_laws(table: Table, taken: Taken, curves: Sequence[Curve]) -> list[Curve]:
     """The curves, each with its law and what lies beyond it, as far as speedup has a meaning and sizes suffice."""
     factor = curve_factor(table)
     how = gain(table, factor)
     if how is None:
         return list(curves)
-    groups: dict[tuple[Level, ...], list[Sample]] = {}
-    for sample in taken.values():
-        groups.setdefault(_others(sample.treatment, factor), []).append(sample)
-    return [_with_law(table, how, curve, groups[tuple(curve.group.values())]) for curve in curves]
-
-
-def _others(treatment: Mapping[str, Level], factor: str) -> tuple[Level, ...]:
-    return tuple(level for name, level in treatment.items() if name != factor)
+    groups = grouped(taken.values(), factor)
+    return [_with_law(table, how, curve, groups[tuple(curve.group.items())]) for curve in curves]
 
 
 def _with_law(table: Table, how: Gain, curve: Curve, members: Sequence[Sample]) -> Curve:
@@ -62,23 +61,6 @@ def _law(
 def most_cpus(members: Sequence[Sample]) -> int | None:
     """CPUs that the runs of a curve could use."""
     return max((row.n_cpus for sample in members for row in sample.every), default=None)
-
-
-def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
-    """One row for each curve with a law; None where none has."""
-    shown = [name for name in varied(table) if name != curve_factor(table)]
-    rows = [_row([curve.group[name] for name in shown], curve.law) for curve in curves if curve.law]
-    if not rows:
-        return None
-    columns = [Column(name=title(table, name), kind="label") for name in shown]
-    columns += [Column(name=name, kind="estimate") for name in ("serial share sigma", "coherency kappa")]
-    columns += [Column(name=name, kind="estimate") for name in ("largest at", "twice as far")]
-    columns.append(Column(name="flags", kind="text"))
-    return TableDoc(id="laws", title="Scaling laws", note=_NOTE, columns=columns, rows=rows)
-
-
-def _row(labels: list[Cell], law: LawDoc) -> list[Cell]:
-    return [*labels, law.sigma, law.kappa, law.optimum, law.twice, "; ".join(law.flags)]
 
 
 def fitted(how: Gain, factor: str, members: Sequence[Sample], confidence: float = 0.95) -> Usl | None:

@@ -1,0 +1,101 @@
+"""Quantiles of Student's t and of chi-square: in plain Python for integer degrees of freedom, as runs have.
+
+scipy takes a tenth of a second to import, longer than a short study takes to analyze; the two agree within 1e-11
+of themselves. Source: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions (1964), 26.7.3, 26.7.4, 6.5.29.
+"""
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from statistics import NormalDist
+
+# Sums have half as many terms: past that scipy is the quicker one.
+MOST_DEGREES = 1000
+
+
+def student_t(p: float, df: float) -> float:
+    """Return the value below which Student's t lies with probability p.
+
+    Args:
+        p: probability, between 0 and 1, both excluded.
+        df: degrees of freedom, above zero; need not be whole.
+
+    >>> round(student_t(0.975, 4), 4), round(student_t(0.2, 4), 4)
+    (2.7764, -0.941)
+    """
+    if df == int(df) and df <= MOST_DEGREES:
+        return _whole_student_t(p, int(df)) if p >= 0.5 else -_whole_student_t(1 - p, int(df))
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, p))
+
+
+def chi_square_median(df: int) -> float:
+    """Return the median of chi-square with so many degrees of freedom.
+
+    >>> round(chi_square_median(2), 4)
+    1.3863
+    """
+    if df <= MOST_DEGREES:
+        return _chi_square_median(df)
+    from scipy.special import chdtri
+
+    return float(chdtri(df, 0.5))
+
+
+@lru_cache(maxsize=4096)
+def _whole_student_t(p: float, df: int) -> float:
+    scale = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
+
+    def step(t: float) -> float:
+        density = scale * math.pow(1 + t * t / df, -(df + 1) / 2)
+        return (2 * p - 1 - _within(t, df)) / (2 * density)
+
+    # The normal quantile is the smaller one, and from below Newton's method never oversteps.
+    return _newton(NormalDist().inv_cdf(p), step)
+
+
+def _within(t: float, df: int) -> float:
+    """Return the probability between -t and t: a sum over powers of the cosine of atan(t / sqrt(df))."""
+    angle = math.atan(t / math.sqrt(df))
+    cosine, odd = math.cos(angle), df % 2
+    term = total = cosine if odd else 1.0
+    for power in range(2 + odd, df, 2):
+        term *= cosine * cosine * (power - 1) / power
+        total += term
+    if not odd:
+        return math.sin(angle) * total
+    return 2 / math.pi * (angle + (math.sin(angle) * total if df > 1 else 0.0))
+
+
+@lru_cache(maxsize=1024)
+def _chi_square_median(df: int) -> float:
+    a = df / 2
+    log_gamma = math.lgamma(a)
+
+    def step(x: float) -> float:
+        density = math.exp((a - 1) * math.log(x) - x - log_gamma)
+        return 0.5 / density - x * _gamma_series(a, x)
+
+    return 2 * _newton(a * (1 - 1 / (9 * a)) ** 3, step)
+
+
+def _gamma_series(a: float, x: float) -> float:
+    """Return the lower incomplete gamma function over x^a exp(-x)."""
+    term = total = 1 / a
+    n = a
+    while term > 1e-17 * total:
+        n += 1
+        term *= x / n
+        total += term
+    return total
+
+
+def _newton(x: float, step: Callable[[float], float]) -> float:
+    """Iterate until the steps end; the last one squares the remaining error, so it is below the last digit."""
+    for _ in range(100):
+        further = step(x)
+        x += further
+        if abs(further) <= 1e-9 * abs(x):
+            break
+    return x

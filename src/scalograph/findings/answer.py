@@ -1,0 +1,42 @@
+"""What a question adds to the findings of a study, and its part of the document."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scalograph.findings.published import Lookup
+from scalograph.findings.sample import Sample
+from scalograph.protocol.findings import Curve, Level, Model, Part, TableDoc
+
+Taken = Mapping[tuple[Level, ...], Sample]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer, as people and machines read it.
+
+    Attributes:
+        document: for machines; None where nothing is known.
+        decided: whether a search came to its answer; None for what is no search.
+        sentences: for people, most important first.
+        tables: above those that every study has.
+        below: tables below those.
+        doubts: why the answer is not to be believed, or is none.
+        warnings: about the whole.
+        curves: all of them, where the question has something to add to them.
+        at_levels: what is known of a treatment, where runs were compared in pairs and none stands for itself.
+    """
+
+    document: Model | None = None
+    decided: bool | None = None
+    sentences: Sequence[str] = ()
+    tables: Sequence[TableDoc] = ()
+    below: Sequence[TableDoc] = ()
+    doubts: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    curves: Sequence[Curve] | None = None
+    at_levels: Lookup | None = None
+
+    def part(self) -> Part:
+        """Return what the findings keep of it."""
+        data = None if self.document is None else self.document.model_dump(mode="json")
+        return Part(decided=self.decided, data=data)

@@ -1,0 +1,68 @@
+"""What a study is and what became of its runs, as findings begin."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from scalograph.findings.names import title
+from scalograph.findings.sample import Sample, is_repeat
+from scalograph.findings.table import Row, Table
+from scalograph.findings.trust import n_short
+from scalograph.protocol.findings import BaselineDoc, Degraded, FactorDoc, ResponseDoc, RunsDoc, StudyDoc
+from scalograph.text.wording import alike
+
+
+def declared(table: Table) -> StudyDoc:
+    """Tell what was asked, and of what."""
+    study = table.study
+    baseline = next((BaselineDoc(factor=f, level=level) for f, level in study.baseline.items()), None)
+    return StudyDoc(
+        name=study.name, title=study.title, question=study.question, work=study.work, hash=table.study_hash,
+        seed=study.seed, baseline=baseline,
+        factors=[
+            FactorDoc(
+                name=name, title=title(table, name), unit=f.unit, kind=f.kind, control=f.control, levels=list(f.levels)
+            )
+            for name, f in study.factors.items()
+        ],
+        responses=[
+            ResponseDoc(name=name, title=title(table, name), unit=r.unit, better=r.better)
+            for name, r in study.responses.items()
+        ],
+    )  # fmt: skip
+
+
+def run_counts(table: Table, taken: Sequence[Sample]) -> RunsDoc:
+    """Count the runs by what became of them.
+
+    Args:
+        table: all of them.
+        taken: the sample of each treatment.
+    """
+    real = [row for row in table.rows if not row.warmup]
+    failed = [row for row in real if row.status != "ok"]
+    planned = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
+    n_repeated = sum(is_repeat(table, row, planned.get(row.key, 0)) for row in real)
+    return RunsDoc(
+        n_asked=max(sum(table.n_asked), len(real) - n_repeated), n_repeated=n_repeated,
+        n_done=len(real) - n_repeated, n_failed=len(failed), n_warmup=len(table.rows) - len(real),
+        treatments=len(table.treatments), n_empty=sum(bool(s.n_failed) and not s.every for s in taken),
+        n_short=n_short(table, taken), verdicts=dict(Counter(row.verdict for row in real)),
+        failures=_failures(failed),
+        started=table.started, ended=table.ended, end_reason=table.end_reason,
+    )  # fmt: skip
+
+
+def _failures(failed: Sequence[Row]) -> dict[str, int]:
+    """How many runs failed in each way, with the last words of one of them."""
+    counts = Counter(row.reason or row.status for row in failed).most_common(20)
+    words = {row.reason or row.status: row.last_words for row in failed if row.last_words}
+    return {f"{why}; it said: {words[why]}" if why in words else why: n for why, n in counts}
+
+
+def degraded(rows: Iterable[Row]) -> list[Degraded]:
+    """Tell what the kernel did not grant, most runs first; reasons that differ in their numbers only are one."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for row in rows:
+        counts.update(row.degraded)
+    every = alike([Degraded(what=what, why=why, fix=fix, n_runs=n) for (what, why, fix), n in counts.items()])
+    return sorted(every, key=lambda doc: -doc.n_runs)[:20]

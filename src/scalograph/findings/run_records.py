@@ -1,0 +1,25 @@
+"""The records of a few runs, read again from the journal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scalograph.findings.table import Row, Table
+from scalograph.protocol import journal
+from scalograph.protocol.events import Record
+
+# Records that are read again: each may be megabytes, and one tells nearly as much as ten.
+MOST_RECORDS = 10
+
+
+def records_of(table: Table, rows: Sequence[Row]) -> Iterator[Record]:
+    """Read the records of the first ten of these runs: to keep all would be most of a table's memory.
+
+    Args:
+        table: whose journal is read; without one there is no record.
+        rows: the runs.
+    """
+    names = {row.run for row in rows[:MOST_RECORDS]}
+    events: Iterator[Mapping[str, Any]] = journal.read(table.file) if table.file and names else iter(())
+    for event in events:
+        if event["event"] == "run" and event["run"] in names:
+            yield Record.model_validate(event["record"])

@@ -1,0 +1,95 @@
+"""Cliffs in tables: all of them, both sides of each side by side, and the levels that were measured."""
+
+from collections.abc import Mapping
+
+from scalograph.analysis.ratio import ratio
+from scalograph.findings.curves import estimated
+from scalograph.findings.names import title
+from scalograph.findings.sample import Sample
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Cell, Column, Level, TableDoc
+from scalograph.questions.cliff.document import CliffDoc, Cliffs
+from scalograph.questions.cliff.model_sides import evidence, sides
+
+Taken = Mapping[tuple[Level, ...], Sample]
+
+
+def cliff_tables(table: Table, taken: Taken, one: Cliffs | None) -> list[TableDoc]:
+    """All cliffs, both sides of each, and the levels that were measured."""
+    if one is None:
+        return []
+    both = [_sides(table, one, cliff, index) for index, cliff in enumerate(one.cliffs)]
+    return [*([_cliffs(table, one)] if one.cliffs else []), *both, _levels(table, taken, one)]
+
+
+def _cliffs(table: Table, one: Cliffs) -> TableDoc:
+    factor = table.study.factors[one.factor]
+    columns = [
+        Column(name=f"{title(table, one.factor)} at half of it", unit=factor.unit, kind="label"),
+        Column(name="begins at or after"),
+        Column(name="is over at"),
+        Column(name="time above over below", kind="text"),
+        Column(name="probability", unit="%"),
+        Column(name="kind", kind="text"),
+    ]
+    rows: list[list[Cell]] = [
+        [
+            f"{c.location:.4g}",
+            c.low,
+            c.high,
+            "{1:.2f} [{0:.2f}, {2:.2f}]".format(*c.factor),
+            100 * c.probability,
+            _kind(c),
+        ]
+        for c in one.cliffs
+    ]
+    return TableDoc(id="cliffs", title="Cliffs", columns=columns, rows=rows)
+
+
+def _kind(cliff: CliffDoc) -> str:
+    return "gradual" if cliff.gradual > 0.5 else "sharp"
+
+
+def _sides(table: Table, one: Cliffs, cliff: CliffDoc, index: int) -> TableDoc:
+    below, above = sides(table, one.factor, cliff.low, cliff.high)
+    name = primary(table)
+    over = ratio(
+        [r.scores[name] for r in above if name in r.scores], [r.scores[name] for r in below if name in r.scores]
+    )
+    note = f"medians over {len(below)} and {len(above)} runs of the nearest levels"
+    if over.value is not None:
+        note += f"; {title(table, name)} {over.value:.2f} times"
+    columns = [
+        Column(name="figure of a run", kind="label"),
+        Column(name="below"),
+        Column(name="above"),
+        Column(name="above over below"),
+    ]
+    rows: list[list[Cell]] = [
+        [text, _round(low), _round(high), _round(high / low) if low and high is not None else None]
+        for text, low, high in evidence(table, one.factor, cliff.low, cliff.high)
+    ]
+    heading = f"Both sides of {title(table, one.factor)} {cliff.location:.4g}"
+    return TableDoc(id=f"cliff-sides-{index}", title=heading, note=note, columns=columns, rows=rows)
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.4g}")
+
+
+def _levels(table: Table, taken: Taken, one: Cliffs) -> TableDoc:
+    name = primary(table)
+    factor, response = table.study.factors[one.factor], table.study.responses[name]
+    columns = [
+        Column(name=title(table, one.factor), unit=factor.unit, kind="label"),
+        Column(name=title(table, name), unit=response.unit, kind="estimate"),
+        Column(name="runs"),
+        Column(name="failed"),
+    ]
+    measured = {int(s.treatment[one.factor]): s for s in taken.values() if s.every or s.n_failed}
+    rows: list[list[Cell]] = [
+        [level, estimated(table, sample, name), len(sample.every), sample.n_failed]
+        for level, sample in sorted(measured.items())
+    ]
+    return TableDoc(id="cliff-levels", title="Levels that were measured", columns=columns, rows=rows)

@@ -1,0 +1,49 @@
+"""How many CPUs a program really uses, as findings hold it."""
+
+from pydantic import Field
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.findings import Level, Model, Text
+from scalograph.text.format import estimate
+from scalograph.text.quantities import percent
+
+
+class EffectiveCpus(Model):
+    """How many CPUs, or workers at once, a program really uses: figures that answer different questions."""
+
+    group: dict[str, Level]
+    factor: str
+    k_eff: int | None = Field(default=None, description="the least level beyond which all others gain less than 2 %")
+    decided: bool = False
+    posterior: dict[int, float] = Field(default={}, description="level -> probability; empty without a model")
+    with_model: bool = True
+    n: int = Field(default=0, description="runs that the answer rests on")
+    serial: tuple[float, float] | None = Field(default=None, description="serial share, 95 % credible range")
+    gain: tuple[float, float] | None = Field(default=None, description="what the next level gains over k_eff")
+    used: Estimate | None = Field(default=None, description="CPU seconds over wall seconds, at the highest level")
+    at_once: list[float] = Field(default=[], description="share of the time with 0, 1, 2, ... tasks on a CPU")
+    exact: float = Field(default=0.0, description="share of the time for which `at_once` is no estimate")
+    mask: int | None = None
+    quota: float | None = None
+    believed: int | None = None
+    workers: int | None = None
+    limit: Text = ""
+    sentence: Text = ""
+
+    @property
+    def sure(self) -> str:
+        """How sure the answer is, in words."""
+        if not self.with_model:
+            return "found without a model, within 5 %"
+        return f"probability {percent(self.posterior.get(self.k_eff or 0, 0.0))}"
+
+    @property
+    def cpus_used(self) -> str:
+        """CPUs in use with their interval, in print; empty where they were not measured."""
+        return str(estimate(self.used)) if self.used and self.used.value is not None else ""
+
+
+class EffectiveGroups(Model):
+    """The part of the question `effective-cpus`: one for each setting of the factors that are not searched."""
+
+    groups: list[EffectiveCpus] = Field(max_length=16)

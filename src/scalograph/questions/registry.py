@@ -1,0 +1,82 @@
+"""The questions that a study can ask, and what the folder of each one holds.
+
+A further question is a folder and a row. Rows are strings, so that a study names its question, and is checked by it, on
+a lower floor than the folders are; nothing of a folder is imported before it is asked for. The modules of a folder are
+its roles:
+
+`check`     `BASIS`, and `mistakes(raw, factors)`: what is wrong with the study as it was written
+`model*`    the statistics
+`course`    what is known after some runs, and which comes next
+`plan`      `plan(design) -> design.planner.RunPlan`
+`answer`    `answer(table, taken, curves) -> findings.answer.Answer`; of a reading also
+            `applies(table) -> str | None`: why it says nothing of a study that did not ask
+`document`  its part of the findings as a type
+`tables`    `sentences`: that part for people
+`find`      `OPTIONS` of `scalograph find QUESTION` and `figures(findings)`, its answer for machines (questions.asked);
+            without it, there is no such command
+`figure`    `figures(findings) -> list[Figure]`; without it, it draws none
+`truth`     programs of which the answer is known
+
+A **reading** answers without being asked: what a sweep, or any other study, tells of itself.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Literal
+
+# What an answer rests on: treatments of which each stands for itself; levels of a search, with figures of single ones
+# beside the answer; all runs of a search together; or pairs of runs, of which none stands for its treatment.
+Basis = Literal["treatments", "levels", "runs", "pairs"]
+
+# What a study asks that names no question.
+SWEEP = "sweep"
+QUESTIONS: dict[str, str] = {
+    SWEEP: "scalograph.questions.scaling",
+    "effective-cpus": "scalograph.questions.effective_cpus",
+    "cliff": "scalograph.questions.cliff",
+    "break-even": "scalograph.questions.break_even",
+}
+# What answers without being asked, in the order in which it is told.
+READINGS: dict[str, str] = {
+    "effective-cpus": QUESTIONS["effective-cpus"],
+    "parallel-build": "scalograph.questions.parallel_build",
+    "surface": "scalograph.questions.surface",
+    "scaling": QUESTIONS[SWEEP],
+}
+
+
+def answering(question: str) -> list[str]:
+    """Name all that answers a study which asks this question: the question itself, then every reading."""
+    return [*([] if QUESTIONS[question] in READINGS.values() else [question]), *READINGS]
+
+
+def having(module: str) -> list[str]:
+    """Name the questions and readings that have a role, each folder once."""
+    folders = {folder: name for name, folder in {**READINGS, **QUESTIONS}.items()}
+    return [name for folder, name in folders.items() if find_spec(f"{folder}.{module}") is not None]
+
+
+def role(name: str, module: str) -> ModuleType:
+    """Import one role.
+
+    Args:
+        name: of a question or a reading.
+        module: of its folder.
+
+    Raises:
+        KeyError: there is no such question.
+        ModuleNotFoundError: it has no such role.
+    """
+    return import_module(f"{({**READINGS, **QUESTIONS})[name]}.{module}")
+
+
+def basis(question: str) -> Basis:
+    """Tell what the answer to a question rests on, as its role `check` says."""
+    rests_on: Basis = role(question, "check").BASIS
+    return rests_on
+
+
+def is_search(question: str) -> bool:
+    """Tell whether a question's runs are decided by those before them, rather than by the design."""
+    return basis(question) != "treatments"

@@ -1,0 +1,32 @@
+"""Scaling laws in a table."""
+
+from collections.abc import Sequence
+
+from scalograph.analysis.flag import in_words
+from scalograph.findings.names import curve_factor, title, varied
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Cell, Column, Curve, LawDoc, TableDoc
+
+_NOTE = (
+    "universal scalability law, throughput = gamma n / (1 + sigma (n - 1) + kappa n (n - 1)), fitted to the runs of "
+    "each curve with relative errors; intervals from the profile likelihood; twice as far: speedup at twice the "
+    "largest size, a bracket, on further CPUs of the kind that was measured; refused where they would be of another; "
+    "if the same law goes on: a limit that was not reached yet is not in it"
+)
+
+
+def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
+    """One row for each curve with a law; None where none has."""
+    shown = [name for name in varied(table) if name != curve_factor(table)]
+    rows = [_row([curve.group[name] for name in shown], curve.law) for curve in curves if curve.law]
+    if not rows:
+        return None
+    columns = [Column(name=title(table, name), kind="label") for name in shown]
+    columns += [Column(name=name, kind="estimate") for name in ("serial share sigma", "coherency kappa")]
+    columns += [Column(name=name, kind="estimate") for name in ("largest at", "twice as far")]
+    columns.append(Column(name="flags", kind="text"))
+    return TableDoc(id="laws", title="Scaling laws", note=_NOTE, columns=columns, rows=rows)
+
+
+def _row(labels: list[Cell], law: LawDoc) -> list[Cell]:
+    return [*labels, law.sigma, law.kappa, law.optimum, law.twice, in_words(law.flags)]

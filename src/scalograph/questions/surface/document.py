@@ -1,0 +1,52 @@
+"""Surfaces: a response over two counts, as findings hold it."""
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.findings import FlagField, Level, Model
+
+
+class SurfaceCell(Model):
+    """One treatment of a surface: its time, what the CPUs need for it, and how its workers shared them."""
+
+    estimate: Estimate
+    expected: float | None = Field(default=None, description="T(1) max(1, N/M), in the response's unit")
+    deviation: Estimate | None = Field(default=None, description="time over the expected one")
+    fairness: Estimate | None = Field(default=None, description="Jain's index of the workers' finish times")
+    busy: list[float] = Field(default=[], description="share of the time for which each CPU ran the workers")
+    flag: Annotated[FlagField | None, BeforeValidator(lambda x: x or None)] = None
+
+
+class Surface(Model):
+    """A response over two counts: workers (x) and the CPUs that they may use (y), all other factors fixed."""
+
+    group: dict[str, Level]
+    x: str
+    y: str
+    x_levels: list[int]
+    y_levels: list[int]
+    response: str
+    cells: list[list[SurfaceCell | None]] = Field(description="one row for each of y_levels")
+    slopes: list[Estimate] = Field(description="for each of y_levels, time that each worker beyond the CPUs adds")
+
+    def ridge(self, row: int) -> tuple[int, Estimate | None]:
+        """Find the most workers that have a CPU each, and their time over that of one, where there are two or more."""
+        workers, cell = max(
+            (found for found in zip(self.x_levels, self.cells[row], strict=True) if found[0] <= self.y_levels[row]),
+            key=lambda found: found[0],
+            default=(0, None),
+        )
+        return workers, cell.deviation if cell else None
+
+    def alone(self, row: int) -> float | None:
+        """Find the time of one worker; None where it was not measured."""
+        cell = self.cells[row][self.x_levels.index(1)] if 1 in self.x_levels else None
+        return cell.estimate.value if cell else None
+
+
+class Surfaces(Model):
+    """The part of the reading `surface`: those of most treatments first."""
+
+    surfaces: list[Surface] = Field(max_length=16)

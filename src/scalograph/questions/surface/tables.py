@@ -1,0 +1,92 @@
+"""Surfaces in tables: every treatment of each, and what a further worker adds."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.names import title, where
+from scalograph.findings.table import Table
+from scalograph.findings.treatment_tables import MAX_ROWS
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.questions.surface.document import Surface, SurfaceCell
+
+FEW_CPUS = 8  # of which each CPU's busy time fits in a cell
+_NOTE = (
+    "expected: T(1) max(1, N/M) of N workers on M CPUs, T(1) on the same CPUs; fairness: Jain's index of the workers' "
+    "finish times, 1 where all finish together; CPUs busy: share of the run for which each CPU ran the workers"
+)
+_SLOPES = (
+    "T(M)/T(1): the most workers that all have a CPU against one, 1 where the surface is flat; one more adds: "
+    "Theil-Sen slope over the runs with as many workers as CPUs or more; over T(1)/M: T(1) taken as known"
+)
+
+
+def surface_tables(table: Table, found: Sequence[Surface]) -> list[TableDoc]:
+    """Of each surface every treatment, divided by CPUs where they are many; and what a further worker adds."""
+    made = []
+    for index, one in enumerate(found):
+        made += [_slopes(table, one, index), *_treatments(table, one, index)]
+    return made
+
+
+def _slopes(table: Table, one: Surface, index: int) -> TableDoc:
+    unit = table.study.responses[one.response].unit
+    columns = [Column(name=title(table, one.y), kind="label"), Column(name="T(M)/T(1)", kind="estimate")]
+    columns += [Column(name="one more adds", unit=unit, kind="estimate"), Column(name="over T(1)/M", kind="estimate")]
+    rows: list[list[Cell]] = []
+    for row, cpus in enumerate(one.y_levels):
+        over = _over(one.slopes[row], one.alone(row), cpus)
+        _, flat = one.ridge(row)
+        figures = [flat or Estimate(warnings=("one CPU, or not measured",)), one.slopes[row], over]
+        rows.append([cpus, *figures])
+    return TableDoc(
+        id=f"surface-{index}-slopes", title=f"{where(table, one.group)}What one more costs ({title(table, one.x)})",
+        note=_SLOPES, columns=columns, rows=rows,
+    )  # fmt: skip
+
+
+def _over(slope: Estimate, alone: float | None, cpus: int) -> Estimate:
+    if not alone:
+        return Estimate(warnings=("one worker alone was not measured",))
+    value, low, high = (None if x is None else x * cpus / alone for x in (slope.value, slope.low, slope.high))
+    return replace(slope, value=value, low=low, high=high)
+
+
+def _treatments(table: Table, one: Surface, index: int) -> list[TableDoc]:
+    n_cells = len(one.x_levels) * len(one.y_levels)
+    parts = [range(len(one.y_levels))] if n_cells <= MAX_ROWS else [range(i, i + 1) for i in range(len(one.y_levels))]
+    unit = table.study.responses[one.response].unit
+    columns = [Column(name=title(table, name), kind="label") for name in (one.y, one.x)]
+    columns += [
+        Column(name=title(table, one.response), unit=unit, kind="estimate"),
+        Column(name="over expected", kind="estimate"), Column(name="fairness", kind="estimate"),
+        Column(name="CPUs busy", kind="text"), Column(name="flags", kind="text"),
+    ]  # fmt: skip
+    heading = f"{where(table, one.group)}{title(table, one.x)} over {title(table, one.y)}"
+    return [
+        TableDoc(
+            id=f"surface-{index}-{part[0]}", note=_NOTE, columns=columns,
+            title=heading if len(parts) == 1 else f"{heading}, {title(table, one.y)} {one.y_levels[part[0]]}",
+            rows=[
+                _line(one, row, x, cell)
+                for row in part
+                for x, cell in zip(one.x_levels, one.cells[row], strict=True)
+                if cell
+            ],
+        )
+        for part in parts
+    ]  # fmt: skip
+
+
+def _line(one: Surface, row: int, workers: int, cell: SurfaceCell) -> list[Cell]:
+    none = Estimate(warnings=("not taken here",))
+    figures = [cell.estimate, cell.deviation or none, cell.fairness or none]
+    return [one.y_levels[row], workers, *figures, _busy(cell.busy), cell.flag.text if cell.flag else ""]
+
+
+def _busy(shares: Sequence[float]) -> str:
+    if not shares:
+        return ""
+    if len(shares) <= FEW_CPUS:
+        return ", ".join(f"{100 * share:.0f} %" for share in shares)
+    return f"{len(shares)} CPUs: {100 * min(shares):.0f} to {100 * max(shares):.0f} %"

@@ -1,0 +1,10 @@
+"""Flags as a reader sees them."""
+
+from collections.abc import Iterable
+
+from scalograph.analysis.flag import Flag
+
+
+def texts(flags: Iterable[Flag]) -> list[str]:
+    """Their words, in order."""
+    return [flag.text for flag in flags]

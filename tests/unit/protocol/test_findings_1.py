@@ -1,0 +1,21 @@
+"""Findings that an earlier version wrote are read: here a whole one, of the cliff search that ships."""
+
+import gzip
+import json
+from pathlib import Path
+
+from scalograph.protocol import findings_file
+from scalograph.questions.cliff.document import Cliffs
+
+RECORDED = Path(__file__).parents[2] / "recorded" / "findings-1-descriptor-cliff.json.gz"
+
+
+def test_the_cliff_of_protocol_1_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "findings.json"
+    file.write_bytes(gzip.decompress(RECORDED.read_bytes()))
+    found = findings_file.read(file)
+    assert found.protocol == 1 != findings_file.LATEST
+    assert found.parts["cliff"].decided is True and list(found.parts) == ["cliff"]
+    part = found.document("cliff", Cliffs)
+    assert part is not None and part.model_dump(mode="json") == json.loads(file.read_text())["cliffs"]
+    assert [(cliff.low, cliff.high) for cliff in part.cliffs] == [(58, 59)]

@@ -1,0 +1,227 @@
+"""A further question is a folder and a row: a toy one goes through all five stops and `find`, without an edit."""
+
+import json
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.cli import five_stops
+from scalograph.questions.registry import QUESTIONS
+
+from ...golden.command import Said, scalograph
+from ..report.test_html import unpacked
+
+# Which level takes the least time? Each is run twice.
+ROLES = {
+    "check": """
+from scalograph.study.check_question import not_along_one, not_asked
+
+BASIS = "levels"
+
+
+def mistakes(raw, factors):
+    yield from not_along_one(factors)
+    yield from not_asked(raw, "precision", "runs", "warmup_runs")
+""",
+    "course": """
+from scalograph.findings.search_steps import Search, counted, searched_factor
+
+
+class FastestCourse:
+    def __init__(self, levels):
+        self.times = {level: [] for level in levels}
+
+    @property
+    def next_level(self):
+        return next((level for level, times in self.times.items() if len(times) < 2), None)
+
+    @property
+    def n_left(self):
+        return sum(2 - len(times) for times in self.times.values())
+
+    @property
+    def state(self):
+        return ""
+
+    def add(self, level, score):
+        self.times[level].append(score)
+
+    def fail(self, level):
+        del self.times[level]
+
+
+def begin(study, treatments):
+    levels = counted(treatments, searched_factor(study, treatments))
+    steps = {level: (treatment,) for level, treatment in levels.items()}
+    return Search(searched_factor(study, treatments), steps, [*levels], FastestCourse(levels), 2 * len(levels))
+""",
+    "plan": """
+from functools import partial
+
+from scalograph.design.search import SearchPlan
+from toy_question.course import begin
+
+
+def plan(design):
+    return SearchPlan(design, partial(begin, design.study, design.treatments))
+""",
+    "document": """
+from scalograph.protocol.findings import Model
+
+
+class Fastest(Model):
+    factor: str
+    level: int
+""",
+    "answer": """
+from scalograph.findings.answer import Answer
+from scalograph.findings.search_steps import retold
+from scalograph.protocol.findings import Column, TableDoc
+from toy_question.course import begin
+from toy_question.document import Fastest
+
+
+def answer(table, taken, curves):
+    search = begin(table.study, table.treatments)
+    times = retold(search, table).times
+    best = min(times, key=lambda level: min(times[level]))
+    columns = [Column(name=search.what, kind="label"), Column(name="best time", unit="s")]
+    rows = [[level, min(found)] for level, found in times.items()]
+    return Answer(
+        document=Fastest(factor=search.what, level=best),
+        decided=all(len(found) == 2 for found in times.values()),
+        sentences=[f"The fastest level is {best}."],
+        tables=[TableDoc(id="fastest", title="The best times", columns=columns, rows=rows)],
+    )
+""",
+    "figure": """
+from scalograph.protocol.figure import Figure, Plot, View
+from toy_question.document import Fastest
+
+
+def figures(findings):
+    found = findings.document("fastest", Fastest)
+    if found is None:
+        return []
+    bars = [{"type": "bar", "x": [found.level], "y": [1]}]
+    return [Figure("fastest", "The fastest level, drawn", "A bar.", [View([Plot("one bar", bars, {})])])]
+""",
+    "find": '''
+from dataclasses import dataclass
+from typing import Annotated
+
+from scalograph.questions.asked import AskedFactors, Option
+from toy_question.document import Fastest
+
+
+@dataclass(frozen=True)
+class FastestOptions:
+    """Which number of threads is the fastest?"""
+
+    threads: Annotated[str, Option("Which to try.")] = "1,2"
+
+    def factors(self):
+        return AskedFactors({"threads": self.threads})
+
+
+OPTIONS = FastestOptions
+
+
+def figures(found):
+    part = found.document("fastest", Fastest)
+    return {"level": part.level if part else None}
+''',
+}
+STUDY = """\
+version = 1
+name = "toy"
+title = "Which level is the fastest?"
+question = "fastest"
+work = "total"
+seed = 1
+[workload]
+command = ["true", "{threads}"]
+[factors.threads]
+levels = [1, 2, 4]
+"""
+TIMES = {"true 1": 900, "true 2": 300, "true 4": 500}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of the toy question, its row, a study that asks it, and a probe that makes its runs up."""
+    for name, text in ROLES.items():
+        (tmp_path / "toy_question" / f"{name}.py").parent.mkdir(exist_ok=True)
+        (tmp_path / "toy_question" / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(QUESTIONS, "fastest", "toy_question")
+    (tmp_path / "study.toml").write_text(STUDY)
+    model = {"seed": 1, "noise_percent": 1, "table": {argv: {"wall_ns": ms * 10**6} for argv, ms in TIMES.items()}}
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    probe = tmp_path / "probe"
+    simulating = f"{sys.executable} -m scalograph.run.hosts.python_probe --simulate {tmp_path}/model.json"
+    probe.write_text(f'#!/bin/sh\nexec {simulating} "$@"\n')
+    probe.chmod(probe.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("SCALOGRAPH_PROBE", str(probe))
+    monkeypatch.setattr(five_stops, "alone", nullcontext)  # nothing is measured
+    yield tmp_path
+    for name in [name for name in sys.modules if name.partition(".")[0] == "toy_question"]:
+        del sys.modules[name]
+
+
+def done(folder: Path, *arguments: str) -> Said:
+    said = scalograph([*arguments], folder)
+    assert said.code == 0, said.printed
+    return said
+
+
+def findings(folder: Path) -> Any:
+    return json.loads((folder / "findings.json").read_text())
+
+
+def test_a_toy_question_goes_through_all_five_stops(folder: Path) -> None:
+    done(folder, "check", "study.toml")
+    assert "3 treatments; 3 runs first, then one at a time" in done(folder, "plan", "study.toml").printed
+    done(folder, "run", "study.toml", "-o", "results")
+    head, *planned = map(json.loads, (folder / "results" / "design.jsonl").read_text().splitlines())
+    assert (head["question"], head["most_runs"], len(planned)) == ("fastest", 6, 3)
+    done(folder, "analyze", "results")
+    found = findings(folder / "results")
+    assert found["answer"] == ["The fastest level is 2."]
+    assert found["parts"]["fastest"] == {
+        "decided": True,
+        "applies": "",
+        "data": {"factor": "threads", "level": 2},
+    }
+    assert [table["id"] for table in found["tables"] if table["question"] == "fastest"] == ["fastest"]
+    printed = done(folder, "report", "results").printed
+    assert "The fastest level is 2." in printed and "The best times" in printed
+    page = (folder / "results" / "report.html").read_text()
+    assert "The fastest level, drawn" in json.dumps(unpacked(page))
+
+
+def test_its_mistakes_are_told_with_the_others(folder: Path) -> None:
+    (folder / "study.toml").write_text(STUDY + "[protocol]\nruns = 3\n")
+    said = scalograph(["check", "study.toml"], folder)
+    assert said.code == 2 and "in a search" in said.printed
+
+
+def test_find_asks_it_of_a_command(folder: Path) -> None:
+    assert "fastest" in done(folder, "find", "--help").printed
+    said = done(folder, "find", "fastest", "--threads", "1,2,4", "-o", "found", "--json", "--", "true", "{threads}")
+    assert json.loads(said.printed[said.printed.index("{") :])["level"] == 2
+    assert 'question = "fastest"' in (folder / "found" / "study.toml").read_text()
+    assert findings(folder / "found")["runs"]["n_done"] == 6
+
+
+def test_without_its_row_it_is_no_question(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(QUESTIONS, "fastest")
+    said = scalograph(["check", "study.toml"], folder)
+    assert said.code == 2 and "expected 'sweep', 'effective-cpus', 'cliff' or 'break-even'" in " ".join(
+        said.printed.split()
+    )
