@@ -14,7 +14,7 @@ from statistics_common import Case, Measure, main, share
 
 from scalograph.questions.cliff.truth import (
     Draw,
-    Program,
+    JumpingProgram,
     bend,
     curve,
     jump,
@@ -31,17 +31,17 @@ TRIVIAL = 1.0
 TWICE, HALF, THIRD = partial(jump, factor=2.0), partial(jump, factor=1.5), partial(jump, factor=1.3)
 # A place, None where there is none; and runs.
 Answer = tuple[float | None, int]
-Method = Callable[[Program, np.random.Generator, Noise], Answer]
+Method = Callable[[JumpingProgram, np.random.Generator, Noise], Answer]
 
 
-def ours(program: Program, rng: np.random.Generator, noise: Noise) -> Answer:
+def ours(program: JumpingProgram, rng: np.random.Generator, noise: Noise) -> Answer:
     """The search as the planner makes it; the clearest cliff where it finds several."""
     found = search(program, rng, noise)
     largest = max(found.sure, key=lambda cliff: abs(log(cliff.factor[1])), default=None)
     return (largest.location if largest else None), found.n
 
 
-def grid(program: Program, rng: np.random.Generator, noise: Noise, levels: int, repeats: int) -> Answer:
+def grid(program: JumpingProgram, rng: np.random.Generator, noise: Noise, levels: int, repeats: int) -> Answer:
     """Evenly in the log of the level; the largest rise between neighbors, by medians."""
     at = np.unique(np.geomspace(1, program.times.size, levels).round().astype(int))
     logs = [float(np.median(np.log(scores(program, rng, noise, n, repeats)))) for n in at]
@@ -49,7 +49,7 @@ def grid(program: Program, rng: np.random.Generator, noise: Noise, levels: int, 
     return sqrt(at[place] * at[place + 1]), at.size * repeats
 
 
-def bisection(program: Program, rng: np.random.Generator, noise: Noise, repeats: int = 5) -> Answer:
+def bisection(program: JumpingProgram, rng: np.random.Generator, noise: Noise, repeats: int = 5) -> Answer:
     """Halves, in the log, by medians: above the middle of both ends is beyond the place."""
     ends = [float(np.median(np.log(scores(program, rng, noise, n, repeats)))) for n in (1, program.times.size)]
     low, high, n = 1, program.times.size, 2 * repeats
@@ -60,7 +60,7 @@ def bisection(program: Program, rng: np.random.Generator, noise: Noise, repeats:
     return sqrt(low * high), n
 
 
-def knee(program: Program, rng: np.random.Generator, noise: Noise) -> Answer:
+def knee(program: JumpingProgram, rng: np.random.Generator, noise: Noise) -> Answer:
     """The knee finder of `kneed` over every level, once each."""
     from kneed import KneeLocator  # type: ignore[import-not-found]
 
@@ -69,12 +69,12 @@ def knee(program: Program, rng: np.random.Generator, noise: Noise) -> Answer:
     return KneeLocator(at, seen, curve="convex", direction="increasing").knee, at.size
 
 
-def scores(program: Program, rng: np.random.Generator, noise: Noise, n: int, repeats: int) -> FloatArray:
+def scores(program: JumpingProgram, rng: np.random.Generator, noise: Noise, n: int, repeats: int) -> FloatArray:
     """So many runs at a level."""
     return program.times[n - 1] * run_scores(rng, (repeats,), noise)
 
 
-def right(program: Program, place: float | None) -> bool:
+def right(program: JumpingProgram, place: float | None) -> bool:
     """Whether it is where the truth is, none where there is none."""
     if program.place is None or place is None:
         return program.place is None and place is None

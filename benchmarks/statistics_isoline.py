@@ -16,7 +16,7 @@ from isoline_grid import N_PAIRS
 from isoline_grid import errors as errors_of_whole_grid
 from statistics_common import SEED, Case, Measure, main
 
-from scalograph.questions.break_even.model import Surface
+from scalograph.questions.break_even.model import RatioSurface
 from scalograph.questions.break_even.model_mean import Axis
 from scalograph.questions.break_even.truth import (
     RANGES,
@@ -28,34 +28,34 @@ from scalograph.questions.break_even.truth import (
     search,
     spread_points,
 )
-from scalograph.questions.break_even.truth_search import Asked
+from scalograph.questions.break_even.truth_search import AskedPairs
 from scalograph.questions.break_even.truth_search import asked as asked_until_it_ends
 from scalograph.simulate.noise import NOISES, FloatArray, Noise
 
-Method = Callable[[ForkJoin, int, int, np.random.Generator, Noise], Surface]
+Method = Callable[[ForkJoin, int, int, np.random.Generator, Noise], RatioSurface]
 
 
-def blind(program: ForkJoin, d: int, n: int, rng: np.random.Generator, noise: Noise) -> Surface:
+def blind(program: ForkJoin, d: int, n: int, rng: np.random.Generator, noise: Noise) -> RatioSurface:
     """The same search without a word about what the axes are."""
     unknown: Sequence[Axis] = [Axis("other", axis.low, axis.high) for axis in axes(d)]
     return search(program, d, n, rng, noise, unknown)
 
 
-def at_random(program: ForkJoin, d: int, n: int, rng: np.random.Generator, noise: Noise) -> Surface:
+def at_random(program: ForkJoin, d: int, n: int, rng: np.random.Generator, noise: Noise) -> RatioSurface:
     """The same surface from pairs that are spread evenly."""
     return _measured(program, spread_points(d, n, rng), d, rng, noise)
 
 
-def grid(program: ForkJoin, d: int, n: int, rng: np.random.Generator, noise: Noise) -> Surface:
+def grid(program: ForkJoin, d: int, n: int, rng: np.random.Generator, noise: Noise) -> RatioSurface:
     """The same surface from a grid of about as many pairs."""
     side = round(n ** (1 / d))
     levels = [np.linspace(low, high, side) for low, high in [*RANGES.values()][:d]]
     return _measured(program, np.array([*product(*levels)]), d, rng, noise)
 
 
-def _measured(program: ForkJoin, x: FloatArray, d: int, rng: np.random.Generator, noise: Noise) -> Surface:
+def _measured(program: ForkJoin, x: FloatArray, d: int, rng: np.random.Generator, noise: Noise) -> RatioSurface:
     g = np.array([pair(program, point, rng, noise) for point in x])
-    return Surface(x, g, axes(d), program.cpus)
+    return RatioSurface(x, g, axes(d), program.cpus)
 
 
 def error(method: Method, d: int, n: int, noise: Noise, at: float, odd: bool = False) -> Measure:
@@ -94,13 +94,13 @@ def asked(d: int, n: int, of: Callable[[list[float]], float]) -> Measure:
 
 
 @cache
-def searches(d: int, noise: str, n_cases: int) -> list[Asked]:
+def searches(d: int, noise: str, n_cases: int) -> list[AskedPairs]:
     """Searches as the laboratory makes them, over a grid of levels until they end: made once for all their figures."""
     rng = np.random.default_rng([SEED, d, list(NOISES).index(noise)])
     return [asked_until_it_ends(fork_join(rng), d, rng, NOISES[noise]) for _ in range(n_cases)]
 
 
-def ended(d: int, noise: str, of: Callable[[list[Asked]], float]) -> Measure:
+def ended(d: int, noise: str, of: Callable[[list[AskedPairs]], float]) -> Measure:
     """A figure of these."""
 
     def measure(_: np.random.Generator, n_cases: int) -> tuple[float, float, str]:

@@ -1,18 +1,44 @@
 """What tests keep of this machine is gone after them, and what its user keeps does not reach them."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
+
+# Before numpy is imported: on matrices as small as ours its threads wait for each other longer than they compute.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker takes the tests of a file, which share its fixtures, unless they name another group."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path.name)))
 
 
 @pytest.fixture(autouse=True, scope="session")
 def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No noise floor and no ceiling is kept: with a floor each study would look first whether it still holds."""
-    before = os.environ.get("XDG_STATE_HOME")
-    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def dispositions() -> Iterator[None]:
+    """Under nohup and in the background some signals arrive ignored, and the commands we start would inherit that.
+
+    What has a handler is at its default again in a new program.
+    """
+    ignored = [number for number in (signal.SIGINT, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else _nothing)
     yield
-    if before is None:
-        del os.environ["XDG_STATE_HOME"]
-    else:
-        os.environ["XDG_STATE_HOME"] = before
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _nothing(*_: object) -> None:
+    """We ourselves go on."""

@@ -1,11 +1,25 @@
-"""The command as a user has it: a process, its exit code, what it printed."""
+"""The command as a user has it: its exit code and what it printed, of a process or in this one."""
 
+import io
+import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
+import pytest
+
+from scalograph.cli.main import main
+from scalograph.control.store import Store
+
+# One worker takes all that holds the machine's lock, changes its settings, or asserts what was measured on it.
+machine = pytest.mark.xdist_group("machine")
+# For whoever measures here meanwhile.
+LONG_S = 300.0
+UNLOCKED = Store(None, None)
 STUDY = """\
 version = 1
 name = "small"
@@ -50,9 +64,51 @@ def scalograph(
     )  # fmt: skip
 
 
+def in_process(
+    *arguments: object, cwd: Path, env: Mapping[str, str] | None = None, store: Store = UNLOCKED
+) -> subprocess.CompletedProcess[str]:
+    """Run `scalograph ARGUMENTS` here: it answers the same, without the second in which a process starts.
+
+    It neither holds the machine nor looks for long whether it is quiet: not for tests of what is measured on it.
+    """
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["scalograph", *map(str, arguments)]
+    with pytest.MonkeyPatch.context() as patch, _handlers(), redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", argv)
+        patch.setattr(Store, "of_machine", lambda: store)
+        patch.setattr("scalograph.control.quiet.LOOK_S", 0.01)
+        patch.setattr("scalograph.control.quiet.GLANCE_S", 0.01)
+        patch.chdir(cwd)
+        for name, value in environment(**(env or {})).items():
+            patch.setenv(name, value)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    return subprocess.CompletedProcess(argv, int(ended.value.code or 0), out.getvalue(), err.getvalue())
+
+
+@contextmanager
+def _handlers() -> Iterator[None]:
+    """A command that ends by signals sets handlers; ours come back."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 def degraded(folder: Path) -> dict[str, str]:
     """An environment in which the degraded probe measures: always there, and quick to start."""
-    program = folder / "degraded-probe"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m scalograph.run.hosts.python_probe "$@"\n')
+    return _probe(folder / "degraded-probe", "")
+
+
+def simulated(folder: Path, walls: Mapping[str, float], noise_percent: float = 1) -> dict[str, str]:
+    """An environment in which no time passes: of each command line, the seconds that it would take are given."""
+    table = {command: {"wall_ns": seconds * 1e9} for command, seconds in walls.items()}
+    model = folder / "model.json"
+    model.write_text(json.dumps({"seed": 1, "noise_percent": noise_percent, "table": table}))
+    return _probe(folder / "simulated-probe", f'[ $# -gt 0 ] || set -- --simulate "{model}"')
+
+
+def _probe(program: Path, first: str) -> dict[str, str]:
+    program.write_text(f'#!/bin/sh\n{first}\nexec "{sys.executable}" -m scalograph.run.hosts.python_probe "$@"\n')
     program.chmod(0o755)
     return {"SCALOGRAPH_PROBE": str(program)}

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from .shell import environment, scalograph, study
+from scalograph.control.store import Store
+
+from .shell import environment, in_process, machine, study
 
 # The number of runs is then the design's, however busy this machine is.
 ONCE = "max_reruns = 0\n"
@@ -26,7 +28,7 @@ def test_every_mistake_of_a_study_at_once(tmp_path: Path) -> None:
     more = 'colour = "red"\n[[exclude]]\nm = [1]\n[quick]\nfactors = { n = [2] }\n'
     file = study(tmp_path, '["true", "{N}"]', more=more)
     file.write_text(file.read_text().replace("runs = 2", 'runs = "2"').replace("seed = 1", ""))
-    done = scalograph("check", file, cwd=tmp_path)
+    done = in_process("check", file, cwd=tmp_path)
     assert done.returncode == 2
     places = [line.split(": ")[1] for line in done.stderr.splitlines()]
     wrong = ["seed", "workload.command", "factors.n", "protocol.runs", "protocol.colour", "exclude[0].m"]
@@ -36,7 +38,7 @@ def test_every_mistake_of_a_study_at_once(tmp_path: Path) -> None:
 def test_a_factor_that_does_nothing_is_never_run(tmp_path: Path) -> None:
     file = study(tmp_path, '["true"]')
     for command in ("check", "plan", "run"):
-        done = scalograph(command, file, cwd=tmp_path)
+        done = in_process(command, file, cwd=tmp_path)
         assert done.returncode == 2
         assert "study.toml:10: factors.n: a factor that nothing uses" in done.stderr
 
@@ -48,24 +50,24 @@ def test_plan_for_a_host_that_is_not_looked_at(tmp_path: Path) -> None:
     more = '[factors.cpus]\ncontrol = "cpus"\nlevels = "1:all:*2"\n'
     more += f'[factors.which]\ncontrol = "jvm"\nlevels = ["{java}"]\n'
     file = study(tmp_path, '["{java}", "{n}"]', more=more)
-    done = scalograph("plan", file, "--no-host", "--cpus", 64, "--json", cwd=tmp_path)
+    done = in_process("plan", file, "--no-host", "--cpus", 64, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["host"] == {"assumed": True, "n_cpus": 64}
     assert json.loads(done.stdout)["treatments"] == 14
-    assert "host: assumed, 1 CPU " in scalograph("plan", file, "--no-host", cwd=tmp_path).stdout
+    assert "host: assumed, 1 CPU " in in_process("plan", file, "--no-host", cwd=tmp_path).stdout
     assert not (tmp_path / "started").exists()
-    assert scalograph("plan", file, "--cpus", 2, cwd=tmp_path).returncode == 2
+    assert in_process("plan", file, "--cpus", 2, cwd=tmp_path).returncode == 2
 
 
 def test_plan_honours_the_confidence_and_says_where_it_cannot_write(tmp_path: Path) -> None:
     effects = []
     for confidence in ("90%", "99%"):
         file = study(tmp_path, '["true", "{n}"]', more=f'confidence = "{confidence}"\n')
-        done = scalograph("plan", file, "--no-host", "--json", cwd=tmp_path)
+        done = in_process("plan", file, "--no-host", "--json", cwd=tmp_path)
         effects.append(json.loads(done.stdout)["detectable_percent"])
     assert effects[0] < effects[1]
     (tmp_path / "taken").write_text("")
-    done = scalograph("plan", file, "--no-host", "-o", "taken/plan", cwd=tmp_path)
+    done = in_process("plan", file, "--no-host", "-o", "taken/plan", cwd=tmp_path)
     assert done.returncode == 3
     assert "taken/plan: cannot be made: Not a directory" in done.stderr
 
@@ -75,7 +77,7 @@ def test_plan_promises_no_more_runs_than_a_precision_may_leave(tmp_path: Path) -
     for runs, more in ((200, ""), (200, 'precision = "10%"\n'), (101, "")):
         file = study(tmp_path, '["true", "{n}"]', more=more)
         file.write_text(file.read_text().replace("runs = 2", f"runs = {runs}"))
-        done = scalograph("plan", file, "--no-host", "--json", cwd=tmp_path)
+        done = in_process("plan", file, "--no-host", "--json", cwd=tmp_path)
         effects.append(json.loads(done.stdout)["detectable_percent"])
     assert effects[0] < effects[1] == effects[2]
 
@@ -83,7 +85,7 @@ def test_plan_promises_no_more_runs_than_a_precision_may_leave(tmp_path: Path) -
 def test_an_export_tells_of_a_torn_last_line(tmp_path: Path) -> None:
     text = gzip.decompress((SHIPPED / "openmp-break-even/example/journal.jsonl.gz").read_bytes())
     (tmp_path / "journal.jsonl").write_bytes(text[:-100])
-    done = scalograph("export", "journal.jsonl", "--to", "x.csv", cwd=tmp_path)
+    done = in_process("export", "journal.jsonl", "--to", "x.csv", cwd=tmp_path)
     assert done.returncode == 0 and "warning: journal.jsonl:" in done.stderr and "was dropped" in done.stderr
 
 
@@ -102,7 +104,7 @@ def test_an_export_tells_of_a_torn_last_line(tmp_path: Path) -> None:
 )
 def test_a_wrong_command_line(tmp_path: Path, arguments: list[str], message: str) -> None:
     study(tmp_path, '["true", "{n}"]')
-    done = scalograph(*arguments, cwd=tmp_path)
+    done = in_process(*arguments, cwd=tmp_path)
     assert done.returncode in (2, 6)
     assert message in done.stderr.replace("\n", " ")
     assert "Traceback" not in done.stderr
@@ -110,19 +112,19 @@ def test_a_wrong_command_line(tmp_path: Path, arguments: list[str], message: str
 
 def test_a_level_beyond_the_machine(tmp_path: Path) -> None:
     file = study(tmp_path, '["true", "{n}"]', more='[factors.cpus]\ncontrol = "cpus"\nlevels = [1, 4096]\n')
-    done = scalograph("plan", file, cwd=tmp_path)
+    done = in_process("plan", file, cwd=tmp_path)
     assert done.returncode == 2
     assert 'factor "cpus": level 4096 exceeds the' in done.stderr and "choose another host" in done.stderr
 
 
 def test_a_missing_program(tmp_path: Path) -> None:
-    done = scalograph("run", study(tmp_path, '["no-such-program-here", "{n}"]'), cwd=tmp_path)
+    done = in_process("run", study(tmp_path, '["no-such-program-here", "{n}"]'), cwd=tmp_path)
     assert done.returncode == 3
     assert 'no program "no-such-program-here", expected on PATH; install it' in done.stderr.replace("\n", " ")
 
 
 def test_a_program_outside_the_study(tmp_path: Path) -> None:
-    done = scalograph("plan", study(tmp_path, '["../../bin/true", "{n}"]'), cwd=tmp_path)
+    done = in_process("plan", study(tmp_path, '["../../bin/true", "{n}"]'), cwd=tmp_path)
     assert done.returncode == 2 and "leads outside the study's folder" in done.stderr
 
 
@@ -136,8 +138,8 @@ def test_a_program_outside_the_study(tmp_path: Path) -> None:
     ],
 )
 def test_a_workload_that_fails_is_a_record(tmp_path: Path, script: str, status: str, reason: str) -> None:
-    file = study(tmp_path, f"['sh', '-c', '[ {{n}} = 1 ] || {{{{ {script}; }}}}']", timeout="1s", more=ONCE)
-    done = scalograph("run", file, "-o", "results", cwd=tmp_path)
+    file = study(tmp_path, f"['sh', '-c', '[ {{n}} = 1 ] || {{{{ {script}; }}}}']", timeout="500ms", more=ONCE)
+    done = in_process("run", file, "-o", "results", cwd=tmp_path)
     assert done.returncode == 4, done.stderr
     runs = [event for event in journal(tmp_path / "results") if event["event"] == "run"]
     assert len(runs) == 4
@@ -152,7 +154,7 @@ def test_a_workload_that_fails_is_a_record(tmp_path: Path, script: str, status: 
 def test_garbage_on_the_event_descriptor(tmp_path: Path) -> None:
     command = "['sh', '-c', 'echo ready to go >&3; echo {n}']"
     file = study(tmp_path, command + "\nevents = true", runs=1, more=ONCE)
-    done = scalograph("run", file, "-o", "results", cwd=tmp_path)
+    done = in_process("run", file, "-o", "results", cwd=tmp_path)
     assert done.returncode == 4
     (run, _) = [event["record"]["run"] for event in journal(tmp_path / "results") if event["event"] == "run"]  # type: ignore[index]
     assert run["status"] == "protocol" and "ready to go" in run["reason"]
@@ -161,7 +163,7 @@ def test_garbage_on_the_event_descriptor(tmp_path: Path) -> None:
 def test_what_forks_and_leaves_is_gone(tmp_path: Path) -> None:
     mark = f"{os.getpid()}.75"
     file = study(tmp_path, f"['sh', '-c', 'setsid sleep {mark} & exit 0', '{{n}}']", runs=1, more=ONCE)
-    done = scalograph("run", file, "-o", "results", cwd=tmp_path)
+    done = in_process("run", file, "-o", "results", cwd=tmp_path)
     assert done.returncode in (0, 5), done.stderr
     alive = subprocess.run(["pgrep", "-f", f"^sleep {mark}"], capture_output=True, check=False)
     assert alive.returncode == 1, alive.stdout
@@ -170,8 +172,9 @@ def test_what_forks_and_leaves_is_gone(tmp_path: Path) -> None:
     assert survivors == [1, 1]
 
 
+@machine
 def test_a_full_disk_loses_nothing_that_was_measured(tmp_path: Path) -> None:
-    file = study(tmp_path, '["true", "{n}"]', runs=50, more=ONCE)
+    file = study(tmp_path, '["true", "{n}"]', runs=20, more=ONCE)
     limited = f'ulimit -f 24; exec scalograph run "{file}" -o results'
     done = subprocess.run(
         ["bash", "-c", limited],
@@ -185,20 +188,21 @@ def test_a_full_disk_loses_nothing_that_was_measured(tmp_path: Path) -> None:
     assert done.returncode == 3, done.stderr
     assert "cannot be written: File too large" in done.stderr.replace("\n", " ")
     before = (tmp_path / "results" / "journal.jsonl").read_bytes().count(b'"event":"run"')
-    assert 0 < before < 100
-    again = scalograph("run", file, "-o", "results", "--resume", cwd=tmp_path)
+    assert 0 < before < 40
+    again = in_process("run", file, "-o", "results", "--resume", cwd=tmp_path)
     assert again.returncode in (0, 5), again.stderr
     runs = [event["run"] for event in journal(tmp_path / "results") if event["event"] == "run"]
-    assert len(runs) == len(set(runs)) == 100
+    assert len(runs) == len(set(runs)) == 40
 
 
+@machine
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv (util-linux)")
 def test_no_permission_to_write(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     file = study(tmp_path, '["true", "{n}"]')
     unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "scalograph", "run", str(file)]
     for folder in (tmp_path, *tmp_path.parents):
-        if folder.owner() == "root" and folder.name.startswith("pytest-"):
+        if folder.owner() == "root" and folder.name.startswith(("pytest-", "popen-")):
             folder.chmod(0o755)
     done = subprocess.run(
         [*unprivileged, "-o", str(tmp_path / "results")], cwd="/", env=environment(HOME="/"), capture_output=True,
@@ -211,7 +215,7 @@ def test_no_permission_to_write(tmp_path: Path) -> None:
 
 
 def finished(tmp_path: Path) -> Path:
-    done = scalograph("run", study(tmp_path, '["true", "{n}"]'), "-o", "results", cwd=tmp_path)
+    done = in_process("run", study(tmp_path, '["true", "{n}"]'), "-o", "results", cwd=tmp_path)
     assert done.returncode in (0, 5), done.stderr
     return tmp_path / "results"
 
@@ -219,7 +223,7 @@ def finished(tmp_path: Path) -> Path:
 def test_a_truncated_journal_is_read_and_said_so(tmp_path: Path) -> None:
     file = finished(tmp_path) / "journal.jsonl"
     file.write_bytes(file.read_bytes()[:-10])
-    done = scalograph("analyze", "results", "--json", cwd=tmp_path)
+    done = in_process("analyze", "results", "--json", cwd=tmp_path)
     assert done.returncode == 0
     assert any("a torn last line" in text for text in json.loads(done.stdout)["warnings"])
 
@@ -228,7 +232,7 @@ def test_a_truncated_journal_is_read_and_said_so(tmp_path: Path) -> None:
 def test_an_unreadable_journal(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "journal.jsonl").write_bytes(content)
     for command in (["analyze", "."], ["report", "."], ["export", ".", "--to", "x.csv"]):
-        done = scalograph(*command, cwd=tmp_path)
+        done = in_process(*command, cwd=tmp_path)
         assert done.returncode == 6, done.stderr
         assert "journal.jsonl" in done.stderr and "Traceback" not in done.stderr
 
@@ -236,13 +240,13 @@ def test_an_unreadable_journal(tmp_path: Path, content: bytes) -> None:
 def test_a_packed_journal_bomb_is_bounded(tmp_path: Path) -> None:
     head = json.dumps({"event": "study", "protocol": 1}).encode() + b"\n"
     (tmp_path / "journal.jsonl.gz").write_bytes(gzip.compress(head + b"x" * (64 << 20)))
-    done = scalograph("analyze", ".", cwd=tmp_path)
+    done = in_process("analyze", ".", cwd=tmp_path)
     assert done.returncode == 6
 
 
 def test_results_are_never_overwritten(tmp_path: Path) -> None:
     finished(tmp_path)
-    done = scalograph("run", "study.toml", "-o", "results", cwd=tmp_path)
+    done = in_process("run", "study.toml", "-o", "results", cwd=tmp_path)
     assert done.returncode == 2 and "go on with: scalograph run" in done.stderr
 
 
@@ -250,10 +254,10 @@ def test_a_changed_study_does_not_resume_and_the_difference_is_shown(tmp_path: P
     finished(tmp_path)
     file = tmp_path / "study.toml"
     file.write_text(file.read_text().replace("runs = 2", "runs = 3"))
-    done = scalograph("run", file, "-o", "results", "--resume", cwd=tmp_path)
+    done = in_process("run", file, "-o", "results", "--resume", cwd=tmp_path)
     assert done.returncode == 2
     assert "study.protocol.runs: now 3, expected 2 as in the journal" in done.stderr.replace("\n", " ")
-    again = scalograph("run", file, "-o", "results", "--resume", "--accept-difference", "study_hash", cwd=tmp_path)
+    again = in_process("run", file, "-o", "results", "--resume", "--accept-difference", "study_hash", cwd=tmp_path)
     assert again.returncode in (0, 5), again.stderr
     resumed = next(event for event in journal(tmp_path / "results") if event["event"] == "resume")
     assert resumed["accepted"] == ["study_hash"]
@@ -265,12 +269,13 @@ def test_another_machine_does_not_resume(tmp_path: Path) -> None:
     head = json.loads(lines[0])
     head["machine"]["cpu_model"] = "Another CPU"
     file.write_text("\n".join([json.dumps(head), *lines[1:]]) + "\n")
-    done = scalograph("run", "study.toml", "-o", "results", "--resume", cwd=tmp_path)
+    done = in_process("run", "study.toml", "-o", "results", "--resume", cwd=tmp_path)
     assert done.returncode == 2
     assert "resume: cpu_model" in done.stderr and "--accept-difference cpu_model" in done.stderr.replace("\n", " ")
 
 
-def test_two_studies_never_measure_at_once(tmp_path: Path) -> None:
+@machine
+def test_two_studies_never_measure_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = study(tmp_path, '["sleep", "3{n}"]', runs=1, timeout="60s")
     first = subprocess.Popen(["scalograph", "run", str(file), "-o", "first"], cwd=tmp_path, env=environment())
     limit = time.monotonic() + 30
@@ -282,7 +287,8 @@ def test_two_studies_never_measure_at_once(tmp_path: Path) -> None:
         assert told.stderr and "wait" in told.stderr.readline()
         told.send_signal(signal.SIGTERM)
         assert told.wait(timeout=30) == 143
-    second = scalograph("run", file, "-o", "second", cwd=tmp_path)
+    monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", 0.2)
+    second = in_process("run", file, "-o", "second", cwd=tmp_path, store=Store.of_machine())
     first.send_signal(signal.SIGTERM)
     assert first.wait(timeout=30) == 143
     assert second.returncode == 3, second.stderr

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from scalograph.study.workload import (
     shipped_study,
 )
 
-from .shell import degraded, scalograph
+from .shell import degraded, in_process
 from .test_workloads import Said, through_pipes
 
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc: apt install gcc libc6-dev")
@@ -58,11 +59,17 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("builds")
 
 
+@cache
+def built(name: str, builds: Path) -> str:
+    """Where its program is, built once; empty where there is nothing to build."""
+    return str(build(shipped(name), load(shipped(name)), where=builds) or "")
+
+
 def command(name: str, builds: Path, **values: object) -> list[str]:
     workload = load(shipped(name))
     known = {parameter: each.default for parameter, each in workload.parameters.items()}
     host = {
-        "build": build(shipped(name), workload, where=builds) or "",
+        "build": built(name, builds),
         "here": shipped(name),
         "python": sys.executable,
     }
@@ -186,7 +193,7 @@ def test_a_study_measures_it(name: str, tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
     file.write_text(SMALL.format(name=name))
     env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    done = scalograph("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    done = in_process("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
     assert done.returncode in (0, 5), done.stderr
     journal = (tmp_path / "out/journal.jsonl").read_text().splitlines()
     events: list[dict[str, Any]] = [json.loads(line) for line in journal]
@@ -200,7 +207,7 @@ def test_a_study_measures_it(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", STUDIES)
 @pytest.mark.parametrize("file", ["study.toml", "naive.toml"])
 def test_the_files_of_a_lesson_are_valid(name: str, file: str, tmp_path: Path) -> None:
-    done = scalograph("check", shipped_study(name) / file, cwd=tmp_path)
+    done = in_process("check", shipped_study(name) / file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 

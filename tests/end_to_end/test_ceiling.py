@@ -18,6 +18,8 @@ from scalograph.run.build import build
 from scalograph.run.hosts.host_names import connect
 from scalograph.study.workload import fill, load, shipped
 
+from .shell import machine
+
 WORKLOAD = load(shipped("ceiling"))
 KINDS = [str(kind) for kind in WORKLOAD.parameters["kind"].choices or ()]
 FORMS = re.compile(r"ready|iteration \d+ \d+ \d+ \d+ \d+|value [a-z][a-z0-9_]{0,63} \d+", re.ASCII)
@@ -138,6 +140,7 @@ def _runs(pid: str) -> bool:
         return False
 
 
+@machine
 def test_by_the_real_path(built: Path) -> None:
     """Two runs of each kind on one CPU and on all: how far it scales is the machine's own affair."""
     host = connect()

@@ -1,5 +1,6 @@
 """Break-even in a real browser: map or curve, the line, what nobody knows, the pairs, and words for each side."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
 
 from ..unit.report import even_sample as sample
-from .test_report_browser import CONTRAST, Visit, browser
+from .test_report_browser import CONTRAST, Visit
 
-__all__ = ["browser"]
+pytestmark = pytest.mark.xdist_group("browser")
 LINES = "figure.even .scatterlayer path.js-line"
 BOLD = 2.2
 WIDE_LINES = f"all => all.filter((p) => parseFloat(getComputedStyle(p).strokeWidth) > {BOLD}).length"
@@ -25,6 +26,13 @@ def report(folder: Path, findings: Findings) -> Path:
     return folder / "report.html"
 
 
+@pytest.fixture(scope="module")
+def shown(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    """A page for all who only read it."""
+    with Visit(browser, report(tmp_path_factory.mktemp("even"), sample.two_factors())) as visit:
+        yield visit
+
+
 def words(page: Any) -> str:
     """What stands beside and on the maps."""
     return " ".join(page.locator("figure.even .annotation-text").all_text_contents())
@@ -32,9 +40,8 @@ def words(page: Any) -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1600])
-def test_a_map_has_its_line_the_band_and_the_pairs(browser: Any, tmp_path: Path, scheme: str, width: int) -> None:
-    path = report(tmp_path, sample.two_factors())
-    with Visit(browser, path, viewport={"width": width, "height": 900}, color_scheme=scheme) as visit:
+def test_a_map_has_its_line_the_band_and_the_pairs(browser: Any, shown: Visit, scheme: str, width: int) -> None:
+    with shown.like(browser, width, scheme) as visit:
         page = visit.page
         assert page.locator("figure.even .heatmaplayer image").count() == 1
         assert page.locator(LINES).evaluate_all(WIDE_LINES) == 1
@@ -48,21 +55,19 @@ def test_a_map_has_its_line_the_band_and_the_pairs(browser: Any, tmp_path: Path,
         assert visit.is_quiet()
 
 
-def test_a_pair_that_was_faster_is_full_and_another_open(browser: Any, tmp_path: Path) -> None:
-    with Visit(browser, report(tmp_path, sample.two_factors())) as visit:
-        fills = visit.page.locator(POINTS).evaluate_all(FILLS)
-        assert fills[0] == fills[3] != fills[1] == fills[2]
-        sizes = visit.page.locator(POINTS).evaluate_all("all => all.map((p) => p.getBBox().width)")
-        assert sizes[2] > sizes[0] == sizes[1]
+def test_a_pair_that_was_faster_is_full_and_another_open(shown: Visit) -> None:
+    fills = shown.page.locator(POINTS).evaluate_all(FILLS)
+    assert fills[0] == fills[3] != fills[1] == fills[2]
+    sizes = shown.page.locator(POINTS).evaluate_all("all => all.map((p) => p.getBBox().width)")
+    assert sizes[2] > sizes[0] == sizes[1]
 
 
-def test_under_the_pointer_stand_levels_and_the_interval(browser: Any, tmp_path: Path) -> None:
-    with Visit(browser, report(tmp_path, sample.two_factors())) as visit:
-        box = visit.page.locator("figure.even .plot").bounding_box()
-        visit.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.3 * box["height"])
-        visit.page.locator(".hoverlayer text").first.wait_for()
-        told = visit.page.locator(".hoverlayer").text_content()
-        assert "size: " in told and "workers: " in told and "speedup 0." in told and "sequential is faster" in told
+def test_under_the_pointer_stand_levels_and_the_interval(shown: Visit) -> None:
+    box = shown.page.locator("figure.even .plot").bounding_box()
+    shown.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.3 * box["height"])
+    shown.page.locator(".hoverlayer text").first.wait_for()
+    told = shown.page.locator(".hoverlayer").text_content()
+    assert "size: " in told and "workers: " in told and "speedup 0." in told and "sequential is faster" in told
 
 
 def test_several_maps_stand_side_by_side(browser: Any, tmp_path: Path) -> None:

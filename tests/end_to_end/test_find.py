@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .shell import degraded, scalograph
+from .shell import degraded, in_process
 
 N_CPUS = len(os.sched_getaffinity(0))
 ONCE = ("--max-reruns", 0)
@@ -24,7 +24,7 @@ print(f"using {believed} cores")
 for _ in range(n):
     if os.fork() == 0:
         x = 1
-        for _ in range(2_000_000 // n):
+        for _ in range(400_000 // n):
             x = x * 1103515245 + 12345 & 0x7FFFFFFF
         os._exit(0)
 for _ in range(n):
@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
 
 def find(folder: Path, *arguments: object, expect: tuple[int, ...] = (0, 5)) -> "subprocess.CompletedProcess[str]":
     """`scalograph find effective-cpus` with the degraded probe, no reruns."""
-    done = scalograph("find", "effective-cpus", *ONCE, *arguments, cwd=folder, env=degraded(folder))
+    done = in_process("find", "effective-cpus", *ONCE, *arguments, cwd=folder, env=degraded(folder))
     assert done.returncode in expect, done.stderr
     return done
 
@@ -88,13 +88,13 @@ def test_the_study_that_it_keeps_is_planned_and_resumed(folder: Path) -> None:
     find(folder, "--max-runs", 3, "--max-cpus", 4096, "-o", "first", "--", "sleep", "0.02")
     study = folder / "first" / "study.toml"
     assert 'levels = "1:all"' in study.read_text()
-    plan = scalograph("plan", study, "--json", cwd=folder)
+    plan = in_process("plan", study, "--json", cwd=folder)
     assert json.loads(plan.stdout)["question"] == "effective-cpus"
-    more = scalograph("run", study, "--resume", "--max-runs", "10", "-o", "first", cwd=folder, env=degraded(folder))
+    more = in_process("run", study, "--resume", "--max-runs", "10", "-o", "first", cwd=folder, env=degraded(folder))
     assert more.returncode in (0, 5), more.stderr
     found = json.loads((folder / "first" / "findings.json").read_text())
     assert 3 < found["runs"]["n_done"] + found["runs"]["n_repeated"] <= 10
-    report = scalograph("report", "first", cwd=folder)
+    report = in_process("report", "first", cwd=folder)
     assert report.returncode == 0 and "Effective CPUs" in report.stdout
 
 
@@ -125,5 +125,5 @@ def test_bad_input_is_one_message_and_nothing_is_left(
 
 
 def test_help_of_the_group_names_what_it_finds(folder: Path) -> None:
-    done = scalograph("find", "--help", cwd=folder)
+    done = in_process("find", "--help", cwd=folder)
     assert done.returncode == 0 and "effective-cpus" in done.stdout

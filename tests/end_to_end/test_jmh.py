@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .shell import scalograph
+from .shell import in_process
 
 MODULE = Path(__file__).resolve().parents[2] / "workloads" / "fork-join" / "jmh"
 
@@ -37,7 +37,7 @@ def test_the_module_measures_the_tasks_of_the_workload(jar: Path, tmp_path: Path
         env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(scalograph("import", "jmh", "jmh.json", "--json", cwd=tmp_path).stdout)["benchmarks"]
+    found = json.loads(in_process("import", "jmh", "jmh.json", "--json", cwd=tmp_path).stdout)["benchmarks"]
     assert {one["params"]["version"] for one in found} == {"sequential", "pool", "stream"}
     assert {(one["unit"], one["n_forks"], one["n_shots"]) for one in found} == {("s", 2, 6)}
 

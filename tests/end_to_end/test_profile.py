@@ -10,7 +10,7 @@ import pytest
 from scalograph.control.jvms import find
 from scalograph.profile.recording import refusal
 
-from .shell import degraded, scalograph
+from .shell import degraded, in_process
 
 STUDY = """\
 version = 1
@@ -55,13 +55,13 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip(f"needs a JDK: {why or 'no javac was found'}")
     folder = tmp_path_factory.mktemp("profiled")
     (folder / "study.toml").write_text(STUDY)
-    done = scalograph("run", "study.toml", "-o", "results", cwd=folder, env=degraded(folder))
+    done = in_process("run", "study.toml", "-o", "results", cwd=folder, env=degraded(folder))
     assert done.returncode in (0, 5), done.stderr
     return folder / "results"
 
 
 def profiled(results: Path, *more: str) -> Any:
-    done = scalograph("profile", results, "--json", *more, cwd=results.parent, env=degraded(results.parent))
+    done = in_process("profile", results, "--json", *more, cwd=results.parent, env=degraded(results.parent))
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -70,7 +70,7 @@ def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> No
     journal = (results / "journal.jsonl").read_bytes()
     (tmp_path / "scratch").mkdir()
     env = {**degraded(results.parent), "TMPDIR": str(tmp_path / "scratch")}
-    done = scalograph("profile", results, "--period", "1ms", "--iterations", 300, cwd=results.parent, env=env)
+    done = in_process("profile", results, "--period", "1ms", "--iterations", 300, cwd=results.parent, env=env)
     assert done.returncode == 0, done.stderr
     assert "predominant" in done.stdout and "parks" in done.stdout
     assert (results / "journal.jsonl").read_bytes() == journal
@@ -84,7 +84,7 @@ def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> No
         parked = {part["on"]: part["n"] for part in seen["parks"]["on"]}
         assert 290 <= parked[""] <= 310  # the client pauses before each task
         assert parked["java.util.concurrent.ForkJoinPool"] > 0
-    assert scalograph("analyze", results, cwd=results.parent).returncode == 0
+    assert in_process("analyze", results, cwd=results.parent).returncode == 0
     ids = [table["id"] for table in json.loads((results / "findings.json").read_text())["tables"]]
     assert {"profile", "profile-waits"} <= set(ids)
 
@@ -99,7 +99,7 @@ def test_another_study_is_refused_by_what_differs(results: Path, tmp_path: Path)
     copy = shutil.copytree(results, tmp_path / "copy")
     (copy / "profile.json").unlink(missing_ok=True)
     (copy / "study.toml").write_text(STUDY.replace("q = 60", "q = 61"))
-    done = scalograph("profile", copy, cwd=tmp_path, env=degraded(tmp_path))
+    done = in_process("profile", copy, cwd=tmp_path, env=degraded(tmp_path))
     assert done.returncode == 2
     assert "another study" in done.stderr and "parameters.q" in done.stderr
     assert not (copy / "profile.json").exists()
@@ -107,13 +107,13 @@ def test_another_study_is_refused_by_what_differs(results: Path, tmp_path: Path)
 
 def test_a_command_that_is_not_java_is_refused(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(COMMAND)
-    done = scalograph("run", "study.toml", "-o", "results", cwd=tmp_path, env=degraded(tmp_path))
+    done = in_process("run", "study.toml", "-o", "results", cwd=tmp_path, env=degraded(tmp_path))
     assert done.returncode in (0, 5), done.stderr
-    done = scalograph("profile", "results", cwd=tmp_path, env=degraded(tmp_path))
+    done = in_process("profile", "results", cwd=tmp_path, env=degraded(tmp_path))
     assert done.returncode == 2
     assert "{java}" in done.stderr and "{jvm_options}" in done.stderr
 
 
 def test_results_without_a_journal(tmp_path: Path) -> None:
-    done = scalograph("profile", tmp_path, cwd=tmp_path, env=degraded(tmp_path))
+    done = in_process("profile", tmp_path, cwd=tmp_path, env=degraded(tmp_path))
     assert (done.returncode, done.stderr.count("\n")) == (6, 1)

@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.capacity import refusal
+from scalograph.control.store import Store
 
-from .shell import scalograph
+from .shell import in_process, machine
 
-pytestmark = pytest.mark.skipif(refusal() is not None or os.geteuid() != 0, reason="no quota is granted here")
+pytestmark = [
+    machine,
+    pytest.mark.skipif(refusal() is not None or os.geteuid() != 0, reason="no quota is granted here"),
+]
 STUDY = """\
 version = 1
 name = "quota"
@@ -20,7 +24,7 @@ seed = 1
 
 [workload]
 use = "process-loop"
-parameters = { units = 600000000 }
+parameters = { units = 300000000 }
 
 [factors.quota]
 control = "quota"
@@ -43,7 +47,7 @@ max_reruns = 0
 
 def test_a_quota_is_in_force_and_told(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    done = scalograph("run", "study.toml", "-o", "out", cwd=tmp_path)
+    done = in_process("run", "study.toml", "-o", "out", cwd=tmp_path, store=Store.of_machine())
     assert done.returncode in (0, 5), done.stderr
     lines = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
     runs = {str(line["treatment"]["quota"]): line["record"]["run"] for line in lines if line["event"] == "run"}

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Sanity
+from .shell import machine
+
 ROOT = Path(__file__).parents[2]
 # Where a machine is busy, runs are left out and the code is 5: both are success for a reader.
 SUCCESS = (0, 5)
@@ -17,10 +20,13 @@ def blocks() -> list[str]:
     return re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 
 
-def test_the_commands_of_the_readme(tmp_path: Path) -> None:
+@machine
+def test_the_commands_of_the_readme(tmp_path: Path, sanity: Sanity) -> None:
     commands = [block for block in blocks() if "make demo" not in block]
     # `activate` belongs to the repository's own environment; here the interpreter of the tests stands for it.
     script = "\n".join(commands).replace("source .venv/bin/activate", "")
+    assert "\nscalograph doctor --sanity  " in script and sanity.code == 0
+    script = script.replace("scalograph doctor --sanity", "")
     guarded = "set -u\ntrap 'c=$?; [ $c -eq 5 ] || exit $c' ERR\n" + script
     environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
     # What the README keeps of this machine is of this test alone.

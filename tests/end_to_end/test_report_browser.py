@@ -1,10 +1,9 @@
 """The report in a real browser: drawn, quiet, readable at any width, in both schemes and on paper."""
 
 import importlib.util
-import os
 import re
-import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -16,8 +15,9 @@ from scalograph.cli.last_stops import figures
 from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
 
-INSTALL = "apt-get install chromium"
+pytestmark = pytest.mark.xdist_group("browser")
 SAMPLES = Path(__file__).parents[1] / "unit" / "report" / "sample.py"
+WIDTH = 1600
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 CONTRAST = """
@@ -57,14 +57,6 @@ window.IntersectionObserver = class {
 """
 
 
-def missing(what: str) -> None:
-    """Skip by name at home; where tests must not be skipped, fail."""
-    message = f"{what} is missing; install it: {INSTALL}"
-    if os.environ.get("CI") == "true":
-        pytest.fail(message)
-    pytest.skip(message)
-
-
 @pytest.fixture(scope="module")
 def sample() -> ModuleType:
     spec = importlib.util.spec_from_file_location("report_sample", SAMPLES)
@@ -75,28 +67,13 @@ def sample() -> ModuleType:
     return module
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    path = shutil.which("chromium")
-    if path is None:
-        missing("chromium")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ModuleNotFoundError:
-        missing("the python package playwright")
-    with sync_playwright() as playwright:
-        root = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=path, args=[*root, "--disable-gpu"])
-        yield browser
-        browser.close()
-
-
 class Visit:
     """One report, opened; whatever the page complained about or asked for is kept."""
 
     def __init__(self, browser: Any, path: Path, **options: Any) -> None:
-        options.setdefault("viewport", {"width": 1600, "height": 900})
+        options.setdefault("viewport", {"width": WIDTH, "height": 900})
         lazy = options.pop("lazy", False)
+        self.path = path
         self.context = browser.new_context(**options)
         if not lazy:
             self.context.add_init_script(ALL_IN_VIEW)
@@ -120,6 +97,16 @@ class Visit:
 
     def __exit__(self, *_: object) -> None:
         self.context.close()
+
+    @contextmanager
+    def like(self, browser: Any, width: int, scheme: str = "light") -> Iterator["Visit"]:
+        """The same report at this width and in this scheme: this page, where it has them."""
+        if (width, scheme) == (WIDTH, "light"):
+            yield self
+            return
+        size = {"width": width, "height": 900}
+        with Visit(browser, self.path, viewport=size, color_scheme=scheme) as visit:
+            yield visit
 
     def is_quiet(self) -> bool:
         outside = [url for url in self.requests if not url.startswith(("file:", "data:", "blob:"))]
@@ -146,6 +133,13 @@ def report(tmp_path: Path) -> Any:
     return made
 
 
+def downloaded(page: Any) -> str:
+    """The runs as the page gives them to other tools."""
+    with page.expect_download() as download:
+        page.locator("button.action").click()
+    return Path(download.value.path()).read_text()
+
+
 @pytest.fixture(scope="module")
 def full_report(sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
@@ -153,9 +147,34 @@ def full_report(sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) ->
     return path
 
 
+# Pages for all who read them, or open what is closed.
+
+
+@pytest.fixture(scope="module")
+def full(browser: Any, full_report: Path) -> Iterator[Visit]:
+    with Visit(browser, full_report) as visit:
+        yield visit
+
+
+@pytest.fixture(scope="module")
+def small(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write(sample.small(), figures(sample.small()), path)
+    with Visit(browser, path) as visit:
+        yield visit
+
+
+@pytest.fixture(scope="module")
+def hostile(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write(sample.hostile(), figures(sample.hostile()), path)
+    with Visit(browser, path) as visit:
+        yield visit
+
+
 @pytest.mark.parametrize("width", [400, 1600])
-def test_a_whole_study_is_drawn_at_any_width(browser: Any, full_report: Path, width: int) -> None:
-    with Visit(browser, full_report, viewport={"width": width, "height": 900}) as visit:
+def test_a_whole_study_is_drawn_at_any_width(browser: Any, full: Visit, width: int) -> None:
+    with full.like(browser, width) as visit:
         page = visit.page
         assert page.locator(".plot svg.main-svg").count() >= 20
         plots = page.locator(".plot").count()
@@ -169,44 +188,41 @@ def test_a_whole_study_is_drawn_at_any_width(browser: Any, full_report: Path, wi
         assert visit.is_quiet()
 
 
-def test_tables_are_readable_and_sort_by_keyboard(browser: Any, full_report: Path) -> None:
-    with Visit(browser, full_report) as visit:
-        page = visit.page
-        table = page.locator("table.sortable").first
-        assert table.locator("tbody tr").count() == 224
-        size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('td')).fontSize)")
-        assert size >= 12
-        before = table.locator("tbody tr:first-child td:nth-child(4)").inner_text()
-        button = table.locator("th button").nth(3)
-        button.focus()
-        page.keyboard.press("Enter")
-        page.keyboard.press("Enter")
-        assert table.locator("th").nth(3).get_attribute("aria-sort") == "descending"
-        assert table.locator("tbody tr:first-child td:nth-child(4)").inner_text() == "512"
-        page.keyboard.press("Enter")
-        assert table.locator("tbody tr:first-child td:nth-child(4)").inner_text() == before
-        assert visit.is_quiet()
+def test_tables_are_readable_and_sort_by_keyboard(full: Visit) -> None:
+    page = full.page
+    table = page.locator("table.sortable").first
+    assert table.locator("tbody tr").count() == 224
+    size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('td')).fontSize)")
+    assert size >= 12
+    before = table.locator("tbody tr:first-child td:nth-child(4)").inner_text()
+    button = table.locator("th button").nth(3)
+    button.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert table.locator("th").nth(3).get_attribute("aria-sort") == "descending"
+    assert table.locator("tbody tr:first-child td:nth-child(4)").inner_text() == "512"
+    page.keyboard.press("Enter")
+    assert table.locator("tbody tr:first-child td:nth-child(4)").inner_text() == before
+    assert full.is_quiet()
 
 
-def test_cells_say_on_hover_what_they_rest_on(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.small())) as visit:
-        titles = (
-            visit.page.locator("#tables table")
-            .first.locator("td.e")
-            .evaluate_all("cells => cells.map((cell) => cell.title)")
-        )
-        assert titles
-        assert all("runs" in title for title in titles)
-        assert visit.page.locator("#tables td.e b").first.inner_text().strip() != ""
+def test_cells_say_on_hover_what_they_rest_on(small: Visit) -> None:
+    titles = (
+        small.page.locator("#tables table")
+        .first.locator("td.e")
+        .evaluate_all("cells => cells.map((cell) => cell.title)")
+    )
+    assert titles
+    assert all("runs" in title for title in titles)
+    assert small.page.locator("#tables td.e b").first.inner_text().strip() != ""
 
 
-def test_a_sorted_column_is_in_the_order_that_it_shows(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.small())) as visit:
-        table = visit.page.locator("table.sortable").first
-        table.locator("th.e button").first.click()
-        shown = [float(text.replace(",", "")) for text in table.locator("td.e:nth-child(5) b").all_inner_texts()]
-        assert len(set(shown)) > 3
-        assert shown == sorted(shown)
+def test_a_sorted_column_is_in_the_order_that_it_shows(small: Visit) -> None:
+    table = small.page.locator("table.sortable").first
+    table.locator("th.e button").first.click()
+    shown = [float(text.replace(",", "")) for text in table.locator("td.e:nth-child(5) b").all_inner_texts()]
+    assert len(set(shown)) > 3
+    assert shown == sorted(shown)
 
 
 def test_a_wide_interval_does_not_squeeze_the_others(browser: Any, sample: ModuleType, report: Any) -> None:
@@ -221,8 +237,8 @@ def test_a_wide_interval_does_not_squeeze_the_others(browser: Any, sample: Modul
         assert "wider than the frame" not in visit.page.locator("figure .key").first.inner_text()
 
 
-def test_ticks_of_a_logarithmic_scale_are_whole_numbers(browser: Any, full_report: Path) -> None:
-    with Visit(browser, full_report) as visit:
+def test_ticks_of_a_logarithmic_scale_are_whole_numbers(browser: Any, sample: ModuleType, report: Any) -> None:
+    with Visit(browser, report(sample.brief())) as visit:
         chooser(visit.page, "Vertical scale").select_option("log")
         ticks = visit.page.locator(".family .plot").first.locator(".ytick").all_text_contents()
         values = [float(tick.replace(",", "")) for tick in ticks]
@@ -230,35 +246,34 @@ def test_ticks_of_a_logarithmic_scale_are_whole_numbers(browser: Any, full_repor
         assert values == sorted(set(values))
 
 
-def test_ticks_of_a_timeline_count_whole_cpus(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.small())) as visit:
-        for plot in visit.page.locator(".timelines .plot").all():
-            ticks = plot.locator(".ytick").all_text_contents()
-            assert "0" in ticks
-            assert len(ticks) == len(set(ticks))
-            assert all(tick.isdigit() for tick in ticks)
+def test_ticks_of_a_timeline_count_whole_cpus(small: Visit) -> None:
+    for plot in small.page.locator(".timelines .plot").all():
+        ticks = plot.locator(".ytick").all_text_contents()
+        assert "0" in ticks
+        assert len(ticks) == len(set(ticks))
+        assert all(tick.isdigit() for tick in ticks)
 
 
 @pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_text_has_contrast(browser: Any, sample: ModuleType, report: Any, scheme: str) -> None:
-    with Visit(browser, report(sample.small()), color_scheme=scheme) as visit:
+def test_text_has_contrast(browser: Any, small: Visit, scheme: str) -> None:
+    with small.like(browser, WIDTH, scheme) as visit:
         assert visit.page.evaluate(CONTRAST) == []
         paper = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
         red = int(re.findall(r"\d+", paper)[0])
         assert (red < 60) == (scheme == "dark")
 
 
-def test_a_change_of_scheme_draws_the_figures_again(browser: Any, sample: ModuleType, report: Any) -> None:
+def test_a_change_of_scheme_draws_the_figures_again(browser: Any, small: Visit) -> None:
     stroke = "getComputedStyle(document.querySelector('path.js-line')).stroke"
-    with Visit(browser, report(sample.small()), color_scheme="light") as visit:
+    with Visit(browser, small.path, color_scheme="light") as visit:
         light = visit.page.evaluate(stroke)
         visit.page.emulate_media(color_scheme="dark")
         assert any(visit.page.evaluate(stroke) != light or visit.page.wait_for_timeout(100) for _ in range(50))
         assert visit.page.evaluate(CONTRAST) == []
 
 
-def test_paper_shows_figures_and_no_controls(browser: Any, full_report: Path, tmp_path: Path) -> None:
-    with Visit(browser, full_report, color_scheme="dark") as visit:
+def test_paper_shows_figures_and_no_controls(browser: Any, sample: ModuleType, report: Any, tmp_path: Path) -> None:
+    with Visit(browser, report(sample.brief()), color_scheme="dark") as visit:
         page = visit.page
         page.emulate_media(media="print", color_scheme="dark")
         page.wait_for_selector("html.printing", state="attached")
@@ -280,8 +295,8 @@ def test_paper_shows_figures_and_no_controls(browser: Any, full_report: Path, tm
 
 
 @pytest.mark.parametrize("width", [400, 1600])
-def test_hostile_names_show_literally_and_do_nothing(browser: Any, sample: ModuleType, report: Any, width: int) -> None:
-    with Visit(browser, report(sample.hostile()), viewport={"width": width, "height": 900}) as visit:
+def test_hostile_names_show_literally_and_do_nothing(browser: Any, hostile: Visit, width: int) -> None:
+    with hostile.like(browser, width) as visit:
         page = visit.page
         for summary in page.locator("summary").all():
             summary.click()
@@ -304,26 +319,20 @@ def test_hostile_names_show_literally_and_do_nothing(browser: Any, sample: Modul
         assert visit.is_quiet()
 
 
-def test_csv_holds_every_run_and_no_formula(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.hostile())) as visit:
-        with visit.page.expect_download() as download:
-            visit.page.locator("button.action").click()
-        text = Path(download.value.path()).read_bytes().decode()
-        assert "\n\"'=cmd" in text
-        assert not re.search(r"(^|,)\"?=", text, re.MULTILINE)
-    with Visit(browser, report(sample.small())) as visit:
-        with visit.page.expect_download() as download:
-            visit.page.locator("button.action").click()
-        lines = Path(download.value.path()).read_text().split("\n")
-        assert lines[0] == "run,verdict,cpus,lock,quantum,threads,wall_s,cpu_s"
-        assert len(lines) == 18 + 2
-        first = sample.small().curves[0].points[0].responses["wall"]
-        assert lines[1].split(",")[0] == first.runs[0]
-        assert float(lines[1].split(",")[6]) == first.scores[0]
+def test_csv_holds_every_run_and_no_formula(sample: ModuleType, hostile: Visit, small: Visit) -> None:
+    text = downloaded(hostile.page)
+    assert "\n\"'=cmd" in text
+    assert not re.search(r"(^|,)\"?=", text, re.MULTILINE)
+    lines = downloaded(small.page).split("\n")
+    assert lines[0] == "run,verdict,cpus,lock,quantum,threads,wall_s,cpu_s"
+    assert len(lines) == 18 + 2
+    first = sample.small().curves[0].points[0].responses["wall"]
+    assert lines[1].split(",")[0] == first.runs[0]
+    assert float(lines[1].split(",")[6]) == first.scores[0]
 
 
-def test_factors_can_trade_places(browser: Any, full_report: Path) -> None:
-    with Visit(browser, full_report) as visit:
+def test_factors_can_trade_places(browser: Any, sample: ModuleType, report: Any) -> None:
+    with Visit(browser, report(sample.brief())) as visit:
         page = visit.page
         assert page.locator(".family figure").first.locator(".panel").count() == 4
         chooser(page, "Lines").select_option("cpus")
@@ -395,31 +404,29 @@ def test_lines_of_a_single_level_stand_inside_the_frame(browser: Any, sample: Mo
             assert places and all(low < x < high for x in places)
 
 
-def test_shares_of_cpus_stand_in_a_table_too(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.small())) as visit:
-        figure = visit.page.locator("figure:has(h3:text-is('CPU time by CPU'))")
-        figure.locator("summary").click()
-        figure.locator("table").first.wait_for()
-        assert figure.locator("table").count() == 2
-        assert figure.locator("table").first.locator("th[scope=col]").all_inner_texts()[1:] == [
-            "CPU no. 1 (%)",
-            "CPU no. 2 (%)",
-        ]
-        assert figure.locator("tbody tr").first.locator("td").all_inner_texts() == ["100.0", "0.0"]
-        assert visit.is_quiet()
+def test_shares_of_cpus_stand_in_a_table_too(small: Visit) -> None:
+    figure = small.page.locator("figure:has(h3:text-is('CPU time by CPU'))")
+    figure.locator("summary").click()
+    figure.locator("table").first.wait_for()
+    assert figure.locator("table").count() == 2
+    assert figure.locator("table").first.locator("th[scope=col]").all_inner_texts()[1:] == [
+        "CPU no. 1 (%)",
+        "CPU no. 2 (%)",
+    ]
+    assert figure.locator("tbody tr").first.locator("td").all_inner_texts() == ["100.0", "0.0"]
+    assert small.is_quiet()
 
 
-def test_a_timeline_is_told_in_words_and_as_a_table(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.small())) as visit:
-        panel = visit.page.locator(".timelines .panel").first
-        assert "tasks are on a CPU" in panel.locator("p.note").first.inner_text()
-        assert "tasks are on a CPU" in str(panel.locator(".plot").get_attribute("aria-label"))
-        panel.locator("summary").nth(1).press("Enter")
-        panel.locator("details").nth(1).locator("tbody tr").first.wait_for()
-        heads = panel.locator("details").nth(1).locator("thead th").all_inner_texts()
-        assert heads == ["from (ms)", "on a CPU", "CPU 0 (%)", "CPU 1 (%)", "waiting"]
-        assert 10 <= panel.locator("details").nth(1).locator("tbody tr").count() <= 20
-        assert visit.is_quiet()
+def test_a_timeline_is_told_in_words_and_as_a_table(small: Visit) -> None:
+    panel = small.page.locator(".timelines .panel").first
+    assert "tasks are on a CPU" in panel.locator("p.note").first.inner_text()
+    assert "tasks are on a CPU" in str(panel.locator(".plot").get_attribute("aria-label"))
+    panel.locator("summary").nth(1).press("Enter")
+    panel.locator("details").nth(1).locator("tbody tr").first.wait_for()
+    heads = panel.locator("details").nth(1).locator("thead th").all_inner_texts()
+    assert heads == ["from (ms)", "on a CPU", "CPU 0 (%)", "CPU 1 (%)", "waiting"]
+    assert 10 <= panel.locator("details").nth(1).locator("tbody tr").count() <= 20
+    assert small.is_quiet()
 
 
 def test_a_timeline_without_records_of_switches_and_none_at_all(browser: Any, sample: ModuleType, report: Any) -> None:
@@ -436,15 +443,14 @@ def test_a_timeline_without_records_of_switches_and_none_at_all(browser: Any, sa
         assert visit.is_quiet()
 
 
-def test_timelines_can_be_chosen_and_list_their_tasks(browser: Any, full_report: Path) -> None:
-    with Visit(browser, full_report) as visit:
-        treatments = chooser(visit.page, "Treatment")
-        treatments.select_option(index=30)
-        title = visit.page.locator(".timelines h4").first.inner_text()
-        assert title == treatments.locator("option").nth(30).text_content()
-        visit.page.locator(".timelines summary").first.click()
-        assert "worker-0" in visit.page.locator(".timelines table").first.inner_text()
-        assert visit.is_quiet()
+def test_timelines_can_be_chosen_and_list_their_tasks(full: Visit) -> None:
+    treatments = chooser(full.page, "Treatment")
+    treatments.select_option(index=30)
+    title = full.page.locator(".timelines h4").first.inner_text()
+    assert title == treatments.locator("option").nth(30).text_content()
+    full.page.locator(".timelines summary").first.click()
+    assert "worker-0" in full.page.locator(".timelines table").first.inner_text()
+    assert full.is_quiet()
 
 
 @pytest.mark.parametrize("name", ["bare", "one_point", "all_failed", "many_points", "wide_machine"])

@@ -3,12 +3,9 @@
 Verdicts are never asserted to be clean here, nor is anything's speed.
 """
 
-import json
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,46 +13,40 @@ from typing import Any
 import msgspec
 import pytest
 
-from scalograph.cli.sanity_output import sanity
 from scalograph.control.store import lock_machine
 from scalograph.machine.proofs.bench import Bench
 from scalograph.machine.proofs.claims import CLAIMS
-from scalograph.machine.proofs.proof import DisprovedError, NotProvableError
+from scalograph.machine.proofs.proof import DisprovedError
 from scalograph.machine.proofs.proving import judged
 from scalograph.machine.proofs.ran import Ran
 from scalograph.protocol.events import Record
 from scalograph.run.hosts.base import ProbeProgram
-from scalograph.run.hosts.local import LocalHost, connect
+from scalograph.run.hosts.local import LocalHost
 from scalograph.study.declare import check
 from scalograph.study.shipped import shipped
 
+from .conftest import Sanity
+from .shell import LONG_S, machine
+
+pytestmark = machine
 SANITY = shipped("sanity/pinning").parent
-WAIT_S = 300.0
 CHECKS = {claim.name: claim.check for claim in CLAIMS}
 Fields = dict[str, Any]
 
 
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
-    """The command sets handlers; a lying probe sets our mask."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    """A lying probe sets our mask."""
     mask = os.sched_getaffinity(0)
     yield
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
     os.sched_setaffinity(0, mask)
 
 
-def test_nothing_is_wrong_with_this_machine(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", WAIT_S)
-    code = sanity(json=True)
-    told = json.loads(capsys.readouterr().out)
+def test_nothing_is_wrong_with_this_machine(sanity: Sanity) -> None:
+    told = sanity.told
     assert [proof["name"] for proof in told["proofs"]] == list(CHECKS)
     assert [proof for proof in told["proofs"] if proof["status"] == "failed"] == []
-    assert (code, list(tmp_path.iterdir())) == (0, [])
+    assert (sanity.code, sanity.left) == (0, [])
     assert all(proof["fix"] for proof in told["proofs"] if proof["status"] == "not provable")
     # These need nothing that a host may refuse.
     always = {"containment: daemon", "CPU time: daemon", "crash", "exit code", "garbage", "hang", "never ready"}
@@ -65,14 +56,10 @@ def test_nothing_is_wrong_with_this_machine(
 # --- a record that lies, all else being true
 
 
-@pytest.fixture(scope="module")
-def truth(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+@pytest.fixture
+def truth(sanity: Sanity) -> Bench:
     """A bench that has run everything."""
-    with lock_machine(WAIT_S), Bench(connect(), tmp_path_factory.mktemp("truth")) as bench:
-        for proof in CHECKS.values():
-            with suppress(NotProvableError):
-                proof(bench)
-        return bench
+    return sanity.bench
 
 
 def told(change: Callable[[Fields], object]) -> Callable[[Ran], Ran]:
@@ -207,7 +194,7 @@ def _has_records(ran: Ran) -> bool:
 
 
 def test_every_workload_proves_something(truth: Bench) -> None:
-    used = {folder.name for folder in truth.used}
+    used = {folder.name for folder in truth.done}
     assert {path.name for path in SANITY.iterdir() if path.is_dir()} <= {name.rpartition("-")[0] for name in used}
 
 
@@ -306,7 +293,7 @@ def test_a_broken_probe_is_found_out(
     probe.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}"\n')
     probe.chmod(0o755)
     monkeypatch.setenv("LIE", lie)
-    with lock_machine(WAIT_S), Bench(LocalHost(ProbeProgram((str(probe),))), tmp_path) as bench:
+    with lock_machine(LONG_S), Bench(LocalHost(ProbeProgram((str(probe),))), tmp_path) as bench:
         proof = judged(next(c for c in CLAIMS if c.name == claim), bench, kept := set())
     if proof.status == "not provable":
         pytest.skip(proof.found)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .shell import degraded, scalograph
+from .shell import degraded, in_process
 
 STUDY = """\
 version = 1
@@ -57,7 +57,7 @@ def study(folder: Path, target: str, iterations: int = 1) -> Path:
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_every_run_compiles_everything_and_counts_it(tmp_path: Path) -> None:
     env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    done = scalograph("run", study(tmp_path, "all"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    done = in_process("run", study(tmp_path, "all"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
     assert done.returncode in (0, 5), done.stderr
     events = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
     runs = [event["record"] for event in events if event["event"] == "run"]
@@ -74,7 +74,7 @@ def test_every_run_compiles_everything_and_counts_it(tmp_path: Path) -> None:
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_setting_up_is_told_of_each_build_alone(tmp_path: Path) -> None:
     env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    done = scalograph("run", study(tmp_path, "all", iterations=4), "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    done = in_process("run", study(tmp_path, "all", iterations=4), "-o", tmp_path / "out", cwd=tmp_path, env=env)
     assert done.returncode in (0, 5), done.stderr
     events = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
     for record in (event["record"] for event in events if event["event"] == "run"):
@@ -90,7 +90,7 @@ def test_a_level_says_what_is_prepared_and_the_journal_keeps_it(tmp_path: Path) 
     file = study(tmp_path, "all")
     text = file.read_text().replace('tree = "own", ', "")
     file.write_text(text.replace("[baseline]", '[factors.tree]\nlevels = ["own"]\n\n[baseline]'))
-    done = scalograph("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    done = in_process("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
     assert done.returncode in (0, 5), done.stderr
     assert "source-build: prepares own, once" in done.stderr
     assert "own: a tree of one's own" in done.stderr
@@ -101,7 +101,7 @@ def test_a_level_says_what_is_prepared_and_the_journal_keeps_it(tmp_path: Path) 
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_a_tree_that_will_not_build_is_counted_and_says_why(tmp_path: Path) -> None:
     env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    done = scalograph("run", study(tmp_path, "broken"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    done = in_process("run", study(tmp_path, "broken"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
     assert done.returncode == 4
     found = json.loads((tmp_path / "out/findings.json").read_text())
     ((reason, count),) = found["runs"]["failures"].items()
@@ -113,7 +113,7 @@ def test_a_tree_that_will_not_build_is_counted_and_says_why(tmp_path: Path) -> N
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_what_fails_with_one_j_is_measured_with_the_others(tmp_path: Path) -> None:
     env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    done = scalograph("run", study(tmp_path, "alone"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    done = in_process("run", study(tmp_path, "alone"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
     assert done.returncode == 4
     found = json.loads((tmp_path / "out/findings.json").read_text())
     assert found["runs"]["n_failed"] == 2

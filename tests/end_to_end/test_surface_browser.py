@@ -1,6 +1,7 @@
 """Surfaces in a real browser: a map and lines of equal time, in both schemes and on paper."""
 
 import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -10,9 +11,9 @@ import pytest
 from scalograph.cli.last_stops import figures
 from scalograph.report.html import write
 
-from .test_report_browser import CONTRAST, Visit, browser, chooser
+from .test_report_browser import CONTRAST, Visit, chooser
 
-__all__ = ["browser"]
+pytestmark = pytest.mark.xdist_group("browser")
 SAMPLE = Path(__file__).parents[1] / "unit" / "report" / "surface_sample.py"
 RIDGE = "figure.surfaces .scatterlayer path.point"
 
@@ -32,11 +33,17 @@ def report(folder: Path, findings: Any) -> Path:
     return folder / "report.html"
 
 
+@pytest.fixture(scope="module")
+def shown(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    """A page for all who read it, or turn its relief."""
+    with Visit(browser, report(tmp_path_factory.mktemp("surface"), sample.two_cpus())) as visit:
+        yield visit
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1600])
-def test_map_and_lines_are_drawn(browser: Any, sample: ModuleType, tmp_path: Path, scheme: str, width: int) -> None:
-    path = report(tmp_path, sample.two_cpus())
-    with Visit(browser, path, viewport={"width": width, "height": 900}, color_scheme=scheme) as visit:
+def test_map_and_lines_are_drawn(browser: Any, shown: Visit, scheme: str, width: int) -> None:
+    with shown.like(browser, width, scheme) as visit:
         page = visit.page
         assert page.locator("figure.surfaces .heatmaplayer image").count() == 1
         assert page.locator("figure.surfaces .contourlayer .contourlines path").count() >= 5
@@ -55,12 +62,11 @@ def test_of_several_surfaces_one_is_chosen(browser: Any, sample: ModuleType, tmp
         assert visit.is_quiet()
 
 
-def test_the_numbers_stand_in_a_table_too(browser: Any, sample: ModuleType, tmp_path: Path) -> None:
-    with Visit(browser, report(tmp_path, sample.two_cpus())) as visit:
-        visit.page.locator("figure.surfaces summary").click()
-        visit.page.locator("figure.surfaces tbody tr").first.wait_for()
-        assert visit.page.locator("figure.surfaces tbody tr").count() == 11
-        assert visit.page.locator("figure.surfaces thead th").all_inner_texts() == ["processes", "CPUs 1", "CPUs 2"]
+def test_the_numbers_stand_in_a_table_too(shown: Visit) -> None:
+    shown.page.locator("figure.surfaces summary").click()
+    shown.page.locator("figure.surfaces tbody tr").first.wait_for()
+    assert shown.page.locator("figure.surfaces tbody tr").count() == 11
+    assert shown.page.locator("figure.surfaces thead th").all_inner_texts() == ["processes", "CPUs 1", "CPUs 2"]
 
 
 def test_on_paper_it_is_drawn_for_paper(browser: Any, sample: ModuleType, tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from scalograph.protocol.findings import Findings, Level, TaskTrace
 from scalograph.report.html import write
 
 from ..unit.report import even_sample as sample
-from .test_report_browser import CONTRAST, Visit, browser
+from .test_report_browser import CONTRAST, Visit
 
-__all__ = ["browser"]
+pytestmark = pytest.mark.xdist_group("browser")
 BARS = "figure.traces .barlayer .point path"
 
 

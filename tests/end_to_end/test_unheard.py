@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .shell import environment, study
+from .shell import environment, machine, study
 from .test_resume import events
 
 
@@ -22,6 +22,7 @@ def unheard(folder: Path, *arguments: str | Path, stderr: bool = False) -> subpr
         os.close(writer)
 
 
+@machine
 def test_progress_that_nobody_reads_ends_no_study(tmp_path: Path) -> None:
     file = study(tmp_path, '["true", "{n}"]')
     done = unheard(tmp_path, "run", file, "-o", "results", stderr=True)

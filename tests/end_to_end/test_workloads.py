@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,9 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("builds")
 
 
+@cache
 def built(name: str, builds: Path) -> Path:
+    """Built once: to ask a compiler for its version takes as long as most of the runs here."""
     try:
         folder = build(shipped(name), load(shipped(name)), JVMS, builds)
     except HostError as error:
@@ -72,6 +75,7 @@ def threads(builds: Path, java: Jvm | None = None, **values: object) -> Said:
     return Said(run("java-threads", builds, java or jvm(range(11, 1000)), **{**small, **values}))
 
 
+@cache
 def expected_sum(units: int, quantum: int) -> int:
     """The shared total, by the definition: after each quantum the state is added."""
     x, total, left = 0x9E3779B97F4A7C15, 0, units

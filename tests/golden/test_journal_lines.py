@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,7 @@ def test_the_golden_events_are_a_journal_as_it_reads() -> None:
     assert found.ceiling is not None and [part.n_cpus for part in found.ceiling.kinds["arithmetic"]] == [1, 2]
     assert found.accepted == [("kernel", "6.12.0", "6.12.1")]
     assert (found.notes, found.end_reason) == (
-        ["block 1 began on a busy machine: used by others: CPU 1 98 %"],
+        [("block 1 began on a busy machine: used by others: CPU 1 98 %", "busy")],
         "complete",
     )
     assert not found.warnings
@@ -66,7 +65,7 @@ def test_the_golden_verdicts_are_those_of_the_golden_records() -> None:
     asked = table.asked(found.study)
     judged = {e["run"]: judge(msgspec.convert(e["record"], Record), asked) for e in golden() if e["event"] == "run"}
     told = {e["run"]: (e["verdict"], e["causes"]) for e in golden() if e["event"] == "verdict"}
-    assert {name: (one.verdict, [asdict(cause) for cause in one.causes]) for name, one in judged.items()} == told
+    assert {name: (one.verdict, [cause.as_journaled() for cause in one.causes]) for name, one in judged.items()} == told
     assert {verdict for verdict, _ in told.values()} == {"clean", "contaminated", "failed"}
 
 

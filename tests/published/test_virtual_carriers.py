@@ -1,7 +1,6 @@
 """The published case of two kernel threads, as the study that ships has it: which JVMs, and threads in rounds."""
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -31,23 +30,23 @@ def test_without_a_new_jvm_it_says_so() -> None:
         plan(declare_shipped("virtual-carriers"), HostFacts(cpus=CPUS, jvms=(OLD,)))
 
 
-def built(folder: Path, jvms: list[Jvm]) -> Path:
-    try:
-        made = build(shipped("java-threads"), load(shipped("java-threads")), jvms, folder)
-    except HostError as error:
-        pytest.skip(f"needs a compiler: {error}")
-    assert made is not None
-    return made
-
-
-@pytest.mark.parametrize("carriers", [1, 2])
-def test_no_more_threads_are_at_work_than_there_are_carriers(carriers: int, tmp_path: Path) -> None:
-    """Whoever else uses the machine: a thread that computes keeps its carrier to its end."""
+@pytest.fixture(scope="module")
+def command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What starts the program on a JVM that has virtual threads."""
     new = [jvm for jvm in find() if jvm.release >= 21]
     if not new:
         pytest.skip("no JVM of release 21 or later")
+    try:
+        made = build(shipped("java-threads"), load(shipped("java-threads")), new, tmp_path_factory.mktemp("builds"))
+    except HostError as error:
+        pytest.skip(f"needs a compiler: {error}")
+    return [new[0].java, "-cp", str(made), "JavaThreads"]
+
+
+@pytest.mark.parametrize("carriers", [1, 2])
+def test_no_more_threads_are_at_work_than_there_are_carriers(carriers: int, command: list[str]) -> None:
+    """Whoever else uses the machine: a thread that computes keeps its carrier to its end."""
     words = ["kind=virtual", f"carriers={carriers}", "threads=5", "share=each", "units=2000000", "iterations=2"]
-    command = [new[0].java, "-cp", str(built(tmp_path, new)), "JavaThreads", *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run([*command, *words], capture_output=True, text=True, timeout=120, check=True)
     peaks = [int(line.split()[2]) for line in done.stdout.splitlines() if line.startswith("value peak_threads")]
     assert len(peaks) == 2 and max(peaks) <= carriers

@@ -64,7 +64,8 @@ def named(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-GRAPH = {name: {other for other in named(path) if other in modules()} for name, path in modules().items()}
+MODULES = modules()
+GRAPH = {name: MODULES.keys() & set(named(path)) for name, path in MODULES.items()}
 
 
 def inside(name: str, room: str) -> bool:

@@ -27,10 +27,12 @@ COMMANDS = {
     "import": "What another instrument measured, alone or beside a study: `scalograph import jmh jmh.json`",
     "doctor": "What this machine grants and refuses, and what to do about it",
 }
+# Commands that share a module, in which each is called by its name; any other is `command` in one of its own.
+TOGETHER = {"analyze": "stops", "report": "stops"}
 
 
 class Commands(TyperGroup):
-    """Commands by name, each from a module of its own."""
+    """Commands by name, imported when they are called."""
 
     def invoke(self, ctx: Any) -> Any:
         """SIGTERM has an exit code of its own, and a reader who has left is no error; typer would tell neither."""
@@ -52,11 +54,12 @@ class Commands(TyperGroup):
         """Import one command; the list above needs none."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"scalograph.cli.{cmd_name}_command")
+        module = import_module(f"scalograph.cli.{TOGETHER.get(cmd_name, cmd_name)}_command")
         if hasattr(module, "group"):  # commands of its own
             return get_command(module.group)
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name=cmd_name, help=module.command.__doc__)(module.command)
+        function = getattr(module, cmd_name if cmd_name in TOGETHER else "command")
+        single.command(name=cmd_name, help=function.__doc__)(function)
         return get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -12,6 +12,7 @@ _STYLES = {"granted": "green", "refused": "yellow", "warning": "yellow", "info":
 
 def command(
     noise: Annotated[bool, typer.Option("--noise", help="Measure the noise floor, about 80 s, and keep it.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="With --noise: fewer runs, about 30 s.")] = False,
     sanity: Annotated[bool, typer.Option("--sanity", help="Prove by fake workloads that measuring works.")] = False,
     json: Json = False,
 ) -> int:
@@ -19,18 +20,22 @@ def command(
 
     \b
     scalograph doctor
-    scalograph doctor --sanity     do pinning, the gate, accounting and containment work here? exit 3 if one does not
-    scalograph doctor --noise      how much do runs of the same work differ, and which effects can be seen?
+    scalograph doctor --sanity           do pinning, the gate, accounting, containment work here? exit 3 if one does not
+    scalograph doctor --noise --quick    how much do runs of the same work differ, and which effects can be seen?
     scalograph doctor --json | jq '.checks[] | select(.status == "refused")'
     """
     if noise and sanity:
         from scalograph.errors import StudyError
 
         raise StudyError.one("doctor", "--noise and --sanity", "one of them", "call it twice")
+    if quick and not noise:
+        from scalograph.errors import StudyError
+
+        raise StudyError.one("doctor", "--quick without --noise", "both", "add --noise")
     if noise:
         from scalograph.cli.noise_output import noise as measure
 
-        return measure(json)
+        return measure(json, quick)
     if sanity:
         from scalograph.cli.sanity_output import sanity as prove
 

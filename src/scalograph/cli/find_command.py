@@ -17,11 +17,11 @@ class Searches(TyperGroup):
     """A command for each question that has a role `find` (scalograph.questions.asked)."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """By name."""
+        """Name the questions that a command line can ask."""
         return sorted(having("find"))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import one question."""
+        """Make one command from the options of its question."""
         if cmd_name not in having("find"):
             return None
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -54,7 +54,7 @@ def _search(question: str) -> Callable[..., int]:
         from scalograph.cli.search_output import tell_search
 
         study = searched_study(question, asked.factors(), options)
-        return carried_out(study, options, lambda conducted: tell_search(conducted, question, options.json))
+        return carried_out(study, options, lambda session: tell_search(session, question, options.json))
 
     search.__doc__ = options_of.__doc__
     return bundled(search, options_of, SearchOptions)

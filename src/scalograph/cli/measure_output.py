@@ -17,7 +17,8 @@ from scalograph.cli.console import (
     say,
     tell,
 )
-from scalograph.cli.options import CommandOptions, SweepOptions
+from scalograph.cli.measure_command import SweepOptions
+from scalograph.cli.options import CommandOptions
 from scalograph.cli.outcome import tell_failures, tell_how_on
 from scalograph.errors import Exit, HostError, StudyError
 from scalograph.protocol import journal
@@ -66,13 +67,13 @@ def carried_out(
         except OSError as error:
             found, fix = f"cannot be written: {error.strerror or error}", "make room, or set TMPDIR to another folder"
             raise HostError("scratch folder", found, "room for a study", fix) from error
-        conducted = _run(file, options, ceiling)
-    again = _again(conducted.results, options)
-    if conducted.reason == "interrupted":
+        session = _run(file, options, ceiling)
+    again = _again(session.results, options)
+    if session.reason == "interrupted":
         say(f"interrupted; go on with: {shlex.join(again)}", "yellow")
-        return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
-    tell_how_on(conducted.reason, again)
-    return answer(conducted)
+        return Exit.TERMINATED if session.signal == signal.SIGTERM else Exit.INTERRUPTED
+    tell_how_on(session.reason, again)
+    return answer(session)
 
 
 def _again(made: Results, options: CommandOptions) -> list[str]:
@@ -104,19 +105,19 @@ def _share(text: str) -> float:
         raise StudyError.one("--target", str(error)) from error
 
 
-def _answer(conducted: "Session", target: float, cost: float | None, json: bool) -> int:
+def _answer(session: "Session", target: float, cost: float | None, json: bool) -> int:
     from scalograph.cli.adhoc import show
     from scalograph.cli.adhoc.answer_sentence import sentence
     from scalograph.cli.last_stops import exit_code, report
 
-    found, page = report(conducted.results.folder)
+    found, page = report(session.results.folder)
     said = [text for curve in found.curves if (text := sentence(found.study, curve, target))]
     if json:
-        emit_json({**show.document(found, said, cost), "results": str(conducted.results.folder)})
+        emit_json({**show.document(found, said, cost), "results": str(session.results.folder)})
         return exit_code(found)
     warn_first(found)
     _tell(found, said, cost)
-    close(conducted, found, page)
+    close(session, found, page)
     return exit_code(found)
 
 
@@ -130,17 +131,17 @@ def _trust(found: "Findings") -> str:
     return f"{found.trust.level.upper()}: {found.trust.sentence}"
 
 
-def close(conducted: "Session", found: "Findings", page: Path) -> None:
+def close(session: "Session", found: "Findings", page: Path) -> None:
     """What stands below every answer: whether to believe it, what failed, and where it lies."""
     if found.trust.level != "reject":  # that stands above
         tell(_trust(found))
     tell_failures(found)
-    noted = _noted(conducted.results)
+    noted = _noted(session.results)
     for warning in found.warnings:
         if warning not in noted:
             say(f"warning: {warning}", "yellow")
     tell(f"Report: {page}")
-    tell(f"Study: {conducted.results.study}")
+    tell(f"Study: {session.results.study}")
 
 
 def _noted(made: Results) -> set[str]:

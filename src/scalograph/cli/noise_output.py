@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _RUNS = 10
 
 
-def noise(json: bool) -> int:
-    """Run the study `noise-floor` (about 80 s), print what came of it, and keep it for `doctor` and later studies.
+def noise(json: bool, quick: bool) -> int:
+    """Run the study `noise-floor` (about 80 s, `quick` 30 s), print what came of it, and keep it for later studies.
 
     Returns:
         The exit code: 5 where too few runs count, and then nothing is kept.
@@ -38,7 +38,7 @@ def noise(json: bool) -> int:
     from scalograph.machine.floor.floor import STUDY, floor
     from scalograph.study.declare import declare_shipped
 
-    conducted = run_declared(declare_shipped(STUDY), StudyStart())
+    conducted = run_declared(declare_shipped(STUDY, quick), StudyStart())
     if conducted.reason == "interrupted":
         say("interrupted: nothing is kept", "yellow")
         return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED

@@ -8,8 +8,6 @@ import typer
 
 from scalograph.run.hosts.host_names import LOCAL
 
-LEVELS = "levels such as 1,2,8 or 1:8 or 1:512:*2 or 1:all"
-
 StudyFile = Annotated[Path, typer.Argument(help="A study.toml, or a folder that holds one.")]
 Quick = Annotated[bool, typer.Option("--quick", help="The shorter form that the study declares in [quick].")]
 OutDir = Annotated[
@@ -104,21 +102,3 @@ class SearchOptions(CommandOptions):
     """What every search takes."""
 
     max_runs: MaxRuns = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SweepOptions:
-    """What `measure` takes beside: the levels, how often each is run, and what the answer is to weigh."""
-
-    cpus: Annotated[str | None, typer.Option(help=f"How many CPUs it may use: {LEVELS}.")] = None
-    threads: Annotated[str | None, typer.Option(help="Levels of {threads} in the command.")] = None
-    jobs: Annotated[str | None, typer.Option(help="Levels of {jobs} in the command.")] = None
-    copies: Annotated[str | None, typer.Option(help="Identical copies at once, each doing the same: levels.")] = None
-    factor: Annotated[list[str] | None, typer.Option(help="NAME=LEVELS of a {NAME}; may be repeated.")] = None
-    per_worker: Annotated[bool, typer.Option("--per-worker", help="Each worker does the same work.")] = False
-    runs: Annotated[int | None, typer.Option(min=1, help="Runs of each treatment; 10, with --precision 100.")] = None
-    warmup_runs: Annotated[int, typer.Option(min=0, help="First runs that do not count.")] = 0
-    precision: Annotated[str | None, typer.Option(help='Run until the interval is that narrow: "1%".')] = None
-    target: Annotated[str, typer.Option(help="Efficiency that is worth having.")] = "80%"
-    cost: Annotated[float | None, typer.Option(min=0, help="Of a CPU for an hour, in any money.")] = None
-    ceiling: Ceiling = False

@@ -12,26 +12,26 @@ if TYPE_CHECKING:
     from scalograph.run.session import Session
 
 
-def tell_search(conducted: "Session", question: str, json: bool) -> int:
+def tell_search(session: "Session", question: str, json: bool) -> int:
     """Tell what a search found; the report has the rest.
 
     Args:
-        conducted: the search.
-        question: by its name.
+        session: the search.
+        question: that it asks.
         json: one document instead of tables.
     """
     from scalograph.cli.last_stops import exit_code, report
 
-    found, page = report(conducted.results.folder)
+    found, page = report(session.results.folder)
     if json:
-        told = {"verdict": found.trust.level, "answer": found.answer, "results": str(conducted.results.folder)}
+        told = {"verdict": found.trust.level, "answer": found.answer, "results": str(session.results.folder)}
         emit_json({**role(question, "find").figures(found), **told})
     else:
-        _tell(conducted, found, page, question)
+        _tell(session, found, page, question)
     return exit_code(found)
 
 
-def _tell(conducted: "Session", found: "Findings", page: Path, question: str) -> None:
+def _tell(session: "Session", found: "Findings", page: Path, question: str) -> None:
     """The tables of a search, its sentence, and what stands below every answer."""
     from scalograph.report.cells import sheet
     from scalograph.report.terminal_table import draw
@@ -44,4 +44,4 @@ def _tell(conducted: "Session", found: "Findings", page: Path, question: str) ->
             draw(sheet(table), out())
     tell()
     tell(found.answer[0])
-    close(conducted, found, page)
+    close(session, found, page)

@@ -7,7 +7,7 @@ from typing import Any
 from scalograph.design.planner import Design
 from scalograph.errors import StudyError
 from scalograph.findings.sample import COUNTED, REPEATED
-from scalograph.findings.search import Course, Key, Search, Steps, key_of
+from scalograph.findings.search_steps import Course, Key, Search, SearchSteps, key_of
 from scalograph.findings.stopping_rule import score, work_time
 from scalograph.protocol.record import Record
 from scalograph.study.scalars import Level
@@ -38,7 +38,7 @@ class SearchPlanner:
         """
         self._search, self._score = search, score
         self._max_reruns, self._waits = max_reruns, waits
-        self._steps = Steps(search)
+        self._steps = SearchSteps(search)
         self._told: dict[str, Key] = {}
         self._under_way: int | None = None
         self._again = ""

@@ -10,7 +10,7 @@ from scalograph.analysis.interval import summarize
 from scalograph.analysis.speedup import SpeedupPoint
 from scalograph.findings import steady_state
 from scalograph.findings.names import curve_factor
-from scalograph.findings.sample import COUNTED, Sample, flags
+from scalograph.findings.sample import COUNTED, Sample, flags, grouped
 from scalograph.findings.speedup_rule import gains, over_before, primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Table
@@ -33,10 +33,7 @@ def key(table: Table, curve: Curve, point: Point) -> tuple[Level, ...]:
 def curves(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Curve]:
     """One curve for each combination of the other factors' levels."""
     factor = curve_factor(table)
-    groups: dict[tuple[tuple[str, Level], ...], list[Sample]] = {}
-    for sample in taken.values():
-        group = tuple((name, level) for name, level in sample.treatment.items() if name != factor)
-        groups.setdefault(group, []).append(sample)
+    groups = grouped(taken.values(), factor)
     return [_curve(table, factor, dict(group), members) for group, members in groups.items()]
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from scalograph.findings.names import brief, curve_factor
+from scalograph.findings.sample import Group, others
 from scalograph.findings.table import Row, Table
-from scalograph.protocol.findings import Level
 
 
 def residue(table: Table) -> list[str]:
@@ -31,11 +31,10 @@ def _work(table: Table, rows: list[Row]) -> Iterable[str]:
     if table.study.work != "total":
         return
     factor = curve_factor(table)
-    curves: dict[tuple[Level, ...], set[int]] = {}
+    curves: dict[Group, set[int]] = {}
     for row in rows:
         if row.work is not None:
-            group = tuple(level for name, level in row.treatment.items() if name != factor)
-            curves.setdefault(group, set()).add(row.work)
+            curves.setdefault(others(row.treatment, factor), set()).add(row.work)
     if differing := [works for works in curves.values() if len(works) > 1]:
         counted = f"{min(differing[0])} to {max(differing[0])} units counted"
         yield f"work: {counted}, though the study declares it the same in all treatments"

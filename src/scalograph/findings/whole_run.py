@@ -10,7 +10,7 @@ from msgspec import structs
 
 from scalograph.findings import sample
 from scalograph.findings.names import curve_factor
-from scalograph.findings.sample import Sample
+from scalograph.findings.sample import Sample, others
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Level
 from scalograph.study.model import Study
@@ -30,8 +30,8 @@ def samples(table: Table) -> dict[Key, Sample]:
     taken, factor = sample.samples(table), curve_factor(table)
     if table.study.protocol.think_s:
         return taken
-    unsteady = {_curve(s, factor) for s in taken.values() if is_unsteady(s)}
-    return {key: _whole(table.study, s) if _curve(s, factor) in unsteady else s for key, s in taken.items()}
+    unsteady = {others(s.treatment, factor) for s in taken.values() if is_unsteady(s)}
+    return {key: _whole(table.study, s) if others(s.treatment, factor) in unsteady else s for key, s in taken.items()}
 
 
 def is_unsteady(sample: Sample) -> bool:
@@ -42,10 +42,6 @@ def is_unsteady(sample: Sample) -> bool:
 def n_unsteady(sample: Sample) -> int:
     """Runs that count and have no steady state."""
     return sum(row.course == "no steady state" for row in sample.counted)
-
-
-def _curve(sample: Sample, factor: str) -> Key:
-    return tuple(level for name, level in sample.treatment.items() if name != factor)
 
 
 def _whole(study: Study, sample: Sample) -> Sample:

@@ -34,11 +34,11 @@ PerBin = Annotated[list[Count], Meta(max_length=512)]
 Status = Literal["ok", "failed", "signal", "timeout", "interrupted", "not started", "protocol"]
 
 
-class Part(Struct, frozen=True, gc=False, rename={"copy_index": "copy"}):
+class RecordPart(Struct, frozen=True, gc=False, rename={"copy_index": "copy"}):
     """A frozen part of a record; fields of a later version are ignored."""
 
 
-class Degraded(Part, frozen=True):
+class Degraded(RecordPart, frozen=True):
     """Something that was not granted, the answer of the kernel, and what would help."""
 
     what: Text
@@ -46,7 +46,7 @@ class Degraded(Part, frozen=True):
     fix: Text
 
 
-class Header(Part, frozen=True, kw_only=True):
+class Header(RecordPart, frozen=True, kw_only=True):
     """Who measured, with which means."""
 
     protocol: Literal[1]
@@ -58,7 +58,7 @@ class Header(Part, frozen=True, kw_only=True):
     degraded: Annotated[list[Degraded], Meta(max_length=256)] = []
 
 
-class InForce(Part, frozen=True):
+class InForce(RecordPart, frozen=True):
     """Placement as the kernel gave it back before exec."""
 
     cpus: PerCpu
@@ -67,7 +67,7 @@ class InForce(Part, frozen=True):
     nice: int
 
 
-class CopyEvent(Part, frozen=True):
+class CopyEvent(RecordPart, frozen=True):
     """One started copy of a command. Times are nanoseconds since the gate."""
 
     copy_index: CopyIndex
@@ -87,7 +87,7 @@ class CopyEvent(Part, frozen=True):
     stderr_tail: str = ""
 
 
-class Iterations(Part, frozen=True):
+class Iterations(RecordPart, frozen=True):
     """Iterations of one copy, as arrays of equal length."""
 
     copy_index: CopyIndex
@@ -105,14 +105,14 @@ class Iterations(Part, frozen=True):
             raise ValueError(f"work of at most {_LAST_WORK}")
 
 
-class Values(Part, frozen=True):
+class Values(RecordPart, frozen=True):
     """Other figures that one copy reported, in order of writing."""
 
     copy_index: CopyIndex
     values: Annotated[dict[ValueName, list[Number]], Meta(max_length=MAX_NAMES)]
 
 
-class Task(Part, frozen=True):
+class Task(RecordPart, frozen=True):
     """One task of the tree in the timeline."""
 
     tid: int
@@ -123,7 +123,7 @@ class Task(Part, frozen=True):
     migrations: Count | None = None
 
 
-class Timeline(Part, frozen=True, kw_only=True):
+class Timeline(RecordPart, frozen=True, kw_only=True):
     """On-CPU time of the tree in bins of `bin_ns`, one row for each CPU."""
 
     source: Text | None = None
@@ -139,7 +139,7 @@ class Timeline(Part, frozen=True, kw_only=True):
             raise ValueError("one row of busy_ns for each of cpus")
 
 
-class Neighbor(Part, frozen=True, kw_only=True):
+class Neighbor(RecordPart, frozen=True, kw_only=True):
     """A process that had a CPU for which a preempted task of the run waited."""
 
     pid: int | None = None
@@ -149,7 +149,7 @@ class Neighbor(Part, frozen=True, kw_only=True):
     taken_ns: Count
 
 
-class RunFigures(Part, frozen=True):
+class RunFigures(RecordPart, frozen=True):
     """The run as a whole: the last event."""
 
     status: Status
@@ -206,7 +206,7 @@ class RunFigures(Part, frozen=True):
     degraded: Annotated[list[Degraded], Meta(max_length=256)] = []
 
 
-class ErrorEvent(Part, frozen=True):
+class ErrorEvent(RecordPart, frozen=True):
     """Why a probe carried out no run."""
 
     where: Text
@@ -219,14 +219,14 @@ class ErrorEvent(Part, frozen=True):
         return ProtocolError(f"probe: {self.where}", self.found, self.expected, self.fix)
 
 
-class Output(Part, frozen=True):
+class Output(RecordPart, frozen=True):
     """Captured text of a copy that did not fit in the line of its `copy` event."""
 
     copy_index: CopyIndex
     stdout: str
 
 
-class Capability(Part, frozen=True):
+class Capability(RecordPart, frozen=True):
     """One means of measurement, and whether this host grants it."""
 
     name: Text
@@ -235,7 +235,7 @@ class Capability(Part, frozen=True):
     fix: Text | None = None
 
 
-class Capabilities(Part, frozen=True):
+class Capabilities(RecordPart, frozen=True):
     """What a probe would be granted here."""
 
     protocol: Literal[1]
@@ -243,7 +243,7 @@ class Capabilities(Part, frozen=True):
     capabilities: Annotated[list[Capability], Meta(max_length=256)]
 
 
-class Record(Part, frozen=True, kw_only=True):
+class Record(RecordPart, frozen=True, kw_only=True):
     """All that is known of one run; what the journal keeps."""
 
     header: Header

@@ -12,7 +12,8 @@ its roles:
             `applies(table) -> str | None`: why it says nothing of a study that did not ask
 `document`  its part of the findings as a type
 `tables`    `sentences`: that part for people
-`find`      options and figures of `scalograph find QUESTION`; without it, there is no such command
+`find`      `OPTIONS` of `scalograph find QUESTION` and `figures(findings)`, its answer for machines (questions.asked);
+            without it, there is no such command
 `figure`    `figures(findings) -> list[Figure]`; without it, it draws none
 `truth`     programs of which the answer is known
 

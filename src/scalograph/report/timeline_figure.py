@@ -9,6 +9,7 @@ from scalograph.protocol.findings import Findings, TimelineDoc
 from scalograph.report.timeline_bins import Bins, drawable
 from scalograph.text.axes import Factors
 from scalograph.text.escape import prose, visible
+from scalograph.text.format import significant
 from scalograph.text.plots import MARGIN, axis, escaped, faded, outside
 from scalograph.text.scale import scale_for
 
@@ -93,7 +94,7 @@ def _bands(bins: Bins) -> list[dict[str, Any]]:
     """Stack a band for each CPU, the first at the bottom."""
     shades = [faded("line-0", 0.9 - 0.55 * i / len(bins.cpus)) for i in range(len(bins.cpus))]
     edge = {"line": {"width": 0.6, "color": "paper", "shape": "hv"}, "stackgroup": "cpus"}
-    tell = [f"%{{x:.3g}} {bins.unit}: CPU {escaped(cpu)} busy %{{y}} %<extra></extra>" for cpu in bins.cpus]
+    tell = [f"%{{x:.3~r}} {bins.unit}: CPU {escaped(cpu)} busy %{{y:d}} %<extra></extra>" for cpu in bins.cpus]
     return [
         _steps(bins, row, "paper", **edge, fillcolor=shade, hovertemplate=text)
         for text, row, shade in zip(tell, bins.busy, shades, strict=True)
@@ -104,12 +105,12 @@ def _map(bins: Bins) -> dict[str, Any]:
     return {
         "type": "heatmap", "x0": bins.width / 2, "dx": bins.width, "z": bins.busy, "zmin": 0, "zmax": 100,
         "showscale": False, "colorscale": [[0, "paper"], [1, "line-0"]],
-        "hovertemplate": f"%{{x:.3g}} {bins.unit}: %{{z}} %<extra></extra>",
+        "hovertemplate": f"%{{x:.3~r}} {bins.unit}: %{{z}} %<extra></extra>",
     }  # fmt: skip
 
 
 def _waiting(bins: Bins) -> dict[str, Any]:
-    tell = f"%{{x:.3g}} {bins.unit}: %{{y:.3g}} waiting<extra></extra>"
+    tell = f"%{{x:.3~r}} {bins.unit}: %{{y:.3~r}} waiting<extra></extra>"
     return _steps(
         bins, bins.waiting, "wait", yaxis="y2", fill="tozeroy", fillcolor=faded("wait", 0.35), hovertemplate=tell
     )
@@ -129,7 +130,7 @@ def _over_time(bins: Bins, run: str) -> Details:
     rows = []
     for start in range(0, bins.n, step):
         means = [fmean(row[start : start + step]) for row in bins.busy]
-        waits = [f"{fmean(bins.waiting[start : start + step]):.3g}"] if bins.waiting else []
+        waits = [significant(fmean(bins.waiting[start : start + step]))] if bins.waiting else []
         shares = [f"{mean:.0f}" for mean in means] if few else []
-        rows.append([f"{start * bins.width:.3g}", f"{sum(means) / 100:.3g}", *shares, *waits])
+        rows.append([significant(start * bins.width), significant(sum(means) / 100), *shares, *waits])
     return Details("This timeline as a table", [TextTable(f"Tasks over time, run {run}", head, rows)])

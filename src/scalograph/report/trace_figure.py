@@ -52,7 +52,7 @@ def _bars(one: TaskTrace, workers: Sequence[int]) -> dict[str, Any]:
     order = _order(one)
     color = [mixed("line-0", 0.6) if nth % 2 else "line-0" for nth in order]
     told = [
-        f"worker {worker}, its subtask {nth + 1}: {took:.3g} {MICRO} from {begun:.3g} {MICRO} on"
+        f"worker {worker}, its subtask {nth + 1}: {significant(took)} {MICRO} from {significant(begun)} {MICRO} on"
         for worker, nth, took, begun in zip(one.worker, order, length, start, strict=True)
     ]
     return {

@@ -10,7 +10,8 @@ import pytest
 
 from scalograph.cli import measure_output
 from scalograph.cli.adhoc.command_study import CommandStudy
-from scalograph.cli.options import CommandOptions, SweepOptions
+from scalograph.cli.measure_command import SweepOptions
+from scalograph.cli.options import CommandOptions
 from scalograph.errors import HostError, StudyError
 
 TRUE = CommandStudy(("true",))

@@ -228,6 +228,7 @@ def live(tmp_path: Path) -> Store:
     return Store(tmp_path / "state", None, cpu_time=cpu_tree())
 
 
+@pytest.mark.xdist_group("machine")
 @granted
 def test_a_quota_of_the_kernel(live: Store) -> None:
     tree = live.cpu_time
@@ -244,6 +245,7 @@ def test_a_quota_of_the_kernel(live: Store) -> None:
     assert not leaf.exists()
 
 
+@pytest.mark.xdist_group("machine")
 @granted
 def test_a_quota_whose_owner_was_killed_is_taken_away(live: Store) -> None:
     tree = live.cpu_time

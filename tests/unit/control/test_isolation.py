@@ -187,6 +187,7 @@ def live_store(tmp_path: Path) -> Store:
     return Store(tmp_path / "state", CgroupTree(mount))
 
 
+@pytest.mark.xdist_group("machine")
 @granted
 def test_a_partition_of_the_kernel(live_store: Store) -> None:
     tree, before = live_store.tree, os.sched_getaffinity(0)
@@ -212,6 +213,7 @@ def _cgroup(pid: int) -> str:
     return next(line for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0::"))
 
 
+@pytest.mark.xdist_group("machine")
 @granted
 def test_a_partition_whose_owner_was_killed_is_given_back(live_store: Store) -> None:
     tree, before = live_store.tree, os.sched_getaffinity(0)
@@ -231,6 +233,7 @@ def test_a_partition_whose_owner_was_killed_is_given_back(live_store: Store) -> 
     assert not list(tree.mount.glob("scalograph-*"))
 
 
+@pytest.mark.xdist_group("machine")
 @granted
 def test_all_cpus_are_not_given_away(live_store: Store) -> None:
     before = os.sched_getaffinity(0)

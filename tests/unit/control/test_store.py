@@ -514,12 +514,14 @@ def open_folder() -> Iterator[Path]:
         yield Path(name)
 
 
+@pytest.mark.xdist_group("machine")
 def test_nobody_has_a_lock_too(nobody: Callable[..., str], open_folder: Path) -> None:
     made = open_folder / f"scalograph-{os.geteuid() or 65534}"
     assert nobody(NOBODY.format(str(open_folder))) == f"{made} 0o40700 [] True\n"
     assert nobody(NOBODY.format(str(open_folder))).endswith("True\n"), "and again in the same folder"
 
 
+@pytest.mark.xdist_group("machine")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be in another user's way")
 @pytest.mark.parametrize(
     ("mode", "found"), [(0o755, "owned by user 0, expected user 65534"), (0o700, "Permission denied")]

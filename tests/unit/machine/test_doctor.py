@@ -264,6 +264,7 @@ def test_a_quota_below_the_cpus_is_a_warning(tmp_path: Path) -> None:
     assert "CPU quota" not in checks(root)
 
 
+@pytest.mark.xdist_group("machine")
 def test_this_machine_in_five_seconds_and_unchanged() -> None:
     before = os.sched_getaffinity(0), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)
     start = time.monotonic()
@@ -281,7 +282,7 @@ NOBODY = """
 import json
 from dataclasses import asdict
 from pathlib import Path
-from scalograph.doctor import examine
+from scalograph.machine.doctor import examine
 from scalograph.control.discover import discover
 print(json.dumps(asdict(examine(discover(jvms=()), {"capabilities": []}, environ={"PATH": "", "HOME": "/"}))))
 """

@@ -14,6 +14,7 @@ from scalograph.cli import five_stops
 from scalograph.questions.registry import QUESTIONS
 
 from ...golden.command import Said, scalograph
+from ..report.test_html import unpacked
 
 # Which level takes the least time? Each is run twice.
 ROLES = {
@@ -28,7 +29,7 @@ def mistakes(raw, factors):
     yield from not_asked(raw, "precision", "runs", "warmup_runs")
 """,
     "course": """
-from scalograph.findings.search import Search, counted, searched_factor
+from scalograph.findings.search_steps import Search, counted, searched_factor
 
 
 class FastestCourse:
@@ -79,7 +80,7 @@ class Fastest(Model):
 """,
     "answer": """
 from scalograph.findings.answer import Answer
-from scalograph.findings.search import retold
+from scalograph.findings.search_steps import retold
 from scalograph.protocol.findings import Column, TableDoc
 from toy_question.course import begin
 from toy_question.document import Fastest
@@ -200,7 +201,8 @@ def test_a_toy_question_goes_through_all_five_stops(folder: Path) -> None:
     assert [table["id"] for table in found["tables"] if table["question"] == "fastest"] == ["fastest"]
     printed = done(folder, "report", "results").printed
     assert "The fastest level is 2." in printed and "The best times" in printed
-    assert "The fastest level, drawn" in (folder / "results" / "report.html").read_text()
+    page = (folder / "results" / "report.html").read_text()
+    assert "The fastest level, drawn" in json.dumps(unpacked(page))
 
 
 def test_its_mistakes_are_told_with_the_others(folder: Path) -> None:

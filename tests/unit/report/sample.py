@@ -12,17 +12,17 @@ from scalograph.protocol.findings import (
     BaselineDoc,
     Column,
     Curve,
-    Degraded,
+    DegradedRuns,
     FactorDoc,
     Findings,
     LawDoc,
     Level,
-    Noise,
     Point,
     PointResponse,
     ResponseDoc,
     RunsDoc,
     StudyDoc,
+    StudyNoise,
     TableDoc,
     TimelineDoc,
     Trust,
@@ -273,11 +273,16 @@ def full(n: int = 10, levels: Sequence[int] = tuple(THREADS), n_timelines: int =
         timelines=lines,
         residue=["CPU clock between 2.59 and 2.61 GHz"],
         warnings=["220 and 250 threads were run on 2 CPUs only"],
-        noise=Noise(sd_log_percent=1.2, minimum_detectable_percent=1.6, n=10),
-        degraded=[Degraded(what="kernel records", why="perf_event_open: EACCES (kernel.perf_event_paranoid=3)",
+        noise=StudyNoise(sd_log_percent=1.2, minimum_detectable_percent=1.6, n=10),
+        degraded=[DegradedRuns(what="kernel records", why="perf_event_open: EACCES (kernel.perf_event_paranoid=3)",
                            fix="run as root, or set kernel.perf_event_paranoid to 2", n_runs=12)],
         reproduce=["scalograph study thread-scaling --seed 20240611 -o results", "scalograph report results"],
     )  # fmt: skip
+
+
+def brief() -> Findings:
+    """A whole study in its factors, quick to draw: few levels, few runs."""
+    return full(n=2, levels=[1, 8, 512], n_timelines=4)
 
 
 def small() -> Findings:

@@ -35,7 +35,7 @@ def test_bars_stand_on_the_row_of_their_worker() -> None:
     assert (one.title, one.layout["yaxis"]["ticktext"], bars["y"]) == ("workers: 2", ["0", "3"], [0, 1, 0])
     assert (bars["base"], bars["x"], one.reach) == ([0, 1, 6], [5, 9, 3], 10)
     assert bars["marker"]["color"] == ["line-0", "line-0", "line-0~0.6"]
-    assert bars["hovertext"][2].startswith("worker 0, its subtask 2: 3 ")
+    assert bars["hovertext"][2].startswith("worker 0, its subtask 2: 3.00 ")
     assert rows(one) == [["0", "2", "80"], ["3", "1", "90"]]
 
 

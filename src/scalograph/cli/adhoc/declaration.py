@@ -12,6 +12,7 @@ from scalograph.errors import (
     ScalographError,
     StudyError,
 )
+from scalograph.questions.registry import is_search
 from scalograph.study.levels import LevelsError, parse_levels
 from scalograph.study.scalars import as_text
 
@@ -42,7 +43,7 @@ def study_text(study: CommandStudy) -> str:
         "seed = 1",
     ]
     # A search measures levels as often as it needs: no speedup is paired with a baseline.
-    baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along and study.question == "sweep" else []
+    baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along and not is_search(study.question) else []
     if study.baseline:
         factor, level = study.baseline
         # As the text of the levels reads it: 1 is a number.

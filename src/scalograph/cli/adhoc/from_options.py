@@ -2,7 +2,8 @@
 
 from scalograph.cli.adhoc.command_study import CommandStudy
 from scalograph.cli.adhoc.option_texts import argv, read_factor, responses, steps, unique, variables
-from scalograph.cli.options import CommandOptions, SearchOptions, SweepOptions
+from scalograph.cli.measure_command import SweepOptions
+from scalograph.cli.options import CommandOptions, SearchOptions
 from scalograph.questions.asked import AskedFactors
 
 

@@ -8,7 +8,7 @@ from statistics import median
 import numpy as np
 
 from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.search import retold
+from scalograph.findings.search_steps import retold
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, Level
 from scalograph.questions.break_even.answer_formula import formula
@@ -16,7 +16,7 @@ from scalograph.questions.break_even.answer_line import grid, is_measured, lines
 from scalograph.questions.break_even.answer_published import at_levels, nothing_known
 from scalograph.questions.break_even.course import EVEN, BreakEvenCourse, begin
 from scalograph.questions.break_even.document import BreakEven, EvenMap, EvenPair
-from scalograph.questions.break_even.model import OUTLIER, SURE, Surface
+from scalograph.questions.break_even.model import OUTLIER, SURE, RatioSurface
 from scalograph.questions.break_even.model_space import (
     Pairs,
     Point,
@@ -55,7 +55,7 @@ class Told:
 
     space: Pairs
     course: BreakEvenCourse
-    surface: Surface
+    surface: RatioSurface
 
 
 def told_again(table: Table) -> Told | None:

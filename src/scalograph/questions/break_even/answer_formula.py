@@ -5,9 +5,9 @@ from itertools import product
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.break_even.document import EvenFormula
-from scalograph.questions.break_even.model import Surface, least_work
+from scalograph.questions.break_even.model import RatioSurface, least_work
 from scalograph.questions.break_even.model_mean import size_powers
 from scalograph.questions.break_even.model_space import Pairs
 
@@ -17,7 +17,7 @@ OFF = 0.15
 STEPS = 129
 
 
-def formula(space: Pairs, surface: Surface, is_measured: Callable[[dict[int, float]], bool]) -> EvenFormula | None:
+def formula(space: Pairs, surface: RatioSurface, is_measured: Callable[[dict[int, float]], bool]) -> EvenFormula | None:
     """The line as a formula; None where no factor is a size, or the mean does not fit what was measured.
 
     Args:
@@ -45,7 +45,7 @@ def formula(space: Pairs, surface: Surface, is_measured: Callable[[dict[int, flo
     return EvenFormula(powers={space.names[i]: round(p, 3) for i, p in powers.items()}, work=found, off=round(off, 4))
 
 
-def _off(surface: Surface) -> float | None:
+def _off(surface: RatioSurface) -> float | None:
     """Typical distance between the lines of the mean and of the surface, as a share of the work; None without a line.
 
     Both are followed along the diagonal of all sizes, at each level of the others.

@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.break_even.course import BreakEvenCourse
 from scalograph.questions.break_even.document import EvenLine
-from scalograph.questions.break_even.model import SURE, Surface
+from scalograph.questions.break_even.model import SURE, RatioSurface
 from scalograph.questions.break_even.model_space import Pairs
 
 Kind = Literal["from", "until", "always", "never", "several", "undecided", "unmeasured"]
@@ -23,7 +23,12 @@ WINS, LOSES = 1, -1
 
 
 def lines(
-    space: Pairs, surface: Surface, course: BreakEvenCourse, x: int, y: int | None, rows: Sequence[Mapping[int, float]]
+    space: Pairs,
+    surface: RatioSurface,
+    course: BreakEvenCourse,
+    x: int,
+    y: int | None,
+    rows: Sequence[Mapping[int, float]],
 ) -> list[EvenLine]:
     """One line for each row: levels of all axes but x."""
     found = []
@@ -34,7 +39,7 @@ def lines(
     return found
 
 
-def _row(space: Pairs, surface: Surface, course: BreakEvenCourse, x: int, row: Mapping[int, float]) -> Line:
+def _row(space: Pairs, surface: RatioSurface, course: BreakEvenCourse, x: int, row: Mapping[int, float]) -> Line:
     """Between the lowest and the highest level that the search had to decide on: those that failed are none."""
     points = _left(space, course, row)
     if not points:

@@ -5,11 +5,11 @@ from math import exp
 
 import numpy as np
 
+from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.sample import FloatArray
 from scalograph.findings.published import Lookup
 from scalograph.protocol.findings import Level
-from scalograph.questions.break_even.model import SURE, Surface
+from scalograph.questions.break_even.model import SURE, RatioSurface
 from scalograph.questions.break_even.model_space import Pairs
 
 
@@ -18,7 +18,7 @@ def nothing_known(wanted: Mapping[str, Level | None]) -> Mapping[str, Estimate]:
     return {}
 
 
-def at_levels(space: Pairs, surface: Surface, n_pairs: int) -> Lookup:
+def at_levels(space: Pairs, surface: RatioSurface, n_pairs: int) -> Lookup:
     """Make the lookup of speedups over the baseline; nothing outside the range, or where a level is missing."""
 
     def lookup(wanted: Mapping[str, Level | None]) -> Mapping[str, Estimate]:

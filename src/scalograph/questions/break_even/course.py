@@ -6,13 +6,13 @@ from operator import itemgetter
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
-from scalograph.findings.search import Search, Treatment
+from scalograph.analysis.center import FloatArray
+from scalograph.findings.search_steps import Search, Treatment
 from scalograph.questions.break_even.model import (
     DIGITS,
     OUTLIER,
     SURE,
-    Surface,
+    RatioSurface,
     telling,
 )
 from scalograph.questions.break_even.model_mean import Axis
@@ -73,7 +73,7 @@ class BreakEvenCourse:
         self._in_a_row = 0
         self.asked: list[int] = []
         self.g: list[float] = []
-        self.surface: Surface | None = None
+        self.surface: RatioSurface | None = None
         self._next: int | None = None
         self._share = 1.0
         self._n_more = 0
@@ -160,20 +160,20 @@ class BreakEvenCourse:
     def _think(self) -> None:
         if len(self.asked) < max(3, sum(i not in self._out for i in self._first)):
             return
-        self.surface = Surface(self._at[self.asked], np.array(self.g), self._axes, self._cpus, self.surface)
+        self.surface = RatioSurface(self._at[self.asked], np.array(self.g), self._axes, self._cpus, self.surface)
         self._look(self.surface)
         self._in_a_row = 0 if self._share or self._doubtful(self.surface) else self._in_a_row + 1
         if self._in_a_row:
             self._next = self._confirming(self.surface, sign=-1 if self._in_a_row % 2 else 1)
 
-    def _doubtful(self, surface: Surface) -> list[int]:
+    def _doubtful(self, surface: RatioSurface) -> list[int]:
         """Points whose only pair lies far off the surface: no single pair decides, nor is it left out."""
         mean, _ = surface(self._at[self.asked])
         far = np.abs(np.array(self.g) - mean) > OUTLIER * surface.sizes.noise
         kept = [i for i, off in zip(self.asked, far, strict=True) if off and i not in self._out]
         return [i for i in kept if self.asked.count(i) == 1]
 
-    def _confirming(self, surface: Surface, sign: int) -> int | None:
+    def _confirming(self, surface: RatioSurface, sign: int) -> int | None:
         """Where all seems to be known: the point nearest to the line, with g of that sign, that nobody has measured.
 
         A surface that is smooth knows more than was measured. A jump makes it wrong beside the line, and for sure.
@@ -185,7 +185,7 @@ class BreakEvenCourse:
         tells = telling(mean, sd)
         return int(fresh[np.argmax(np.where(np.sign(mean) == sign, tells, tells - 100.0))])
 
-    def _look(self, surface: Surface) -> None:
+    def _look(self, surface: RatioSurface) -> None:
         """Where the next pair tells most: first where anything is open, near the line by the straddle rule."""
         candidates = self.candidates
         mean, sd = surface(self._at[candidates])

@@ -36,7 +36,7 @@ def _over(found: Chart) -> str:
 
 
 def _caption(found: Chart) -> str:
-    over, alike = f"S{_over(found)}", f"{100 * found.even:.3g} % more or less counts as even"
+    over, alike = f"S{_over(found)}", f"{100 * found.even:g} % more or less counts as even"
     if not found.y:
         sides = f"above 1 {found.other} is faster, below 1 {found.baseline} is"
         band = f"The band around the curve is its {SURE} interval"

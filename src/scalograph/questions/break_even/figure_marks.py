@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from scalograph.questions.break_even.figure_panels import Chart, EvenRow, PairMark, Panel
+from scalograph.text.format import significant
 from scalograph.text.plots import hover, line, outlined
 
 Point = tuple[float, float]
@@ -29,7 +30,7 @@ def pairs(panel: Panel, height: Callable[[PairMark], float]) -> dict[str, Any]:
 
 
 def _count(pair: PairMark) -> str:
-    return f"{pair.n} {'pair' if pair.n == 1 else 'pairs'}: speedup {pair.speedup:.3g}"
+    return f"{pair.n} {'pair' if pair.n == 1 else 'pairs'}: speedup {significant(pair.speedup)}"
 
 
 def undecided(sides: Sequence[Sequence[Point]]) -> list[dict[str, Any]]:
@@ -50,4 +51,4 @@ def told(found: Chart, row: EvenRow, i: int) -> list[str]:
         kind = f"{found.baseline} is faster"
     elif low > 1 / least and high < least:
         kind = "even"
-    return [f"speedup {row.speedup[i]:.3g} [{low:.3g}, {high:.3g}]", kind]
+    return [f"speedup {significant(row.speedup[i])} [{significant(low)}, {significant(high)}]", kind]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from scalograph.errors import StudyError
 from scalograph.questions.asked import AskedFactors, Option
-from scalograph.questions.break_even.document import BreakEven
 from scalograph.questions.ranges import is_range, levels_of_range
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
 from scalograph.text.units import parse_percent
@@ -63,6 +62,8 @@ OPTIONS = BreakEvenOptions
 
 def figures(found: "Findings") -> dict[str, Any]:
     """What was compared, and the line at every setting."""
+    from scalograph.questions.break_even.document import BreakEven
+
     one = found.document("break-even", BreakEven)
     lines = [
         {**m.group, m.y or "y": line.level, **line.model_dump()} for m in (one.maps if one else []) for line in m.lines

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.analysis.students_t import t_quantile
 from scalograph.questions.break_even.model_mean import (
     USUAL,
@@ -57,11 +57,11 @@ class Sizes:
     reach: FloatArray
 
 
-class Surface:
+class RatioSurface:
     """What some pairs say of ln(T_par / T_seq) everywhere."""
 
     def __init__(
-        self, x: FloatArray, g: FloatArray, axes: Sequence[Axis], cpus: int, earlier: "Surface | None" = None
+        self, x: FloatArray, g: FloatArray, axes: Sequence[Axis], cpus: int, earlier: "RatioSurface | None" = None
     ) -> None:
         """Fit.
 
@@ -133,7 +133,7 @@ def _pulled_in(x: FloatArray, rest: FloatArray, most: float) -> FloatArray:
     )
 
 
-def straddle(surface: Surface, candidates: FloatArray) -> int:
+def straddle(surface: RatioSurface, candidates: FloatArray) -> int:
     """Index of the candidate where one more pair tells most of the line; ties to the first."""
     return int(np.argmax(telling(*surface(candidates))))
 
@@ -143,13 +143,13 @@ def telling(mean: FloatArray, sd: FloatArray) -> FloatArray:
     return np.asarray(np.round(SURE * sd - np.abs(mean), DIGITS))
 
 
-def undecided(surface: Surface, candidates: FloatArray) -> float:
+def undecided(surface: RatioSurface, candidates: FloatArray) -> float:
     """Share of the candidates where the interval of g holds 0."""
     mean, sd = surface(candidates)
     return float(np.mean(np.abs(mean) <= SURE * sd))
 
 
-def line(surface: Surface, others: FloatArray, axis: int = 0, steps: int = 256) -> FloatArray:
+def line(surface: RatioSurface, others: FloatArray, axis: int = 0, steps: int = 256) -> FloatArray:
     """Log2 of the level of one factor from which on parallel wins, for each row of the other axes.
 
     Args:

@@ -1,4 +1,8 @@
-"""The pairs of a search for break-even."""
+"""The pairs of a search for break-even.
+
+The first ones are spread over all factors; each further one is where the course, told of all before it, knows least of
+which version wins, near the line at which both are even.
+"""
 
 from functools import partial
 

@@ -8,14 +8,14 @@ from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.break_even.document import BreakEven, EvenLine
-from scalograph.questions.break_even.model import SURE, Surface
+from scalograph.questions.break_even.model import SURE, RatioSurface
 from scalograph.questions.break_even.model_space import Pairs
 from scalograph.text.format import version_name
 from scalograph.text.quantities import place
 
 
 def break_even_tables(
-    table: Table, space: Pairs, pairs: Mapping[int, Sequence[float]], surface: Surface, one: BreakEven
+    table: Table, space: Pairs, pairs: Mapping[int, Sequence[float]], surface: RatioSurface, one: BreakEven
 ) -> list[TableDoc]:
     """Make a table of the line at every setting, and one of the pairs that were measured.
 
@@ -60,7 +60,7 @@ def _kind(line: EvenLine) -> str:
     }[line.kind]
 
 
-def _pairs(table: Table, space: Pairs, pairs: Mapping[int, Sequence[float]], surface: Surface) -> TableDoc:
+def _pairs(table: Table, space: Pairs, pairs: Mapping[int, Sequence[float]], surface: RatioSurface) -> TableDoc:
     columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in space.names]
     over = f"time of {version_name(space.factor, space.other)} over {version_name(space.factor, space.against)}"
     columns += [

@@ -7,7 +7,7 @@ from math import exp, log
 import numpy as np
 from scipy.stats import qmc
 
-from scalograph.questions.break_even.model import Surface, line, straddle
+from scalograph.questions.break_even.model import RatioSurface, line, straddle
 from scalograph.questions.break_even.model_mean import Axis, Role
 from scalograph.simulate.noise import FloatArray, Noise
 from scalograph.simulate.runs import run_scores
@@ -109,7 +109,7 @@ def spread_points(d: int, n: int, rng: np.random.Generator) -> FloatArray:
 
 def search(
     program: ForkJoin, d: int, n_pairs: int, rng: np.random.Generator, noise: Noise, known: Sequence[Axis] | None = None
-) -> Surface:
+) -> RatioSurface:
     """The search: four points an axis, then where the sign is least sure.
 
     Args:
@@ -123,15 +123,15 @@ def search(
     told = axes(d) if known is None else known
     x, candidates = spread_points(d, 4 * d, rng), spread_points(d, 2048, rng)
     g = np.array([pair(program, point, rng, noise) for point in x])
-    surface = Surface(x, g, told, program.cpus)
+    surface = RatioSurface(x, g, told, program.cpus)
     while len(x) < n_pairs:
         point = candidates[straddle(surface, candidates)]
         x, g = np.vstack([x, point]), np.append(g, pair(program, point, rng, noise))
-        surface = Surface(x, g, told, program.cpus, surface)
+        surface = RatioSurface(x, g, told, program.cpus, surface)
     return surface
 
 
-def errors(program: ForkJoin, surface: Surface, rng: np.random.Generator, n: int = 60) -> FloatArray:
+def errors(program: ForkJoin, surface: RatioSurface, rng: np.random.Generator, n: int = 60) -> FloatArray:
     """Relative errors of the elements from which on parallel wins, at random others where that is inside the range."""
     d = len(surface.mean.axes)
     others = spread_points(d, n, rng)[:, 1:]

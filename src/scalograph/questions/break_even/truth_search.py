@@ -20,7 +20,7 @@ NEAR = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedPairs:
     """What a search as the laboratory makes it came to.
 
     Attributes:
@@ -38,7 +38,7 @@ class Asked:
     slowest: float
 
 
-def asked(program: ForkJoin, d: int, rng: np.random.Generator, noise: Noise) -> Asked:
+def asked(program: ForkJoin, d: int, rng: np.random.Generator, noise: Noise) -> AskedPairs:
     """The search over a grid of levels until it ends, arguments as of `search`; two axes are elements and workers."""
     free = {1: (0,), 2: (0, 2), 3: (0, 1, 2), 4: (0, 1, 2, 3)}[d]
     at = np.array([*product(*(np.arange(*RANGES_OF_LEVELS[i]) for i in free))], dtype=float)
@@ -58,4 +58,4 @@ def asked(program: ForkJoin, d: int, rng: np.random.Generator, noise: Noise) -> 
     wrong = np.where(known, (np.sign(mean) != np.sign(true)) & ~even, ~even & ~course.is_open(mean, sd))
     near = np.abs(true) < NEAR
     held = np.abs(mean - true) <= SURE * sd
-    return Asked(course.decided, len(course.asked), float(wrong.mean()), float(held[near].mean()), slowest)
+    return AskedPairs(course.decided, len(course.asked), float(wrong.mean()), float(held[near].mean()), slowest)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from scalograph.questions.asked import AskedFactors, Option
-from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.ranges import search_levels
 
 if TYPE_CHECKING:
@@ -34,6 +33,8 @@ OPTIONS = CliffOptions
 
 def figures(found: "Findings") -> dict[str, Any]:
     """The most probable cliff by itself, and all that was found."""
+    from scalograph.questions.cliff.document import Cliffs
+
     one = found.document("cliff", Cliffs)
     first = max(one.cliffs, key=lambda cliff: cliff.probability, default=None) if one else None
     return {

@@ -20,12 +20,12 @@ from math import exp
 import numpy as np
 from scipy.special import logsumexp
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.cliff.model_evidence import (
     CLIFF_PRIOR,
     FURTHER_PRIOR,
     JUMP_SD,
-    Evidence,
+    JumpEvidence,
     covariance,
     evidence,
     variance,
@@ -169,7 +169,13 @@ def _features(x: FloatArray, middle: float, known: Sequence[Step]) -> FloatArray
 
 
 def _telling(
-    found: Steps, seen: Evidence, x: FloatArray, y: FloatArray, known: FloatArray, at: FloatArray, known_at: FloatArray
+    found: Steps,
+    seen: JumpEvidence,
+    x: FloatArray,
+    y: FloatArray,
+    known: FloatArray,
+    at: FloatArray,
+    known_at: FloatArray,
 ) -> FloatArray:
     """For each level, the variance of what is expected there between steps, over what each step leaves open."""
     likely = seen.weights > NEGLIGIBLE * seen.weights.max()
@@ -189,7 +195,7 @@ def _telling(
 
 
 def _told(
-    found: Steps, seen: Evidence, levels: Sequence[int], telling: FloatArray, slowed: FloatArray, prior: float
+    found: Steps, seen: JumpEvidence, levels: Sequence[int], telling: FloatArray, slowed: FloatArray, prior: float
 ) -> Cliff:
     order = np.argsort(found.places, kind="stable")
     summed = np.cumsum(seen.weights[order])
@@ -241,7 +247,7 @@ def _quantile(logs: FloatArray, weights: FloatArray, share: float) -> float:
     return float(np.exp(logs[order[min(np.searchsorted(summed, share * summed[-1]), len(order) - 1)]]))
 
 
-def _factor(weights: FloatArray, seen: Evidence) -> tuple[float, float, float]:
+def _factor(weights: FloatArray, seen: JumpEvidence) -> tuple[float, float, float]:
     """Low end, expected value and high end of the time above over below, at the place itself."""
     share = weights / weights.sum()
     mean = float(share @ seen.jump)

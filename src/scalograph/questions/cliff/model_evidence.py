@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import logsumexp, ndtr
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.cliff.model_steps import GRADUAL, SHARP, Steps
 
 # Least jump of the time that is called one, and what is believed of its size before: the standard deviation of its log.
@@ -43,7 +43,7 @@ FURTHER_PRIOR = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class SmoothTrend:
     """One size of noise and of the smooth curve, with what the runs make of it.
 
     Attributes:
@@ -60,7 +60,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class JumpEvidence:
     """What the runs say.
 
     Attributes:
@@ -74,7 +74,7 @@ class Evidence:
 
     weights: FloatArray
     cliff: float
-    curve: Curve
+    curve: SmoothTrend
     slowed: FloatArray
     jump: FloatArray
     jump_sd: FloatArray
@@ -104,14 +104,14 @@ class _Part:
         return self.base + max(float(self.step.weights.max()), float(self.plain.weights.max()))
 
 
-def curves() -> Iterator[Curve]:
+def curves() -> Iterator[SmoothTrend]:
     """Every size of noise with every smooth curve."""
     for noise, p in zip(NOISES, NOISE_PRIOR, strict=True):
         for (sd, reach), q in zip(CURVES, CURVE_PRIOR, strict=True):
-            yield Curve(noise, sd, reach, log(p * q))
+            yield SmoothTrend(noise, sd, reach, log(p * q))
 
 
-def covariance(x: FloatArray, z: FloatArray, curve: Curve, known: FloatArray, at: FloatArray) -> FloatArray:
+def covariance(x: FloatArray, z: FloatArray, curve: SmoothTrend, known: FloatArray, at: FloatArray) -> FloatArray:
     """Between what is measured at log levels x and at z, without noise, steps that are known included.
 
     Args:
@@ -125,12 +125,12 @@ def covariance(x: FloatArray, z: FloatArray, curve: Curve, known: FloatArray, at
     return np.asarray(LEVEL_SD**2 + SLOPE_SD**2 * x[:, None] * z[None, :] + smooth + known.T @ at)
 
 
-def variance(x: FloatArray, curve: Curve, known: FloatArray) -> FloatArray:
+def variance(x: FloatArray, curve: SmoothTrend, known: FloatArray) -> FloatArray:
     """Of what is measured at log levels x, without noise: the diagonal of `covariance`."""
     return np.asarray(LEVEL_SD**2 + SLOPE_SD**2 * x**2 + curve.sd**2 + (known**2).sum(axis=0))
 
 
-def evidence(found: Steps, x: FloatArray, y: FloatArray, known: FloatArray) -> Evidence:
+def evidence(found: Steps, x: FloatArray, y: FloatArray, known: FloatArray) -> JumpEvidence:
     """Weights of all steps, and of none.
 
     Args:
@@ -154,7 +154,7 @@ def evidence(found: Steps, x: FloatArray, y: FloatArray, known: FloatArray) -> E
     slowed = share * _slowed([part.step.slowed[back] for part in parts], logs)
     slowed += (1 - share) * _slowed([part.plain.slowed for part in parts], none)
     step = parts[best].step
-    return Evidence(
+    return JumpEvidence(
         weights=np.exp(logsumexp(logs, axis=0) - total),
         cliff=cliff,
         curve=sizes[best],
@@ -165,7 +165,7 @@ def evidence(found: Steps, x: FloatArray, y: FloatArray, known: FloatArray) -> E
 
 
 def _part(
-    curve: Curve, x: FloatArray, y: FloatArray, known: FloatArray, heights: FloatArray, bends: FloatArray
+    curve: SmoothTrend, x: FloatArray, y: FloatArray, known: FloatArray, heights: FloatArray, bends: FloatArray
 ) -> _Part:
     """One size of noise and curve, with every step and every bend."""
     inverse, log_density = _inverse(covariance(x, x, curve, known, known), curve.noise, y)

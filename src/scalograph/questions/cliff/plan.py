@@ -1,4 +1,8 @@
-"""The runs of a search for cliffs."""
+"""The runs of a search for cliffs.
+
+The first ones lie at both ends and in each tenth of the range, by its log; each further one is where the course, told
+of all before it, expects to learn most of the place of the jump.
+"""
 
 from functools import partial
 

@@ -16,7 +16,7 @@ MOST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class JumpingProgram:
     """A program with a cliff, or none.
 
     Attributes:
@@ -40,7 +40,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class CliffSearch:
     """What a search came to: the cliffs that are sure, whether nothing is left open, runs, and where a place moves."""
 
     sure: list[Cliff]
@@ -49,7 +49,7 @@ class Searched:
     wandering: tuple[int, int] | None = None
 
 
-def jump(rng: np.random.Generator, top: int, factor: float, width: float = 0.0, edge: float = 3.0) -> Program:
+def jump(rng: np.random.Generator, top: int, factor: float, width: float = 0.0, edge: float = 3.0) -> JumpingProgram:
     """A jump anywhere but at the ends, over a line in the logs.
 
     Args:
@@ -62,41 +62,41 @@ def jump(rng: np.random.Generator, top: int, factor: float, width: float = 0.0, 
     place = rng.uniform(log(edge), log(top / edge))
     x = np.log(np.arange(1, top + 1))
     height = (x > place).astype(float) if width == 0 else np.clip((x - place) / width + 0.5, 0, 1)
-    return Program(np.exp(rng.uniform(-0.1, 0.1) * x + log(factor) * height), place)
+    return JumpingProgram(np.exp(rng.uniform(-0.1, 0.1) * x + log(factor) * height), place)
 
 
-def moving(rng: np.random.Generator, top: int, factor: float, sd: float) -> Program:
+def moving(rng: np.random.Generator, top: int, factor: float, sd: float) -> JumpingProgram:
     """A jump whose place is drawn anew for each run, with this standard deviation of its log; else as `jump`."""
     x = np.log(np.arange(1, top + 1))
     place = rng.uniform(log(10), log(top / 4))
-    return Program(np.exp(rng.uniform(-0.1, 0.1) * x), place, sd, factor)
+    return JumpingProgram(np.exp(rng.uniform(-0.1, 0.1) * x), place, sd, factor)
 
 
-def line(rng: np.random.Generator, top: int) -> Program:
+def line(rng: np.random.Generator, top: int) -> JumpingProgram:
     """No cliff: a trend as of `jump`."""
-    return Program(np.exp(rng.uniform(-0.1, 0.1) * np.log(np.arange(1, top + 1))), None)
+    return JumpingProgram(np.exp(rng.uniform(-0.1, 0.1) * np.log(np.arange(1, top + 1))), None)
 
 
-def bend(rng: np.random.Generator, top: int) -> Program:
+def bend(rng: np.random.Generator, top: int) -> JumpingProgram:
     """No cliff: time falls up to some level, as with more CPUs, and stays."""
-    return Program(1 / np.minimum(np.arange(1, top + 1), exp(rng.uniform(log(3), log(top / 3)))), None)
+    return JumpingProgram(1 / np.minimum(np.arange(1, top + 1), exp(rng.uniform(log(3), log(top / 3)))), None)
 
 
-def curve(rng: np.random.Generator, top: int) -> Program:
+def curve(rng: np.random.Generator, top: int) -> JumpingProgram:
     """No cliff: time falls and rises again, smoothly (N. J. Gunther's law, with coherency)."""
     n, sigma, kappa = np.arange(1, top + 1), rng.uniform(0, 0.3), 10 ** rng.uniform(-5, -2)
-    return Program((1 + sigma * (n - 1) + kappa * n * (n - 1)) / n, None)
+    return JumpingProgram((1 + sigma * (n - 1) + kappa * n * (n - 1)) / n, None)
 
 
 def search(
-    program: Program, rng: np.random.Generator, noise: Noise, each: Callable[[], None] = lambda: None
-) -> Searched:
+    program: JumpingProgram, rng: np.random.Generator, noise: Noise, each: Callable[[], None] = lambda: None
+) -> CliffSearch:
     """The search over all levels, each run of one score; `each` is called after every one of them."""
     course = CliffCourse(range(1, program.times.size + 1), int(rng.integers(1 << 30)))
     while (n := course.next_level) is not None and len(course.n) < MOST:
         course.add(n, program.run(n, rng, noise))
         each()
-    return Searched(course.sure, course.decided, len(course.n), course.wandering)
+    return CliffSearch(course.sure, course.decided, len(course.n), course.wandering)
 
 
-Draw = Callable[[np.random.Generator, int], Program]
+Draw = Callable[[np.random.Generator, int], JumpingProgram]

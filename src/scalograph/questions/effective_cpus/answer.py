@@ -11,7 +11,7 @@ from typing import Any
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.names import varied
 from scalograph.findings.sample import COUNTED, Sample, grouped
-from scalograph.findings.search import retold, time_of
+from scalograph.findings.search_steps import retold, time_of
 from scalograph.findings.speedup_rule import gain, primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Curve, Level
@@ -42,7 +42,7 @@ Found = Effective | Searched | None
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchedFactor:
     """Which factor is searched, and whether its levels are workers that each do the same."""
 
     factor: str
@@ -77,21 +77,23 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     )
 
 
-def _asked(table: Table) -> Asked | None:
+def _asked(table: Table) -> SearchedFactor | None:
     study, several = table.study, varied(table)
     if study.question == QUESTION:
         factor = next(iter(several), next(iter(study.factors)))
-        return Asked(factor, rounds(study, factor))
+        return SearchedFactor(factor, rounds(study, factor))
     factor = next(iter(study.baseline), "")
     how = gain(table, factor) if factor else None
     of_cpus = any(f.control == "cpus" for f in study.factors.values()) or isinstance(study.workload.copies, str)
     if how is None or how.kind != "time" or not how.per_worker or of_cpus:
         return None
     levels = {treatment[factor] for treatment in table.treatments}
-    return Asked(factor, rounds=True) if len(levels) >= FEWEST_LEVELS and 1 in levels else None
+    return SearchedFactor(factor, rounds=True) if len(levels) >= FEWEST_LEVELS and 1 in levels else None
 
 
-def _answer(table: Table, asked: Asked, group: dict[str, Level], members: Mapping[int, Sample]) -> EffectiveCpus:
+def _answer(
+    table: Table, asked: SearchedFactor, group: dict[str, Level], members: Mapping[int, Sample]
+) -> EffectiveCpus:
     rows = [row for row in table.rows if not row.warmup and row.treatment.items() >= group.items()]
     found = _searched(table) if table.study.question == QUESTION else _swept(table, asked, rows)
     top = max((level for level, sample in members.items() if sample.counted), default=None)
@@ -110,7 +112,7 @@ def _answer(table: Table, asked: Asked, group: dict[str, Level], members: Mappin
     return made.model_copy(update={"limit": named.limit, "sentence": named.text})
 
 
-def _of_cpus(table: Table, asked: Asked) -> bool:
+def _of_cpus(table: Table, asked: SearchedFactor) -> bool:
     """Whether each level does the same work in a time, so that a speedup stands beside the CPUs in use."""
     study = table.study
     return study.factors[asked.factor].control == "cpus" and study.responses[primary(table)].better == "lower"
@@ -121,7 +123,7 @@ def _searched(table: Table) -> Found:
     return retold(begin(table.study, table.treatments), table).found
 
 
-def _swept(table: Table, asked: Asked, rows: Sequence[Row]) -> Found:
+def _swept(table: Table, asked: SearchedFactor, rows: Sequence[Row]) -> Found:
     """The same from runs that were planned without it, those of the first blocks where they are very many."""
     times = [(int(row.treatment[asked.factor]), time) for row in rows if (time := time_of(table, row)) is not None]
     top = max((level for level, _ in times), default=1)
@@ -165,7 +167,7 @@ def _quota(table: Table, group: Mapping[str, Level]) -> float | None:
     return min([float(x) for x in (granted, *asked) if x], default=None)
 
 
-def _workers(table: Table, asked: Asked, top: int | None) -> int | None:
+def _workers(table: Table, asked: SearchedFactor, top: int | None) -> int | None:
     """What the program was told to use, by a name that says so."""
     if asked.rounds:
         return top

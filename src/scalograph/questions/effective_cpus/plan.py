@@ -1,4 +1,8 @@
-"""The runs of a search for effective CPUs."""
+"""The runs of a search for effective CPUs.
+
+The first ones are spread over the range with both its ends; each further one is where the course, told of all before
+it, expects the answers that are left to lie farthest apart.
+"""
 
 from functools import partial
 

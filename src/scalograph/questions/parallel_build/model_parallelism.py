@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 
 N_PARTS = 10  # of a course: enough to see a decay, few enough for a table
 # A bin holds a mean: one whose last task ended within it lies a little below the whole number.
@@ -71,13 +71,14 @@ def parallelism(
     (1.167, 2, 20, 20, 25)
     """
     limit = min(asked, n_cpus)
-    if bin_ns <= 0 or end_ns <= begin_ns or limit < 1:
-        found = f"bins of {bin_ns} ns, {begin_ns} .. {end_ns} ns, {limit} tasks"
-        raise ValueError(f"parallelism: found {found}, expected each above zero")
+    _refuse(bin_ns, begin_ns, end_ns, limit)
     used, widths = _in_window(busy_ns, bin_ns, (begin_ns, end_ns), last_ns)
-    if not widths.size:
-        return None
-    tasks, wall = used / widths, end_ns - begin_ns
+    return _summed(used, widths, limit, end_ns - begin_ns, bin_ns) if widths.size else None
+
+
+def _summed(used: FloatArray, widths: FloatArray, limit: float, wall: float, bin_ns: int) -> Parallelism:
+    """Times on a CPU and widths of bins, in nanoseconds, over a window of `wall`."""
+    tasks = used / widths
     return Parallelism(
         mean=float(used.sum() / wall),
         limit=limit,
@@ -89,6 +90,12 @@ def parallelism(
         tasks=tasks,
         course=_course(used, widths),
     )
+
+
+def _refuse(bin_ns: float, begin_ns: float, end_ns: float, limit: float) -> None:
+    if bin_ns <= 0 or end_ns <= begin_ns or limit < 1:
+        found = f"bins of {bin_ns} ns, {begin_ns} .. {end_ns} ns, {limit} tasks"
+        raise ValueError(f"parallelism: found {found}, expected each above zero")
 
 
 def _in_window(

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from scalograph.design.planner import Design
+from scalograph.findings.sample import Group, others
 from scalograph.study.model import Protocol, Study
 from scalograph.study.responses import primary
 from scalograph.study.scalars import Level
@@ -52,9 +53,9 @@ def takes_iterations(study: Study, argv: Sequence[str]) -> bool:
 def ends(design: Design) -> list[Treatment]:
     """Baseline and last level of the first and of the last curve; without a baseline, first and last level."""
     factor = _curve_factor(design.study)
-    curves: dict[tuple[Level, ...], list[Treatment]] = {}
+    curves: dict[Group, list[Treatment]] = {}
     for treatment in design.treatments:
-        curves.setdefault(tuple(v for name, v in treatment.items() if name != factor), []).append(treatment)
+        curves.setdefault(others(treatment, factor), []).append(treatment)
     groups = [*curves.values()]
     found = [
         end for curve in (groups[0], groups[-1]) for end in _both(curve, factor, design.study.baseline.get(factor))

@@ -18,7 +18,7 @@ from scalograph.study.treatment import Treatment
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PriorRun:
     """One run that an estimate may rest on.
 
     Attributes:
@@ -44,13 +44,13 @@ class Earlier:
     """The journaled study, its runs that were not disturbed, and how many others there were."""
 
     study: Study
-    runs: list[Seen]
+    runs: list[PriorRun]
     n_left_out: int = 0
 
     @cached_property
-    def by_treatment(self) -> list[list[Seen]]:
+    def by_treatment(self) -> list[list[PriorRun]]:
         """The runs of each treatment."""
-        groups: dict[object, list[Seen]] = {}
+        groups: dict[object, list[PriorRun]] = {}
         for run in self.runs:
             groups.setdefault(key(run.treatment), []).append(run)
         return [*groups.values()]
@@ -67,7 +67,7 @@ def earlier(file: Path) -> Earlier:
     seconds = {run.run: taken for run, taken in timed_runs(journal.read(file))}
     lengths = dict(_lengths(journal.read(file), read.study))
     counted = (row for row in read.counted() if row.verdict in COUNTED and response in row.observations)
-    runs = [Seen(row.treatment, row.observations[response], seconds[row.run], lengths[row.run]) for row in counted]
+    runs = [PriorRun(row.treatment, row.observations[response], seconds[row.run], lengths[row.run]) for row in counted]
     return Earlier(read.study, runs, sum(not row.warmup for row in read.rows) - len(runs))
 
 

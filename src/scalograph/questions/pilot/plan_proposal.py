@@ -16,7 +16,7 @@ from scalograph.questions.pilot.model import (
     pilot,
     runs_for,
 )
-from scalograph.questions.pilot.model_iterations import Length, run_length
+from scalograph.questions.pilot.plan_iterations import Length, run_length
 from scalograph.questions.pilot.plan_prior_runs import Earlier
 
 PRECISIONS = (0.01, 0.02, 0.05)

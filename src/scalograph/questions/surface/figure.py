@@ -118,7 +118,7 @@ def _to_scale(title: str, levels: list[int]) -> dict[str, Any]:
 
 
 def _table(one: Surface, scale: Scale, measure: str, x: Levels, y: Levels) -> Details:
-    title = f"{measure} ({visible(scale.unit)})" if scale.unit else measure
+    title = f"{measure} over {x.title} and {y.title}{f' ({visible(scale.unit)})' if scale.unit else ''}"
     columns = [[str(estimate(cell.estimate, scale)) if cell else DASH for cell in row] for row in one.cells]
     rows = [[str(n), *cells] for n, *cells in zip(one.x_levels, *columns, strict=True)]
     head = [x.title, *(f"{y.title} {m}" for m in one.y_levels)]

@@ -152,7 +152,7 @@ def capabilities(probe: Sequence[str]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProbeAnswer:
     """All that a probe process gave back."""
 
     exit_code: int
@@ -189,7 +189,7 @@ class ProbeProcess:
         """Passes a signal on."""
         self.process.send_signal(number)
 
-    def exchange(self, line: bytes, limit_s: float) -> Answer:
+    def exchange(self, line: bytes, limit_s: float) -> ProbeAnswer:
         """Writes the line, reads until the probe has closed its output.
 
         Raises:
@@ -239,12 +239,12 @@ class ProbeProcess:
             expected = f"at most {MAX_RECORD_BYTES} bytes of events"
             raise LostError("probe", "a longer answer", expected, _FIX_SIZE)
 
-    def _wait(self, deadline: float, limit_s: float) -> Answer:
+    def _wait(self, deadline: float, limit_s: float) -> ProbeAnswer:
         try:
             code = self.process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             raise self._silent(limit_s) from None
-        return Answer(code, b"".join(self._output), self._stderr.decode(errors="replace"))
+        return ProbeAnswer(code, b"".join(self._output), self._stderr.decode(errors="replace"))
 
     def first_line(self) -> bytes:
         """The beginning of the answer, as far as it came."""
@@ -294,7 +294,7 @@ def _deadline_s(spec: Mapping[str, Any]) -> float:
     return (int(spec.get("timeout_ns", 0)) + int(ready)) / 1e9 + GRACE_S
 
 
-def _record(answer: Answer, run: str) -> Record:
+def _record(answer: ProbeAnswer, run: str) -> Record:
     _refuse_failure(answer)
     lines = answer.output.split(b"\n")
     if lines.pop():
@@ -302,7 +302,7 @@ def _record(answer: Answer, run: str) -> Record:
     return parse_events(lines, run)
 
 
-def _refuse_failure(answer: Answer) -> None:
+def _refuse_failure(answer: ProbeAnswer) -> None:
     """Raises unless the probe says it did what it was asked."""
     if answer.exit_code == 0:
         return

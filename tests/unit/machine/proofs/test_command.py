@@ -12,6 +12,7 @@ import pytest
 from scalograph.cli.sanity_output import closing, sanity, sentence
 from scalograph.machine.proofs.proof import Proof
 
+pytestmark = pytest.mark.xdist_group("machine")
 PROVED = Proof("gate", "No copy begins before the last one is ready", "proved", "5 copies waited")
 UNKNOWN = Proof("pinning", "A run stays", "not provable", "one CPU only", fix="start it with more")
 FAILED = Proof("crash", "A crash names its signal", "failed", "signal None", "11", "believe nothing; kept: /tmp/x")

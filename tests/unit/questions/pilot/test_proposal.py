@@ -10,7 +10,7 @@ import pytest
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.questions.pilot.plan_prior_runs import Earlier, Seen, earlier
+from scalograph.questions.pilot.plan_prior_runs import Earlier, PriorRun, earlier
 from scalograph.questions.pilot.plan_proposal import propose
 from scalograph.simulate.noise import HIGH, LOW, Noise
 from scalograph.simulate.runs import run_iterations
@@ -30,16 +30,16 @@ def planned(text: str = ITERATED) -> Design:
     return design(parse(text), HOST)
 
 
-def seen(noise: Noise, n_runs: int = 3, counted: int = 5, ends: Sequence[int] = (0, 1, 4, 5)) -> list[Seen]:
+def seen(noise: Noise, n_runs: int = 3, counted: int = 5, ends: Sequence[int] = (0, 1, 4, 5)) -> list[PriorRun]:
     """Runs whose iterations take about 0.1 s, after a start of 2 s."""
     rng, found = np.random.default_rng(8), []
     for index in ends:
         for walls in run_iterations(rng, 0.1, n_runs, counted, noise):
-            found.append(Seen(TREATMENTS[index], tuple(walls), START_S + float(walls.sum()), float(walls.mean())))
+            found.append(PriorRun(TREATMENTS[index], tuple(walls), START_S + float(walls.sum()), float(walls.mean())))
     return found
 
 
-def pilot_of(runs: list[Seen], text: str = ITERATED, name: str = "hello-pilot") -> Earlier:
+def pilot_of(runs: list[PriorRun], text: str = ITERATED, name: str = "hello-pilot") -> Earlier:
     study: Study = parse(text.replace('"hello"', f'"{name}"'))
     return Earlier(study, runs)
 

@@ -5,9 +5,9 @@ from math import exp, log, log2
 import numpy as np
 import pytest
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.break_even.model import (
-    Surface,
+    RatioSurface,
     least_work,
     line,
     straddle,
@@ -30,9 +30,9 @@ def even(n: int = 40) -> FloatArray:
     return np.column_stack([rng.uniform(axis.low, axis.high, n) for axis in AXES])
 
 
-def surface(noise: float = 0.02, n: int = 40, seed: int = 5) -> Surface:
+def surface(noise: float = 0.02, n: int = 40, seed: int = 5) -> RatioSurface:
     x = even(n)
-    return Surface(x, truth(x) + noise * np.random.default_rng(seed).standard_normal(n), AXES, CPUS)
+    return RatioSurface(x, truth(x) + noise * np.random.default_rng(seed).standard_normal(n), AXES, CPUS)
 
 
 def true_line(p: float) -> float:
@@ -57,7 +57,7 @@ def test_one_worker_never_wins_and_an_axis_that_starts_above_the_line_always_doe
     assert np.isnan(found)
     above = (Axis("size", 16, 18), Axis("workers", 2, 6))
     x = np.column_stack([np.linspace(16, 18, 12), np.linspace(2, 6, 12)])
-    (found,) = line(Surface(x, truth(x), above, CPUS), np.array([[3.0]]))
+    (found,) = line(RatioSurface(x, truth(x), above, CPUS), np.array([[3.0]]))
     assert found == -np.inf
 
 
@@ -74,7 +74,7 @@ def test_a_slow_run_moves_the_line_little() -> None:
     x = even()
     g = truth(x) + 0.02 * np.random.default_rng(5).standard_normal(len(x))
     g[np.argmin(np.abs(g))] += log(1.8)
-    (found,) = line(Surface(x, g, AXES, CPUS), np.array([[3.0]]))
+    (found,) = line(RatioSurface(x, g, AXES, CPUS), np.array([[3.0]]))
     assert 2**found == pytest.approx(2 ** true_line(3.0), rel=0.15)
 
 
@@ -98,8 +98,8 @@ def test_intervals_hold_the_truth() -> None:
 def test_from_an_earlier_fit_comes_the_same() -> None:
     x = even(41)
     g = truth(x) + 0.02 * np.random.default_rng(5).standard_normal(len(x))
-    earlier = Surface(x[:40], g[:40], AXES, CPUS)
-    cold, warm = Surface(x, g, AXES, CPUS), Surface(x, g, AXES, CPUS, earlier)
+    earlier = RatioSurface(x[:40], g[:40], AXES, CPUS)
+    cold, warm = RatioSurface(x, g, AXES, CPUS), RatioSurface(x, g, AXES, CPUS, earlier)
     at = np.array([[1.0], [3.0]])
     assert line(warm, at) == pytest.approx(line(cold, at), abs=0.05)
     assert warm.sizes == earlier.sizes
@@ -112,7 +112,7 @@ def test_clients_share_the_cpus_that_workers_divide_the_work_over() -> None:
     n, p, c = (2.0 ** x[:, i] for i in range(3))
     own, slower = np.minimum(p, np.maximum(CPUS / c, 1)), np.maximum(c / CPUS, 1)
     g = np.log((START + WORKER * p + n * slower / own**0.9) / (n * slower))
-    found = line(Surface(x, g, axes, CPUS), np.array([[3.0, 0.0], [3.0, 2.0], [3.0, 4.0]]))
+    found = line(RatioSurface(x, g, axes, CPUS), np.array([[3.0, 0.0], [3.0, 2.0], [3.0, 4.0]]))
     assert found[0] < found[1] and np.isnan(found[2])
 
 
@@ -122,7 +122,7 @@ def test_a_call_of_the_sequential_version_costs_too() -> None:
     n, p = 2.0 ** x[:, 0], 2.0 ** x[:, 1]
     g = np.log((START + WORKER * p + n / np.minimum(p, CPUS) ** 0.9) / (1000 + n))
     g += 0.02 * np.random.default_rng(5).standard_normal(len(g))
-    found = Surface(x, g, AXES, CPUS)
+    found = RatioSurface(x, g, AXES, CPUS)
     mean, _ = found(np.array([[16.0, 0.0], [18.0, 0.0]]))
     assert np.all(np.abs(mean) < 0.1)
     (at,) = line(found, np.array([[3.0]]))

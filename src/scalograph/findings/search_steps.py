@@ -26,7 +26,7 @@ class Course(Protocol):
 
     @property
     def n_left(self) -> int:
-        """Steps that are still to come, as far as is known by now; at least 1."""
+        """SearchSteps that are still to come, as far as is known by now; at least 1."""
 
     @property
     def state(self) -> str:
@@ -70,7 +70,7 @@ class Search(Generic[C]):
         return draw.sample([*self.steps[level]], len(self.steps[level]))
 
 
-class Steps:
+class SearchSteps:
     """The steps of a search: runs go in, and the course is told of each step that is complete, or has failed.
 
     Attributes:
@@ -129,7 +129,7 @@ class Steps:
 
 def retold(search: Search[C], table: Table) -> C:
     """Tell a search what its planner knew after the last run: it is a function of the runs in their order."""
-    steps = Steps(search)
+    steps = SearchSteps(search)
     for row in table.rows:
         if not row.warmup and row.verdict not in REPEATED and key_of(row.treatment) in steps.levels:
             steps.begin(row.block)

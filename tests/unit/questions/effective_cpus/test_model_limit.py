@@ -68,7 +68,11 @@ BASE = {"probability": 0.97, "machine": 12, "mask": 12}
         (Seen(4, 0.99, 12, 4, used=3.9), "mask", ["all 4 CPUs", "of 12"]),
         (Seen(12, **BASE, used=11.8, waited=0.3), "none", ["all 12 CPUs help", "waited 30 %"]),
         (Seen(4, **BASE, used=3.9, workers=4), "more CPUs than work", ["4 workers", "4 CPUs help"]),
-        (Seen(4, **BASE, used=3.9, believed=4), "believes in another number", ["believes that it has 4 CPUs", "12"]),
+        (
+            Seen(4, **BASE, used=3.9, believed=4),
+            "believes in another number",
+            ["believes that it has 4 CPUs", "12"],
+        ),
         (Seen(6, **BASE, used=2.5, serial=(0.2, 0.3)), "lock or serial share", ["20 % to 30 %", "2.5 CPUs"]),
         (Seen(2, **BASE, used=11.9, serial=(0.0, 0.01)), "lock or serial share", ["11.9 CPUs", "only 2 help"]),
         (Seen(2, 0.6, 12, 12, used=2.0), "not sure", ["60 %", "make more runs"]),

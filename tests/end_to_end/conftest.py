@@ -1,0 +1,71 @@
+"""What takes long and is only looked at: made once for all tests that do."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.control.store import Store
+from scalograph.machine.proofs import proving
+from scalograph.machine.proofs.bench import Bench
+
+from .shell import LONG_S, in_process
+
+INSTALL = "apt-get install chromium"
+
+
+@dataclass(frozen=True)
+class Sanity:
+    """`scalograph doctor --sanity --json`: how it ended, what it told and left behind, and what its proofs rest on."""
+
+    code: int
+    told: dict[str, Any]
+    left: list[Path]
+    bench: Bench
+
+
+@pytest.fixture(scope="session")
+def sanity(tmp_path_factory: pytest.TempPathFactory) -> Sanity:
+    """Every proof on this machine."""
+    folder, benches = tmp_path_factory.mktemp("sanity"), list[Bench]()
+
+    class Kept(Bench):
+        def __enter__(self) -> Bench:
+            benches.append(self)
+            return super().__enter__()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(folder))
+        patch.setattr("scalograph.cli.machine_lock.WAIT_S", LONG_S)
+        patch.setattr(proving, "Bench", Kept)
+        done = in_process("doctor", "--sanity", "--json", cwd=folder, store=Store.of_machine())
+    return Sanity(done.returncode, json.loads(done.stdout), list(folder.iterdir()), *benches)
+
+
+def missing(what: str) -> None:
+    """Skip by name at home; where tests must not be skipped, fail."""
+    message = f"{what} is missing; install it: {INSTALL}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    path = shutil.which("chromium")
+    if path is None:
+        missing("chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ModuleNotFoundError:
+        missing("the python package playwright")
+    with sync_playwright() as playwright:
+        root = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=path, args=[*root, "--disable-gpu"])
+        yield browser
+        browser.close()
