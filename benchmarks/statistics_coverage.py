@@ -16,7 +16,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratio import paired_ratio, ratio
 from scalograph.analysis.speedup import speedup
-from scalograph.simulate.coverage import coverage
+from scalograph.simulate.calibration import coverage
 from scalograph.simulate.noise import NOISES, FloatArray, Noise, Truth
 from scalograph.simulate.runs import run_iterations, run_scores, sweep
 

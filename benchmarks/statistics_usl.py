@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import curve_fit
 from statistics_common import Case, Measure, main, share
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.analysis.usl import Usl, fit_usl
 from scalograph.analysis.usl_predict import predict
 

@@ -50,7 +50,7 @@ def test_the_golden_events_are_a_journal_as_it_reads() -> None:
     assert found.ceiling is not None and [part.n_cpus for part in found.ceiling.kinds["arithmetic"]] == [1, 2]
     assert found.accepted == [("kernel", "6.12.0", "6.12.1")]
     assert (found.notes, found.end_reason) == (
-        ["block 1 began on a busy machine: used by others: CPU 1 98 %"],
+        [("block 1 began on a busy machine: used by others: CPU 1 98 %", "busy")],
         "complete",
     )
     assert not found.warnings

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.sample import Scores, has_logs, present
+from scalograph.analysis.center import Scores, has_logs, present
 
 MOST = 1000  # iterations per run; a longer run is a soak test
 

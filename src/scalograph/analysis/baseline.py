@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scalograph.analysis.contrast import Contrast, paired, welch
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.sample import (
+from scalograph.analysis.center import (
     FloatArray,
     Scores,
     as_array,
     center,
 )
+from scalograph.analysis.contrast import Contrast, paired, welch
+from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.simultaneous import paired_level, shared_correlation, welch_level
 from scalograph.analysis.students_t import t_quantile
 

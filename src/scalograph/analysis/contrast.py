@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Self
 
+from scalograph.analysis.center import Center, FloatArray, center
 from scalograph.analysis.estimate import Estimate, exp, need_runs
-from scalograph.analysis.sample import Center, FloatArray, center
 from scalograph.analysis.students_t import satterthwaite, t_quantile
 
 WELCH = "ratio of typical runs, Welch t on log scores"

@@ -12,9 +12,9 @@ class Flag:
     """A remark on a point, a law or a cell.
 
     Attributes:
-        code: the same for all remarks of a kind; empty where a document of an earlier form has none.
+        code: the same for all remarks of a kind; empty if a document of protocol 1 has none.
         text: for people; no program reads it.
-        amount: how much of it there is, in the unit that the text names; None where it has no size.
+        amount: its size in the unit that the text names; None if it has no size.
     """
 
     code: str

@@ -16,8 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from scalograph.analysis.estimate import Estimate, check_confidence, exp, finite, need_runs, unknown
-from scalograph.analysis.sample import (
+from scalograph.analysis.center import (
     IDENTICAL,
     Center,
     FloatArray,
@@ -27,6 +26,7 @@ from scalograph.analysis.sample import (
     present,
     trim_note,
 )
+from scalograph.analysis.estimate import Estimate, check_confidence, exp, finite, need_runs, unknown
 from scalograph.analysis.students_t import t_quantile
 
 Estimand = Literal["typical", "mean"]

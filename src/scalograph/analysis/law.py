@@ -5,8 +5,8 @@ from typing import Protocol
 
 import numpy as np
 
+from scalograph.analysis.center import FloatArray
 from scalograph.analysis.quadratic import Quadratic, Vector, least
-from scalograph.analysis.sample import FloatArray
 
 # gamma, sigma, kappa
 Parameters = tuple[float, float, float]

@@ -1,4 +1,4 @@
-"""Quantiles of Student's t and of chi-square: in plain Python for whole degrees of freedom, as runs have them.
+"""Quantiles of Student's t and of chi-square: in plain Python for integer degrees of freedom, as runs have.
 
 scipy takes a tenth of a second to import, longer than a short study takes to analyze; the two agree within 1e-11
 of themselves. Source: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions (1964), 26.7.3, 26.7.4, 6.5.29.
@@ -14,7 +14,7 @@ MOST_DEGREES = 1000
 
 
 def student_t(p: float, df: float) -> float:
-    """Give the value below which Student's t lies with probability p.
+    """Return the value below which Student's t lies with probability p.
 
     Args:
         p: probability, between 0 and 1, both excluded.
@@ -31,7 +31,7 @@ def student_t(p: float, df: float) -> float:
 
 
 def chi_square_median(df: int) -> float:
-    """Give the value that chi-square with so many degrees of freedom exceeds half of the time.
+    """Return the median of chi-square with so many degrees of freedom.
 
     >>> round(chi_square_median(2), 4)
     1.3863
@@ -56,7 +56,7 @@ def _whole_student_t(p: float, df: int) -> float:
 
 
 def _within(t: float, df: int) -> float:
-    """Probability between -t and t: a sum over powers of the cosine of atan(t / sqrt(df))."""
+    """Return the probability between -t and t: a sum over powers of the cosine of atan(t / sqrt(df))."""
     angle = math.atan(t / math.sqrt(df))
     cosine, odd = math.cos(angle), df % 2
     term = total = cosine if odd else 1.0
@@ -81,7 +81,7 @@ def _chi_square_median(df: int) -> float:
 
 
 def _gamma_series(a: float, x: float) -> float:
-    """The lower incomplete gamma function over x^a exp(-x)."""
+    """Return the lower incomplete gamma function over x^a exp(-x)."""
     term = total = 1 / a
     n = a
     while term > 1e-17 * total:
@@ -92,7 +92,7 @@ def _gamma_series(a: float, x: float) -> float:
 
 
 def _newton(x: float, step: Callable[[float], float]) -> float:
-    """Where steps end; the last one has squared what was left, so it is below the last digit."""
+    """Iterate until the steps end; the last one squares the remaining error, so it is below the last digit."""
     for _ in range(100):
         further = step(x)
         x += further

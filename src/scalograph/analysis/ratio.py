@@ -4,14 +4,7 @@ import math
 
 import numpy as np
 
-from scalograph.analysis.contrast import (
-    PAIRED,
-    WELCH,
-    paired,
-    welch,
-)
-from scalograph.analysis.estimate import Estimate, check_confidence, finite, need_runs, unknown
-from scalograph.analysis.sample import (
+from scalograph.analysis.center import (
     FloatArray,
     Scores,
     as_array,
@@ -20,6 +13,13 @@ from scalograph.analysis.sample import (
     present,
     trim_note,
 )
+from scalograph.analysis.contrast import (
+    PAIRED,
+    WELCH,
+    paired,
+    welch,
+)
+from scalograph.analysis.estimate import Estimate, check_confidence, finite, need_runs, unknown
 from scalograph.analysis.students_t import t_quantile
 
 FIELLER = "ratio of means, Fieller interval"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray, Scores, present
+from scalograph.analysis.center import FloatArray, Scores, present
 
 
 def score(iterations: Scores, warmup: int = 0) -> float | None:

@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from scalograph.analysis.center import Center, FloatArray
 from scalograph.analysis.estimate import check_confidence
-from scalograph.analysis.sample import Center, FloatArray
 
 DRAWS = 8192
 SEED = 20_260_101  # fixed: the same data give the same bands

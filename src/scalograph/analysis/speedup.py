@@ -17,15 +17,15 @@ from scalograph.analysis.baseline import (
     unpaired,
     unpaired_columns,
 )
-from scalograph.analysis.compare import Better
-from scalograph.analysis.estimate import Estimate, check_confidence, unknown
-from scalograph.analysis.ratio import ratio
-from scalograph.analysis.sample import (
+from scalograph.analysis.center import (
     FloatArray,
     Scores,
     has_logs,
     present,
 )
+from scalograph.analysis.compare import Better
+from scalograph.analysis.estimate import Estimate, check_confidence, unknown
+from scalograph.analysis.ratio import ratio
 from scalograph.analysis.serial_fraction import karp_flatt
 
 Work = Literal["total", "per-worker"]

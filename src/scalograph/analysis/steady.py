@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from scalograph.analysis.sample import (
+from scalograph.analysis.center import (
     FloatArray,
     Scores,
     has_logs,

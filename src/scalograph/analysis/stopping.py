@@ -14,15 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.interval import summarize
-from scalograph.analysis.sample import (
+from scalograph.analysis.center import (
     FloatArray,
     Scores,
     center,
     has_logs,
     present,
 )
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.interval import summarize
 from scalograph.analysis.students_t import t_quantile
 
 TRIM = 0.05

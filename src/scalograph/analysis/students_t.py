@@ -1,8 +1,8 @@
 """Student's t: its quantiles, and the degrees of freedom of a difference."""
 
+from scalograph.analysis.center import Center
 from scalograph.analysis.estimate import check_confidence
 from scalograph.analysis.quantiles import student_t
-from scalograph.analysis.sample import Center
 
 
 def t_quantile(confidence: float, df: float) -> float:

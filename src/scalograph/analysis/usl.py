@@ -12,11 +12,11 @@ from typing import Literal
 
 import numpy as np
 
+from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate, need_runs, unknown
 from scalograph.analysis.flag import Flag
 from scalograph.analysis.law import Law, Plain, Relative
 from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
-from scalograph.analysis.sample import FloatArray
 
 Weights = Literal["relative", "none"]
 # Parameters of the law.

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import Flag
 from scalograph.analysis.law import Law
 from scalograph.analysis.ratio import ratio
-from scalograph.analysis.sample import FloatArray
 
 # Each size with its throughputs, the smallest first.
 Groups = Sequence[tuple[float, FloatArray]]

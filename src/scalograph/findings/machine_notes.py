@@ -1,19 +1,34 @@
 """What the journal noted of the machine, for people: many blocks that began alike are one sentence."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
-from scalograph.findings.table import Table
+from scalograph.protocol.noise_floor import Recheck
 
-_BUSY = " began on a busy machine"
-# That one was waited for is no news any more.
-_QUIET = " began on a quiet machine"
+# How a block began, in the words of releases whose notes do not say what they are about.
+_EARLIER = {"busy": " began on a busy machine", "quiet": " began on a quiet machine"}
 
 
-def notes(table: Table) -> Iterator[str]:
-    """The notes of the journal in order, those on busy blocks together, and what became of the noise floor."""
-    busy = [text for text in table.notes if _BUSY in text]
+class Note(NamedTuple):
+    """Something that a person should know; `about` is "busy" or "quiet" if it says how a block began."""
+
+    text: str
+    about: str = ""
+
+
+def note(event: Mapping[str, Any]) -> Note:
+    """Read a note of the journal. Raises KeyError if it has no text."""
+    text = str(event["text"])
+    found = next((about for about, words in _EARLIER.items() if words in text), "")
+    return Note(text, str(event.get("about", found)))
+
+
+def notes(every: list[Note], noise: Recheck | None) -> Iterator[str]:
+    """Yield what was noted in order, busy blocks together, and what became of the noise floor."""
+    busy = [one.text for one in every if one.about == "busy"]
     if len(busy) > 1:
-        yield f"{len(busy)} blocks and rounds of repeats{_BUSY}; first: {busy[0]}"
-    yield from (text for text in table.notes if _QUIET not in text and (len(busy) < 2 or _BUSY not in text))
-    if (noise := table.noise) and (noise.changed in ("higher", "lower") or noise.moved in ("slower", "faster")):
+        yield f"{len(busy)} blocks and rounds of repeats began on a busy machine; first: {busy[0]}"
+    # That a quiet machine was waited for is no news any more.
+    yield from (one.text for one in every if one.about != "quiet" and (len(busy) < 2 or one.about != "busy"))
+    if noise and (noise.changed in ("higher", "lower") or noise.moved in ("slower", "faster")):
         yield noise.sentence

@@ -7,7 +7,7 @@ from scalograph.findings.names import title
 from scalograph.findings.sample import Sample, is_repeat
 from scalograph.findings.table import Row, Table
 from scalograph.findings.trust import n_short
-from scalograph.protocol.findings import BaselineDoc, Degraded, FactorDoc, ResponseDoc, RunsDoc, StudyDoc
+from scalograph.protocol.findings import BaselineDoc, DegradedRuns, FactorDoc, ResponseDoc, RunsDoc, StudyDoc
 from scalograph.text.wording import alike
 
 
@@ -59,10 +59,10 @@ def _failures(failed: Sequence[Row]) -> dict[str, int]:
     return {f"{why}; it said: {words[why]}" if why in words else why: n for why, n in counts}
 
 
-def degraded(rows: Iterable[Row]) -> list[Degraded]:
+def degraded(rows: Iterable[Row]) -> list[DegradedRuns]:
     """Tell what the kernel did not grant, most runs first; reasons that differ in their numbers only are one."""
     counts: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
         counts.update(row.degraded)
-    every = alike([Degraded(what=what, why=why, fix=fix, n_runs=n) for (what, why, fix), n in counts.items()])
+    every = alike([DegradedRuns(what=what, why=why, fix=fix, n_runs=n) for (what, why, fix), n in counts.items()])
     return sorted(every, key=lambda doc: -doc.n_runs)[:20]

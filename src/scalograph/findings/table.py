@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from scalograph.analysis.steady import Kind, steady
 from scalograph.analysis.tail import Histogram, histogram
 from scalograph.errors import ProtocolError
+from scalograph.findings.machine_notes import Note, note
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
 from scalograph.protocol.events import Record, RunFigures
@@ -100,7 +101,7 @@ class Table:
     treatments: list[Mapping[str, Level]]
     n_asked: list[int]
     rows: list[Row] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     started: str | None = None
@@ -172,7 +173,7 @@ def _take(
         elif kind == "ceiling":
             table.ceiling = Ceiling.model_validate(event["ceiling"])
         elif kind == "note":
-            table.notes.append(str(event["text"]))
+            table.notes.append(note(event))
         elif kind == "end":
             table.end_reason = str(event["reason"])
         table.ended = str(event["at"])

@@ -13,7 +13,7 @@ from scalograph.findings.sample import (
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
-from scalograph.protocol.findings import Noise, Trust
+from scalograph.protocol.findings import StudyNoise, Trust
 from scalograph.questions.registry import is_search
 from scalograph.text.quantities import two_digits
 from scalograph.text.wording import NUMBER
@@ -36,7 +36,7 @@ MAX_TOLD = 3  # doubts in the sentence; the causes hold them all
 def trust(
     table: Table,
     samples: Sequence[Sample],
-    noise: Noise | None,
+    noise: StudyNoise | None,
     residue: Sequence[str] = (),
     objections: Sequence[str] = (),
     further: Sequence[str] = (),
@@ -102,7 +102,7 @@ def _belief(n_ok: int, clean: str, open_question: str) -> str:
     return f"Believe it: {n_ok} runs, {clean}" + (f", and {open_question}" if open_question else "")
 
 
-def _varies(table: Table, noise: Noise | None) -> str:
+def _varies(table: Table, noise: StudyNoise | None) -> str:
     """What effects could be seen; of a search nothing, since its answer has a probability of its own."""
     if noise is None:
         return "." if is_search(table.study.question) else "; how much runs of one treatment differ is not known."
@@ -112,7 +112,7 @@ def _varies(table: Table, noise: Noise | None) -> str:
     return f"; a typical treatment varies by {sd} % between runs, so effects from {effect} % are visible."
 
 
-def _blind(noise: Noise | None) -> Iterable[str]:
+def _blind(noise: StudyNoise | None) -> Iterable[str]:
     if noise and noise.minimum_detectable_percent >= BLIND:
         least = two_digits(noise.minimum_detectable_percent)
         yield f"runs of one treatment differ so much that only effects from {least} % are visible"

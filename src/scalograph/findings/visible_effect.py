@@ -11,12 +11,12 @@ from scalograph.analysis.quantiles import chi_square_median
 from scalograph.findings.curves import Sample
 from scalograph.findings.names import title
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Noise, TableDoc
+from scalograph.protocol.findings import StudyNoise, TableDoc
 from scalograph.questions.registry import is_search
 from scalograph.text.quantities import two_digits
 
 
-def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) -> Noise | None:
+def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) -> StudyNoise | None:
     """Median over treatments of the standard deviation of log scores; None where no treatment has two runs.
 
     The median, because a few contended treatments may vary a hundred times as much as the others. A sample variance
@@ -32,7 +32,7 @@ def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) ->
     detectable = minimum_detectable_effect(sd, n, confidence=confidence)
     if detectable is None:
         return None
-    return Noise(sd_log_percent=100 * sd, minimum_detectable_percent=100 * math.expm1(detectable), n=n)
+    return StudyNoise(sd_log_percent=100 * sd, minimum_detectable_percent=100 * math.expm1(detectable), n=n)
 
 
 class Visible:

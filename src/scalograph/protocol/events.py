@@ -17,8 +17,8 @@ from scalograph.protocol.record import (
     InForce,
     Iterations,
     Output,
-    Part,
     Record,
+    RecordPart,
     RunFigures,
     Task,
     Timeline,
@@ -35,7 +35,6 @@ __all__ = [
     "InForce",
     "Iterations",
     "Output",
-    "Part",
     "Record",
     "RunFigures",
     "Task",
@@ -46,7 +45,7 @@ __all__ = [
     "parse_record",
 ]
 
-EVENTS: Mapping[str, type[Part]] = {
+EVENTS: Mapping[str, type[RecordPart]] = {
     "header": Header,
     "copy": CopyEvent,
     "output": Output,
@@ -60,7 +59,7 @@ EVENTS: Mapping[str, type[Part]] = {
 _FIX = "install scalograph and scalograph-probe of the same release"
 
 
-def parse_event(line: str | bytes, where: str = "probe") -> tuple[str | None, Part]:
+def parse_event(line: str | bytes, where: str = "probe") -> tuple[str | None, RecordPart]:
     """One event line.
 
     Args:
@@ -147,7 +146,7 @@ class _Grouping:
             raise ProtocolError(f"{where}: run", f"{name!r:.160}", expected, _FIX)
         self.name = name
 
-    def _in_order(self, where: str, part: Part) -> None:
+    def _in_order(self, where: str, part: RecordPart) -> None:
         if (self.header is None) != isinstance(part, Header):
             expected = "one header, and it first"
             raise ProtocolError(where, f"{type(part).__name__} event", expected, _FIX)
@@ -158,7 +157,7 @@ class _Grouping:
             expected = "the copy event of that copy before it"
             raise ProtocolError(f"{where}: copy", str(part.copy_index), expected, _FIX)
 
-    def _keep(self, where: str, part: Part) -> None:
+    def _keep(self, where: str, part: RecordPart) -> None:
         match part:
             case Header():
                 self.header = part
@@ -207,7 +206,7 @@ class _Grouping:
             raise _as_protocol_error(error, "probe") from None
 
 
-def _validated(model: type[Part], fields: dict[str, Any], where: str) -> Part:
+def _validated(model: type[RecordPart], fields: dict[str, Any], where: str) -> RecordPart:
     try:
         return model.model_validate(fields)
     except ValidationError as error:

@@ -205,7 +205,7 @@ class TaskTrace(Model):
     worker: list[int] = Field(max_length=512)
 
 
-class Noise(Model):
+class StudyNoise(Model):
     """Run-to-run noise of this study, and the smallest effect it can detect at 80 % power."""
 
     sd_log_percent: float
@@ -213,7 +213,7 @@ class Noise(Model):
     n: int
 
 
-class Degraded(Model):
+class DegradedRuns(Model):
     """Something the kernel did not grant, with what would help."""
 
     what: str
@@ -257,12 +257,12 @@ class Findings(Model):
     traces: list[TaskTrace] = Field(default=[], max_length=8)
     residue: list[Text] = []
     warnings: list[Text] = []
-    noise: Noise | None = None
+    noise: StudyNoise | None = None
     ceilings: dict[str, list[CeilingPoint]] | None = Field(
         default=None, max_length=64, description="kind of work -> what the machine itself scales to, by CPUs"
     )
     noise_since: dict[str, Any] | None = Field(default=None, description="the machine's noise against its kept floor")
-    degraded: list[Degraded] = []
+    degraded: list[DegradedRuns] = []
     reproduce: list[Text] = []
 
     @model_validator(mode="before")

@@ -32,7 +32,7 @@ PerBin = Annotated[list[Count], Field(max_length=512)]
 Status = Literal["ok", "failed", "signal", "timeout", "interrupted", "not started", "protocol"]
 
 
-class Part(BaseModel):
+class RecordPart(BaseModel):
     """A frozen part of a record; fields of a later version are ignored."""
 
     model_config = ConfigDict(
@@ -46,7 +46,7 @@ class Part(BaseModel):
     )
 
 
-class Degraded(Part):
+class Degraded(RecordPart):
     """Something that was not granted, the answer of the kernel, and what would help."""
 
     what: Text
@@ -54,7 +54,7 @@ class Degraded(Part):
     fix: Text
 
 
-class Header(Part):
+class Header(RecordPart):
     """Who measured, with which means."""
 
     protocol: Literal[1]
@@ -66,7 +66,7 @@ class Header(Part):
     degraded: Annotated[list[Degraded], Field(max_length=256)] = []
 
 
-class InForce(Part):
+class InForce(RecordPart):
     """Placement as the kernel gave it back before exec."""
 
     cpus: PerCpu
@@ -75,7 +75,7 @@ class InForce(Part):
     nice: int
 
 
-class CopyEvent(Part):
+class CopyEvent(RecordPart):
     """One started copy of a command. Times are nanoseconds since the gate."""
 
     copy_index: Annotated[int, Field(ge=0, lt=MAX_COPIES, alias="copy")]
@@ -95,7 +95,7 @@ class CopyEvent(Part):
     stderr_tail: str = ""
 
 
-class Iterations(Part):
+class Iterations(RecordPart):
     """Iterations of one copy, as arrays of equal length."""
 
     copy_index: Annotated[int, Field(ge=0, lt=MAX_COPIES, alias="copy")]
@@ -113,14 +113,14 @@ class Iterations(Part):
         return self
 
 
-class Values(Part):
+class Values(RecordPart):
     """Other figures that one copy reported, in order of writing."""
 
     copy_index: Annotated[int, Field(ge=0, lt=MAX_COPIES, alias="copy")]
     values: Annotated[dict[ValueName, list[Number]], Field(max_length=MAX_NAMES)]
 
 
-class Task(Part):
+class Task(RecordPart):
     """One task of the tree in the timeline."""
 
     tid: int
@@ -131,7 +131,7 @@ class Task(Part):
     migrations: Count | None = None
 
 
-class Timeline(Part):
+class Timeline(RecordPart):
     """On-CPU time of the tree in bins of `bin_ns`, one row for each CPU."""
 
     source: Text | None = None
@@ -149,7 +149,7 @@ class Timeline(Part):
         return self
 
 
-class Neighbor(Part):
+class Neighbor(RecordPart):
     """A process that had a CPU for which a preempted task of the run waited."""
 
     pid: int | None = None
@@ -159,7 +159,7 @@ class Neighbor(Part):
     taken_ns: Count
 
 
-class RunFigures(Part):
+class RunFigures(RecordPart):
     """The run as a whole: the last event."""
 
     status: Status
@@ -216,7 +216,7 @@ class RunFigures(Part):
     degraded: Annotated[list[Degraded], Field(max_length=256)] = []
 
 
-class ErrorEvent(Part):
+class ErrorEvent(RecordPart):
     """Why a probe carried out no run."""
 
     where: Text
@@ -229,14 +229,14 @@ class ErrorEvent(Part):
         return ProtocolError(f"probe: {self.where}", self.found, self.expected, self.fix)
 
 
-class Output(Part):
+class Output(RecordPart):
     """Captured text of a copy that did not fit in the line of its `copy` event."""
 
     copy_index: Annotated[int, Field(ge=0, lt=MAX_COPIES, alias="copy")]
     stdout: str
 
 
-class Capability(Part):
+class Capability(RecordPart):
     """One means of measurement, and whether this host grants it."""
 
     name: Text
@@ -245,7 +245,7 @@ class Capability(Part):
     fix: Text | None = None
 
 
-class Capabilities(Part):
+class Capabilities(RecordPart):
     """What a probe would be granted here."""
 
     protocol: Literal[1]
@@ -253,7 +253,7 @@ class Capabilities(Part):
     capabilities: Annotated[list[Capability], Field(max_length=256)]
 
 
-class Record(Part):
+class Record(RecordPart):
     """All that is known of one run; what the journal keeps."""
 
     header: Header

@@ -68,7 +68,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         tables=_tables(table, taken, drawn, own, readings, against, [doc for doc in below if doc]),
         timelines=timelines(every, primary(table), table.file), residue=varying,
         traces=traces(every, primary(table), table.file),
-        warnings=[*table.warnings, *table.dropped, *notes(table), *missed, *noted],
+        warnings=[*table.warnings, *table.dropped, *notes(table.notes, table.noise), *missed, *noted],
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
         degraded=degraded(table.rows), reproduce=list(reproduce),
     )  # fmt: skip

@@ -12,7 +12,7 @@ TEXT_COLUMNS = 18  # what a column of free text needs at least; it wraps
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TablePlan:
     """The first `lifted` label columns become headlines of sections; the others come in strips.
 
     Attributes:
@@ -24,15 +24,15 @@ class Plan:
     strips: list[dict[int, int]]
 
 
-def plan(sheet: Sheet, columns: list[list[str]], width: int) -> Plan | None:
+def plan(sheet: Sheet, columns: list[list[str]], width: int) -> TablePlan | None:
     """The plan that changes least, or None where even one number beside its labels is too wide."""
     lifts = [k for k in range(max(labels(sheet), 1)) if k == 0 or len(sections(sheet, k)) * 2 <= len(sheet.rows)]
     for lifted in lifts:
         widths = fit(sheet, columns, list(range(lifted, len(columns))), width)
         if widths is not None:
-            return Plan(lifted, [widths])
+            return TablePlan(lifted, [widths])
     strips = _strips(sheet, columns, lifts[-1], width)
-    return Plan(lifts[-1], strips) if strips else None
+    return TablePlan(lifts[-1], strips) if strips else None
 
 
 def labels(sheet: Sheet) -> int:

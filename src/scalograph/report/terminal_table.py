@@ -15,7 +15,7 @@ from scalograph.report.paper import (
 )
 from scalograph.report.table_plan import (
     GAP,
-    Plan,
+    TablePlan,
     column_texts,
     plan,
     sections,
@@ -38,7 +38,7 @@ def draw(sheet: Sheet, console: Console) -> None:
             say(console, text, "dim")
 
 
-def _planned(sheet: Sheet, columns: list[list[str]], found: Plan, console: Console) -> None:
+def _planned(sheet: Sheet, columns: list[list[str]], found: TablePlan, console: Console) -> None:
     for place, rows in enumerate(sections(sheet, found.lifted)):
         if found.lifted:
             if place:

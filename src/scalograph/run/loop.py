@@ -175,13 +175,13 @@ def _round(run: Run) -> tuple[int, str]:
 
 def _passed(gate: Gate, block: int, loop: Loop, interrupts: Interrupts) -> bool:
     passage = gate.pass_(block, lambda: interrupts.number is not None)
-    _note(passage.note, loop)
+    _note(passage.note, loop, about="quiet" if passage.quiet else "busy")
     return passage.quiet
 
 
-def _note(text: str | None, loop: Loop) -> None:
+def _note(text: str | None, loop: Loop, **more: str) -> None:
     if text:
-        loop.journal.append("note", text=text)
+        loop.journal.append("note", text=text, **more)
         loop.progress.noted(text)
 
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from itertools import zip_longest
 
 from scalograph.protocol.findings import (
-    Degraded,
+    DegradedRuns,
     Findings,
-    Noise,
     RunsDoc,
+    StudyNoise,
     Trust,
 )
 from scalograph.text.format import significant
@@ -57,7 +57,7 @@ def failures(doc: RunsDoc) -> str:
     return ", ".join(f"{count:,} \N{MULTIPLICATION SIGN} {why}" for why, count in doc.failures.items() if count)
 
 
-def noise(doc: Noise) -> str:
+def noise(doc: StudyNoise) -> str:
     """Say in one sentence what the study could have seen."""
     if doc.sd_log_percent == 0:  # a coarse clock, or a figure that is counted: no measure of effects
         return f"Typical runs of one treatment do not differ at all, with {doc.n} runs each."
@@ -68,29 +68,29 @@ def noise(doc: Noise) -> str:
     )
 
 
-def degraded(doc: Degraded) -> str:
+def degraded(doc: DegradedRuns) -> str:
     """Say what was missing, why, and what would help."""
     fix = f"; {doc.fix}" if doc.fix else ""
     return f"{doc.what}: {doc.why}{fix} ({doc.n_runs:,} run{'' if doc.n_runs == 1 else 's'})"
 
 
-def alike(docs: Sequence[Degraded]) -> list[Degraded]:
+def alike(docs: Sequence[DegradedRuns]) -> list[DegradedRuns]:
     """Merge what is missing for the same reason: reasons that differ only in numbers give the range of these.
 
     >>> rates = [Degraded(what="switches", why=f"{n} a second, above 1000", n_runs=1) for n in (7819, 2386)]
     >>> [(d.why, d.n_runs) for d in alike(rates)]
     [('2386 to 7819 a second, above 1000', 2)]
     """
-    groups: dict[tuple[str, str, tuple[str, ...]], list[Degraded]] = {}
+    groups: dict[tuple[str, str, tuple[str, ...]], list[DegradedRuns]] = {}
     for doc in docs:
         groups.setdefault((doc.what, doc.fix, tuple(NUMBER.split(doc.why))), []).append(doc)
     return [
-        Degraded(what=what, why=_ranged(texts, same), fix=fix, n_runs=sum(d.n_runs for d in same))
+        DegradedRuns(what=what, why=_ranged(texts, same), fix=fix, n_runs=sum(d.n_runs for d in same))
         for (what, fix, texts), same in groups.items()
     ]
 
 
-def _ranged(texts: Sequence[str], docs: Sequence[Degraded]) -> str:
+def _ranged(texts: Sequence[str], docs: Sequence[DegradedRuns]) -> str:
     """Join the texts between the numbers, with the least and the largest number at each place."""
     places = zip(*(NUMBER.findall(doc.why) for doc in docs), strict=True)
     ends = [(min(numbers, key=float), max(numbers, key=float)) for numbers in places]

@@ -11,7 +11,7 @@ from scalograph.questions.effective_cpus.model import effective_cpus
 from scalograph.questions.effective_cpus.model_evidence import evidence
 from scalograph.questions.effective_cpus.model_programs import answers, most_runs, programs
 from scalograph.questions.effective_cpus.model_search import Searched, search
-from scalograph.simulate.curves import usl
+from scalograph.simulate.speedups import usl
 
 LEVELS = range(1, 13)
 SPREAD = [1, 4, 6, 9, 12]

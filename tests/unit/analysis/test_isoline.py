@@ -5,7 +5,7 @@ from math import exp, log, log2
 import numpy as np
 import pytest
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.break_even.model import (
     RatioSurface,
     least_work,

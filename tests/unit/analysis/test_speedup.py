@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scalograph.analysis.center import Center
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.ratio import ratio
-from scalograph.analysis.sample import Center
 from scalograph.analysis.serial_fraction import karp_flatt
 from scalograph.analysis.simultaneous import paired_level, shared_correlation, welch_level
 from scalograph.analysis.speedup import SpeedupPoint, speedup

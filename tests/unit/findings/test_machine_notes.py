@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.findings.machine_notes import notes
+from scalograph.findings.machine_notes import note, notes
 from scalograph.findings.residue import residue
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.noise_floor import Recheck
@@ -13,8 +13,8 @@ from scalograph.study.load import parse
 from ..study.example import VALID
 
 
-def table(texts: list[str], rows: list[Row] | None = None, noise: Recheck | None = None) -> Table:
-    return Table(parse(VALID), "hash", {}, [], [], rows or [], texts, noise=noise)
+def told(*texts: str, **more: str) -> list[str]:
+    return list(notes([note({"text": text, **more}) for text in texts], None))
 
 
 def look(**changes: Any) -> Recheck:
@@ -27,17 +27,22 @@ def look(**changes: Any) -> Recheck:
 
 def test_one_busy_block_is_told_as_it_is_and_many_in_one_sentence() -> None:
     one = "block 2 began on a busy machine: used by others: CPU 0 50 %"
-    assert list(notes(table(["first", one]))) == ["first", one]
-    assert list(notes(table(["block 1 began on a quiet machine after waiting 9 s"]))) == []
-    told = list(notes(table([one, "first", one.replace("2", "3")])))
-    assert told == [f"2 blocks and rounds of repeats began on a busy machine; first: {one}", "first"]
+    assert told("first", one) == ["first", one]
+    assert told("block 1 began on a quiet machine after waiting 9 s") == []
+    many = [f"2 blocks and rounds of repeats began on a busy machine; first: {one}", "first"]
+    assert told(one, "first", one.replace("2", "3")) == many
+
+
+def test_what_a_note_is_about_is_read_from_no_words() -> None:
+    assert told("A", "B", about="busy") == ["2 blocks and rounds of repeats began on a busy machine; first: A"]
+    assert told("A", "B", about="quiet") == []
 
 
 @pytest.mark.parametrize(
     ("changes", "n"), [({}, 0), ({"changed": "higher"}, 1), ({"moved": "faster"}, 1), ({"changed": "unknown"}, 0)]
 )
 def test_noise_that_changed_since_it_was_kept_is_told(changes: dict[str, Any], n: int) -> None:
-    assert list(notes(table([], noise=look(**changes)))) == ["the noise is another"] * n
+    assert list(notes([], look(**changes))) == ["the noise is another"] * n
 
 
 def row(frequency: int | None) -> Row:
@@ -51,5 +56,5 @@ def row(frequency: int | None) -> Row:
     [([3_000_000_000, 2_000_000_000], True), ([3_000_000_000, 2_800_000_000], False), ([None, 1_000_000_000], False)],
 )
 def test_frequencies_that_differ_by_a_tenth_are_residue(frequencies: list[int | None], told: bool) -> None:
-    found = residue(table([], [row(frequency) for frequency in frequencies]))
+    found = residue(Table(parse(VALID), "hash", {}, [], [], [row(frequency) for frequency in frequencies]))
     assert found == (["frequency: 2.00 to 3.00 GHz at the end of runs; fix the governor"] if told else [])

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.cli.stops_command import analyze
-from scalograph.protocol.findings import Column, Degraded, Findings, TableDoc, Trust
+from scalograph.protocol.findings import Column, DegradedRuns, Findings, TableDoc, Trust
 from scalograph.report.terminal import render
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -79,7 +79,7 @@ def test_points_stand_under_points_in_columns_of_plain_numbers(sample: ModuleTyp
 def test_what_differs_only_in_numbers_or_stands_in_the_sentence_is_said_once(sample: ModuleType) -> None:
     findings = sample.bare()
     reasons = [f"{n} switches/s on CPU 0, above 1000" for n in (7819, 2386, 12551)]
-    findings.degraded = [Degraded(what="switch records", why=why, n_runs=1) for why in reasons]
+    findings.degraded = [DegradedRuns(what="switch records", why=why, n_runs=1) for why in reasons]
     findings.trust = Trust(level="doubt", sentence="Be careful: 2 runs failed.", causes=["2 runs failed", "one cause"])
     text = printed(findings, 100)
     assert "switch records: 2386 to 12551 switches/s on CPU 0, above 1000 (3 runs)" in text

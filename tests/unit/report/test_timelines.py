@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from scalograph.protocol.figure import Plot
-from scalograph.protocol.findings import Degraded, Findings, TimelineDoc
+from scalograph.protocol.findings import DegradedRuns, Findings, TimelineDoc
 from scalograph.report.timeline_bins import drawable, in_words
 from scalograph.report.timeline_figure import figures, untimed
 from scalograph.text.axes import Factors
@@ -69,7 +69,7 @@ def test_where_none_was_recorded_the_reason_is_told(sample: ModuleType) -> None:
     findings = sample.small()
     assert untimed(findings) == ""
     findings.timelines = []
-    findings.degraded = [Degraded(what="switch records", why="EACCES", fix="run as root", n_runs=3)]
+    findings.degraded = [DegradedRuns(what="switch records", why="EACCES", fix="run as root", n_runs=3)]
     assert untimed(findings) == "No timeline of tasks on CPUs (switch records: EACCES; run as root)."
     findings.degraded = []
     assert untimed(findings) == "No timeline of tasks on CPUs (no run has one)."

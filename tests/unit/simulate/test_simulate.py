@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.simulate.coverage import coverage
-from scalograph.simulate.curves import (
-    amdahl,
-    linear,
-    lock_collapse,
-    times,
-    usl,
-    usl_peak,
-)
+from scalograph.simulate.calibration import coverage
 from scalograph.simulate.noise import (
     HIGH,
     LOW,
@@ -27,6 +19,14 @@ from scalograph.simulate.runs import (
     run_iterations,
     run_scores,
     sweep,
+)
+from scalograph.simulate.speedups import (
+    amdahl,
+    linear,
+    lock_collapse,
+    times,
+    usl,
+    usl_peak,
 )
 
 

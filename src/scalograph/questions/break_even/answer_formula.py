@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.break_even.document import EvenFormula
 from scalograph.questions.break_even.model import RatioSurface, least_work
 from scalograph.questions.break_even.model_mean import size_powers

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.break_even.course import BreakEvenCourse
 from scalograph.questions.break_even.document import EvenLine
 from scalograph.questions.break_even.model import SURE, RatioSurface

@@ -5,8 +5,8 @@ from math import exp
 
 import numpy as np
 
+from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.sample import FloatArray
 from scalograph.findings.published import Lookup
 from scalograph.protocol.findings import Level
 from scalograph.questions.break_even.model import SURE, RatioSurface

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.optimize import least_squares
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 
 # What an axis is: work grows with a size; workers divide it; clients share the CPUs; of others nothing is known.
 Role = Literal["size", "workers", "clients", "other"]

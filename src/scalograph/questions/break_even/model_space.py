@@ -6,7 +6,7 @@ from math import log2
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.errors import StudyError
 from scalograph.questions.break_even.model_mean import Axis
 from scalograph.study.model import Study

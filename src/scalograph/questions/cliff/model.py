@@ -20,7 +20,7 @@ from math import exp
 import numpy as np
 from scipy.special import logsumexp
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.cliff.model_evidence import (
     CLIFF_PRIOR,
     FURTHER_PRIOR,

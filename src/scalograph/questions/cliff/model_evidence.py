@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import logsumexp, ndtr
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.cliff.model_steps import GRADUAL, SHARP, Steps
 
 # Least jump of the time that is called one, and what is believed of its size before: the standard deviation of its log.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 
 # Relative widths: the sharp ones are cliffs, the others transitions, which have an interval rather than a place.
 # The sharpest lies wholly between two levels, however near they are.

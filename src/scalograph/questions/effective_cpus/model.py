@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.effective_cpus.model_check import check, suspects
 from scalograph.questions.effective_cpus.model_evidence import Evidence, evidence
 from scalograph.questions.effective_cpus.model_programs import IntArray, Programs, programs

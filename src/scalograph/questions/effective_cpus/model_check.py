@@ -8,7 +8,7 @@ Source: A. Gelman, X.-L. Meng and H. Stern, Posterior predictive assessment of m
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.effective_cpus.model_evidence import NOISE_SD, NOISE_SHAPE, Evidence
 from scalograph.questions.effective_cpus.model_programs import IntArray, Programs
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 
 # Busy for less, or for more than the rest, is not at all and throughout: the edges of a slice, a tick of the kernel.
 EDGE = 0.01

@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.effective_cpus.model_programs import IntArray, Programs
 
 # What is believed of the noise before: 3 %, worth two runs (inverse gamma of shape 1), so that data soon outweigh it.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 from scalograph.questions.effective_cpus.model_evidence import NOISE_SD, NOISE_SHAPE
 
 # Time that may be lost by fewer CPUs.

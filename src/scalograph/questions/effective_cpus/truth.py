@@ -6,9 +6,9 @@ import numpy as np
 
 from scalograph.questions.effective_cpus.course import EffectiveCourse
 from scalograph.questions.effective_cpus.model_search import search
-from scalograph.simulate.curves import amdahl
 from scalograph.simulate.noise import FloatArray, Noise
 from scalograph.simulate.runs import run_scores
+from scalograph.simulate.speedups import amdahl
 
 # A search that is not over by then is none.
 MOST = 48

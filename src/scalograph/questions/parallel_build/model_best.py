@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.estimate import Estimate, check_confidence, exp
-from scalograph.analysis.sample import (
+from scalograph.analysis.center import (
     IDENTICAL,
     Center,
     Scores,
@@ -15,6 +14,7 @@ from scalograph.analysis.sample import (
     has_logs,
     present,
 )
+from scalograph.analysis.estimate import Estimate, check_confidence, exp
 from scalograph.analysis.simultaneous import welch_level
 from scalograph.analysis.students_t import satterthwaite, t_quantile
 

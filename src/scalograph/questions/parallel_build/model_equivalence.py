@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
+from scalograph.analysis.center import Scores, has_logs, present
 from scalograph.analysis.contrast import Contrast, welch
 from scalograph.analysis.estimate import Estimate, check_confidence
 from scalograph.analysis.ratio import ratio
-from scalograph.analysis.sample import Scores, has_logs, present
 
 # Two builds that differ by less are the same to whoever waits for them.
 MARGIN = 0.02

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalograph.analysis.sample import FloatArray
+from scalograph.analysis.center import FloatArray
 
 N_PARTS = 10  # of a course: enough to see a decay, few enough for a table
 # A bin holds a mean: one whose last task ended within it lies a little below the whole number.
@@ -73,9 +73,12 @@ def parallelism(
     limit = min(asked, n_cpus)
     _refuse(bin_ns, begin_ns, end_ns, limit)
     used, widths = _in_window(busy_ns, bin_ns, (begin_ns, end_ns), last_ns)
-    if not widths.size:
-        return None
-    tasks, wall = used / widths, end_ns - begin_ns
+    return _summed(used, widths, limit, end_ns - begin_ns, bin_ns) if widths.size else None
+
+
+def _summed(used: FloatArray, widths: FloatArray, limit: float, wall: float, bin_ns: int) -> Parallelism:
+    """Times on a CPU and widths of bins, in nanoseconds, over a window of `wall`."""
+    tasks = used / widths
     return Parallelism(
         mean=float(used.sum() / wall),
         limit=limit,

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import chdtri, fdtr, fdtri
 
 from scalograph.analysis.allocate import Spread
-from scalograph.analysis.sample import (
+from scalograph.analysis.center import (
     FloatArray,
     Scores,
     has_logs,

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from scalograph.analysis.center import IDENTICAL, Scores
 from scalograph.analysis.estimate import (
     Estimate,
     check_confidence,
@@ -24,7 +25,6 @@ from scalograph.analysis.estimate import (
 )
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratio import ratio
-from scalograph.analysis.sample import IDENTICAL, Scores
 
 PLAY = 0.05  # a deviation within it is none: what starting and ending of a worker may cost
 SLOPE = "Theil-Sen slope over workers, Sen's interval"
