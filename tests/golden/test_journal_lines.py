@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,7 @@ def test_the_golden_verdicts_are_those_of_the_golden_records() -> None:
     asked = table.asked(found.study)
     judged = {e["run"]: judge(Record.model_validate(e["record"]), asked) for e in golden() if e["event"] == "run"}
     told = {e["run"]: (e["verdict"], e["causes"]) for e in golden() if e["event"] == "verdict"}
-    assert {name: (one.verdict, [asdict(cause) for cause in one.causes]) for name, one in judged.items()} == told
+    assert {name: (one.verdict, [cause.as_journaled() for cause in one.causes]) for name, one in judged.items()} == told
     assert {verdict for verdict, _ in told.values()} == {"clean", "contaminated", "failed"}
 
 

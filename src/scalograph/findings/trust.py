@@ -16,8 +16,7 @@ from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import StudyNoise, Trust
 from scalograph.questions.registry import is_search
 from scalograph.text.quantities import two_digits
-from scalograph.text.wording import NUMBER
-from scalograph.verdict.cause import Cause
+from scalograph.verdict.cause import SPARSE, SWITCHES, Cause
 
 # Past this share of disturbed runs a study cannot be believed at all.
 REJECT = 0.50
@@ -29,6 +28,11 @@ _UNMADE = {
     "busy": "the machine was busy, and the study ends there",
     "interrupted": "the study was interrupted before",
     "complete": "nothing was left to run",
+}
+# Reasons that are told without figures.
+_IN_GENERAL = {
+    SWITCHES: "too many switches to record",
+    SPARSE: "short tasks with long pauses, and something was taken in either",
 }
 MAX_TOLD = 3  # doubts in the sentence; the causes hold them all
 
@@ -157,26 +161,16 @@ def _undecided(ok: Sequence[Row]) -> Iterable[str]:
     """Why runs could not be checked, by cause; rates differ from run to run and are not worth a line each."""
     found = [row for row in ok if row.verdict == "undecided"]
     if found:
-        reasons: dict[str, list[Row]] = {}
-        for row in found:
-            reasons.setdefault(NUMBER.sub("", _kind(_reason(row))), []).append(row)
+        reasons: dict[tuple[str, str], list[Cause]] = {}
+        for cause in (row.causes[0] for row in found):
+            kind = "" if cause.code in _IN_GENERAL else cause.cause
+            reasons.setdefault((kind, cause.code), []).append(cause)
         told = "; ".join(map(_worst, sorted(reasons.values(), key=len, reverse=True)[:3]))
         yield f"{len(found)} of {len(ok)} runs are undecided, and count as clean: {told}"
 
 
-def _worst(alike: Sequence[Row]) -> str:
-    worst = max(alike, key=lambda row: (row.causes and row.causes[0].amount) or 0.0)
-    reason = _kind(_reason(worst))
-    at_worst = "at worst " if len(alike) > 1 and NUMBER.search(reason) else ""
-    return f"{at_worst}{reason} ({len(alike)})"
-
-
-def _kind(reason: str) -> str:
-    """Reasons that differ in their figures only are one."""
-    if "switches" in reason:
-        return "too many switches to record"
-    return "short tasks with long pauses, and something was taken in either" if " windows cover " in reason else reason
-
-
-def _reason(row: Row) -> str:
-    return row.causes[0].text if row.causes else "unknown"
+def _worst(alike: Sequence[Cause]) -> str:
+    """Tell a reason that several runs have, with the figures of the worst of them."""
+    worst = max(alike, key=lambda cause: cause.amount or 0.0)
+    at_worst = "at worst " if len(alike) > 1 and worst.amount is not None else ""
+    return f"{_IN_GENERAL.get(worst.code) or at_worst + worst.text} ({len(alike)})"

@@ -207,7 +207,9 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
     if gate:
         gate.told(record)
     judgment = loop.judging(record)
-    loop.journal.jot("verdict", run=run.run, verdict=judgment.verdict, causes=judgment.causes)
+    loop.journal.jot(
+        "verdict", run=run.run, verdict=judgment.verdict, causes=[cause.as_journaled() for cause in judgment.causes]
+    )
     note = planner.tell(run, record, judgment.verdict)
     loop.progress.told(run, record, judgment)
     _note(note, loop)

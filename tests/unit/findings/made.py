@@ -10,8 +10,8 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Findings, Point
 from scalograph.questions.assemble import findings
 
-from ..findings.test_table import write
 from ..study.example import VALID
+from .test_table import write
 
 JITTER = (0.99, 1.0, 1.01)
 Made = Sequence[tuple[Mapping[str, Any], dict[str, Any]]]

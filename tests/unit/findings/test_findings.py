@@ -11,11 +11,11 @@ from scalograph.findings.published import reproduces
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
 
-from ..findings.test_table import TREATMENTS, write
 from ..flags import texts
 from ..records import recorded
 from ..study.example import VALID
 from .made import ONE_FACTOR, loaded
+from .test_table import TREATMENTS, write
 
 # Seconds by (threads, lock): `none` scales, `cas` collapses.
 TRUTH = {(1, "none"): 1.0, (2, "none"): 0.5, (4, "none"): 0.25, (1, "cas"): 1.0, (2, "cas"): 2.0, (4, "cas"): 4.0}

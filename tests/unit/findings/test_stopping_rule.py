@@ -15,9 +15,9 @@ from scalograph.findings.stopping_rule import score, stopping
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.load import parse
 
-from ..findings.made import ONE_FACTOR, at, found_in
 from ..records import record, recorded
 from ..study.example import VALID
+from .made import ONE_FACTOR, at, found_in
 
 ASKED = VALID.replace("runs = 3", 'runs = 16\nprecision = "1%"\niterations = 3\nwarmup = 1')
 HOST = HostFacts(cpus=(CpuFact(cpu=0, core=0),))

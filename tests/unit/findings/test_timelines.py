@@ -8,9 +8,9 @@ from scalograph.findings import table
 from scalograph.protocol import journal
 from scalograph.questions.assemble import findings
 
-from ..findings.test_table import TREATMENTS, write
 from ..records import recorded
 from ..study.example import VALID
+from .test_table import TREATMENTS, write
 
 
 def drawn(wall_s: float, busy_ns: int) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from scalograph.findings import table
 from scalograph.protocol.findings import TaskTrace
 from scalograph.questions.assemble import findings
 
-from ..findings.test_table import TREATMENTS, write
 from ..records import recorded
 from ..study.example import VALID
+from .test_table import TREATMENTS, write
 
 
 def shot(wall_s: float, end_ns: float, workers: tuple[int, ...] = (0, 1)) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from scalograph.findings.table import Table
 from scalograph.questions.scaling.model_boundaries import NO_CPU, SIBLINGS, boundaries
 from scalograph.study.load import parse
 
-from ..control.trees import MACHINES, bare, grown, planted
+from ...control.trees import MACHINES, bare, grown, planted
 
 STUDY = """\
 version = 1

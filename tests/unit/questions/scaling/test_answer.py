@@ -16,9 +16,9 @@ from scalograph.protocol.findings import Curve, LawDoc, TableDoc
 from scalograph.questions.scaling.answer import laws_table, with_laws
 from scalograph.study.load import parse
 
-from ..control.trees import grown, two_sockets
-from ..flags import texts
-from ..study.example import VALID
+from ...control.trees import grown, two_sockets
+from ...flags import texts
+from ...study.example import VALID
 
 SIZES = (1, 2, 4, 8)
 LEVELS = VALID.replace('"1,2,4"', '"1,2,4,8"')

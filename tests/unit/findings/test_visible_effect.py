@@ -7,10 +7,10 @@ import pytest
 
 from scalograph.protocol.findings import Findings
 
-from ..findings.test_table import TREATMENTS
 from ..records import recorded
 from ..study.example import VALID
 from .made import ONE_FACTOR, found_in
+from .test_table import TREATMENTS
 
 RESPONSES = (
     '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n\n[responses.nice]\nfrom = "value.nice"\nbetter = "none"\n'

@@ -10,8 +10,8 @@ from scalograph.protocol.findings import Findings
 from scalograph.questions.surface.document import Surface, Surfaces
 from scalograph.questions.surface.model import shared, whole
 
-from ..records import recorded
-from .made import found_in
+from ...findings.made import found_in
+from ...records import recorded
 
 STUDY = """\
 version = 1

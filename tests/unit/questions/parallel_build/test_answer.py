@@ -15,8 +15,8 @@ from scalograph.protocol.findings import TableDoc
 from scalograph.questions.parallel_build.answer import answer, applies, jobs_factor
 from scalograph.questions.parallel_build.tables_memory import Memory
 
-from ..findings.test_table import write
-from ..records import recorded
+from ...findings.test_table import write
+from ...records import recorded
 
 STUDY = """\
 version = 1

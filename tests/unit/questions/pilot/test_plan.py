@@ -10,7 +10,7 @@ from scalograph.study.load import parse
 from scalograph.study.model import Study
 from scalograph.study.treatment import Treatment
 
-from ..study.example import VALID
+from ...study.example import VALID
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
 ITERATED = VALID.replace('"{threads}"]', '"{threads}", "-i", "{iterations}"]')

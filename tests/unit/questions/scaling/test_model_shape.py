@@ -5,8 +5,8 @@ import pytest
 
 from scalograph.protocol.findings import Findings
 
-from ..records import recorded
-from .made import JITTER, ONE_FACTOR, at, found_in
+from ...findings.made import JITTER, ONE_FACTOR, at, found_in
+from ...records import recorded
 
 
 def of(tmp_path: Path, truth: dict[int, float], n_cpus: int) -> Findings:
