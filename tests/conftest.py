@@ -9,6 +9,8 @@ import pytest
 # Before numpy is imported: on matrices as small as ours its threads wait for each other longer than they compute.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+MAX_NAME = 100
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -16,6 +18,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(str(item.path.name)))
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A long text is called by its beginning: a program gets the name of its test in its environment."""
+    return ascii(val)[:MAX_NAME] if isinstance(val, str | bytes) and len(val) > MAX_NAME else None
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,7 +10,7 @@ import pytest
 
 from scalograph.questions.cliff.truth import (
     Draw,
-    Program,
+    JumpingProgram,
     bend,
     curve,
     jump,
@@ -25,7 +25,7 @@ from .sequential import is_share
 TOP = 512
 
 
-def is_right(program: Program, place: float | None) -> bool:
+def is_right(program: JumpingProgram, place: float | None) -> bool:
     """Whether it is within 5 % or between the same levels; none where there is none."""
     if program.place is None or place is None:
         return program.place is None and place is None

@@ -73,7 +73,7 @@ def causes(found: Record) -> dict[str, str]:
 def test_a_neighbor_is_named(probe: Sequence[str], tmp_path: Path) -> None:
     with subprocess.Popen(["taskset", "-c", str(CPU), *spin(60)]) as neighbor:
         try:
-            found = record(probe, spin(1.2), tmp_path)
+            found = record(probe, spin(2.5), tmp_path)
         finally:
             neighbor.kill()
     told = causes(found)["neighbor"]
@@ -113,7 +113,7 @@ def inside(folder: Path, probe: Sequence[str]) -> list[str]:
 
 def test_a_quota_is_told(probe: Sequence[str], tmp_path: Path) -> None:
     with group("cpu", cfs_quota_us=20_000) as folder:
-        assert "quota" in causes(record(inside(folder, probe), spin(0.5), tmp_path))
+        assert "quota" in causes(record(inside(folder, probe), spin(1), tmp_path))
 
 
 def test_memory_that_is_too_small_is_told(probe: Sequence[str], tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_memory_that_is_too_small_is_told(probe: Sequence[str], tmp_path: Path) 
 
 
 def test_a_stop_and_a_neighbor_are_both_told(probe: Sequence[str], tmp_path: Path) -> None:
-    marker = str(1 + uuid4().int % 1000 / 1e6)
+    marker = str(2 + uuid4().int % 1000 / 1e6)
 
     def stop() -> None:
         pid = wait_for(marker)

@@ -688,9 +688,7 @@ def test_the_header_says_which_probe_it_was(probe: Sequence[str]) -> None:
 
 
 def test_no_verdict_on_a_run_of_the_python_probe_is_better_than_undecided() -> None:
-    record = measure(spec(TRUE), DEGRADED).model_dump(mode="json")
-    record["run"] |= {
-        "wall_ns": 10 * SECOND,
-        "cpu_ns": 10 * SECOND,
-    }  # long enough for ticks to tell, where they are read
-    assert judge(record).verdict == "undecided"
+    record = measure(spec(TRUE), DEGRADED)
+    # Long enough for ticks to tell, where they are read.
+    long = record.run.model_copy(update={"wall_ns": 10 * SECOND, "cpu_ns": 10 * SECOND})
+    assert judge(record.model_copy(update={"run": long})).verdict == "undecided"

@@ -60,6 +60,7 @@ def test_gaps_are_seen_and_neighbors_differ(browser: Any, tmp_path: Path) -> Non
 def test_the_trace_stands_in_a_table_too(browser: Any, tmp_path: Path) -> None:
     with Visit(browser, report(tmp_path, [trace(2, 12, {"workers": sample.HOSTILE})])) as visit:
         visit.page.locator("figure.traces summary").click()
+        visit.page.locator("figure.traces tbody tr").first.wait_for()
         assert visit.page.locator("figure.traces tbody tr").all_inner_texts() == ["0\t6\t92", "1\t6\t92"]
         assert visit.page.locator("img[src='x']").count() == 0
         assert visit.is_quiet()

@@ -77,7 +77,8 @@ def degraded(doc: DegradedRuns) -> str:
 def alike(docs: Sequence[DegradedRuns]) -> list[DegradedRuns]:
     """Merge what is missing for the same reason: reasons that differ only in numbers give the range of these.
 
-    >>> rates = [Degraded(what="switches", why=f"{n} a second, above 1000", n_runs=1) for n in (7819, 2386)]
+    >>> whys = [f"{n} a second, above 1000" for n in (7819, 2386)]
+    >>> rates = [DegradedRuns(what="switches", why=why, n_runs=1) for why in whys]
     >>> [(d.why, d.n_runs) for d in alike(rates)]
     [('2386 to 7819 a second, above 1000', 2)]
     """
