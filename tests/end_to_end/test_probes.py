@@ -18,6 +18,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from msgspec.structs import replace
 
 from scalograph.protocol.events import CopyEvent, Record
 from scalograph.run.hosts.probe import (
@@ -690,5 +691,5 @@ def test_the_header_says_which_probe_it_was(probe: Sequence[str]) -> None:
 def test_no_verdict_on_a_run_of_the_python_probe_is_better_than_undecided() -> None:
     record = measure(spec(TRUE), DEGRADED)
     # Long enough for ticks to tell, where they are read.
-    long = record.run.model_copy(update={"wall_ns": 10 * SECOND, "cpu_ns": 10 * SECOND})
-    assert judge(record.model_copy(update={"run": long})).verdict == "undecided"
+    long = replace(record.run, wall_ns=10 * SECOND, cpu_ns=10 * SECOND)
+    assert judge(replace(record, run=long)).verdict == "undecided"

@@ -108,7 +108,7 @@ def test_it_runs_a_few_in_results_of_their_own_and_proposes(study: Path, capsys:
     assert folder.parent == Path("scalograph-results/small-pilot")
     runs = [event for event in journal.read(folder / "journal.jsonl") if event["event"] == "run"]
     assert len(runs) == 10 == document["n_runs"]
-    assert {len(run["record"]["iterations"][0]["index"]) for run in runs} == {5}
+    assert {len(run["record"].iterations[0].index) for run in runs} == {5}
     assert [offer["precision"] for offer in document["offers"]] == [0.01, 0.02, 0.05]
 
 

@@ -1,12 +1,12 @@
 """From runs whose law is known to steps, limits and the sentence."""
 
 import re
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.cli.adhoc.answer_sentence import sentence
