@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from scalograph.findings.names import title
-from scalograph.findings.sample import Sample, is_repeat
+from scalograph.findings.sample import Sample, repeats
 from scalograph.findings.table import Row, Table
 from scalograph.findings.trust import n_short
 from scalograph.protocol.findings import BaselineDoc, DegradedRuns, FactorDoc, ResponseDoc, RunsDoc, StudyDoc
@@ -40,8 +40,7 @@ def run_counts(table: Table, taken: Sequence[Sample]) -> RunsDoc:
     """
     real = [row for row in table.rows if not row.warmup]
     failed = [row for row in real if row.status != "ok"]
-    planned = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
-    n_repeated = sum(is_repeat(table, row, planned.get(row.key, 0)) for row in real)
+    n_repeated = repeats(table)
     return RunsDoc(
         n_asked=max(sum(table.n_asked), len(real) - n_repeated), n_repeated=n_repeated,
         n_done=len(real) - n_repeated, n_failed=len(failed), n_warmup=len(table.rows) - len(real),

@@ -101,10 +101,13 @@ def measured(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> dict[tu
     return {key: sample for key, sample in taken.items() if not search or sample.every or sample.n_failed}
 
 
-def is_repeat(table: Table, row: Row, n_planned: int) -> bool:
-    """Tell whether a run was made because another was disturbed; a search plans none of its later runs either."""
-    search = is_search(table.study.question)
-    return "r" in row.run[1:] if search else row.replicate >= n_planned  # e0007r1 is e0007 again
+def repeats(table: Table) -> int:
+    """Count the runs that were made because another was disturbed; a search plans none of its later runs either."""
+    real = (row for row in table.rows if not row.warmup)
+    if is_search(table.study.question):
+        return sum("r" in row.run[1:] for row in real)  # e0007r1 is e0007 again
+    planned = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
+    return sum(row.replicate >= planned.get(row.key, 0) for row in real)
 
 
 def cpu_times(study: Study) -> frozenset[str]:
