@@ -1,10 +1,8 @@
 """Treatments of a study run once more, with a flight recorder on: by the path of every run, apart from its runs."""
 
 import shutil
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -22,6 +20,7 @@ from scalograph.run.hosts.base import Host, Tell
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
+from scalograph.run.scratch import scratch
 from scalograph.run.session import run_unkept
 from scalograph.study.responses import observe, primary, windows
 from scalograph.study.template import places
@@ -77,7 +76,7 @@ def take(planned: Plan, chosen: Sequence[Treatment], host: Host, period_s: float
         HostError: there is no compiler, a setting is refused, or the disk is full.
         KeyboardInterrupt: a signal came meanwhile.
     """
-    with _scratch() as folder:
+    with scratch("profile") as folder:
         ready = host.ready(_only(planned, chosen), tell)
         # Before the options of a level, which go on to say what the treatment is.
         values = {**ready.program.values, "jvm_options": options(folder, period_s)}
@@ -166,15 +165,3 @@ def _why(record: Record) -> str:
 def _said(record: Record) -> str:
     lines = [line for copy in record.copies for line in copy.stderr_tail.strip().splitlines()]
     return lines[0][:400] if lines else ""
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="scalograph-profile-"))
-    except OSError as error:
-        raise HostError("scratch folder", f"cannot be made: {error.strerror}", "room in TMPDIR", "free some") from error
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

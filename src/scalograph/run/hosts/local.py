@@ -1,7 +1,6 @@
 """The host that we stand on: its own /proc and /sys, its compilers, and a probe for each run."""
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
@@ -27,6 +26,7 @@ from scalograph.run.hosts.study_steps import StudySteps
 from scalograph.run.interrupts import kept, note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
+from scalograph.run.scratch import scratch
 from scalograph.study.treatment import Treatment
 
 # A host short of processes or memory for a moment recovers; a probe that is gone does not.
@@ -125,17 +125,4 @@ def _after_cleanup(record: Record, wrong: str | None) -> Record:
 
 
 def _folder(in_callers: bool) -> AbstractContextManager[Path]:
-    return nullcontext(Path.cwd()) if in_callers else _scratch()
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """A fresh folder, gone after the run."""
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="scalograph-run-"))
-    except OSError as error:
-        raise HostError("scratch folder", f"cannot be made: {error.strerror}", "room in TMPDIR", "free some") from error
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    return nullcontext(Path.cwd()) if in_callers else scratch("run")
