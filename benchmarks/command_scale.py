@@ -18,6 +18,8 @@ from command_common import ROOT, Child, Figure, command, main, run
 LONG = {"1k": 1_000, "10k": 10_000, "30k": 30_000, "100k": 100_000}
 WIDE = {"1k": 1_000, "3k": 3_000, "10k": 10_000, "30k": 30_000}
 EXPONENT, PAGE_MB, KB_A_RUN = 1.1, 3.0, 5.0
+# Of 100,000 runs: seconds of CPU time, and megabytes.
+CPU_S, PEAK_MB = {"analyze": 5.0, "report": 4.0}, 500.0
 RESUME = ROOT / "scalograph-results" / "benchmarks" / "command_scale.jsonl"
 Measured = dict[int, dict[str, Child]]
 
@@ -31,6 +33,8 @@ def figures(quick: bool) -> Iterator[Figure]:
                 continue
             measured[n_runs], page_bytes = _known(family, n_runs) if not quick else _measure(family, n_runs)
             yield from _figures(f"{family}, {label} runs", measured[n_runs], page_bytes)
+            if n_runs == max(LONG.values()):
+                yield from _limits(f"{family}, {label} runs", measured[n_runs])
         yield from _growth(family, measured)
 
 
@@ -39,6 +43,12 @@ def _figures(name: str, children: dict[str, Child], page_bytes: int) -> Iterator
         note = f"{child.cpu_s:.1f} s of CPU time, peak {child.peak_bytes / 1e6:.0f} MB"
         yield Figure(f"{name}: {stop}", child.wall_s, "s", note=note)
     yield Figure(f"{name}: report.html", page_bytes / 1e6, "MB", PAGE_MB)
+
+
+def _limits(name: str, children: dict[str, Child]) -> Iterator[Figure]:
+    for stop, child in children.items():
+        yield Figure(f"{name}: CPU time of {stop}", child.cpu_s, "s", CPU_S[stop])
+        yield Figure(f"{name}: peak of {stop}", child.peak_bytes / 1e6, "MB", PEAK_MB)
 
 
 def _growth(family: str, measured: Measured) -> Iterator[Figure]:
