@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 from statistics_common import Case, Measure, main, share
 
-from scalograph.analysis.compare import compare
-from scalograph.analysis.speedup import speedup
+from scalograph.analysis.comparisons import compare
+from scalograph.analysis.speedup_points import speedup
 from scalograph.simulate.noise import NOISES, Noise
 from scalograph.simulate.runs import Order, a_a, sweep
 

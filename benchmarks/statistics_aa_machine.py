@@ -11,7 +11,7 @@ from probe_common import Figure
 from probe_rounds import Round, main
 from verdict_common import SEED, Work, judged, wilson
 
-from scalograph.analysis.compare import compare
+from scalograph.analysis.comparisons import compare
 
 SECONDS, PAIRS, COMPARISONS = 0.03, 10, 10
 

@@ -15,7 +15,7 @@ from probe_common import Figure, median
 from probe_rounds import Round, main
 from verdict_common import CPUS, SEED, Work, launch, pace, record
 
-from scalograph.analysis.ratio import paired_ratio
+from scalograph.analysis.ratios import paired_ratio
 
 THREADS = {"a thread a CPU": len(CPUS), "32 threads a CPU": 32 * len(CPUS)}
 LENGTHS = (1.0, 3.0)

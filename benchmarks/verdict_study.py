@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from verdict_common import Work, judged
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.ratio import ratio
+from scalograph.analysis.ratios import ratio
 
 RUNS = 5
 # Threads, seconds, and 1 where the run was flagged.

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from scalograph.analysis.compare import compare
-from scalograph.analysis.speedup import speedup
+from scalograph.analysis.comparisons import compare
+from scalograph.analysis.speedup_points import speedup
 from scalograph.simulate.noise import HIGH, LOW, Noise
 from scalograph.simulate.runs import Order, a_a, sweep
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scalograph.analysis.compare import minimum_detectable_effect
+from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.ratio import paired_ratio, ratio
-from scalograph.analysis.speedup import speedup
+from scalograph.analysis.ratios import paired_ratio, ratio
+from scalograph.analysis.speedup_points import speedup
 from scalograph.simulate.calibration import Coverage, coverage
 from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise, Truth
 from scalograph.simulate.runs import run_iterations, run_scores, sweep

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.speedup import PLAY, Work
+from scalograph.analysis.speedup_points import PLAY, Work
 
 Gate = Literal[
     "speedup above the CPUs",

@@ -8,7 +8,7 @@ from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import Flag
 from scalograph.analysis.law import Law
-from scalograph.analysis.ratio import ratio
+from scalograph.analysis.ratios import ratio
 
 # Each size with its throughputs, the smallest first.
 Groups = Sequence[tuple[float, FloatArray]]

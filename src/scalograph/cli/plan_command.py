@@ -101,7 +101,7 @@ def _write(planned: "Plan", output: Path) -> None:
 def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> dict[str, object]:
     from math import expm1
 
-    from scalograph.analysis.compare import minimum_detectable_effect
+    from scalograph.analysis.comparisons import minimum_detectable_effect
     from scalograph.questions.registry import is_search
 
     design = planned.design

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.ratio import ratio
+from scalograph.analysis.ratios import ratio
 from scalograph.errors import StudyError
 from scalograph.exchange.agreement import Label, label
 from scalograph.exchange.benchmark import Benchmark

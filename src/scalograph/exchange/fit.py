@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.ratio import ratio
+from scalograph.analysis.ratios import ratio
 from scalograph.analysis.serial_fraction import karp_flatt
 from scalograph.analysis.usl import Usl, Weights, fit_usl
 from scalograph.analysis.usl_predict import REACH, predict

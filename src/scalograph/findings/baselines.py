@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from scalograph.analysis.compare import Comparison, compare
+from scalograph.analysis.comparisons import Comparison, compare
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.curves import curve_factor
 from scalograph.findings.names import title, varied

@@ -7,7 +7,7 @@ from statistics import median
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import Flag
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.speedup import SpeedupPoint
+from scalograph.analysis.speedup_points import SpeedupPoint
 from scalograph.findings import steady_state
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import COUNTED, Sample, flags, grouped

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, geometric_mean
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.ratio import paired_ratio
+from scalograph.analysis.ratios import paired_ratio
 from scalograph.analysis.simultaneous import paired_level
 from scalograph.findings.curves import curve_factor
 from scalograph.findings.names import (

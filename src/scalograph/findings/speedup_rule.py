@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.ratio import ratio
-from scalograph.analysis.speedup import SpeedupPoint, speedup
+from scalograph.analysis.ratios import ratio
+from scalograph.analysis.speedup_points import SpeedupPoint, speedup
 from scalograph.findings.names import title
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table

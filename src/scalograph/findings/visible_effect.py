@@ -6,7 +6,7 @@ from statistics import median
 
 import numpy as np
 
-from scalograph.analysis.compare import minimum_detectable_effect
+from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.analysis.quantiles import chi_square_median
 from scalograph.findings.curves import Sample
 from scalograph.findings.names import title

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from pydantic import Field, model_validator
 
-from scalograph.analysis.speedup import SpeedupPoint, speedup
+from scalograph.analysis.speedup_points import SpeedupPoint, speedup
 from scalograph.protocol.facts import Value
 
 # What the machine has to give; more than that no program gets from it.

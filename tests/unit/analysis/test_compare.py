@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scalograph.analysis.compare import compare, holm, minimum_detectable_effect
-from scalograph.analysis.ratio import ratio
+from scalograph.analysis.comparisons import compare, holm, minimum_detectable_effect
+from scalograph.analysis.ratios import ratio
 
 FAST, SLOW = [10.0, 10.1, 9.9], [12.0, 12.1, 11.8]
 samples = st.lists(st.floats(0.01, 100.0), min_size=2, max_size=8)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.score import score, scores
+from scalograph.analysis.run_scores import score, scores
 
 positive = st.floats(1e-6, 1e6)
 samples = st.lists(positive, min_size=2, max_size=12)

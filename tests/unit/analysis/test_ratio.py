@@ -10,7 +10,7 @@ from scipy import stats
 
 from scalograph.analysis import contrast
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.ratio import paired_ratio, ratio
+from scalograph.analysis.ratios import paired_ratio, ratio
 
 A, B = [20.1, 19.5, 21.0, 20.4], [10.0, 10.4, 9.8]
 positive = st.floats(1e-6, 1e6)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean, median, stdev
 
-from scalograph.analysis.ratio import paired_ratio
+from scalograph.analysis.ratios import paired_ratio
 from scalograph.findings.sample import COUNTED
 from scalograph.findings.table import Row, Table
 from scalograph.machine.floor.spread import detectable, spread

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import chdtri
 
-from scalograph.analysis.compare import minimum_detectable_effect
+from scalograph.analysis.comparisons import minimum_detectable_effect
 from scalograph.protocol.noise_floor import FloorSpread
 
 # A variance of fewer runs than this has no kurtosis worth the name.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from scalograph.analysis.ratio import ratio
+from scalograph.analysis.ratios import ratio
 from scalograph.findings.curves import estimated
 from scalograph.findings.names import title
 from scalograph.findings.sample import Sample

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.ratio import ratio
+from scalograph.analysis.ratios import ratio
 from scalograph.findings.answer import Taken
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary

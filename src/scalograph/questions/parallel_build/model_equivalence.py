@@ -9,7 +9,7 @@ import numpy as np
 from scalograph.analysis.center import Scores, has_logs, present
 from scalograph.analysis.contrast import Contrast, welch
 from scalograph.analysis.estimate import Estimate, check_confidence
-from scalograph.analysis.ratio import ratio
+from scalograph.analysis.ratios import ratio
 
 # Two builds that differ by less are the same to whoever waits for them.
 MARGIN = 0.02

@@ -24,7 +24,7 @@ from scalograph.analysis.estimate import (
     unknown,
 )
 from scalograph.analysis.interval import summarize
-from scalograph.analysis.ratio import ratio
+from scalograph.analysis.ratios import ratio
 
 PLAY = 0.05  # a deviation within it is none: what starting and ending of a worker may cost
 SLOPE = "Theil-Sen slope over workers, Sen's interval"

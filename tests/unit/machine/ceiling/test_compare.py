@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.ratio import paired_ratio
+from scalograph.analysis.ratios import paired_ratio
 from scalograph.machine.ceiling.verdict import (
     MARGIN,
     Against,

@@ -23,9 +23,9 @@ from scalograph.analysis.center import (
     has_logs,
     present,
 )
-from scalograph.analysis.compare import Better
+from scalograph.analysis.comparisons import Better
 from scalograph.analysis.estimate import Estimate, check_confidence, unknown
-from scalograph.analysis.ratio import ratio
+from scalograph.analysis.ratios import ratio
 from scalograph.analysis.serial_fraction import karp_flatt
 
 Work = Literal["total", "per-worker"]
