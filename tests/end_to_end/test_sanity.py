@@ -15,7 +15,7 @@ import pytest
 
 from scalograph.control.store import lock_machine
 from scalograph.machine.proofs.bench import Bench
-from scalograph.machine.proofs.claims import CLAIMS
+from scalograph.machine.proofs.promises import PROMISES
 from scalograph.machine.proofs.proof import DisprovedError
 from scalograph.machine.proofs.proving import judged
 from scalograph.machine.proofs.ran import Ran
@@ -30,7 +30,7 @@ from .shell import LONG_S, machine
 
 pytestmark = machine
 SANITY = shipped("sanity/pinning").parent
-CHECKS = {claim.name: claim.check for claim in CLAIMS}
+CHECKS = {promise.name: promise.check for promise in PROMISES}
 Fields = dict[str, Any]
 
 
@@ -172,22 +172,24 @@ LIES = [
 ]
 
 
-@pytest.mark.parametrize(("claim", "study", "lie"), LIES, ids=[f"{n}-{claim}" for n, (claim, *_) in enumerate(LIES)])
+@pytest.mark.parametrize(
+    ("promise", "study", "lie"), LIES, ids=[f"{n}-{promise}" for n, (promise, *_) in enumerate(LIES)]
+)
 def test_a_lie_makes_its_proof_fail(
-    claim: str, study: str, lie: Callable[[Ran], Ran], truth: Bench, sanity: Sanity
+    promise: str, study: str, lie: Callable[[Ran], Ran], truth: Bench, sanity: Sanity
 ) -> None:
     folder = truth.folder / study
     # Copies that happen to be ready at the same moment prove no gate, and refute none.
-    (honest_proof,) = (proof for proof in sanity.told["proofs"] if proof["name"] == claim)
+    (honest_proof,) = (proof for proof in sanity.told["proofs"] if proof["name"] == promise)
     if folder not in truth.done or honest_proof["status"] == "not provable":
         pytest.skip(f"not provable here: {honest_proof['found']}")
-    if claim == "pinning: kernel" and not all(_has_records(ran) for ran in truth.done[folder]):
+    if promise == "pinning: kernel" and not all(_has_records(ran) for ran in truth.done[folder]):
         pytest.skip("needs switch records")
     honest = truth.done[folder]
     truth.done[folder] = [lie(ran) for ran in honest]
     try:
         with pytest.raises(DisprovedError) as failed:
-            CHECKS[claim](truth)
+            CHECKS[promise](truth)
     finally:
         truth.done[folder] = honest
     assert failed.value.found and failed.value.expected
@@ -223,7 +225,7 @@ def test_exclusive_cpus_that_are_not_given_back_are_told(truth: Bench, monkeypat
 def test_every_proof_is_lied_to() -> None:
     # Below: neither rests on a record alone.
     elsewhere = {"containment: cgroup", "exclusive CPUs"}
-    assert {claim for claim, *_ in LIES} | elsewhere == set(CHECKS)
+    assert {promise for promise, *_ in LIES} | elsewhere == set(CHECKS)
 
 
 def test_a_cgroup_that_stays_is_told(truth: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -277,7 +279,7 @@ for event in map(json.loads, done.stdout.splitlines()):
 
 
 @pytest.mark.parametrize(
-    ("lie", "claim", "found"),
+    ("lie", "promise", "found"),
     [
         ("mask", "pinning", "the program saw the mask"),
         ("leftover", "containment: daemon", "processes left"),
@@ -288,7 +290,7 @@ for event in map(json.loads, done.stdout.splitlines()):
     ],
 )
 def test_a_broken_probe_is_found_out(
-    lie: str, claim: str, found: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    lie: str, promise: str, found: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     if lie in ("mask", "our settings") and len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs 2 CPUs")
@@ -298,7 +300,7 @@ def test_a_broken_probe_is_found_out(
     probe.chmod(0o755)
     monkeypatch.setenv("LIE", lie)
     with lock_machine(LONG_S), Bench(LocalHost(ProbeProgram((str(probe),))), tmp_path) as bench:
-        proof = judged(next(c for c in CLAIMS if c.name == claim), bench, kept := set())
+        proof = judged(next(c for c in PROMISES if c.name == promise), bench, kept := set())
     if proof.status == "not provable":
         pytest.skip(proof.found)
     assert (proof.status, found in proof.found) == ("failed", True), proof

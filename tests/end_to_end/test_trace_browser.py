@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from scalograph.cli.last_stops import figures
-from scalograph.protocol.findings import Findings, Level, TaskTrace
+from scalograph.protocol.findings import Findings, TaskTrace
+from scalograph.protocol.plain import Level
 from scalograph.report.html import write
 
 from ..unit.report import even_sample as sample

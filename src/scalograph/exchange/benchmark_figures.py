@@ -9,7 +9,8 @@ from pydantic import Field
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.exchange.benchmark import Benchmark, Fork
-from scalograph.protocol.findings import Cell, Column, Model, TableDoc
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.plain import Model
 
 _NOTE = (
     "typical fork: the geometric mean of the forks' medians, with the interval over forks; p50 to max: over the shots "

@@ -21,7 +21,8 @@ from scalograph.exchange.match import Match, match
 from scalograph.findings.sample import Sample, flags, samples
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import is_unsteady
-from scalograph.protocol.findings import Cell, Column, Level, Model, TableDoc
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.plain import Level, Model
 from scalograph.study.responses import primary
 from scalograph.text.units import unit_of
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from scalograph.errors import StudyError
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 from scalograph.study.scalars import as_text
 
 Treatment = Mapping[str, Level]

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from scalograph.findings.published import Lookup
 from scalograph.findings.sample import Sample
-from scalograph.protocol.findings import Curve, Level, Model, Part, TableDoc
+from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Curve, Part, TableDoc
+from scalograph.protocol.plain import Level, Model
 
 Taken = Mapping[tuple[Level, ...], Sample]
 
@@ -17,7 +19,8 @@ class Answer:
     Attributes:
         document: for machines; None where nothing is known.
         decided: whether a search came to its answer; None for what is no search.
-        sentences: for people, most important first.
+        claim: what it says of the study, in three sentences and a few numbers; None where another one speaks first.
+        sentences: more for people, most important first.
         tables: above those that every study has.
         below: tables below those.
         doubts: why the answer is not to be believed, or is none.
@@ -28,6 +31,7 @@ class Answer:
 
     document: Model | None = None
     decided: bool | None = None
+    claim: Claim | None = None
     sentences: Sequence[str] = ()
     tables: Sequence[TableDoc] = ()
     below: Sequence[TableDoc] = ()

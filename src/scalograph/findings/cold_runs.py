@@ -10,7 +10,8 @@ from scalograph.findings.curves import key
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
-from scalograph.protocol.findings import Curve, Level
+from scalograph.protocol.findings import Curve
+from scalograph.protocol.plain import Level
 
 # What a run must have read to count: a megabyte, or so many pages that it waited for (1 to 2 ms on a fast disk).
 LEAST_BYTES, LEAST_PAGES = 1_000_000, 16

@@ -15,7 +15,8 @@ from scalograph.findings.speedup_rule import gains, over_before, primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import WARNING, samples
-from scalograph.protocol.findings import Curve, Level, Point, PointResponse
+from scalograph.protocol.findings import Curve, Point, PointResponse
+from scalograph.protocol.plain import Level
 
 __all__ = ["COUNTED", "Sample", "curve_factor", "curves", "estimated", "key", "primary", "samples"]
 

@@ -7,7 +7,7 @@ from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
 from scalograph.findings.sample import REPEATED, Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 
 # Chance brings about less than this once in a hundred studies; and shares this far apart change a comparison.
 RARE, APART = 0.01, 0.10

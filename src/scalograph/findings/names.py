@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 from scalograph.text.format import level_text
 
 

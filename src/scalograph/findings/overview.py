@@ -8,6 +8,7 @@ from scalograph.findings.sample import Sample, repeats
 from scalograph.findings.table import Row, Table
 from scalograph.findings.trust import n_short
 from scalograph.protocol.findings import BaselineDoc, DegradedRuns, FactorDoc, ResponseDoc, RunsDoc, StudyDoc
+from scalograph.study import responses
 from scalograph.text.wording import alike
 
 
@@ -17,7 +18,7 @@ def declared(table: Table) -> StudyDoc:
     baseline = next((BaselineDoc(factor=f, level=level) for f, level in study.baseline.items()), None)
     return StudyDoc(
         name=study.name, title=study.title, question=study.question, work=study.work, hash=table.study_hash,
-        seed=study.seed, baseline=baseline,
+        seed=study.seed, baseline=baseline, primary=responses.primary(study),
         factors=[
             FactorDoc(
                 name=name, title=title(table, name), unit=f.unit, kind=f.kind, control=f.control, levels=list(f.levels)

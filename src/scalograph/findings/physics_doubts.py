@@ -15,7 +15,8 @@ from scalograph.findings.curves import key
 from scalograph.findings.names import setting, varying
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Curve, Level, Point
+from scalograph.protocol.findings import Curve, Point
+from scalograph.protocol.plain import Level
 from scalograph.study.model import Study
 
 # True of many honest programs (they wait for a disk, or ask another source for the CPUs): told, but no doubt.

@@ -17,7 +17,8 @@ from scalograph.findings.published_file import (
 )
 from scalograph.findings.published_physics import HEADING, objected
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Column, Curve, Level, TableDoc
+from scalograph.protocol.findings import Column, Curve, TableDoc
+from scalograph.protocol.plain import Level
 from scalograph.study.model import Published
 
 # A published figure has its own error, rarely printed; it counts as reproduced within this factor of the interval.

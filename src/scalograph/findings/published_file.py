@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scalograph.errors import StudyError
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 from scalograph.study.model import Published
 from scalograph.study.paths import inside
 

@@ -21,7 +21,8 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import UNLIKE
-from scalograph.protocol.findings import Cell, Column, Level, TableDoc
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.plain import Level
 
 # Treatments that the sentence names.
 NAMED = 4

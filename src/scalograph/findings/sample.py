@@ -6,7 +6,7 @@ from functools import cached_property
 
 from scalograph.analysis.flag import Flag
 from scalograph.findings.table import Row, Table
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
 from scalograph.study.responses import CPU_TIMES

@@ -12,7 +12,7 @@ from scalograph.analysis.speedup_points import SpeedupPoint, speedup
 from scalograph.findings.names import title
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 from scalograph.study import responses
 from scalograph.study.model import Response
 from scalograph.text.scale import SECONDS

@@ -8,12 +8,8 @@ from scalograph.findings.names import title, varied
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    Level,
-    TableDoc,
-)
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.plain import Level
 
 # A quantile is told where so many iterations lie beyond it: of fewer it is the slowest by another name.
 BEYOND = 10

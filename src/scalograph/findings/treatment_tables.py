@@ -9,7 +9,8 @@ from scalograph.findings.names import setting, title, varied
 from scalograph.findings.speedup_rule import formula
 from scalograph.findings.table import Table
 from scalograph.findings.visible_effect import Visible
-from scalograph.protocol.findings import Cell, Column, Curve, Level, Point, TableDoc
+from scalograph.protocol.findings import Cell, Column, Curve, Point, TableDoc
+from scalograph.protocol.plain import Level
 from scalograph.study.model import ReportTable
 
 __all__ = ["declared_tables", "judged", "title", "treatment_tables", "varied"]

@@ -12,7 +12,7 @@ from scalograph.findings import sample
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import Sample, others
 from scalograph.findings.table import Row, Table
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 from scalograph.study.model import Study
 from scalograph.study.responses import WHOLE
 

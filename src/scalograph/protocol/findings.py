@@ -1,24 +1,14 @@
 """What was learned from a study: the document between analysis and report (protocol/findings.md)."""
 
 from functools import partial
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.flag import Flag
 from scalograph.errors import ProtocolError
-
-Level = bool | int | float | str
+from scalograph.protocol.claim import Claim
+from scalograph.protocol.plain import FlagField, Level, M, Model, Text
 
 
 def _cell(x: Any) -> Any:
@@ -31,17 +21,6 @@ def _cell(x: Any) -> Any:
 
 _ESTIMATE = TypeAdapter(Estimate)
 Cell = Annotated[Any, BeforeValidator(_cell)]  # a label, a number, a text or an Estimate: `Column.kind` says which
-FlagField = Annotated[Flag, BeforeValidator(lambda x: Flag("", x) if isinstance(x, str) else x)]  # protocol 1: text
-Text = Annotated[str, StringConstraints(max_length=4096)]
-
-
-class Model(BaseModel):
-    """A plain value of the findings document; unknown fields of a later version are ignored."""
-
-    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
-
-
-M = TypeVar("M", bound=Model)
 
 
 class FactorDoc(Model):
@@ -83,6 +62,7 @@ class StudyDoc(Model):
     factors: list[FactorDoc]
     responses: list[ResponseDoc]
     baseline: BaselineDoc | None = None
+    primary: str = Field(default="", description="the response that the study is about")
 
 
 class RunsDoc(Model):
@@ -108,6 +88,13 @@ class Trust(Model):
 
     level: Literal["believe", "doubt", "reject"]
     sentence: Text
+    points: list[Text] = Field(default=[], max_length=3, description="what it does to the result, worst first")
+    error_percent: float | None = Field(
+        default=None, description="how far a figure that is not marked may be off beyond its interval"
+    )
+    responses: dict[str, Literal["believe", "doubt", "reject"]] = Field(
+        default={}, description="response -> whether to believe it, where that differs from the level"
+    )
     causes: list[Text] = []
 
 
@@ -135,6 +122,7 @@ class Point(Model):
     gain: Estimate | None = Field(default=None, description="throughput over that of the level before, less one")
     per_cpu_share: list[float] = []
     n_failed: int = 0
+    doubt: Text = Field(default="", description="why this configuration is marked; empty where it is not")
     flags: list[FlagField] = []
 
 
@@ -193,6 +181,7 @@ class TimelineDoc(Model):
     run: str
     treatment: dict[str, Level]
     timeline: dict[str, Any]
+    window_ns: tuple[int, int] | None = Field(default=None, description="the measured window, as times of the timeline")
 
 
 class TaskTrace(Model):
@@ -211,6 +200,23 @@ class StudyNoise(Model):
     sd_log_percent: float
     minimum_detectable_percent: float
     n: int
+
+
+class RunLog(Model):
+    """All runs but warm-ups, in the order in which they were made: a column for each figure, a place for each run."""
+
+    treatments: list[dict[str, Level]] = []
+    run: list[str] = []
+    treatment: list[int] = Field(default=[], description="place in `treatments`")
+    start_s: list[float | None] = Field(default=[], description="since the study started")
+    status: list[str] = []
+    verdict: list[str] = []
+    cause: list[Text] = Field(default=[], description="of the verdict, the gravest; empty where there is none")
+    amount: list[float | None] = Field(default=[], description="of that cause, in its unit")
+    counted: list[bool] = Field(default=[], description="whether the estimates rest on it")
+    relative: list[float | None] = Field(
+        default=[], description="its primary response over the median of its treatment's runs"
+    )
 
 
 class DegradedRuns(Model):
@@ -249,6 +255,7 @@ class Findings(Model):
     machine: dict[str, Any] = {}
     runs: RunsDoc
     trust: Trust
+    claim: Claim | None = Field(default=None, description="the answer to the title; null before protocol 2 had one")
     answer: list[Text] = []
     curves: list[Curve] = []
     parts: dict[str, Part] = Field(default={}, max_length=64, description="question or reading -> what it says")
@@ -264,6 +271,7 @@ class Findings(Model):
     noise_since: dict[str, Any] | None = Field(default=None, description="the machine's noise against its kept floor")
     degraded: list[DegradedRuns] = []
     reproduce: list[Text] = []
+    log: RunLog | None = None
 
     @model_validator(mode="before")
     @classmethod

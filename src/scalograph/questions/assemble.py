@@ -25,6 +25,7 @@ from scalograph.findings.treatment_tables import declared_tables, treatment_tabl
 from scalograph.findings.trust import trust
 from scalograph.findings.visible_effect import Visible, noise
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
+from scalograph.questions.claims import first_claim
 from scalograph.questions.registry import answering, basis, is_search, role
 
 # Characters of a sentence: levels may be texts of any length.
@@ -60,9 +61,11 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
     told = [*_each(own, lambda said: said.sentences), *beaten, *_each(readings, lambda said: said.sentences)]
     noted = _each(answers.values(), lambda said: said.warnings)
+    claim = first_claim([*own, *readings], told)
     return Findings(
         study=declared(table), machine=dict(table.machine), runs=run_counts(table, every),
         trust=trust(table, every, floor, varying, objections, further),
+        claim=claim,
         answer=[brief(text, LONGEST) for text in (*told, *reproduced(published))],
         curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, against, [doc for doc in below if doc]),

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
-from scalograph.protocol.findings import FactorDoc, Findings, Level
+from scalograph.protocol.findings import FactorDoc, Findings
+from scalograph.protocol.plain import Level
 from scalograph.text.escape import prose, visible
 from scalograph.text.format import level_text
 

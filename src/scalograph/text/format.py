@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 from scalograph.text.scale import PLAIN, Scale
 
 DASH = "\N{EN DASH}"

@@ -71,7 +71,7 @@ def plan(design):
     return SearchPlan(design, partial(begin, design.study, design.treatments))
 """,
     "document": """
-from scalograph.protocol.findings import Model
+from scalograph.protocol.plain import Model
 
 
 class Fastest(Model):

@@ -8,7 +8,6 @@ from scalograph.protocol.findings import (
     Column,
     FactorDoc,
     Findings,
-    Level,
     Part,
     ResponseDoc,
     RunsDoc,
@@ -16,6 +15,7 @@ from scalograph.protocol.findings import (
     TableDoc,
     Trust,
 )
+from scalograph.protocol.plain import Level
 from scalograph.questions.break_even.document import BreakEven, EvenLine, EvenMap, EvenPair
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"

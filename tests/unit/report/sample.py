@@ -16,7 +16,6 @@ from scalograph.protocol.findings import (
     FactorDoc,
     Findings,
     LawDoc,
-    Level,
     Point,
     PointResponse,
     ResponseDoc,
@@ -27,6 +26,7 @@ from scalograph.protocol.findings import (
     TimelineDoc,
     Trust,
 )
+from scalograph.protocol.plain import Level
 
 THREADS = [1, 2, 8, 32, 128, 220, 250, 512]
 LOCKS = ["none", "method", "object", "cas", "reentrant", "adder", "virtual"]

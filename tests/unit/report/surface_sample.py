@@ -10,7 +10,6 @@ from scalograph.protocol.findings import (
     Column,
     FactorDoc,
     Findings,
-    Level,
     Part,
     ResponseDoc,
     RunsDoc,
@@ -18,6 +17,7 @@ from scalograph.protocol.findings import (
     TableDoc,
     Trust,
 )
+from scalograph.protocol.plain import Level
 from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
 from scalograph.questions.surface.model import jain, shared, whole
 

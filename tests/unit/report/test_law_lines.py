@@ -6,7 +6,8 @@ import pytest
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import Flag
-from scalograph.protocol.findings import Curve, LawDoc, Level
+from scalograph.protocol.findings import Curve, LawDoc
+from scalograph.protocol.plain import Level
 from scalograph.report.law_lines import law_line
 from scalograph.text.axes import Levels, place_of
 

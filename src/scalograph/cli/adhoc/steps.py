@@ -3,7 +3,8 @@
 from itertools import pairwise
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.findings import Curve, FactorDoc, Level, Point, StudyDoc
+from scalograph.protocol.findings import Curve, FactorDoc, Point, StudyDoc
+from scalograph.protocol.plain import Level
 
 
 def ordered(curve: Curve) -> list[Point]:

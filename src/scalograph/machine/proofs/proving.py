@@ -1,4 +1,4 @@
-"""All claims, one after the other, on one machine."""
+"""All promises, one after the other, on one machine."""
 
 import shutil
 import tempfile
@@ -7,13 +7,13 @@ from pathlib import Path
 
 from scalograph.errors import HostError, ScalographError
 from scalograph.machine.proofs.bench import Bench
-from scalograph.machine.proofs.claims import CLAIMS, Claim
+from scalograph.machine.proofs.promises import PROMISES, Promise
 from scalograph.machine.proofs.proof import DisprovedError, NotProvableError, Proof
 from scalograph.run.hosts.base import Host
 
 
 def prove(host: Host, tell: Callable[[str], None] = lambda text: None) -> list[Proof]:
-    """Run the studies of the sanity workloads, about 20 s, and judge each claim. The machine must be locked.
+    """Run the studies of the sanity workloads, about 20 s, and judge each promise. The machine must be locked.
 
     Results lie in a temporary folder; only those that a failed proof rests on are kept, and its `fix` says where.
 
@@ -28,7 +28,7 @@ def prove(host: Host, tell: Callable[[str], None] = lambda text: None) -> list[P
     folder, kept = _folder(), set[Path]()
     try:
         with Bench(host, folder, tell) as bench:
-            return [judged(claim, bench, kept) for claim in CLAIMS]
+            return [judged(promise, bench, kept) for promise in PROMISES]
     finally:
         _clear(folder, kept)
 
@@ -48,19 +48,19 @@ def _clear(folder: Path, kept: set[Path]) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def judged(claim: Claim, bench: Bench, kept: set[Path]) -> Proof:
-    """What becomes of a claim; folders that a failure rests on are added to `kept`. Never raises a ScalographError."""
+def judged(promise: Promise, bench: Bench, kept: set[Path]) -> Proof:
+    """Judge a promise; folders that a failure rests on are added to `kept`. Never raises a ScalographError."""
     bench.used.clear()
     try:
-        return Proof(claim.name, claim.what, "proved", claim.check(bench))
+        return Proof(promise.name, promise.what, "proved", promise.check(bench))
     except NotProvableError as error:
-        return Proof(claim.name, claim.what, "not provable", error.why, fix=error.fix)
+        return Proof(promise.name, promise.what, "not provable", error.why, fix=error.fix)
     except DisprovedError as error:
-        found, expected, fix = error.found, error.expected, claim.doubt
+        found, expected, fix = error.found, error.expected, promise.doubt
     except ScalographError as error:
         first = error.problems[0]
-        found, expected, fix = f"{first.where}: {first.found}", first.expected, first.fix or claim.doubt
+        found, expected, fix = f"{first.where}: {first.found}", first.expected, first.fix or promise.doubt
     folders = sorted(path for path in bench.used if path.is_dir())
     kept |= set(folders)
     told = ", ".join(map(str, folders))
-    return Proof(claim.name, claim.what, "failed", found, expected, f"{fix}; kept: {told}" if told else fix)
+    return Proof(promise.name, promise.what, "failed", found, expected, f"{fix}; kept: {told}" if told else fix)

@@ -10,7 +10,8 @@ import numpy as np
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.search_steps import retold
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Curve, Level
+from scalograph.protocol.findings import Curve
+from scalograph.protocol.plain import Level
 from scalograph.questions.break_even.answer_formula import formula
 from scalograph.questions.break_even.answer_line import grid, is_measured, lines
 from scalograph.questions.break_even.answer_published import at_levels, nothing_known

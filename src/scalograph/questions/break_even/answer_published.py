@@ -8,7 +8,7 @@ import numpy as np
 from scalograph.analysis.center import FloatArray
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.published import Lookup
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 from scalograph.questions.break_even.model import SURE, RatioSurface
 from scalograph.questions.break_even.model_space import Pairs
 

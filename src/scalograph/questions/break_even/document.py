@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from scalograph.protocol.findings import Level, Model
+from scalograph.protocol.plain import Level, Model
 
 
 class EvenLine(Model):

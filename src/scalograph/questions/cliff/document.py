@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from scalograph.protocol.findings import Model
+from scalograph.protocol.plain import Model
 
 
 class CliffDoc(Model):

@@ -6,7 +6,7 @@ from itertools import pairwise
 from scalograph.findings.names import title
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model_sides import evidence
 from scalograph.text.quantities import percent, probability

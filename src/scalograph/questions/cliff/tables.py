@@ -8,7 +8,8 @@ from scalograph.findings.names import title
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Cell, Column, Level, TableDoc
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.plain import Level
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model_sides import evidence, sides
 

@@ -14,7 +14,8 @@ from scalograph.findings.sample import COUNTED, Sample, grouped
 from scalograph.findings.search_steps import retold, time_of
 from scalograph.findings.speedup_rule import gain, primary
 from scalograph.findings.table import Row, Table
-from scalograph.protocol.findings import Curve, Level
+from scalograph.protocol.findings import Curve
+from scalograph.protocol.plain import Level
 from scalograph.questions.effective_cpus.answer_doubt import beyond_use
 from scalograph.questions.effective_cpus.answer_figures import Figures, figures
 from scalograph.questions.effective_cpus.course import begin, rounds

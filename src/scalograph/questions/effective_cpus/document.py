@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.findings import Level, Model, Text
+from scalograph.protocol.plain import Level, Model, Text
 from scalograph.text.format import estimate
 from scalograph.text.quantities import percent
 

@@ -8,7 +8,7 @@ from scalograph.findings.answer import Taken
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 
 
 def levels_of(taken: Taken, group: Mapping[str, Level], factor: str) -> dict[int, Sample]:

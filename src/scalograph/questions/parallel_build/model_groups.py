@@ -8,7 +8,8 @@ from scalograph.findings.names import varied
 from scalograph.findings.sample import Sample, grouped
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Cell, Level
+from scalograph.protocol.findings import Cell
+from scalograph.protocol.plain import Level
 from scalograph.questions.parallel_build.model_best import Contender, contenders
 from scalograph.questions.parallel_build.model_equivalence import Equivalence, equivalence
 

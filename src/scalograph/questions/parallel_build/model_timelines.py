@@ -6,7 +6,7 @@ from scalograph.findings.answer import Taken
 from scalograph.findings.table import Row, Table
 from scalograph.protocol import journal
 from scalograph.protocol.events import Record
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 from scalograph.questions.parallel_build.model_parallelism import Parallelism, parallelism
 
 MAX_RUNS = 2000  # timelines that are read: a journal may hold 100,000

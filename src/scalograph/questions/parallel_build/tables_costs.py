@@ -4,12 +4,8 @@ from scalograph.findings.answer import Taken
 from scalograph.findings.curves import primary
 from scalograph.findings.names import title, varied
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    Level,
-    TableDoc,
-)
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.plain import Level
 from scalograph.questions.parallel_build.model_equivalence import MARGIN, Equivalence
 from scalograph.questions.parallel_build.model_groups import (
     Group,

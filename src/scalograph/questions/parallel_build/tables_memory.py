@@ -7,12 +7,8 @@ from statistics import median
 from scalograph.findings.answer import Taken
 from scalograph.findings.names import title, varied
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import (
-    Cell,
-    Column,
-    Level,
-    TableDoc,
-)
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.plain import Level
 from scalograph.questions.parallel_build.model_groups import (
     Group,
     fixed_cells,

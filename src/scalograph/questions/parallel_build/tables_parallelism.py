@@ -9,7 +9,8 @@ from scalograph.analysis.interval import summarize
 from scalograph.findings.names import title, varied
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Cell, Column, Level, TableDoc
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.plain import Level
 from scalograph.questions.parallel_build.model_parallelism import N_PARTS, Parallelism
 from scalograph.questions.parallel_build.model_timelines import Known
 

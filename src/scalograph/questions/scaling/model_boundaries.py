@@ -13,7 +13,7 @@ from scalograph.analysis.usl_predict import Boundary
 from scalograph.findings.table import Table
 from scalograph.protocol.cpu_order import ORDERS
 from scalograph.protocol.facts import CpuFact
-from scalograph.protocol.findings import Level
+from scalograph.protocol.plain import Level
 
 # The widest first: a socket that ends ends its caches too, and one name is enough.
 _GROUPS: tuple[tuple[str, Callable[[CpuFact], int | None]], ...] = (

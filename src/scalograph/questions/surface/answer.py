@@ -10,7 +10,8 @@ from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import Sample, grouped
 from scalograph.findings.speedup_rule import gain
 from scalograph.findings.table import Table
-from scalograph.protocol.findings import Curve, Level
+from scalograph.protocol.findings import Curve
+from scalograph.protocol.plain import Level
 from scalograph.questions.surface import model
 from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
 from scalograph.questions.surface.sentences import surface_sentences

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.findings import FlagField, Level, Model
+from scalograph.protocol.plain import FlagField, Level, Model
 
 
 class SurfaceCell(Model):

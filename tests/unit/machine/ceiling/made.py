@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.findings import BaselineDoc, Curve, FactorDoc, Findings, Level, Point, RunsDoc, StudyDoc, Trust
+from scalograph.protocol.findings import BaselineDoc, Curve, FactorDoc, Findings, Point, RunsDoc, StudyDoc, Trust
 from scalograph.protocol.machine_ceiling import Ceiling, Timed
+from scalograph.protocol.plain import Level
 
 # Five runs, within 1 % of each other.
 WOBBLE = (1.0, 1.006, 0.995, 1.003, 0.998)

@@ -1,4 +1,4 @@
-"""What becomes of claims: proofs, and folders that are kept or removed. The runs themselves are in end_to_end."""
+"""What becomes of promises: proofs, and folders that are kept or removed. The runs themselves are in end_to_end."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from scalograph.errors import HostError
 from scalograph.machine.proofs.bench import Bench
-from scalograph.machine.proofs.claims import CLAIMS, Claim
+from scalograph.machine.proofs.promises import PROMISES, Promise
 from scalograph.machine.proofs.proof import DisprovedError, NotProvableError, Proof
 from scalograph.machine.proofs.proving import prove
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -45,8 +45,8 @@ def proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., lis
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     def run(**checks: Callable[[Bench], str]) -> list[Proof]:
-        claims = tuple(Claim(name, f"{name} holds", f"doubt {name}", check) for name, check in checks.items())
-        monkeypatch.setattr("scalograph.machine.proofs.proving.CLAIMS", claims)
+        promises = tuple(Promise(name, f"{name} holds", f"doubt {name}", check) for name, check in checks.items())
+        monkeypatch.setattr("scalograph.machine.proofs.proving.PROMISES", promises)
         return prove(HOST)
 
     return run
@@ -97,5 +97,5 @@ def test_no_room_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 
 
 def test_every_claim_has_a_name_of_its_own_and_a_sentence() -> None:
-    assert len({claim.name for claim in CLAIMS}) == len({claim.what for claim in CLAIMS}) == len(CLAIMS)
-    assert all(claim.what[0].isupper() and claim.doubt for claim in CLAIMS)
+    assert len({promise.name for promise in PROMISES}) == len({promise.what for promise in PROMISES}) == len(PROMISES)
+    assert all(promise.what[0].isupper() and promise.doubt for promise in PROMISES)
