@@ -102,7 +102,9 @@ def _taken(
     treatments = [t for t in planned.design.treatments if all(is_level(t[name], text) for name, text in wanted.items())]
     chosen = choose(treatments, planned.design.study.baseline)
     if not chosen:
-        raise StudyError.one("--where", "no configuration with all of these levels", "levels that were planned together")
+        raise StudyError.one(
+            "--where", "no configuration with all of these levels", "levels that were planned together"
+        )
     if len(chosen) < len(treatments):
         say(f"{len(chosen)} of {len(treatments)} configurations; choose others with --where")
     taken = take(planned, chosen, host, period_s, lambda text: say(f"  {text}"))
