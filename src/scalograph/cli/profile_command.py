@@ -46,9 +46,9 @@ def command(
     iterations: Iterations = None,
     json: Json = False,
 ) -> int:
-    """A Java study's treatments once more, with a flight recorder on: where its threads are, how often they park.
+    """A Java study's configurations once more, with a flight recorder on: where its threads are, how often they park.
 
-    At most 8 treatments. These runs are disturbed by the recorder and never count: journal and findings stay as they
+    At most 8 configurations. These runs are disturbed by the recorder and never count: journal and findings stay as they
     are, and profile.json comes beside them.
 
     \b
