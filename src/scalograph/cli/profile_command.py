@@ -48,8 +48,8 @@ def command(
 ) -> int:
     """A Java study's configurations once more, with a flight recorder on: where its threads are, how often they park.
 
-    At most 8 configurations. These runs are disturbed by the recorder and never count: journal and findings stay as they
-    are, and profile.json comes beside them.
+    At most 8 configurations. These runs are disturbed by the recorder and never count: journal and findings stay as
+    they are, and profile.json comes beside them.
 
     \b
     scalograph profile scalograph-results/fork-join/latest
