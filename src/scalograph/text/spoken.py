@@ -52,5 +52,7 @@ def amount(title: str, unit: str, *levels: Level, joined: str = " to ") -> str:
     """
     if len(levels) == 1:
         return short_setting(title, levels[0], unit)
-    told = joined.join(number(x) if type(x) in (int, float) else level_text(x) for x in levels)
+    told = joined.join(
+        number(x) if isinstance(x, int | float) and not isinstance(x, bool) else level_text(x) for x in levels
+    )
     return f"{told} {title}" if is_counted(title) and not unit else f"{title} {told} {unit}".rstrip()

@@ -16,6 +16,7 @@ from scalograph.questions.break_even.answer_formula import formula
 from scalograph.questions.break_even.answer_line import grid, is_measured, lines
 from scalograph.questions.break_even.answer_published import at_levels, nothing_known
 from scalograph.questions.break_even.claim import even_claim
+from scalograph.questions.break_even.claim_beside import formula_sentence, open_break_even
 from scalograph.questions.break_even.course import EVEN, BreakEvenCourse, begin
 from scalograph.questions.break_even.document import BreakEven, EvenMap, EvenPair
 from scalograph.questions.break_even.model import OUTLIER, SURE, RatioSurface
@@ -24,7 +25,6 @@ from scalograph.questions.break_even.model_space import (
     Point,
     pairs,
 )
-from scalograph.questions.break_even.sentences import formula_sentence, open_break_even
 from scalograph.questions.break_even.tables import break_even_tables
 
 # Places along x where the surface is told, and maps that are drawn: more would be looked at by nobody.

@@ -9,7 +9,8 @@ from scalograph.findings.names import title
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.plain import Level
-from scalograph.questions.break_even.claim_matrix import Setting, even_matrix, settings, where_even
+from scalograph.questions.break_even.claim_beside import still_open
+from scalograph.questions.break_even.claim_matrix import EvenSetting, even_matrix, settings, where_even
 from scalograph.questions.break_even.document import BreakEven
 from scalograph.text.format import number, version_name
 from scalograph.text.short_names import is_counted, listed
@@ -20,7 +21,6 @@ FIGURE = "even"
 NAMED = 3
 # In the order in which they are told: the first is the claim, the next its exception.
 KINDS = ("from", "until", "several", "never", "always")
-UNRESOLVED = "a size that is not resolved"
 
 
 def even_claim(table: Table, found: BreakEven | None) -> Claim:
@@ -33,12 +33,13 @@ def even_claim(table: Table, found: BreakEven | None) -> Claim:
     matrix = even_matrix(table, found, words.every, words.is_one())
     told = [text for kind in KINDS for text in words.told(kind)]
     if not told:
-        return Claim(sentences=[f"Cannot be said: {words.open()}."], answered=False, matrix=matrix, figure=FIGURE)
-    rest = [] if found.decided else [_sentence(f"{words.open()}.")]
+        why = next(iter(still_open(found)), "no pair has two times")
+        return Claim(sentences=[f"Cannot be said: {why}."], answered=False, matrix=matrix, figure=FIGURE)
+    rest = [f"{text}." for text in still_open(found)]
     return Claim(sentences=[*told[:2], *rest], matrix=matrix, figure=FIGURE)
 
 
-def alike(crossing: Sequence[Setting]) -> Estimate | None:
+def alike(crossing: Sequence[EvenSetting]) -> Estimate | None:
     """What settings say together whose intervals all overlap; None where they differ."""
     if not crossing or max(s.line.low or 0 for s in crossing) > min(s.line.high or 0 for s in crossing):
         return None
@@ -81,7 +82,7 @@ class _Words:
         }
         return [_sentence(f"{said[kind]}.")]
 
-    def _from(self, crossing: Sequence[Setting]) -> str:
+    def _from(self, crossing: Sequence[EvenSetting]) -> str:
         """One place where the lines are alike, else the lowest and the highest."""
         sure = [s.line.sure_to for s in crossing if s.line.sure_to]
         as_far = f", for sure up to {number(float(f'{min(sure):.2g}'))}" if sure else ""
@@ -89,19 +90,16 @@ class _Words:
         if one:
             return f"from {self._counted(spoken(one))} on{self._together(crossing)}{as_far}"
         ends = [min(crossing, key=_place), max(crossing, key=_place)][: len(crossing)]
-        sizes = [
-            spoken(where_even(s.line), ends=False) if is_resolved(where_even(s.line)) else UNRESOLVED for s in ends
-        ]
+        sizes = [_size(s, ends=False) for s in ends]
         same = len({tuple(s.group.values()) for s in ends}) == 1
         group = f" ({self._group(ends[0])})" if same and ends[0].group and len(self._found.maps) > 1 else ""
         first = f"{self._counted(sizes[0])}{self._at(ends[0], whole=not same)}"
         second = f", from {sizes[1]}{self._at(ends[1], whole=not same, bare=same)}" if len(ends) > 1 else ""
         return f"from {first}{second}{group}{as_far}"
 
-    def _until(self, some: Sequence[Setting]) -> str:
+    def _until(self, some: Sequence[EvenSetting]) -> str:
         largest = max(some, key=_place)
-        place = where_even(largest.line)
-        return self._counted(spoken(place) if is_resolved(place) else UNRESOLVED) + self._at(largest)
+        return self._counted(_size(largest)) + self._at(largest)
 
     def _counted(self, size: str) -> str:
         """The size with what it counts."""
@@ -109,7 +107,7 @@ class _Words:
         name, unit = title(self._table, x), self._table.study.factors[x].unit
         return f"{size} {name}" if is_counted(name) and not unit else f"{name} {size} {unit}".rstrip()
 
-    def _at(self, s: Setting, whole: bool = True, bare: bool = False) -> str:
+    def _at(self, s: EvenSetting, whole: bool = True, bare: bool = False) -> str:
         """The setting of a line; `bare`: the level alone, after another one."""
         y, level = self._found.maps[0].y, s.line.level
         named = []
@@ -119,14 +117,14 @@ class _Words:
         how = "with" if not y or is_counted(title(self._table, y)) else "at"
         return f" {how} {', '.join(named)}" if named else ""
 
-    def _group(self, s: Setting) -> str:
+    def _group(self, s: EvenSetting) -> str:
         return ", ".join(self._setting(name, level) for name, level in s.group.items())
 
     def _setting(self, name: str, *levels: Level) -> str:
         plain = [int(x) if isinstance(x, float) and x.is_integer() else x for x in levels]
         return amount(title(self._table, name), self._table.study.factors[name].unit, *plain)
 
-    def _together(self, crossing: Sequence[Setting]) -> str:
+    def _together(self, crossing: Sequence[EvenSetting]) -> str:
         """Settings whose lines cannot be told apart."""
         y, n = self._found.maps[0].y, len(self.every)
         if len(crossing) == 1:
@@ -136,7 +134,7 @@ class _Words:
             return f", with {self._setting(y, levels[0], levels[-1])} alike"
         return f", at {len(crossing)} of {n} settings alike"
 
-    def _listed(self, some: Sequence[Setting]) -> str:
+    def _listed(self, some: Sequence[EvenSetting]) -> str:
         """Name settings; a whole group by its own levels only."""
         if len(some) == len(self.every):
             return ""
@@ -151,17 +149,14 @@ class _Words:
         levels = [x for one in self._found.maps for x in one.x_levels]
         return self._setting(self._found.maps[0].x, min(levels), max(levels))
 
-    def open(self) -> str:
-        """What is not decided, and what it would take."""
-        found = self._found
-        if not (share := 100 * found.shares["undecided"]):
-            return f"{found.n} pairs of runs decide every point, {found.n_more} more would confirm it"
-        more = f"; about {found.n_more} more would decide" if found.n_more else ""
-        return f"{share:.2g} % of the points are not decided after {found.n} pairs of runs{more}"
 
-
-def _place(s: Setting) -> float:
+def _place(s: EvenSetting) -> float:
     return s.line.location or 0.0
+
+
+def _size(s: EvenSetting, ends: bool = True) -> str:
+    place = where_even(s.line)
+    return spoken(place, ends=ends) if is_resolved(place) else "a size that is not resolved"
 
 
 def _sentence(text: str) -> str:

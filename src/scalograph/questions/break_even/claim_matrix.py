@@ -15,12 +15,13 @@ from scalograph.text.spoken import amount, spoken
 # As many as stand beside each other in 80 columns; and as many rows as a claim may have.
 MOST_COLUMNS, MOST_ROWS = 5, 24
 WORDS = {
-    "always": "always", "never": "never", "several": "in parts", "undecided": "not decided", "unmeasured": "not measured"
+    "always": "always", "never": "never", "several": "in parts", "undecided": "not decided",
+    "unmeasured": "not measured",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Setting:
+class EvenSetting:
     """One line, and the levels of all other factors."""
 
     group: dict[str, Level]
@@ -28,10 +29,10 @@ class Setting:
     line: EvenLine
 
 
-def settings(found: BreakEven) -> list[Setting]:
+def settings(found: BreakEven) -> list[EvenSetting]:
     """Every line of every map."""
     return [
-        Setting(one.group, one.group | ({one.y: line.level} if one.y and line.level is not None else {}), line)
+        EvenSetting(one.group, one.group | ({one.y: line.level} if one.y and line.level is not None else {}), line)
         for one in found.maps
         for line in one.lines
     ]
@@ -42,7 +43,7 @@ def where_even(line: EvenLine) -> Estimate:
     return Estimate(line.location, line.low, line.high)
 
 
-def even_matrix(table: Table, found: BreakEven, every: Sequence[Setting], is_alike: bool) -> Matrix | None:
+def even_matrix(table: Table, found: BreakEven, every: Sequence[EvenSetting], is_alike: bool) -> Matrix | None:
     """A row for each group of the factors that vary, a column for each level of the second axis that tells something.
 
     Args:
@@ -68,7 +69,7 @@ def even_matrix(table: Table, found: BreakEven, every: Sequence[Setting], is_ali
     )  # fmt: skip
 
 
-def _has(every: Sequence[Setting], kind: str) -> bool:
+def _has(every: Sequence[EvenSetting], kind: str) -> bool:
     return any(s.line.kind == kind for s in every)
 
 

@@ -95,7 +95,7 @@ def how_far(one: CliffDoc, measured: float | None) -> str:
     refuted = measured is not None and not one.factor[0] <= measured <= one.factor[2]
     if refuted or not is_resolved(over):
         return " (how far is not resolved)"
-    if value >= 2:
+    if value > 1.9:
         return f" {spoken(over)[:-1].replace(' [', '-fold [')}]"
     ends = [100 * abs(x - 1) for x in one.factor]
     return f" by {ends[1]:.0f} % [{min(ends[0], ends[2]):.0f}, {max(ends[0], ends[2]):.0f}]"
@@ -119,8 +119,8 @@ def _holes(table: Table, found: Cliffs) -> list[str]:
 
 def _moves(table: Table, found: Cliffs, low: float, high: float) -> str:
     times = max(found.jump or 1.0, 1 / (found.jump or 1.0))
-    where = _between(table, found, low, high)
-    return f"{_sentence(subject(table))} jumps, but not always at one place: {where}, runs of one level differ {times:.2g}-fold."
+    moves = f"{_sentence(subject(table))} jumps, but not always at one place"
+    return f"{moves}: {_between(table, found, low, high)} runs of one level differ {times:.2g}-fold."
 
 
 def _open(table: Table, found: Cliffs) -> list[str]:

@@ -107,7 +107,7 @@ def _elsewhere(table: Table, factor: str, every: Sequence[Group], found: Sequenc
     where = f"On {cpus(_n_cpus(group))}"
     if len(named) == len(contenders):
         return [f"{where} no {title(table, factor)} can be told from the fastest."]
-    return [f"{where} {named[0]} does." if len(named) == 1 else f"{where} {listed(named)} do."]
+    return [f"{where} {listed(named)} build{'s' * (len(named) == 1)} fastest."]
 
 
 def _matrix(table: Table, taken: Taken, factor: str, group: Group, found: Sequence[Contender]) -> Matrix:

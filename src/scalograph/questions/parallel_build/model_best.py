@@ -86,7 +86,8 @@ def _contrast(a: Mapping[int, float], b: Mapping[int, float]) -> Contrast | None
     both = sorted(a.keys() & b.keys())
     if len(both) < 2 or min(min(a[block], b[block]) for block in both) <= 0:
         return None
-    return paired(*(np.log([scores[block] for block in both]) for scores in (a, b)))
+    logs = [np.log([scores[block] for block in both]) for scores in (a, b)]
+    return paired(logs[0], logs[1])
 
 
 def _squares(known: Sequence[Sequence[Contrast]], level: float) -> tuple[list[list[float]], list[list[float]]]:

@@ -45,9 +45,8 @@ def disturbed(group: Group, response: str, *levels: Level) -> bool:
 
 def best(table: Table, group: Group, n_groups: int) -> list[Contender]:
     """Each level against the best of the others, on the primary response; the intervals of all groups hold at once."""
-    scores = {
-        float(level): _by_block(sample, primary(table)) for level, sample in group.samples.items() if _number(level)
-    }
+    counts = {float(level): sample for level, sample in group.samples.items() if _number(level)}
+    scores = {level: _by_block(sample, primary(table)) for level, sample in counts.items()}
     return contenders(scores, 1 - (1 - table.study.protocol.confidence) / n_groups)
 
 

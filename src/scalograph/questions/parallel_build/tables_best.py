@@ -47,8 +47,9 @@ def best_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
         Column(name="may be the best", kind="text"),
     ]
     note = (
-        f"{title(table, primary(table))}, compared within blocks; all intervals hold at once, and among the levels that "
-        f"may be the best is the best with {table.study.protocol.confidence:.0%} confidence (Hsu 1984); {_visible(found)}"
+        f"{title(table, primary(table))}, compared within blocks; all intervals hold at once, and among the levels "
+        f"that may be the best is the best with {table.study.protocol.confidence:.0%} confidence (Hsu 1984); "
+        f"{_visible(found)}"
     )
     return TableDoc(id="fastest", title=f"The best {title(table, factor)}", note=note, columns=columns, rows=rows)
 

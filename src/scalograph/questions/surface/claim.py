@@ -94,9 +94,8 @@ def _expected(one: Surface, row: int, scale: Scale) -> str:
 
 
 def _matrix(table: Table, taken: Taken, one: Surface, rows: Sequence[int], worker: str) -> Matrix:
-    disturbed = {
-        s.treatment[one.y] for s in taken.values() if s.falls_back and one.group.items() <= s.treatment.items()
-    }
+    of_group = [s for s in taken.values() if one.group.items() <= s.treatment.items()]
+    disturbed = {s.treatment[one.y] for s in of_group if s.falls_back}
     made = []
     for row in rows:
         m, alone = one.y_levels[row], one.cells[row][one.x_levels.index(1)]

@@ -157,15 +157,6 @@ def jain(times: Sequence[float]) -> float:
     return min(1.0, float(values.sum()) ** 2 / (values.size * squares))
 
 
-def one_after_another(workers: int) -> float:
-    """Jain's index of workers that share nothing: each runs to its end before the next begins.
-
-    >>> one_after_another(1), round(one_after_another(24), 3)
-    (1.0, 0.765)
-    """
-    return 3 * (workers + 1) / (4 * workers + 2)
-
-
 def fairness(runs: Sequence[Sequence[float]], confidence: float = 0.95) -> Estimate:
     """Jain's index of the finish times within a run, typical run.
 

@@ -22,7 +22,7 @@ def formula_sentence(table: Table, found: BreakEven | None) -> list[str]:
 
 def open_break_even(one: BreakEven | None) -> list[str]:
     """The doubt of a search that ended without an answer."""
-    return [*_open(one), *_misfits(one)] if one else ["nothing is known of break-even"]
+    return [*still_open(one), *_misfits(one)] if one else ["nothing is known of break-even"]
 
 
 def _misfits(one: BreakEven) -> list[str]:
@@ -52,10 +52,11 @@ def _for(table: Table, levels: Mapping[str, float]) -> str:
     return f" ({named})" if named else ""
 
 
-def _open(one: BreakEven) -> list[str]:
+def still_open(one: BreakEven) -> list[str]:
+    """What is not decided, and what it would take; empty where all is."""
     if one.decided:
         return []
     if not (share := 100 * one.shares["undecided"]):
         return [f"{one.n} pairs of runs decide every point, {one.n_more} more would confirm it"]
-    more = f"; with this noise it would take about {one.n_more} more pairs" if one.n_more else ""
-    return [f"not decided at {share:.2g} % of the points after {one.n} pairs of runs{more}"]
+    more = f"; about {one.n_more} more would decide" if one.n_more else ""
+    return [f"{share:.2g} % of the points are not decided after {one.n} pairs of runs{more}"]
