@@ -16,7 +16,7 @@ OutDir = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, for machines.")]
 Tables = Annotated[bool, typer.Option("--tables", help="All tables above the answer.")]
 TableName = Annotated[str | None, typer.Option("--table", metavar="NAME", help="One table above the answer.")]
-Gate = Annotated[bool, typer.Option("--gate", help="Exit with the run's own code: 4 or 5 where treatments are short.")]
+Gate = Annotated[bool, typer.Option("--gate", help="Exit with the run's own code: 4 or 5 if runs are missing.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the latest results of this study (or those of -o).")]
 Accept = Annotated[
     list[str] | None,
