@@ -16,6 +16,7 @@ from scalograph.findings.overview import declared, degraded, run_counts
 from scalograph.findings.published import of_curves, published_table, reproduced
 from scalograph.findings.reference import reference
 from scalograph.findings.residue import residue
+from scalograph.findings.run_log import run_log, too_long
 from scalograph.findings.sample import measured
 from scalograph.findings.table import Table
 from scalograph.findings.tails import tails_table
@@ -69,11 +70,11 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         answer=[brief(text, LONGEST) for text in (*told, *reproduced(published))],
         curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, against, [doc for doc in below if doc]),
-        timelines=timelines(every, primary(table), table.file), residue=varying,
+        timelines=timelines(every, primary(table), table.file, table.study.protocol.warmup), residue=varying,
         traces=traces(every, primary(table), table.file),
-        warnings=[*table.warnings, *table.dropped, *notes(table.notes, table.noise), *missed, *noted],
+        warnings=[*table.warnings, *table.dropped, *notes(table.notes, table.noise), *missed, *noted, *too_long(table)],
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
-        degraded=degraded(table.rows), reproduce=list(reproduce),
+        degraded=degraded(table.rows), reproduce=list(reproduce), log=run_log(table, taken),
     )  # fmt: skip
 
 
