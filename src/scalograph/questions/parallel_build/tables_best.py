@@ -51,7 +51,7 @@ def best_table(table: Table, taken: Taken, factor: str) -> TableDoc | None:
         f"that may be the best is the best with {table.study.protocol.confidence:.0%} confidence (Hsu 1984); "
         f"{_visible(found)}"
     )
-    return TableDoc(id="fastest", title=f"The best {title(table, factor)}", note=note, columns=columns, rows=rows)
+    return TableDoc(id="best", title=f"The best {title(table, factor)}", note=note, columns=columns, rows=rows)
 
 
 def _visible(found: Sequence[tuple[Group, Contender]]) -> str:

@@ -138,7 +138,7 @@ def test_where_the_tasks_were_few(tmp_path: Path) -> None:
 
 
 def test_the_best_is_a_set(tmp_path: Path) -> None:
-    doc = by_name(told(built(tmp_path)))["fastest"]
+    doc = by_name(told(built(tmp_path)))["best"]
     assert [row[-1] for row in doc.rows if row[0] == "other"] == ["no", "yes", "yes"]
     levels = {cell(row[2]).confidence for row in doc.rows}
     assert levels == {1 - (1 - 0.95) / 2}, "those of both groups hold at once"
@@ -219,10 +219,10 @@ def test_disturbed_runs_name_no_best(tmp_path: Path) -> None:
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     found = told(table.load(file))
     docs = by_name(found)
-    assert {row[-1] for row in docs["fastest"].rows if row[0] == "other"} == {
+    assert {row[-1] for row in docs["best"].rows if row[0] == "other"} == {
         "no, on disturbed runs", "yes, on disturbed runs"
     }  # fmt: skip
-    assert {row[-1] for row in docs["fastest"].rows if row[0] == "batch"} == {"no", "yes"}
+    assert {row[-1] for row in docs["best"].rows if row[0] == "batch"} == {"no", "yes"}
     said = claim_of(found)
     assert not said.answered and said.sentences[0] == "Cannot be said: 4 of 24 runs were disturbed."
     assert "looks best" in said.sentences[1] and said.sentences[1].endswith("(not resolved).")
@@ -235,7 +235,7 @@ def test_disturbed_runs_name_no_best(tmp_path: Path) -> None:
 def test_without_timelines_the_rest_is_told(tmp_path: Path) -> None:
     found = told(built(tmp_path, timeline=False))
     assert "parallelism" not in by_name(found)
-    assert {"fastest", "inflation"} <= by_name(found).keys()
+    assert {"best", "inflation"} <= by_name(found).keys()
     assert claim_of(found).answered
 
 
