@@ -121,7 +121,7 @@ def test_its_lines_are_a_protocol(study: Path, capsys: pytest.CaptureFixture[str
 def test_people_get_a_table_and_the_lines(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(study) == Exit.DONE
     out = capsys.readouterr().out
-    assert "small: 10 runs of 2 treatments" in out
+    assert "small: 10 runs of 2 configurations" in out
     assert all(f"+-{percent} %" in out for percent in (1, 2, 5))
     assert "[protocol]\nruns = " in out
 

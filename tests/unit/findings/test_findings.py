@@ -208,7 +208,7 @@ def test_reproduction_is_by_interval_and_never_without_one() -> None:
     ]  # fmt: skip
     assert reproduces(1.0, Estimate(value=1.0)) == "not resolved"
     assert reproduces(1.0, Estimate(value=1.0, low=0.76, high=1.24)) == "yes"
-    assert reproduces(1.0, Estimate(value=1.0, low=0.7, high=1.3)) == "undecided"
+    assert reproduces(1.0, Estimate(value=1.0, low=0.7, high=1.3)) == "not resolved"
 
 
 def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:
