@@ -4,13 +4,10 @@ import math
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level
-from scalograph.text.compact import NOT_RESOLVED, WIDEST
-from scalograph.text.format import level_text, number, significant
+from scalograph.text.compact import NOT_RESOLVED, WIDEST, at_step
+from scalograph.text.format import level_text, number, step
 from scalograph.text.scale import PLAIN, Scale
 from scalograph.text.short_names import is_counted, short_setting
-
-# Rounding moves a value by this share of the half-width of its interval at most.
-ROUNDED = 0.25
 
 
 def is_resolved(e: Estimate) -> bool:
@@ -29,19 +26,15 @@ def spoken(e: Estimate, scale: Scale = PLAIN, ends: bool = True) -> str:
     """
     if not is_resolved(e):
         return NOT_RESOLVED
-    digits = _digits(e.value or 1.0, (e.high or 0) - (e.low or 0))
-    value, low, high = (_rounded((x or 0) * scale.factor, digits) for x in (e.value, e.low, e.high))
-    return f"{value} [{low}, {high}]" if ends else value
+    low, value, high = ((x or 0) * scale.factor for x in (e.low, e.value, e.high))
+    digits = step(low, high) if low < high else 3 - math.ceil(math.log10(value))
+    told = at_step(value, digits)
+    return f"{told} [{at_step(low, digits)}, {at_step(high, digits)}]" if ends else told
 
 
-def _digits(value: float, width: float) -> int:
-    """Two digits, or as many as the interval asks for."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return next((n for n in (2, 3) if unit / 10 ** (n - 2) <= ROUNDED * width), 4)
-
-
-def _rounded(x: float, digits: int) -> str:
-    return significant(float(f"{x:.{digits}g}"), digits)
+def sentence(text: str) -> str:
+    """Begin with a capital."""
+    return text[0].upper() + text[1:]
 
 
 def amount(title: str, unit: str, *levels: Level, joined: str = " to ") -> str:
@@ -52,7 +45,5 @@ def amount(title: str, unit: str, *levels: Level, joined: str = " to ") -> str:
     """
     if len(levels) == 1:
         return short_setting(title, levels[0], unit)
-    told = joined.join(
-        number(x) if isinstance(x, int | float) and not isinstance(x, bool) else level_text(x) for x in levels
-    )
+    told = joined.join(level_text(x) if isinstance(x, str | bool) else number(x) for x in levels)
     return f"{told} {title}" if is_counted(title) and not unit else f"{title} {told} {unit}".rstrip()

@@ -14,7 +14,7 @@ from scalograph.questions.break_even.claim_matrix import EvenSetting, even_matri
 from scalograph.questions.break_even.document import BreakEven
 from scalograph.text.format import number, version_name
 from scalograph.text.short_names import is_counted, listed
-from scalograph.text.spoken import amount, is_resolved, spoken
+from scalograph.text.spoken import amount, is_resolved, sentence, spoken
 
 FIGURE = "even"
 # Settings of one kind that are named one by one.
@@ -71,7 +71,7 @@ class _Words:
         if not some:
             return []
         if kind == "from":
-            return [_sentence(f"{self._beats} {self._from(some)}.")]
+            return [sentence(f"{self._beats} {self._from(some)}.")]
         subject = self._beats if is_first else "it does"
         at = self._listed(some)
         said = {
@@ -80,7 +80,7 @@ class _Words:
             "never": f"{self._never if is_first else 'never'}{at}, over {self._range()}",
             "always": f"{subject}, or is within {self._even}{at}, over {self._range()}",
         }
-        return [_sentence(f"{said[kind]}.")]
+        return [sentence(f"{said[kind]}.")]
 
     def _from(self, crossing: Sequence[EvenSetting]) -> str:
         """One place where the lines are alike, else the lowest and the highest."""
@@ -157,7 +157,3 @@ def _place(s: EvenSetting) -> float:
 def _size(s: EvenSetting, ends: bool = True) -> str:
     place = where_even(s.line)
     return spoken(place, ends=ends) if is_resolved(place) else "a size that is not resolved"
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]

@@ -13,7 +13,7 @@ from scalograph.text.format import level_text, version_name
 from scalograph.text.spoken import amount, spoken
 
 # As many as stand beside each other in 80 columns; and as many rows as a claim may have.
-MOST_COLUMNS, MOST_ROWS = 5, 24
+MOST_COLUMNS, MOST_ROWS = 4, 24
 WORDS = {
     "always": "always", "never": "never", "several": "in parts", "undecided": "not decided",
     "unmeasured": "not measured",
@@ -101,11 +101,4 @@ def _cell(line: EvenLine) -> MatrixCell:
     if line.location is None:
         return MatrixCell(text=WORDS[line.kind])
     text = f"up to {spoken(where_even(line))}" if line.kind == "until" else ""
-    return MatrixCell(estimate=_round(where_even(line)), text=text)
-
-
-def _round(place: Estimate) -> Estimate:
-    """As the sentence says it."""
-    if place.value is None or not place.low or not place.high:
-        return place
-    return Estimate(float(f"{place.value:.2g}"), place.low, place.high)
+    return MatrixCell(estimate=where_even(line), text=text)

@@ -1,5 +1,6 @@
 """The claim of a search for cliffs: where the response jumps and how far, what else may, what was not looked at."""
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -9,17 +10,19 @@ from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.plain import Level
-from scalograph.questions.cliff.claim_matrix import Cliffed, cliff_matrix, cliffed, failed_between
+from scalograph.questions.cliff.claim_matrix import Cliffed, Sides, cliff_matrix, cliffed, failed_between
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model_sides import evidence
 from scalograph.text.quantities import percent, probability
-from scalograph.text.spoken import amount, is_resolved, spoken
+from scalograph.text.spoken import amount, is_resolved, sentence, spoken
 from scalograph.text.units import unit_of
 
 # A further cliff that is less probable is not named.
 NAMED = 0.05
 # Cliffs of opposite directions that undo each other up to that factor are a bump.
 UNDONE = 1.25
+# A jump by less is told in percent.
+FOLD = 1.9
 # A figure that grows by that much more than the response is told with it; less is not worth a word.
 TELLING, MOST_TOLD = 1.5, 2
 UNSEEN = "Jumps that come and go between measured levels are not seen."
@@ -30,13 +33,16 @@ def cliff_claim(table: Table, found: Cliffs | None) -> Claim:
     if found is None:
         n_failed = sum(row.status != "ok" for row in table.rows)
         return _unsaid(f"of {len(table.rows)} runs too few are left ({n_failed} failed).")
+    figure = f"response {primary(table)}"
     known, holes = cliffed(table, found), _holes(table, found)
     if found.wanders:
-        return Claim(sentences=[_moves(table, found, *found.wanders), "Slowed runs would look alike."])
+        return Claim(sentences=[_moves(table, found, *found.wanders), "Slowed runs would look alike."], figure=figure)
     if known:
         first, *others = _jumps(table, found, known)
-        told = [first, *others[:1], *_bump(table, found, known), *holes, *_open(table, found), _unseen(found)]
-        return Claim(sentences=told[:3], matrix=cliff_matrix(table, found, known))
+        rest = [*(_bump(table, found, known) or others[:1]), *holes]
+        least = f"Jumps of less than {percent(found.least - 1)} are not looked for."
+        told = [first, *rest[:1], *_open(table, found), *rest[1:], least]
+        return Claim(sentences=told[:3], matrix=cliff_matrix(table, found, known), figure=figure)
     if holes:
         return _unsaid(holes[0])
     return _none(table, found)
@@ -76,37 +82,32 @@ def _levels(table: Table, found: Cliffs, *levels: Level, joined: str = " to ") -
 def _jumps(table: Table, found: Cliffs, known: Sequence[Cliffed]) -> list[str]:
     """One sentence for each, the largest first."""
     texts = []
-    for one, sides in sorted(known, key=lambda pair: -max(pair[0].factor[1], 1 / pair[0].factor[1])):
-        verb = "falls" if one.factor[1] < 1 else "rises" if one.gradual > 0.5 else "jumps"
-        slowly = " gradually" if one.gradual > 0.5 else ""
-        where = _where(table, found, one.low, one.high)
-        texts.append(_sentence(f"{where} {subject(table)} {verb}{slowly}{how_far(one, sides.over)}."))
+    for one, sides in sorted(known, key=lambda pair: -abs(math.log(pair[0].factor[1]))):
+        is_gradual = one.gradual > 0.5
+        verb = "falls" if sides.factor[1] < 1 else "rises" if is_gradual else "jumps"
+        how = " gradually" * is_gradual + how_far(sides)
+        texts.append(sentence(f"{_where(table, found, one.low, one.high)} {subject(table)} {verb}{how}."))
     return texts
 
 
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]
-
-
-def how_far(one: CliffDoc, measured: float | None) -> str:
+def how_far(sides: Sides) -> str:
     """Say how far it jumps, as the search weighs it; nothing that the runs on both sides would refute."""
-    low, value, high = one.factor if one.factor[1] > 1 else tuple(1 / x for x in reversed(one.factor))
-    over = Estimate(value, low, high)
-    refuted = measured is not None and not one.factor[0] <= measured <= one.factor[2]
-    if refuted or not is_resolved(over):
+    low, value, high = sides.factor
+    over = Estimate(value, low, high) if value > 1 else Estimate(1 / value, 1 / high, 1 / low)
+    if not is_resolved(over) or (sides.over is not None and not low <= sides.over <= high):
         return " (how far is not resolved)"
-    if value > 1.9:
-        return f" {spoken(over)[:-1].replace(' [', '-fold [')}]"
-    ends = [100 * abs(x - 1) for x in one.factor]
-    return f" by {ends[1]:.0f} % [{min(ends[0], ends[2]):.0f}, {max(ends[0], ends[2]):.0f}]"
+    if not 1 / FOLD < value < FOLD:
+        return f" {spoken(over).replace(' [', '-fold [')}"
+    ends = sorted(100 * abs(x - 1) for x in (low, high))
+    return f" by {100 * abs(value - 1):.0f} % [{ends[0]:.0f}, {ends[1]:.0f}]"
 
 
 def _bump(table: Table, found: Cliffs, known: Sequence[Cliffed]) -> list[str]:
     """Neighbors that undo each other."""
     told = []
-    for (first, _), (second, _) in pairwise(known):
-        if 1 / UNDONE <= first.factor[1] * second.factor[1] <= UNDONE:
-            kind = "higher" if first.factor[1] > 1 else "lower"
+    for (first, sides), (second, others) in pairwise(known):
+        if 1 / UNDONE <= sides.factor[1] * others.factor[1] <= UNDONE:
+            kind = "higher" if sides.factor[1] > 1 else "lower"
             told.append(f"It comes and goes: {kind} only {_between(table, found, first.high, second.low)}.")
     return told
 
@@ -119,7 +120,7 @@ def _holes(table: Table, found: Cliffs) -> list[str]:
 
 def _moves(table: Table, found: Cliffs, low: float, high: float) -> str:
     times = max(found.jump or 1.0, 1 / (found.jump or 1.0))
-    moves = f"{_sentence(subject(table))} jumps, but not always at one place"
+    moves = f"{sentence(subject(table))} jumps, but not always at one place"
     return f"{moves}: {_between(table, found, low, high)} runs of one level differ {times:.2g}-fold."
 
 
@@ -129,10 +130,6 @@ def _open(table: Table, found: Cliffs) -> list[str]:
         near = f", most likely near {_levels(table, found, round(found.likely))}" if found.likely else ""
         return [f"Another jump is possible ({probability(found.another)}){near}."]
     return [] if found.decided else ["The search ended before it could check that the place stays."]
-
-
-def _unseen(found: Cliffs) -> str:
-    return f"Jumps below {percent(found.least - 1)} are not looked for."
 
 
 def _none(table: Table, found: Cliffs) -> Claim:

@@ -22,8 +22,12 @@ FEW = 3
 
 @dataclass(frozen=True)
 class Sides:
-    """The nearest levels that were measured on both sides, and what was measured there."""
+    """The nearest levels that were measured on both sides, what was measured there, and how far the response moves.
 
+    `factor` is as the search has it, of the response: for a rate, the inverse of that of the time.
+    """
+
+    factor: tuple[float, float, float]
     levels: tuple[int, int]
     taken: tuple[Sample, Sample]
     estimates: tuple[Estimate, Estimate]
@@ -59,7 +63,9 @@ def _sides(table: Table, found: Cliffs, one: CliffDoc) -> Sides | None:
         return None
     levels = (max(below), min(above))
     first, second = (taken[n] for n in levels)
-    return Sides(levels, (first, second), (estimated(table, first, name), estimated(table, second, name)))
+    low, value, high = one.factor
+    factor = (1 / high, 1 / value, 1 / low) if table.study.responses[name].better == "higher" else one.factor
+    return Sides(factor, levels, (first, second), (estimated(table, first, name), estimated(table, second, name)))
 
 
 def cliff_matrix(table: Table, found: Cliffs, known: Sequence[Cliffed]) -> Matrix:

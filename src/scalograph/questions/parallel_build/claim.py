@@ -27,17 +27,19 @@ def build_claim(table: Table, taken: Taken, factor: str) -> Claim | None:
     found = [best(table, group, len(every)) for group in every]
     lead, contenders = every[0], found[0]
     where, cost = _where(table, factor, every, found), _cost(table, factor, lead)
-    matrix = _matrix(table, taken, factor, lead, contenders)
+    matrix, figure = _matrix(table, taken, factor, lead, contenders), f"response {primary(table)}"
     if disturbed(lead, primary(table)):
         rows = [row for sample in taken.values() for row in sample.every]
         n = sum(sample.n_disturbed for sample in taken.values())
         told = [f"Cannot be said: {n} of {len(rows)} runs were disturbed.", *_looks(table, factor, contenders, where)]
-        return Claim(sentences=[*told, *cost], answered=False, matrix=matrix)
+        return Claim(sentences=[*told, *cost], answered=False, matrix=matrix, figure=figure)
     named = [_named(table, factor, c.level) for c in contenders if c.may_be_best]
     if not named or len(named) == len(contenders):
-        return Claim(sentences=[_unsaid(table, factor, contenders, where), *cost], answered=False, matrix=matrix)
+        return Claim(
+            sentences=[_unsaid(table, factor, contenders, where), *cost], answered=False, matrix=matrix, figure=figure
+        )
     text = f"{named[0]} builds fastest{where}." if len(named) == 1 else _alike(named, where)
-    return Claim(sentences=[text, *cost, *_elsewhere(table, factor, every, found)][:3], matrix=matrix)
+    return Claim(sentences=[text, *cost, *_elsewhere(table, factor, every, found)][:3], matrix=matrix, figure=figure)
 
 
 def _n_cpus(group: Group) -> int:
