@@ -14,6 +14,7 @@ MOST_LETTERS = 32
 LOG_FROM = 3.0
 NEAR = 1e-4  # as shapes are rounded
 LETTER, GAP, HEIGHT = 6.6, 14, 230
+COLORS = (0, 1, 2, 3, 4, 7)  # roles that names can be read in
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
 Named = dict[str, dict[str, Any]]  # factors, as the page has them
 BETTER = {"lower": ", lower is better", "higher": ", higher is better"}
@@ -57,7 +58,7 @@ def _rises(ideal: Sequence[float | None]) -> bool:
 
 
 def _trace(one: CurveLine, i: int) -> dict[str, Any]:
-    color = f"line-{i}"
+    color = f"line-{COLORS[i]}"
     above = [0 if v[2] is None else v[2] - v[0] for v in one.values]
     below = [0 if v[1] is None else v[0] - v[1] for v in one.values]
     bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": color}
@@ -122,6 +123,6 @@ def _names(named: Sequence[CurveLine], labels: Sequence[str], upright: dict[str,
         pixel = HEIGHT * (ends[i] - low) / (high - low)
         used = max(used + GAP, min(pixel, HEIGHT - GAP * (len(order) - 1 - k)))
         place = {"x": named[i].xs[-1], "y": ends[i], "xshift": 9, "yshift": round(used - pixel, 1), "xanchor": "left"}
-        font = {"size": 12, "color": f"line-{i}"}
+        font = {"size": 12, "color": f"line-{COLORS[i]}"}
         notes.append({**place, "text": escaped(labels[i]), "showarrow": False, "font": font})
     return notes if len(named) > 1 else []

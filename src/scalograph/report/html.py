@@ -32,7 +32,7 @@ SCRIPTS = (
 )  # fmt: skip
 # Types and remarks are for who works on the script.
 COMMENT = re.compile(r"\s*(//.*|/\*.*\*/)")
-LIBRARY = "plotly-cartesian.min.js.gz"
+LIBRARY = "plotly-small.min.js.gz"
 # The library's maps set two style attributes, always the same: an empty one and "draw pixels as they are".
 # Both are let in by their digest; any other style attribute stays forbidden.
 STYLE_HASHES = (
