@@ -44,11 +44,18 @@ def one_of(plural: str) -> str:
     return plural[: -2 if plural.endswith(("sses", "xes", "shes")) else -1]
 
 
-def listed(items: Sequence[str]) -> str:
+def is_plural(title: str, level: Level) -> bool:
+    """Tell which verb follows the name of a level: "2 CPUs are", "lock cas is"."""
+    if isinstance(level, str):
+        return title.startswith(_KIND)
+    return type(level) is int and level != 1 and is_counted(title)
+
+
+def listed(items: Sequence[str], word: str = "and") -> str:
     """Join names.
 
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"], "or")
+    ('a', 'a and b', 'a, b or c')
     """
     *first, last = items
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {word} {last}" if first else last
