@@ -29,7 +29,7 @@ def claim(table: Table, taken: Taken, curves: Sequence[Curve]) -> Claim | None:
     if not points:
         return None
     found = lead(table, points)
-    past = end(table, found, points) if found else None
+    past = end(table, taken, found, points) if found else None
     shown = speedup_matrix(table, curves, points, found, past)
     why = unsaid(table, taken)
     sentences = [f"Cannot be said: {why}."] if why else fitting(_sentences(_Words(table, points), found, past))

@@ -1,19 +1,25 @@
 """What to say of curves first: the configurations that gain the most, those that do not, and where it ends."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from scalograph.analysis.borrowed_variance import borrowed
+from scalograph.analysis.contrast import Contrast
+from scalograph.findings.answer import Taken
 from scalograph.findings.names import varied
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
-from scalograph.questions.scaling.model_contrasts import Compared
+from scalograph.questions.scaling.model_contrasts import LEAST, Compared, contrasts_of, states
 from scalograph.text.compact import WIDEST
 
 # Levels that a sentence has room for, to say what is meant.
 MOST_LITERALS = 3
 # Intervals up to here are no gain that is worth having.
 NO_GAIN = 1.05
+# Of a difference between two settings, beside all that were looked at.
+CONFIDENCE = 0.95
 
 Literal = tuple[str, Level]
 
@@ -55,8 +61,10 @@ def lead(table: Table, points: Sequence[Compared]) -> Lead | None:
     best = min(same, key=lambda point: point.level)
     cpus = cpus_factor(table, best.curve.factor)
     beside = [p for p in points if p.level == best.level and p.curve.group.get(cpus) == best.curve.group.get(cpus)]
-    members, names = _members(best, beside), [n for n in varied(table) if n not in (cpus, best.curve.factor)]
-    for chosen in (members, [best]):
+    names = [n for n in varied(table) if n not in (cpus, best.curve.factor)]
+    # What cannot be told apart, if few words say which these are; else what looks alike.
+    alike = _members(best, beside, lambda one, other: not _differ([other], [one], len(beside)))
+    for chosen in (alike, _members(best, beside, _overlap), [best]):
         others = [point for point in beside if point not in chosen]
         only, unless = _only(names, chosen, others), _unless(names, chosen, others)
         if not others:
@@ -74,16 +82,28 @@ def cpus_factor(table: Table, factor: str) -> str:
     return next(names, "")
 
 
-def _members(best: Compared, beside: Iterable[Compared]) -> list[Compared]:
-    """Points whose intervals have something in common with the best one's, all of them."""
-    members, low, high = [best], best.low, best.high
+def _members(best: Compared, beside: Sequence[Compared], alike: Callable[[Compared, Compared], bool]) -> list[Compared]:
+    """Faster points that are all alike, the best one among them."""
+    members = [best]
     for point in sorted(beside, key=lambda point: -point.value):
-        if point is best or point.state != "faster" or not is_resolved(point):
-            continue
-        if max(low, point.low) <= min(high, point.high):
-            members.append(point)
-            low, high = max(low, point.low), min(high, point.high)
+        if point is not best and point.state == "faster" and is_resolved(point):
+            members += [point] if all(alike(point, other) for other in members) else []
     return members
+
+
+def _overlap(one: Compared, other: Compared) -> bool:
+    return max(one.low, other.low) <= min(one.high, other.high)
+
+
+def _differ(better: Sequence[Compared], worse: Sequence[Compared], n: int) -> bool:
+    """Whether each of the better points differs from each of the worse, beside n such comparisons."""
+    pairs = [(one.contrast, other.contrast) for one in better for other in worse]
+    differences = [
+        Contrast(one.delta - other.delta, math.hypot(one.se, other.se), min(one.df, other.df), min(one.n, other.n), "")
+        for one, other in pairs
+    ]
+    p_values = [difference.p_value(LEAST) for difference in differences]
+    return all(p is not None and n * len(pairs) * p <= 1 - CONFIDENCE for p in p_values)
 
 
 def _unless(names: Sequence[str], members: Sequence[Compared], others: Sequence[Compared]) -> list[Literal] | None:
@@ -124,17 +144,19 @@ class End:
     setting: Sequence[Literal] = ()
 
 
-def end(table: Table, found: Lead, points: Sequence[Compared]) -> End | None:
+def end(table: Table, taken: Taken, found: Lead, points: Sequence[Compared]) -> End | None:
     """Find the level past the lead's where its curves are worst; None where none is worse for sure."""
-    curves = {id(point.curve): point for point in found.members}
-    beyond = [p for p in points if id(p.curve) in curves and p.level > found.level and is_resolved(p)]
-    fallen = [p for p in beyond if p.high < curves[id(p.curve)].low]
+    curves = [point.curve for point in found.members]
+    beyond = [p for p in points if p.curve in curves and p.level > found.level]
+    lost = [contrasts_of(table, taken, curve, found.level) for curve in curves]
+    known = [(p, lost[curves.index(p.curve)].get(p.level)) for p in beyond]
+    pairs = [(point, contrast) for point, contrast in known if contrast is not None]
+    told = states(borrowed([contrast for _, contrast in pairs]), table.study.protocol.confidence)
+    fallen = [point for (point, _), state in zip(pairs, told, strict=True) if state == "slower" and is_resolved(point)]
     if not fallen:
         return None
     level = min(fallen, key=lambda point: point.high).level
-    there = [point for point in points if id(point.curve) in curves and point.level == level]
-    if not all(map(is_resolved, there)):
-        there = [point for point in there if is_resolved(point)]
+    there = [point for point in beyond if point.level == level and is_resolved(point)]
     return _divided(table, level, there) or (End(level, [there]) if all(p in fallen for p in there) else None)
 
 
@@ -147,6 +169,6 @@ def _divided(table: Table, level: int, there: Sequence[Compared]) -> End | None:
         parts = [[p for p in there if p.curve.group[name] == one] for one in levels]
         order = sorted(range(2), key=lambda i: -min(p.low for p in parts[i]))
         best, worst = (parts[i] for i in order)
-        if min(p.low for p in best) > max(p.high for p in worst):
+        if _differ(best, worst, len(varied(table))):
             return End(level, [best, worst], [(name, levels[i]) for i in order])
     return None

@@ -25,6 +25,9 @@ from scalograph.protocol.findings import Curve, Point
 
 State = Literal["faster", "slower", "open"]
 
+# A smaller difference is none to speak of: a log.
+LEAST = log(1 + PLAY)
+
 
 class Compared(NamedTuple):
     """A point of a curve beside its baseline.
@@ -33,13 +36,15 @@ class Compared(NamedTuple):
         curve: that it is of.
         point: with its speedup.
         sample: its runs.
+        contrast: log speedup, with what the study as a whole knows of spreads.
         state: what is known of it against the baseline.
     """
 
     curve: Curve
     point: Point
     sample: Sample
-    state: State
+    contrast: Contrast
+    state: State = "open"
 
     @property
     def level(self) -> int:
@@ -67,18 +72,35 @@ def compared(table: Table, taken: Taken, curves: Sequence[Curve]) -> list[Compar
     how = gain(table, curves[0].factor) if curves else None
     if how is None:
         return []
-    found: list[tuple[Curve, Point, Sample, Contrast | None]] = []
+    found: list[Compared] = []
     for curve in curves:
-        samples = {point.level: taken[key(table, curve, point)] for point in curve.points}
-        base = int(table.study.baseline[curve.factor])
-        contrasts = _contrasts(table, how, {int(level): sample for level, sample in samples.items()}, base)
-        points = [p for p in curve.points if p.level != base and p.speedup and p.speedup.value]
-        found += [(curve, p, samples[p.level], contrasts.get(int(p.level))) for p in points]
-    known = [contrast for *_, contrast in found if contrast is not None]
-    adjusted = iter(holm([c.p_value(log(1 + PLAY)) for c in borrowed(known)]))
-    p_values = [None if contrast is None else next(adjusted) for *_, contrast in found]
-    alpha = 1 - table.study.protocol.confidence
-    return [Compared(c, p, s, _state(p, p_value, alpha)) for (c, p, s, _), p_value in zip(found, p_values, strict=True)]
+        contrasts = contrasts_of(table, taken, curve, int(table.study.baseline[curve.factor]))
+        points = [p for p in curve.points if p.speedup and p.speedup.value and int(p.level) in contrasts]
+        found += [Compared(curve, p, taken[key(table, curve, p)], contrasts[int(p.level)]) for p in points]
+    confidence = table.study.protocol.confidence
+    lent = borrowed([point.contrast for point in found])
+    known = zip(found, lent, states(lent, confidence), strict=True)
+    return [p._replace(contrast=c, state=s if _agrees(p, s) else "open") for p, c, s in known]
+
+
+def _agrees(point: Compared, state: State) -> bool:
+    """Whether the interval that stands in the tables says so too."""
+    return point.low > 1 if state == "faster" else point.high < 1
+
+
+def states(contrasts: Sequence[Contrast], confidence: float) -> list[State]:
+    """Tell which contrasts of a study are beyond 2 %, beside all others of it."""
+    return [
+        "open" if p is None or p > 1 - confidence else "faster" if contrast.delta > 0 else "slower"
+        for contrast, p in zip(contrasts, holm([c.p_value(LEAST) for c in contrasts]), strict=True)
+    ]
+
+
+def contrasts_of(table: Table, taken: Taken, curve: Curve, base: int) -> dict[int, Contrast]:
+    """Compare the levels of a curve with one of them, as log throughput over its; empty where nothing tells."""
+    how = gain(table, curve.factor)
+    samples = {int(point.level): taken[key(table, curve, point)] for point in curve.points}
+    return _contrasts(table, how, samples, base) if how else {}
 
 
 def _contrasts(table: Table, how: Gain, samples: dict[int, Sample], base: int) -> dict[int, Contrast]:
@@ -92,10 +114,3 @@ def _contrasts(table: Table, how: Gain, samples: dict[int, Sample], base: int) -
     columns = columns if how.kind == "time" else columns.flipped()
     more = {n: log(n / base) if how.per_worker else 0.0 for n in columns.contrasts}
     return {n: replace(c, delta=c.delta + more[n]) for n, c in columns.contrasts.items()}
-
-
-def _state(point: Point, p_value: float | None, alpha: float) -> State:
-    speedup = point.speedup
-    if p_value is None or p_value > alpha or speedup is None or speedup.low is None or speedup.high is None:
-        return "open"
-    return "faster" if speedup.low > 1 else "slower" if speedup.high < 1 else "open"
