@@ -27,7 +27,8 @@ def short_setting(title: str, level: Level, unit: str = "") -> str:
         return " ".join([f"{level:,}", one_of(head) if level == 1 else head, *rest])
     if isinstance(level, str) and title.startswith(_KIND):
         return f"{shown} {title.removeprefix(_KIND)}s"
-    return shown if title in _SILENT and isinstance(level, str) else f"{title} {shown}"
+    says_it_all = isinstance(level, str) and (title in _SILENT or title in level)
+    return shown if says_it_all else f"{title} {shown}"
 
 
 def is_counted(title: str) -> bool:
