@@ -87,6 +87,8 @@ def _pairs(taken: Taken, factor: str, response: str) -> Iterator[LevelDifference
     usable = [s for s in taken.values() if s.scores(response) and min(s.scores(response)) > 0]
     for members in grouped(usable, factor).values():
         for one, other in combinations(members, 2):
+            if (response in one.whole) != (response in other.whole):
+                continue  # a whole run and a median of iterations are not of one kind
             contrast = _contrast(one, other, response)
             if contrast.delta < 0:
                 yield LevelDifference(factor, one, other, contrast.flipped())
