@@ -16,6 +16,7 @@ from scalograph.text.format import significant
 
 DOT = " \N{MIDDLE DOT} "
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
+VERDICTS = {"contaminated": "disturbed", "undecided": "unverified"}
 WORK = {"total": "the same total work at every level", "per-worker": "the same work for each worker"}
 
 
@@ -23,12 +24,17 @@ def runs(doc: RunsDoc) -> str:
     """Say how many runs there were and what became of them.
 
     >>> runs(RunsDoc(n_asked=10, n_done=9, n_failed=1, treatments=2, verdicts={"clean": 8}))
-    '9 of 10 runs done, 2 treatments, 1 failed, 8 clean'
+    '9 of 10 runs done, 2 configurations, 1 failed, 8 clean'
     """
     again = f" and {doc.n_repeated:,} repeated" if doc.n_repeated else ""
-    parts = [f"{doc.n_done:,} of {doc.n_asked:,} runs done{again}", f"{doc.treatments:,} treatments"]
+    s = "s" * (doc.treatments != 1)
+    parts = [f"{doc.n_done:,} of {doc.n_asked:,} runs done{again}", f"{doc.treatments:,} configuration{s}"]
     parts += [f"{doc.n_failed:,} failed"] if doc.n_failed else []
-    parts += [f"{count:,} {verdict}" for verdict, count in doc.verdicts.items() if count and verdict != "failed"]
+    parts += [
+        f"{count:,} {VERDICTS.get(verdict, verdict)}"
+        for verdict, count in doc.verdicts.items()
+        if count and verdict != "failed"
+    ]
     return ", ".join(parts)
 
 
@@ -60,10 +66,10 @@ def failures(doc: RunsDoc) -> str:
 def noise(doc: StudyNoise) -> str:
     """Say in one sentence what the study could have seen."""
     if doc.sd_log_percent == 0:  # a coarse clock, or a figure that is counted: no measure of effects
-        return f"Typical runs of one treatment do not differ at all, with {doc.n} runs each."
+        return f"Typical runs of one configuration do not differ at all, with {doc.n} runs each."
     sd, least = (significant(x, 2) for x in (doc.sd_log_percent, doc.minimum_detectable_percent))
     return (
-        f"Runs of one treatment differ by {sd} % (standard deviation); with {doc.n} runs each, the smallest"
+        f"Runs of one configuration differ by {sd} % (standard deviation); with {doc.n} runs each, the smallest"
         f" effect found at 80 % power is {least} %."
     )
 
@@ -100,8 +106,8 @@ def _ranged(texts: Sequence[str], docs: Sequence[DegradedRuns]) -> str:
 
 
 def causes(trust: Trust) -> list[str]:
-    """Return the causes that the verdict's sentence does not contain word for word."""
-    return [cause for cause in trust.causes if cause not in trust.sentence]
+    """Return the causes that the verdict's points do not tell."""
+    return [cause for cause in trust.causes if cause not in trust.points]
 
 
 def study(findings: Findings) -> str:
