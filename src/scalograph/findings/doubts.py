@@ -6,14 +6,14 @@ from math import expm1, log
 
 from scalograph.analysis.two_kinds import two_kinds
 from scalograph.findings.names import brief
-from scalograph.findings.reason import Doubt, counted
+from scalograph.findings.reason import Doubt
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.findings.visible_effect import BLIND
 from scalograph.protocol.findings import StudyNoise
 from scalograph.questions.registry import basis
-from scalograph.text.quantities import two_digits
+from scalograph.text.quantities import counted, two_digits
 
 # Past this share of failed runs a study is doubted; from the other one on, of unverified runs.
 FAILED, UNVERIFIED = 0.10, 0.50

@@ -35,21 +35,12 @@ def from_text(text: str) -> Doubt:
     return Doubt(why, "".join(does))
 
 
-def as_sentence(text: str) -> str:
-    """Begin with a capital and end with a stop, after twenty words at most.
+def as_sentence(text: str, most: int | None = None) -> str:
+    """Begin with a capital and end with a stop, after so many words at most.
 
-    >>> as_sentence("1 of 3 runs failed")
-    '1 of 3 runs failed.'
+    >>> as_sentence("1 of 3 runs failed"), as_sentence("one two three", 2)
+    ('1 of 3 runs failed.', 'One two ..')
     """
     words = text.split()
-    cut = " ".join(words[:MOST_WORDS]) + ("" if len(words) <= MOST_WORDS else " ..")
-    return f"{cut[:1].upper()}{cut[1:]}."
-
-
-def counted(n: int, noun: str) -> str:
-    """Count things, in the singular or the plural.
-
-    >>> counted(1, "run"), counted(12000, "run")
-    ('1 run', '12,000 runs')
-    """
-    return f"{n:,} {noun}{'s' * (n != 1)}"
+    cut = " ".join([*words[:most], ".."]) if most and len(words) > most else " ".join(words) + "."
+    return cut[:1].upper() + cut[1:]

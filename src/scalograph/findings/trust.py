@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from scalograph.findings.doubts import n_disturbed
-from scalograph.findings.marks import Marked
-from scalograph.findings.reason import Doubt, as_sentence, counted
+from scalograph.findings.marked import Marked
+from scalograph.findings.reason import MOST_WORDS, Doubt, as_sentence
 from scalograph.findings.sample import COUNTED, Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import StudyNoise, Trust
-from scalograph.text.quantities import two_digits
+from scalograph.text.quantities import counted, two_digits
 from scalograph.verdict.cause import SPARSE, SWITCHES, Cause
 
 # Past this share of disturbed or failed runs a study cannot be believed at all.
@@ -49,7 +49,7 @@ def trust(
     ok, known = table.counted(), [*marked.reasons, *reasons]
     causes = [*(one.text for one in known), *_disturbances(ok), *_short(table, samples), *_unverified(ok)]
     if why := _rejected(table, ok):
-        return Trust(level="reject", sentence=as_sentence(why), causes=causes)
+        return Trust(level="reject", sentence=as_sentence(why, MOST_WORDS), causes=causes)
     busy = [*_busy(ok)]
     against = [*busy, *(one for one in known if one.whole)]
     facts = [*([marked.right] if marked.right else []), *_facts(ok, noise)]
@@ -60,7 +60,8 @@ def trust(
         told = [one.text for one in marked.reasons[:1]]
         level, sentence = "believe", facts.pop(0) if marked.right else _belief(ok)
     return Trust(
-        level=level, sentence=as_sentence(sentence), points=[text for text in (*told, *facts) if text][:MOST_POINTS],
+        level=level, sentence=as_sentence(sentence, MOST_WORDS),
+        points=[as_sentence(text) for text in (*told, *facts) if text][:MOST_POINTS],
         error_percent=marked.percent, responses=_of_responses(table) if busy else {},
         causes=list(dict.fromkeys([*(one.text for one in busy), *causes])),
     )  # fmt: skip

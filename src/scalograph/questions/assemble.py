@@ -13,12 +13,11 @@ from scalograph.findings.doubts import doubts
 from scalograph.findings.error_bound import bounds
 from scalograph.findings.left_out_table import excluded_table
 from scalograph.findings.machine_notes import notes
-from scalograph.findings.marks import marked, marks
+from scalograph.findings.marked import marked, marks
 from scalograph.findings.names import brief
 from scalograph.findings.overview import declared, degraded, run_counts
-from scalograph.findings.published import of_curves, published_table, reproduced
+from scalograph.findings.published import of_curves, published_table
 from scalograph.findings.reason import from_text
-from scalograph.findings.reference import reference
 from scalograph.findings.residue import residue
 from scalograph.findings.run_log import run_log, too_long
 from scalograph.findings.sample import measured
@@ -32,6 +31,7 @@ from scalograph.findings.visible_effect import Visible, noise
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim
 from scalograph.questions.registry import answering, basis, is_search, role
+from scalograph.text.reproduced import reproduced
 
 # Characters of a sentence: levels may be texts of any length.
 LONGEST = 2000
@@ -61,20 +61,23 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     published, missed = published_table(table, lookup, folder) if folder else (None, [])
     reasons = [*doubts(table, every, floor, varying), *missing_balance.doubt(table, fair), *cold]
     reasons += [*map(from_text, _each(answers.values(), lambda said: said.doubts)), *drift_doubt.doubt(table, every)]
-    against, beaten = reference(table, taken)
     below = [baseline_table(table, taken), excluded_table(table, every, fair), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
-    told = [*_each(own, lambda said: said.sentences), *beaten, *_each(readings, lambda said: said.sentences)]
+    told = [*_each([*own, *readings], lambda said: said.sentences)]
     noted = _each(answers.values(), lambda said: said.warnings)
     claim = first_claim([*own, *readings], told)
+    others = _each(
+        [*own, *readings], lambda said: said.claim.sentences if said.claim and said.claim is not claim else ()
+    )
+    all_told = dict.fromkeys((*claim.sentences, *others, *told, *reproduced(published)))
     return Findings(
         study=declared(table), machine=dict(table.machine), runs=run_counts(table, every),
         trust=trust(table, every, reasons, marked(table, marked_by, bound, claim), floor),
         claim=claim,
-        answer=[brief(text, LONGEST) for text in (*told, *reproduced(published))],
+        answer=[brief(text, LONGEST) for text in all_told],
         curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},
-        tables=_tables(table, taken, drawn, own, readings, against, [doc for doc in below if doc]),
+        tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
         timelines=timelines(every, primary(table), table.file, table.study.protocol.warmup), residue=varying,
         traces=traces(every, primary(table), table.file),
         warnings=[*table.warnings, *table.dropped, *notes(table.notes, table.noise), *missed, *noted, *too_long(table)],
@@ -108,7 +111,6 @@ def _tables(
     drawn: Sequence[Curve],
     own: Sequence[Answer],
     readings: Sequence[Answer],
-    against: Sequence[TableDoc],
     below: Sequence[TableDoc],
 ) -> list[TableDoc]:
     """Those of the question, those that the study declares, those of readings, those that every study has."""
@@ -116,7 +118,7 @@ def _tables(
     shown = [*_each(own, lambda said: said.tables), *declared_tables(table, taken, drawn, visible)]
     shown += _each(readings, lambda said: said.tables)
     if basis(table.study.question) != "pairs":
-        shown += [*against, *tails_table(table, taken), *treatment_tables(table, drawn, taken, visible)]
+        shown += [*tails_table(table, taken), *treatment_tables(table, drawn, taken, visible)]
     below = [*_each([*own, *readings], lambda said: said.below), *below]
     return [*shown, *(visible.beside(doc, every, primary(table)) for doc in below)]
 

@@ -8,7 +8,7 @@ from statistics import median
 
 from scalograph.findings.answer import Taken
 from scalograph.findings.curves import key
-from scalograph.findings.reason import Doubt, counted
+from scalograph.findings.reason import Doubt
 from scalograph.findings.sample import Sample, is_open
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.steady_state import is_late
@@ -19,7 +19,7 @@ from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
 from scalograph.questions.registry import basis
-from scalograph.text.quantities import percent_at_most
+from scalograph.text.quantities import counted, percent_at_most
 
 # Past this share of marked configurations, or of marked numbers of the claim, the whole is doubted.
 MANY = 1 / 3
