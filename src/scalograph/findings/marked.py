@@ -35,7 +35,11 @@ _KINDS = {
     "timeout": ("lost runs at the timeout", "lost runs at the timeout", "what is left is the faster part"),
     "physics": ("cannot be as measured", "cannot be as measured", "do not build on them"),
     "unverified": ("rests on unverified runs", "rest on unverified runs", "their times may be too long"),
-    "off": ("may be off by 5 % or more", "may be off by 5 % or more", "slower runs that lost some time count"),
+    "off": (
+        "may be off by 5 % or more",
+        "may be off by 5 % or more",
+        "slower runs that lost some time count too",
+    ),
     "unsteady": ("reaches no steady state", "reach no steady state", "no iteration stands for them"),
     "late": ("warms up for too long", "warm up for too long", "a larger `warmup` would leave that out"),
     "cold": ("had cold first runs", "had cold first runs", "a larger `warmup_runs` would leave them out"),
@@ -141,7 +145,7 @@ def marked(table: Table, found: Marks, bound: Mapping[Key, float], claim: Claim 
         one, several, does = _KINDS[kind]
         reasons.append(Doubt(f"{count} of {counted(n, 'configuration')} {one if count == 1 else several}", does, whole))
     off = [value for key, value in bound.items() if key not in found]
-    if basis(table.study.question) != "treatments" or len(off) < len(found):
+    if basis(table.study.question) != "treatments" or not off or len(off) < len(found):
         return Marked(reasons)
     percent = max(1, math.ceil(round(100 * max(off), 6)))
     but = f", except in {counted(len(found), 'marked configuration')}" if found else ""

@@ -59,25 +59,26 @@ def doubt(table: Table, found: Fairness | None) -> Iterable[Doubt]:
     if found is None:
         return
     (short, long), (low, high) = found.by_length, found.spread
-    read = f"read {_worst(table)} as optimistic"
     if found.p_trend < RARE and abs(long - short) > APART:
         longer = "longer" if long > short else "shorter"
         least, most = sorted((short, long))
-        yield Doubt(f"{longer} runs were lost more often ({100 * most:.0f} % against {100 * least:.0f} %)", read)
+        yield Doubt(
+            f"{longer} runs were lost more often ({100 * most:.0f} % against {100 * least:.0f} %)", _read(table)
+        )
     elif found.p_equal < RARE and high - low > APART:
         lost = f"some configurations lost more of their runs than others ({100 * low:.0f} % to {100 * high:.0f} %)"
-        yield Doubt(lost, read)
+        yield Doubt(lost, _read(table))
 
 
-def _worst(table: Table) -> str:
-    """Name the level at which the share of lost runs stands out most, for its number of runs."""
+def _read(table: Table) -> str:
+    """Say how to read the level at which the share of lost runs stands out most, for its number of runs."""
     rows, shares = table.counted(), dict[tuple[str, Level], list[bool]]()
     for row in rows:
         for name in varied(table):
             shares.setdefault((name, row.treatment[name]), []).append(row.verdict in REPEATED)
     overall = fmean(row.verdict in REPEATED for row in rows)
     name, level = max(shares, key=lambda at: (fmean(shares[at]) - overall) * len(shares[at]) ** 0.5)
-    return setting(table, {name: level})
+    return f"read {setting(table, {name: level})} as optimistic"
 
 
 def _lengths(found: Fairness) -> str:

@@ -109,7 +109,7 @@ def _ranged(texts: Sequence[str], docs: Sequence[DegradedRuns]) -> str:
 
 def causes(trust: Trust) -> list[str]:
     """Return the causes that the verdict does not tell in the same words."""
-    told = {text.rstrip(".").casefold() for text in (trust.sentence, *trust.points)}
+    told = " ".join([trust.sentence, *trust.points]).casefold()
     return [cause for cause in trust.causes if cause.casefold() not in told]
 
 
