@@ -14,6 +14,7 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.results import write_text
 from scalograph.report import rows
 from scalograph.report.cells import sheet
+from scalograph.report.glossary import GLOSSARY
 from scalograph.report.machine_facts import facts
 from scalograph.report.pack import json_text, letters, nonce, pack
 from scalograph.report.payload import payload
@@ -23,7 +24,8 @@ from scalograph.text.escape import visible
 ROOM = Path(__file__).parent
 STYLES = ("base", "verdict", "controls", "figures", "tables", "evidence", "print")
 SCRIPTS = (
-    "dom", "sort", "look", "plots", "figure", "samples", "family", "legend", "ranges", "laws", "curves", "main",
+    "dom", "links", "tools", "sort", "look", "plots", "figure", "samples", "family", "legend", "ranges", "laws",
+    "crosshair", "curves", "compare", "main",
 )  # fmt: skip
 LIBRARY = "plotly-cartesian.min.js.gz"
 # The library's maps set two style attributes, always the same: an empty one and "draw pixels as they are".
@@ -69,6 +71,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "script": Markup(script),  # noqa: S704
         "data": pack(data),
         "library": _library(),
+        "glossary": GLOSSARY,
         "has_figures": any(shown[name] for name in ("before", "families", "after")) or bool(findings.curves),
     }
     return _environment().get_template("page.html").render(context)

@@ -71,7 +71,7 @@ function idealTraces(family, measure, curves) {
 /** @param {Family} family @param {Measure} measure @param {PanelOfCurves[]} panels */
 function lawWords(family, measure, panels) {
   if (measure.id !== "speedup") return null;
-  const told = panels.flatMap((panel) => panel.curves.flatMap((curve) => (curve.law ? [[panel.title, family.lineText(curve), curve.law.words, curve.law.end].filter(Boolean).join("; ")] : [])));
+  const told = panels.flatMap((panel) => panel.curves.flatMap((curve) => (curve.law ? [[panel.title, family.lineText(curve), curve.law.words].filter(Boolean).join("; ")] : [])));
   return told.length ? onDemand("Fitted laws in words", () => [el("ul", {}, ...told.map((text) => el("li", {}, text)))]) : null;
 }
 

@@ -2,6 +2,7 @@
 
 const CROWD = 24; // more levels than this get round numbers as ticks instead of themselves
 const SPARE = 0.5; // how far past the estimates intervals may widen a figure, as a share of its height without them
+const WIDE = 3; // a scale by ratios from here on
 
 class Reach {
   low = Infinity;
@@ -42,7 +43,7 @@ function extent(family, measure, panels) {
   }
   if (core.low > core.high) return null;
   whole.take(core.low, core.high);
-  const onLog = core.low > 0 && (family.vertical === "log" || (family.vertical === "auto" && core.high / core.low > 12));
+  const onLog = core.low > 0 && (family.vertical === "log" || (family.vertical === "auto" && core.high / core.low > WIDE));
   return { onLog, ...cut(core, whole, onLog) };
 }
 

@@ -36,7 +36,7 @@ function ordered(rows, column, order) {
 /** @param {HTMLTableCellElement} cell @returns {SortKey} */
 function sortKey(cell) {
   const text = (cell.querySelector("b") ?? cell).firstChild?.textContent?.trim() ?? "";
-  const number = cell.dataset.sort ?? (/\b[en]\b/.test(cell.className) ? text.replace(/,/g, "") : "");
+  const number = cell.dataset.sort ?? (/\b[en]\b/.test(cell.className) ? text.replace(/,/g, "").replace("\u2212", "-") : "");
   if (number !== "" && !Number.isNaN(Number(number))) return Number(number);
   return text === "\u2013" || text === "" ? null : text;
 }
