@@ -44,6 +44,8 @@ def _family(
     fixed = {name: curves[0].group[name] for name in names if name not in varying}
     measures = _measures(findings, curves)
     drawn = [_curve(findings, c, varying, measures, factors, samples) for c in curves]
+    constant = {m["id"]: text for m in measures[1:] if (text := _constant(m["id"], drawn))}
+    alike = [f"{m['title']}: {constant[m['id']]} {m['unit']}".rstrip() for m in measures if m["id"] in constant]
     axis = factors[factor].axis()
     for one in drawn:
         one["points"].sort(key=lambda point: axis["at"][point["level"]])
@@ -54,8 +56,8 @@ def _family(
         "title": _titled(factors, factor),
         "groups": varying,
         "line": line,
-        "fixed": factors.treatment(fixed),
-        "measures": [_explained(m, over) for m in measures],
+        "fixed": " \N{MIDDLE DOT} ".join(filter(None, [factors.treatment(fixed), *alike])),
+        "measures": [_explained(m, over) for m in measures if m["id"] not in constant],
         "laws": _laws(drawn, measures, varying.index(line) if line else None),
         "curves": drawn,
         "shapes": [_placed(shape, factors[factor]) for overlay in over for shape in overlay.shapes],
@@ -68,6 +70,13 @@ def default_line(curves: Sequence[Curve], varying: Sequence[str]) -> str | None:
     sizes = {name: len({key(curve.group[name]) for curve in curves}) for name in varying}
     colored = [name for name in varying if sizes[name] <= COLORS]
     return max(colored, key=lambda name: sizes[name]) if colored else min(varying, key=lambda n: sizes[n], default=None)
+
+
+def _constant(measure: str, drawn: Sequence[dict[str, Any]]) -> str:
+    """Return the text of a measure that is the same everywhere; empty if it is not."""
+    values = [point["values"][measure] for curve in drawn for point in curve["points"] if measure in point["values"]]
+    is_flat = len(values) > 1 and all(v[0] == v[1] == v[2] == values[0][0] for v in values)
+    return str(values[0][3]) if is_flat else ""
 
 
 def _placed(shape: dict[str, Any], levels: Levels) -> dict[str, Any]:
@@ -118,7 +127,9 @@ def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
         measures.append(measure | {"response": name, "better": named[name].better if name in named else "none"})
     for name, (title, better) in DERIVED.items():
         measures.append(_measure(name, title, PLAIN, [getattr(p, name) for p in points]) | {"better": better})
-    return [m for m in measures if m.pop("any")]
+    first = findings.study.primary or next(iter(found), "")
+    order = {f"response {first}": 0, "speedup": 1, "efficiency": 2, "serial_fraction": 4}
+    return sorted((m for m in measures if m.pop("any")), key=lambda m: order.get(m["id"], 3))
 
 
 def _measure(name: str, title: str, scale: Scale, estimates: Sequence[Estimate | None]) -> dict[str, Any]:

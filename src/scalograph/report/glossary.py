@@ -10,7 +10,7 @@ GLOSSARY = (
     ("unverified", "Counted, though nothing could show that the run was clean. Drawn as a ring."),
     ("counted", "The estimates rest on this run. Drawn as a dot."),
     ("left out", "The estimates do not rest on this run. Drawn as an x."),
-    ("interval", "Covers the true value in 95 of 100 studies like this one. In figures: the bars."),
+    ("interval", "Covers the true value in 95 of 100 studies whose runs do not drift. In figures: the bars."),
     ("band", "An interval that holds for all levels of a curve at once. In figures: the shading around a line."),
     ("not resolved", "The interval is too wide to say which is larger."),
     ("speedup", "Time at the baseline over time at this level; of work per worker, the ratio of the rates."),

@@ -8,7 +8,6 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import NO_LAW
 from scalograph.protocol.findings import Curve, LawDoc
 from scalograph.text.axes import Levels, place_of
-from scalograph.text.escape import prose
 from scalograph.text.format import estimate
 
 BEYOND = 0.15  # how far a line reaches past the largest size measured, as a share of the axis

@@ -45,7 +45,7 @@ def _groups(
         levels.setdefault(name, []).append(curve)
     if max(map(len, levels.values())) <= MANY_PANELS:
         return levels, factors[line].title if line else ""
-    return {_fixed(curve, varying, factors): [curve] for curve in spread}, "Treatment"
+    return {_fixed(curve, varying, factors): [curve] for curve in spread}, "Configuration"
 
 
 def _is_spread(point: Point) -> bool:

@@ -31,7 +31,7 @@ def figures(findings: Findings, factors: Factors) -> list[Figure]:
     scale = scale_for("ns", [whole["bin_ns"] * len(whole["busy_ns"][0]) for _, whole in kept])
     views = [_view(t, Bins(whole, merge, scale), factors) for t, whole in kept]
     shown = (0, len(views) - 1) if len(views) > 1 else (0,)
-    return [Figure("timelines", TITLE, KEY, views, shown, choice="Treatment")]
+    return [Figure("timelines", TITLE, KEY, views, shown, choice="Configuration")]
 
 
 def untimed(findings: Findings) -> str:

@@ -100,7 +100,9 @@ function measureNodes(family, measure, node) {
       const found = range();
       const beyond = measure.id === "speedup" && family.laws.fitted && family.visible(panel).some(({ law }) => law && law.inside < law.at.length);
       const annotations = [...(found?.onLog ? [aside("log scale", 0)] : []), ...(beyond ? [aside("dotted: beyond the data", 1)] : [])];
-      const layout = { margin: { ...MARGIN, t: 18 }, xaxis: horizontal(family, measure, box), yaxis: vertical(found), shapes: family.data.shapes, annotations };
+      const yaxis = vertical(found);
+      const letters = Math.max(...(yaxis.ticktext ?? [String(Math.round(yaxis.range?.[1] ?? 0))]).map((text) => text.length));
+      const layout = { margin: { ...MARGIN, t: 18, l: Math.max(MARGIN.l, 8 * letters + 8) }, xaxis: horizontal(family, measure, box), yaxis, shapes: family.data.shapes, annotations };
       return { data: curveTraces(family, measure, panel, quota), layout };
     };
     const place = plot(label, make);
@@ -108,14 +110,12 @@ function measureNodes(family, measure, node) {
   });
   crosshair(family, measure, drawn);
   const most = Math.max(...counts);
-  const notes = [
-    measure.response !== undefined && most > quota ? `${quota} of up to ${most} runs a point are drawn.` : "",
-    range()?.isCut ? "Intervals wider than the frame are cut off; pointing at one tells its ends." : "",
-  ].join(" ");
-  const head = el("figcaption", {}, headed(measure.title, measure.unit), el("p", { class: "key" }, measure.key), notes.trim() && el("p", { class: "note" }, notes), keyLines(family));
+  const fewer = measure.response !== undefined && most > quota && ` ${quota} of up to ${most} runs a point.`;
+  const key = el("p", { class: "key" }, measure.key, fewer, range()?.isCut && " Some leave the frame.");
+  const head = el("figcaption", {}, headed(measure.title, measure.unit), key, keyLines(family));
   const numbers = onDemand("These numbers as a table", () => panels.map((panel) => textTable(panelTable(family, measure, panel))));
   const body = el("div", { class: panels.length > 1 ? "panels" : "panels single" }, ...drawn.map((one) => one.node));
-  return [head, body, figureTools(node, measure.title), numbers, lawWords(family, measure, panels)];
+  return [head, body, figureTools(node, measure.title), numbers];
 }
 
 // Words above a corner of the frame.

@@ -100,6 +100,6 @@ function decades(low, high) {
   const every = Math.ceil(length / 6);
   const powers = Array.from({ length: Math.ceil(length) + 2 }, (_, i) => 10 ** (Math.floor(range[0]) + i)).filter((_, i) => i % every === 0);
   const tickvals = powers.flatMap((power) => steps.map((step) => Number((step * power).toPrecision(3))));
-  const ticktext = tickvals.map((x) => (x >= 1e6 || x < 1e-4 ? String(x) : x.toLocaleString("en", { maximumFractionDigits: 6 })));
+  const ticktext = tickvals.map((x) => (x >= 1e9 || x < 1e-4 ? String(x) : x.toLocaleString("en", { maximumFractionDigits: 6 })));
   return { range, tickmode: "array", tickvals, ticktext };
 }
