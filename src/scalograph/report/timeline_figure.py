@@ -75,6 +75,8 @@ def _drawn(bins: Bins) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     below = {"domain": [0, 0.56 if waits else 1], "title": {"text": "on a CPU" if few else "CPU"}}
     time = axis(f"time since the start ({bins.unit})", (0, bins.width * bins.n), anchor="y", nticks=6, **outside())
     layout: dict[str, Any] = {"margin": MARGIN, "xaxis": time, "yaxis": below | rows}
+    if few:
+        layout |= {"hovermode": "x unified", "hoversubplots": "axis"}
     split = {"type": "line", "xref": "paper", "yref": "paper", "x0": 0, "x1": 1, "y0": 0.59, "y1": 0.59}
     if waits:
         layout["yaxis2"] = {
@@ -103,7 +105,7 @@ def _bands(bins: Bins) -> list[dict[str, Any]]:
     """Stack a band for each CPU, the first at the bottom."""
     shades = [faded("line-0", 0.9 - 0.55 * i / len(bins.cpus)) for i in range(len(bins.cpus))]
     edge = {"line": {"width": 0.6, "color": "paper", "shape": "hv"}, "stackgroup": "cpus"}
-    tell = [f"%{{x:.3~r}} {bins.unit}: CPU {escaped(cpu)} busy %{{y:d}} %<extra></extra>" for cpu in bins.cpus]
+    tell = [f"CPU {escaped(cpu)} busy %{{y:d}} %<extra></extra>" for cpu in bins.cpus]
     return [
         _steps(bins, row, "paper", **edge, fillcolor=shade, hovertemplate=text)
         for text, row, shade in zip(tell, bins.busy, shades, strict=True)

@@ -68,51 +68,55 @@ function countedRuns({ samples }, response, levels) {
   });
 }
 
+/** @param {Ratio | string} found */
+function inWords(found) {
+  if (typeof found === "string") return `${found}.`;
+  const digits = Math.max(0, Math.min(6, Math.ceil(-Math.log10((found.high - found.low) / 6 || 0.001))));
+  const [value, low, high] = [found.value, found.low, found.high].map((x) => x.toFixed(digits));
+  return `${value} [${low}, ${high}], ${found.how}.${found.low <= 1 && found.high >= 1 ? " Not resolved: the interval holds 1." : ""}`;
+}
+
 /** @param {Data} data */
 function comparison(data) {
   const { samples, factors, responses } = data;
-  const place = document.getElementById("compare-form");
   const names = Object.keys(samples.levels);
-  const rows = samples.run.map((_, row) => row).filter((row) => names.every((name) => samples.levels[name][row] >= 0));
-  if (!place || !rows.length) return document.getElementById("compare")?.remove();
+  const rows = samples.run.map((_, row) => row).filter((row) => responses.some(([name]) => samples.scores[name][row] !== null));
+  if (!rows.length) return byId("compare").remove();
   const levelsOf = (/** @type {number} */ row) => Object.fromEntries(names.map((name) => [name, samples.levels[name][row]]));
-  const sides = /** @type {Record<string, Levelled>} */ ({ A: levelsOf(rows[rows.length - 1]), B: levelsOf(rows[0]) });
+  const isNear = (/** @type {number} */ row) => names.filter((name) => samples.levels[name][row] !== samples.levels[name][rows[0]]).length === 1;
+  const sides = /** @type {Record<string, Levelled>} */ ({ A: levelsOf([...rows].reverse().find(isNear) ?? rows[0]), B: levelsOf(rows[0]) });
+  const titled = new Map(data.families.flatMap(({ measures }) => measures.map(({ response, title }) => [response, title])));
+  const options = responses.map(([name, shown]) => /** @type {[string, string]} */ ([name, titled.get(name) ?? shown]));
   let response = responses[0][0];
   const answer = el("p", { class: "ratio", role: "status" });
   const say = () => {
     const [a, b] = ["A", "B"].map((side) => countedRuns(data, response, sides[side]));
-    const found = ratio(a, b);
-    const shown = responses.find(([name]) => name === response)?.[1];
-    const digits = typeof found === "string" || found.high === found.low ? 3 : Math.max(0, Math.min(6, Math.ceil(-Math.log10((found.high - found.low) / 2 / 3))));
-    const text = typeof found === "string" ? found : `${found.value.toFixed(digits)} [${found.low.toFixed(digits)}, ${found.high.toFixed(digits)}], ${found.how}${found.low <= 1 && found.high >= 1 ? ". Not resolved: the interval holds 1" : ""}`;
-    answer.replaceChildren(el("b", {}, `${shown}, A over B: `), `${text}.`);
+    answer.replaceChildren(el("b", {}, `${new Map(options).get(response)}, A over B: `), inWords(ratio(a, b)));
+  };
+  const changed = () => {
+    say();
+    keepLink("compare");
   };
   const build = () => {
-    const columns = Object.entries(sides).map(([side, chosen]) => el("fieldset", {}, el("legend", {}, side), ...names.map((name) => {
+    const picks = Object.entries(sides).map(([side, chosen]) => el("fieldset", {}, el("legend", {}, side), ...names.map((name) => {
       const used = [...new Set(rows.map((row) => samples.levels[name][row]))].sort((x, y) => x - y);
       return choice(factors[name].title, used.map((level) => [level, factors[name].levels[level]]), chosen[name], (level) => {
         chosen[name] = Number(level);
         changed();
       });
     })));
-    const measure = choice("Of", responses.map(([name, shown]) => [name, shown]), response, (name) => {
+    const of = choice("Of", options, response, (name) => {
       response = name;
       changed();
     });
-    place.replaceChildren(el("div", { class: "controls" }, ...columns, measure), answer, el("p", { class: "tools" }, tool("Copy link", "comparison", (button) => { keepLink("compare"); void copy(location.href, button); })));
+    byId("compare-form").replaceChildren(el("div", { class: "controls" }, ...picks, of), answer, el("p", { class: "tools" }, linkTool("compare", "comparison")));
     say();
-  };
-  const changed = () => {
-    say();
-    keepLink("compare");
   };
   const state = () => ({ of: response, ...Object.fromEntries(Object.entries(sides).map(([side, chosen]) => [side, names.map((name) => chosen[name]).join(".")])) });
   linkable("compare", state, (asked) => {
-    response = responses.find(([name]) => name === asked.of)?.[0] ?? response;
+    if (asked.of in samples.scores) response = asked.of;
     for (const side of Object.keys(sides)) {
-      const levels = asked[side].split(".").map(Number);
-      const known = names.every((name, i) => factors[name].levels[levels[i]] !== undefined);
-      if (known) names.forEach((name, i) => (sides[side][name] = levels[i]));
+      asked[side].split(".").forEach((level, i) => names[i] && factors[names[i]].levels[Number(level)] !== undefined && (sides[side][names[i]] = Number(level)));
     }
     build();
   });

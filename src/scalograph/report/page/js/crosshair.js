@@ -20,30 +20,26 @@ function crosshair(family, measure, panels) {
       rule.hidden = readout.hidden = level < 0 || !axis;
       if (rule.hidden) continue;
       const left = place.offsetLeft + axis._offset + axis.d2p(at[level]);
-      rule.style.left = `${left}px`;
-      rule.style.top = `${place.offsetTop}px`;
+      Object.assign(rule.style, { left: `${left}px`, top: `${place.offsetTop}px` });
       readout.style.top = `${place.offsetTop}px`;
       readout.classList.toggle("left", left > place.offsetLeft + place.clientWidth / 2);
-      const head = el("b", {}, `${family.data.title}: ${labels[level]}`);
-      readout.replaceChildren(head, ...valuesAt(family, measure, panel, level));
+      readout.replaceChildren(el("b", {}, `${family.data.title}: ${labels[level]}`), ...valuesAt(family, measure, panel, level));
     }
   };
-  for (const { place } of marks) {
-    place.tabIndex = 0;
-    place.addEventListener("pointermove", (event) => {
-      const axis = /** @type {any} */ (place)._fullLayout?.xaxis;
-      if (!axis || event.buttons) return;
-      const x = axis.p2d(event.clientX - place.getBoundingClientRect().left - axis._offset);
-      show(order.reduce((best, i) => (Math.abs(at[i] - x) < Math.abs(at[best] - x) ? i : best)));
-    });
-    place.addEventListener("pointerleave", () => show(-1));
-    place.addEventListener("blur", () => show(-1));
-    place.addEventListener("keydown", ({ key }) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
-      if (step) show(order[Math.min(Math.max(order.indexOf(shown) + step, 0), order.length - 1)]);
-      if (key === "Escape") show(-1);
-    });
-  }
+  const hide = () => show(-1);
+  const onpointermove = (/** @type {PointerEvent} */ { buttons, clientX, currentTarget }) => {
+    const place = /** @type {any} */ (currentTarget);
+    const axis = place._fullLayout?.xaxis;
+    if (!axis || buttons) return;
+    const x = axis.p2d(clientX - place.getBoundingClientRect().left - axis._offset);
+    show(order.reduce((best, i) => (Math.abs(at[i] - x) < Math.abs(at[best] - x) ? i : best)));
+  };
+  const onkeydown = (/** @type {KeyboardEvent} */ { key }) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+    if (step) show(order[Math.min(Math.max(order.indexOf(shown) + step, 0), order.length - 1)]);
+    if (key === "Escape") hide();
+  };
+  for (const { place } of marks) filled(place, { tabindex: 0, onpointermove, onkeydown, onpointerleave: hide, onblur: hide });
 }
 
 /** @param {Family} family @param {Measure} measure @param {PanelOfCurves} panel @param {number} level */

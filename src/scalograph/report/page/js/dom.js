@@ -63,6 +63,7 @@ function textTable({ title, head, rows }) {
   const cells = (/** @type {string[]} */ row) => row.map((text, i) => (i ? el("td", { class: "n" }, text) : el("th", { scope: "row" }, text)));
   const body = el("tbody", {}, ...rows.map((row) => el("tr", {}, ...cells(row))));
   const table = el("table", {}, el("caption", {}, title), el("thead", {}, el("tr", {}, ...heads)), body);
+  sortable(table);
   return el("div", {}, el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": title }, table), tableTools(table));
 }
 

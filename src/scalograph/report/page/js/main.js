@@ -28,7 +28,6 @@ function say(text) {
 async function main() {
   for (const table of /** @type {NodeListOf<HTMLTableElement>} */ (document.querySelectorAll("table.sortable"))) {
     giveHints(table);
-    markRepeats(table);
     sortable(table);
     table.closest(".sheet")?.append(tableTools(table));
   }

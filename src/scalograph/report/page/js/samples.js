@@ -39,13 +39,8 @@ function csv(data) {
 function sampleTable(data) {
   const columns = sampleColumns(data);
   const n = data.samples.run.length;
-  const cell = (/** @type {string | number} */ value) => el("td", { class: typeof value === "number" ? "n" : "l", "data-sort": typeof value === "number" ? value : null }, String(value));
-  const rows = inOrder(data).slice(0, LISTED).map((row) => el("tr", {}, ...columns.map(([, read]) => cell(read(row)))));
-  const heads = columns.map(([name]) => el("th", { scope: "col" }, name));
-  const title = LISTED < n ? `The first ${LISTED} of ${n} runs; all are in the CSV` : "Every run";
-  const table = el("table", {}, el("caption", {}, title), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows));
-  sortable(table);
-  return el("div", {}, el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": title }, table), tableTools(table));
+  const rows = inOrder(data).slice(0, LISTED).map((row) => columns.map(([, read]) => String(read(row))));
+  return textTable({ title: LISTED < n ? `The first ${LISTED} of ${n} runs; all are in the CSV` : "Every run", head: columns.map(([name]) => name), rows });
 }
 
 /** @param {Data} data */

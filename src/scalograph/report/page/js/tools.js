@@ -4,16 +4,7 @@ const FULL = 60; // rows of a table that are shown at once
 
 /** @param {string} text @param {Element} button */
 async function copy(text, button) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const area = el("textarea", { readonly: true, class: "quiet" }, text);
-    document.body.append(area);
-    area.select();
-    document.execCommand("copy");
-    area.remove();
-  }
-  told("Copied", button);
+  await navigator.clipboard.writeText(text).then(() => told("Copied", button), () => told("This browser does not let a page copy", button));
 }
 
 // Said aloud, and beside what was pressed.
@@ -34,14 +25,16 @@ function download(name, content) {
 /** @param {string} text @param {string} of @param {(button: Element) => void} press */
 const tool = (text, of, press) => el("button", { type: "button", class: "tool", "aria-label": `${text}: ${of}`, onclick: (/** @type {Event} */ event) => press(/** @type {Element} */ (event.currentTarget)) }, text);
 
+/** @param {string} id @param {string} of */
+const linkTool = (id, of) => tool("Copy link", of, (button) => {
+  keepLink(id);
+  void copy(location.href, button);
+});
+
 /** @param {HTMLElement} figure @param {string} title */
 function figureTools(figure, title) {
-  const link = (/** @type {Element} */ button) => {
-    keepLink(figure.id);
-    void copy(location.href, button);
-  };
   const save = (/** @type {"svg" | "png"} */ kind) => (/** @type {Element} */ button) => picture(figure, kind).then((content) => download(`${title}.${kind}`, content), (error) => told(error.message, button));
-  return el("p", { class: "tools chrome" }, tool("Copy link", title, link), tool("SVG", title, save("svg")), tool("PNG", title, save("png")));
+  return el("p", { class: "tools chrome" }, linkTool(figure.id, title), tool("SVG", title, save("svg")), tool("PNG", title, save("png")));
 }
 
 // Everything that a figure shows, where it stands on the page, as one picture; below it the key of its lines.
