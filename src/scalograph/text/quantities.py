@@ -1,12 +1,15 @@
 """Shares, ratios and sizes for sentences: few digits, with the unit."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.text.compact import NOT_RESOLVED, WIDEST
-from scalograph.text.format import decimals, estimate, rounded
+from scalograph.text.format import decimals, estimate, minus, rounded, significant
 
+# Figures that differ by no more have one number.
+ALIKE = 1.1
 _GIB = float(1 << 30)
 
 
@@ -51,10 +54,10 @@ def percents(low: float, high: float) -> str:
     """Format a range of shares.
 
     >>> percents(0.041, 0.062), percents(-0.02, 0.09)
-    ('4 to 6 %', '-2 to 9 %')
-    """
+    ('4 to 6 %', '−2 to 9 %')
+    """  # noqa: RUF002  the sign that people read
     digits = 0 if high - low >= 0.01 or max(abs(low), abs(high)) >= 0.1 else 1
-    ends = [f"{100 * x:.{digits}f}" for x in (low, high)]
+    ends = [minus(f"{100 * x:.{digits}f}") for x in (low, high)]
     return f"{ends[0]} to {ends[1]} %" if ends[0] != ends[1] else f"{ends[0]} %"
 
 
@@ -69,6 +72,21 @@ def times(estimate: Estimate | None) -> str:
     if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
         return f"{estimate.value:.3g}x"
     return f"{estimate.value:.3g}x [{estimate.low:.3g}, {estimate.high:.3g}]"
+
+
+def times_of(estimates: Sequence[Estimate]) -> str:
+    """Format a speedup that several settings share, or the range of them.
+
+    >>> times_of([Estimate(1.94, 1.8, 2.1), Estimate(1.88, 1.8, 1.9)]), times_of([Estimate(0.5), Estimate(1.61)])
+    ('1.9x', '0.50-1.6x')
+    """
+    if len(estimates) == 1:
+        return times(estimates[0])
+    values = [e.value for e in estimates if e.value]
+    low, high = min(values), max(values)
+    if high <= ALIKE * low:
+        return f"{significant(math.sqrt(low * high), 2)}x"
+    return f"{significant(low, 2)}-{significant(high, 2)}x"
 
 
 def change(ratio: Estimate, noun: str) -> str:
@@ -115,13 +133,18 @@ def gibibytes(n_bytes: float) -> str:
     return f"{n_bytes / _GIB:.3g} GiB"
 
 
-def cpus(n: int) -> str:
-    """Format a count of CPUs.
+def counted(n: int, noun: str) -> str:
+    """Format a count of things.
 
-    >>> cpus(1), cpus(4)
-    ('1 CPU', '4 CPUs')
+    >>> counted(1, "run"), counted(1980, "run")
+    ('1 run', '1,980 runs')
     """
-    return "1 CPU" if n == 1 else f"{n} CPUs"
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def cpus(n: int) -> str:
+    """Format a count of CPUs."""
+    return counted(n, "CPU")
 
 
 def place(level: object) -> str:
