@@ -46,7 +46,7 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
     note = [
         f"bars: {measure['confidence']} intervals", "dashed: ideal" if ideals else "",
         f"gray: {len(gray)} more of {len(every)} lines" if gray else "",
-        *(one for one in measure["key"] if "upright" in one),
+        *measure["over"],
         f"all with {family['fixed']}" if family["fixed"] else "",
     ]  # fmt: skip
     told = f"{upright['title']['text']}, over {family['title']}; {len(named)} of {len(every)} lines are named"

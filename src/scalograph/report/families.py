@@ -89,8 +89,9 @@ def _placed(shape: dict[str, Any], levels: Levels) -> dict[str, Any]:
 def _explained(measure: dict[str, Any], over: Sequence[Overlay]) -> dict[str, Any]:
     """Say how to read a measure, in a dozen words; the words at the end of the page say the rest."""
     parts = [BETTER.get(measure["better"], ""), f"Bars: {measure['confidence']} interval."]
-    parts += [one.caption for one in over if one.caption]
-    return measure | {"scale": measure["scale"].factor, "key": " ".join(filter(None, parts))}
+    captions = [one.caption for one in over if one.caption]
+    key = " ".join(filter(None, [*parts, *captions]))
+    return measure | {"scale": measure["scale"].factor, "key": key, "over": captions}
 
 
 def _laws(drawn: Sequence[dict[str, Any]], measures: Sequence[dict[str, Any]], line: int | None) -> dict[str, bool]:
