@@ -13,7 +13,7 @@ from scalograph.text.format import number
 from scalograph.text.plots import at, axis, decades, escaped, faded, line, outside, reach, round_numbers, short
 from scalograph.text.short_names import short_setting
 
-MOST_LETTERS = 32
+MOST_LETTERS = 40
 LOG_FROM = 3.0
 NEAR = 1e-4  # as shapes are rounded
 LETTER, GAP, HEIGHT = 6.6, 14, 230
@@ -31,8 +31,9 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
     ideals = list({tuple(one.ideal): one for one in named if measure["id"] == "speedup" and _rises(one.ideal)}.values())
     upright = _upright(every, ideals, _title(findings, measure, factors), family["axis"]["scale"] == "linear")
     labels, common = _labels(named, family["groups"], factors)
-    widest = [max(map(len, texts), default=0) for texts in (upright["ticktext"], labels)]
     xs = [x for one in every for x in one.xs]
+    last = [len(label) for one, label in zip(named, labels, strict=True) if one.xs[-1] == max(xs)]
+    widest = [max(map(len, upright["ticktext"])), max(last, default=0) if len(named) > 1 else 0]
     pad = 0.03 * (max(xs) - min(xs) or 1)
     title = family["title"] + (" (log scale)" if family["axis"]["scale"] == "log" else "")
     layout = {
@@ -49,7 +50,7 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
     note = [
         f"bars: {measure['confidence']} intervals", "dashed: ideal" if ideals else "",
         f"gray: {len(gray)} more of {len(every)} lines" if gray else "",
-        *(one for one in measure["key"] if "upright" in one),
+        *measure["over"],
         f"where nothing else is said: {common}" if common else family["fixed"] and f"all with {family['fixed']}",
     ]  # fmt: skip
     told = f"{upright['title']['text']}, over {family['title']}; {len(named)} of {len(every)} lines are named"
@@ -127,7 +128,9 @@ def _labels(named: Sequence[CurveLine], names: Sequence[str], factors: Named) ->
     brief = [", ".join(one[i] for i in varying if one[i] != common[i][0]) for one in settings]
     is_long = max(map(len, full)) > MOST_LETTERS and len(set(brief)) == len(named)
     said = [text for text, n in common if is_long or n == len(named)]
-    return [short(a or b, MOST_LETTERS) for a, b in zip(brief if is_long else full, full, strict=True)], ", ".join(said)
+    telling = max(varying, key=lambda i: len({one[i] for one in settings}), default=0)
+    texts = [text or one[telling] for text, one in zip(brief, settings, strict=True)] if is_long else full
+    return [short(text, MOST_LETTERS) for text in texts], ", ".join(said)
 
 
 def _setting(factor: dict[str, Any], level: int) -> str:

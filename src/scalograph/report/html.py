@@ -18,6 +18,7 @@ from scalograph.report import rows
 from scalograph.report.cells import sheet
 from scalograph.report.first_figure import first_figure, pictures
 from scalograph.report.first_screen import WORDS, day, matrix_text
+from scalograph.report.glossary import GLOSSARY
 from scalograph.report.machine_facts import facts
 from scalograph.report.pack import json_text, letters, nonce, pack
 from scalograph.report.payload import payload
@@ -28,7 +29,8 @@ from scalograph.text.escape import visible
 ROOM = Path(__file__).parent
 STYLES = ("base", "verdict", "controls", "figures", "tables", "evidence", "print")
 SCRIPTS = (
-    "dom", "sort", "look", "plots", "figure", "samples", "family", "legend", "ranges", "laws", "curves", "main",
+    "dom", "links", "tools", "sort", "look", "plots", "figure", "samples", "family", "legend", "ranges", "laws",
+    "crosshair", "curves", "compare", "main",
 )  # fmt: skip
 # Types and remarks are for who works on the script.
 COMMENT = re.compile(r"\s*(//.*|/\*.*\*/)")
@@ -77,6 +79,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "script": Markup(script),  # noqa: S704
         "data": pack(data),
         "library": _library(),
+        "glossary": GLOSSARY,
         "has_figures": any(shown[name] for name in ("before", "families", "after")) or bool(findings.curves),
     }
     return _environment().get_template("page.html").render(context)
