@@ -76,7 +76,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "nonce": nonce(__version__, script, style, data, findings.model_dump_json()),
         "style_hashes": STYLE_HASHES,
         "style": Markup(style),  # noqa: S704  ours, from this package
-        "script": Markup(script),  # noqa: S704
+        "script": pack(f'(() => {{\n"use strict";\n{script}\n}})();'),
         "data": pack(data),
         "library": _library(),
         "glossary": GLOSSARY,

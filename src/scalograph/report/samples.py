@@ -8,7 +8,7 @@ from scalograph.protocol.findings import Curve, Point, PointResponse, RunLog
 from scalograph.text.axes import Factors
 from scalograph.text.escape import visible
 
-EXACT_RUNS = 20_000  # past this, scores are rounded to DIGITS so that the page stays under 3 MB
+EXACT_RUNS = 2_000  # past this, scores are rounded to DIGITS so that the page stays small
 DIGITS = 5
 SAID = {"contaminated": "disturbed", "undecided": "unverified"}
 LOGGED = ("start_s", "status", "cause", "amount", "counted")
