@@ -40,7 +40,7 @@ def _find() -> None:
     scalograph find effective-cpus -- ./prog                         how many CPUs does it really use?
     scalograph find cliff --range 1:512 -- ./prog -t {threads}       where does its time jump?
     scalograph find break-even --size 16:65536 -- ./prog {version} {size}
-                                                                     from which size on does parallel pay?
+                                                                     from which size does parallel pay?
     """
 
 
@@ -54,7 +54,7 @@ def _search(question: str) -> Callable[..., int]:
         from scalograph.cli.search_output import tell_search
 
         study = searched_study(question, asked.factors(), options)
-        return carried_out(study, options, lambda session: tell_search(session, question, options.json))
+        return carried_out(study, options, lambda session: tell_search(session, question, options))
 
     search.__doc__ = options_of.__doc__
     return bundled(search, options_of, SearchOptions)
