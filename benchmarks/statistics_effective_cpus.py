@@ -154,7 +154,6 @@ def cases() -> Iterator[Case]:
             yield Case(f"{name}: {other}, runs on average (not a share)", None, runs(with_model, program, noise), 0.25)
             yield Case(f"{name}: {other}, within 7 % of the best", None, right(with_model, program, noise, near), 0.25)
 
-
     for n_cpus, part in {2: 0.4, 4: 0.4, 8: 0.4, 16: 0.4, 32: 0.1, 64: 0.02}.items():
         for low, high in ((0.0, 0.75), (0.75, 0.95), (0.95, 1.01)):
             # A bin of a few programs tells nothing within 5 points.
