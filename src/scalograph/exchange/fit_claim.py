@@ -33,14 +33,9 @@ def fit_claim(found: dict[str, Any], x: str) -> Claim:
     """
     first, is_answered = _grows(found, "" if x == "n" else f" {x}")
     # Where the points contradict the law, or its maximum, none of its figures is said.
-    more = [*_serial(found), *_predictions(found)] if holds(found) and not _contradicted(found) else []
+    more = [*_serial(found), *_predictions(found)] if found["holds"] and not _contradicted(found) else []
     remarks = _remarks(found)[: 2 - len(more[:2])]
     return Claim(sentences=[first, *more[:2], *remarks], answered=is_answered, matrix=_matrix(found, x))
-
-
-def holds(found: dict[str, Any]) -> bool:
-    """Whether the points follow the law, so that its figures mean something."""
-    return not set(found["codes"]) & set(NO_LAW)
 
 
 def _grows(found: dict[str, Any], of: str) -> tuple[str, bool]:
@@ -48,7 +43,7 @@ def _grows(found: dict[str, Any], of: str) -> tuple[str, bool]:
     low, high = found["optimum"]["low"], found["optimum"]["high"]
     sizes, best = [point["size"] for point in found["points"]], _best(found)
     measured = f"of the sizes measured, {best:g} has the largest throughput"
-    if not holds(found):
+    if not found["holds"]:
         why = next(text for code, text in zip(found["codes"], found["flags"], strict=True) if code in NO_LAW)
         return f"Cannot be said from a scaling law ({why}); {measured}.", False
     if found["sigma"]["low"] is None:
@@ -131,7 +126,7 @@ def _matrix(found: dict[str, Any], x: str) -> Matrix:
         title=f"throughput, by {x}",
         better="higher",
         columns=[f"{point['size']:g}" for point in (*shown, *asked)],
-        rows=[*rows, MatrixRow(label="by the law", cells=fitted)] if holds(found) else rows,
+        rows=[*rows, MatrixRow(label="by the law", cells=fitted)] if found["holds"] else rows,
     )
 
 

@@ -43,7 +43,7 @@ def _used(point: Point) -> float:
 
 def _serial(curve: Curve) -> str:
     serial = curve.serial
-    if serial is None or serial.low is None or serial.high is None or not _lawful(curve):
+    if serial is None or serial.low is None or serial.high is None or not _holds_a_law(curve):
         return ""
     if serial.low > 1:
         return "more make it slower than one"
@@ -51,17 +51,17 @@ def _serial(curve: Curve) -> str:
     return f"serial share {percents(low, high)}" if high else "no serial share to be seen"
 
 
+def _holds_a_law(curve: Curve) -> bool:
+    """Whether figures of the law, where there is one, say anything of these points."""
+    return curve.law is None or not any(flag.code in NO_LAW for flag in curve.law.flags)
+
+
 def _next(curve: Curve) -> str:
-    gained = curve.next
-    if gained is None or curve.next_size is None or gained.low is None or gained.high is None or not _lawful(curve):
+    gained = curve.next if _holds_a_law(curve) else None
+    if gained is None or curve.next_size is None or gained.low is None or gained.high is None:
         return ""
     which = _ORDINALS.get(curve.next_size, f"number {curve.next_size}")
     return f"a {which} would gain {percents(gained.low, gained.high)} if nothing else fills up"
-
-
-def _lawful(curve: Curve) -> bool:
-    """Whether figures of the law mean something: its points follow it, or there is none."""
-    return curve.law is None or not any(flag.code in NO_LAW for flag in curve.law.flags)
 
 
 def _take(study: StudyDoc, curve: Curve, target: float) -> str:
