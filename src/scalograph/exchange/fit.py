@@ -28,7 +28,8 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
 
     Returns:
         `sigma`, `kappa`, `gamma`, `optimum` (estimates), `residual`, `flags` and their `codes`, `holds` (whether the
-        law does), `predictions`, and `points`: `size`, `throughput`, `fitted`, and over the smallest size `speedup`, `efficiency`, `serial_fraction`.
+        law does), `predictions`, and `points`: `size`, `throughput`, `fitted`, and over the smallest size `speedup`,
+        `efficiency`, `serial_fraction`.
 
     Raises:
         StudyError: there are too few sizes.
