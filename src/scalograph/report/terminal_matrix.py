@@ -38,17 +38,18 @@ def matrix_lines(matrix: Matrix, console: Console, most: int) -> list[Text]:
     kept = _fitting([_width(column) for column in columns], _width(labels), console.width)
     room = console.width - sum(_width(columns[i]) + GAP for i in kept)
     width = min(_width(labels), max(room, 1))
-    lines = [_title(matrix, scale)]
+    lines = [matrix_title(matrix, scale)]
     for at, label in enumerate(_shortened(labels, width, plain(DOTS))):
         lines.append((" " * GAP).join([label, *(columns[i][at] for i in kept)]))
     lines += _folded(len(matrix.rows) - len(rows), len(columns) - len(kept))
     found = words(console, "\n".join(lines)).split()
     found[1].stylize("bold")
-    legend = words(console, _legend(matrix), "dim")
+    legend = words(console, matrix_legend(matrix), "dim")
     return [*found, *legend.wrap(console, console.width)] if legend.plain else [*found]
 
 
-def _title(matrix: Matrix, scale: Scale) -> str:
+def matrix_title(matrix: Matrix, scale: Scale) -> str:
+    """Name the quantity, its unit, and which direction is good."""
     beside = ", ".join(filter(None, [scale.unit, BETTER[matrix.better]]))
     return prose(matrix.title) + (f" ({beside})" if beside else "")
 
@@ -93,8 +94,8 @@ def _folded(n_rows: int, n_columns: int) -> list[str]:
     return [f"{DOTS} {' and '.join(told)}: --tables"] if told else []
 
 
-def _legend(matrix: Matrix) -> str:
-    """What the signs mean: the level of the intervals, and why cells are marked, the most frequent reason first."""
+def matrix_legend(matrix: Matrix) -> str:
+    """Say what the signs mean: the level of the intervals, and why cells are marked, the most frequent reason first."""
     cells = [cell for row in matrix.rows for cell in row.cells]
     levels = {
         f"{100 * cell.estimate.confidence:g}" for cell in cells if cell.estimate and cell.estimate.low is not None
