@@ -163,18 +163,15 @@ def even_searched(rng: np.random.Generator, sd: float) -> tuple[Claim, Sequence[
 
 
 def even_false(sd: float) -> Measure:
-    """Share of claims with a line that is not where it is said, or a "never" that is none."""
+    """Share of the lines of claims that are not where it is said, or of those that are told to be none."""
 
-    def is_false(rng: np.random.Generator) -> bool:
-        claim, lines, truth = even_searched(rng, sd)
-        wrong = [
-            not (one.low or 0) <= truth(one.level or 1) <= (one.high or 0) if one.kind == "from"
-            else one.kind == "never" and truth(one.level or 1) < 30_000
-            for one in lines if one.kind in ("from", "never")
-        ]  # fmt: skip
-        return claim.answered and sum(wrong) > 0
+    def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
+        said = [(one, truth) for _ in range(n_cases) for _, lines, truth in [even_searched(rng, sd)] for one in lines]
+        told = [(one, truth(one.level or 1)) for one, truth in said if one.kind in ("from", "never")]
+        wrong = [n < 30_000 if one.kind == "never" else not (one.low or 0) <= n <= (one.high or 0) for one, n in told]
+        return share(sum(wrong), len(told))
 
-    return counting(is_false)
+    return measure
 
 
 def even_useful(sd: float) -> Measure:
@@ -253,9 +250,9 @@ def cases() -> Iterator[Case]:
             yield Case(f"{name}, x{times}: the jump is told", USEFUL, cliff_useful(draw, noise, True), 0.2)
         yield Case(f"{name}, line: told that there is none", USEFUL, cliff_useful(line, noise, False), 0.2)
     for sd in (0.02, 0.05, 0.1):
-        yield Case(f"pairs of {sd}: any line or never of a claim is false", (0.0, 20.0), even_false(sd), 0.2)
+        yield Case(f"pairs of {sd}: a line, or that there is none, is false", FALSE, even_false(sd), 0.2)
         yield Case(f"pairs of {sd}: from which size it pays is told", USEFUL, even_useful(sd), 0.2)
-    for sd in (0.02, 0.1):
+    for sd in (0.02, 0.05):
         words = "CPUs are shared as theory says"
         yield Case(f"surface, {sd}, 20 % dearer: as theory says, closer", FALSE, surface_begins(words, 1.2, sd, 20))
         dearer = "Sharing CPUs costs more"
