@@ -29,7 +29,7 @@ def even_claim(table: Table, found: BreakEven | None) -> Claim:
         n_failed = sum(row.status != "ok" for row in table.rows)
         text = f"Cannot be said: {len(table.rows)} runs are too few pairs ({n_failed} failed)."
         return Claim(sentences=[text], answered=False)
-    words = _Words(table, found)
+    words = _SizeWords(table, found)
     matrix = even_matrix(table, found, words.every, words.is_one())
     told = [text for kind in KINDS for text in words.told(kind)]
     if not told:
@@ -49,7 +49,7 @@ def alike(crossing: Sequence[EvenSetting]) -> Estimate | None:
     return found if is_resolved(found) else None
 
 
-class _Words:
+class _SizeWords:
     """All lines of a search by their kind, and how each kind is told."""
 
     def __init__(self, table: Table, found: BreakEven) -> None:
