@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from scalograph.protocol.claim import Matrix, MatrixCell
 from scalograph.protocol.findings import Findings
 from scalograph.text import wording
-from scalograph.text.compact import compact
-from scalograph.text.scale import Scale, scale_for
+from scalograph.text.compact import compact, matrix_scale
+from scalograph.text.scale import Scale
 from scalograph.text.units import format_duration
 
 WORDS = {"believe": "Believe it", "doubt": "Use with care", "reject": "Do not believe it"}
@@ -30,7 +30,7 @@ def matrix_text(matrix: Matrix | None) -> MatrixText | None:
     """Format the matrix; None where there is none."""
     if matrix is None:
         return None
-    scale = scale_for(matrix.unit, [c.estimate.value for row in matrix.rows for c in row.cells if c.estimate])
+    scale = matrix_scale(matrix)
     caption = ", ".join(
         filter(None, [matrix.title + (f" ({scale.unit})" if scale.unit else ""), BETTER[matrix.better]])
     )
