@@ -9,9 +9,9 @@ from rich.text import Text
 
 from scalograph.protocol.claim import Matrix, MatrixCell
 from scalograph.report.paper import words
-from scalograph.text.compact import compact
+from scalograph.text.compact import compact, matrix_scale
 from scalograph.text.escape import encodable, prose
-from scalograph.text.scale import Scale, scale_for
+from scalograph.text.scale import Scale
 
 GAP = 2
 LEAST_LABEL = 16  # columns that a long label keeps where numbers need the room, and no more than a fifth of all
@@ -30,7 +30,7 @@ def matrix_lines(matrix: Matrix, console: Console, most: int) -> list[Text]:
     """
     if not most:
         return []
-    scale = scale_for(matrix.unit, [c.estimate.value for row in matrix.rows for c in row.cells if c.estimate])
+    scale = matrix_scale(matrix)
     rows = matrix.rows if len(matrix.rows) <= most else matrix.rows[: most - 1]
     plain: Plain = lambda text: encodable(prose(text), console.encoding)  # noqa: E731
     columns = [_column([row.cells[i] for row in rows], name, scale, plain) for i, name in enumerate(matrix.columns)]
