@@ -61,7 +61,7 @@ def test_contaminated_runs_leave_by_cause_and_stay_in_sight(tmp_path: Path) -> N
     assert shown.responses["wall"].estimate.value == pytest.approx(1.0, rel=0.01)
     assert shown.responses["wall"].verdicts.count("contaminated") == 1
     assert 9.0 in shown.responses["wall"].scores
-    assert texts(shown.flags) == ["1 of 4 runs contaminated, left out"]
+    assert texts(shown.flags) == ["1 of 4 runs disturbed, left out"]
 
 
 def test_where_too_few_clean_runs_remain_all_count_under_a_flag(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_where_too_few_clean_runs_remain_all_count_under_a_flag(tmp_path: Path) 
     assert "18 of 18 runs were disturbed" in found.trust.sentence
     shown = point(found, "none", 1)
     assert shown.responses["wall"].estimate.n == 3
-    assert texts(shown.flags) == ["rests on disturbed runs: 3 of 3 were contaminated"]
+    assert texts(shown.flags) == ["rests on disturbed runs: 3 of 3"]
 
 
 def test_failed_runs_are_counted_and_a_treatment_without_success_is_empty(tmp_path: Path) -> None:
