@@ -58,6 +58,8 @@ def study_places(source: Path, found: "Findings", again: str = "") -> list[tuple
     """
     from scalograph.protocol.results import at
 
+    latest = source.parent / "latest"
+    source = latest if latest.is_symlink() and latest.resolve() == source.resolve() else source
     page, command = at(source).report, f"scalograph report {short(source)}"
     places = [("report", short(page) if page.exists() else command), ("tables", f"{command} --tables")]
     again = again or (found.reproduce[0] if found.reproduce else "")
