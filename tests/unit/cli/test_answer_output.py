@@ -38,6 +38,7 @@ def test_a_path_is_given_from_here_or_from_home(here: Path) -> None:
 def test_a_study_is_run_again_from_here(here: Path, again: str, told: str) -> None:
     found: Any = sample.bare()
     found.reproduce = [again]
+    Path("out").mkdir()
     assert study_places(Path("out"), found)[-1] == ("again", told.format(here=here))
     assert study_places(Path("out"), found, "as it was")[-1] == ("again", "as it was")
 
