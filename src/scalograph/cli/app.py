@@ -21,7 +21,7 @@ COMMANDS = {
     "run": "Stop 3: run a study; `--resume` goes on where one ended",
     "analyze": "Stop 4: from a journal to findings",
     "report": "Stop 5: tables on the terminal and one HTML file",
-    "profile": "A Java study's treatments once more, apart, with a flight recorder: stacks, parks, waits",
+    "profile": "A Java study's configurations once more, apart, with a flight recorder: stacks, parks, waits",
     "export": "A journal as CSV or Parquet, one row for each observation",
     "fit": "Scaling laws for numbers measured elsewhere: `scalograph fit data.csv`",
     "import": "What another instrument measured, alone or beside a study: `scalograph import jmh jmh.json`",

@@ -40,7 +40,7 @@ def _find() -> None:
     scalograph find effective-cpus -- ./prog                         how many CPUs does it really use?
     scalograph find cliff --range 1:512 -- ./prog -t {threads}       where does its time jump?
     scalograph find break-even --size 16:65536 -- ./prog {version} {size}
-                                                                     from which size on does parallel pay?
+                                                                     from which size does parallel pay?
     """
 
 

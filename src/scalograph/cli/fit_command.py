@@ -32,7 +32,7 @@ def command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """The universal scalability law for numbers measured elsewhere: what limits, and up to where more helps.
+    """The universal scalability law for numbers measured elsewhere: what limits it, and up to which size more helps.
 
     \b
     scalograph fit data.csv

@@ -21,7 +21,7 @@ class SweepOptions:
     copies: Annotated[str | None, typer.Option(help="Identical copies at once, each doing the same: levels.")] = None
     factor: Annotated[list[str] | None, typer.Option(help="NAME=LEVELS of a {NAME}; may be repeated.")] = None
     per_worker: Annotated[bool, typer.Option("--per-worker", help="Each worker does the same work.")] = False
-    runs: Annotated[int | None, typer.Option(min=1, help="Runs of each treatment; 10, with --precision 100.")] = None
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs a configuration; 10, with --precision 100.")] = None
     warmup_runs: Annotated[int, typer.Option(min=0, help="First runs that do not count.")] = 0
     precision: Annotated[str | None, typer.Option(help='Run until the interval is that narrow: "1%".')] = None
     target: Annotated[str, typer.Option(help="Efficiency that is worth having.")] = "80%"

@@ -14,7 +14,7 @@ OutDir = Annotated[
     Path | None, typer.Option("-o", "--output", help="Results folder; default scalograph-results/NAME/TIME-ID.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, for machines.")]
-Gate = Annotated[bool, typer.Option("--gate", help="Exit with the run's own code: 4 or 5 where treatments are short.")]
+Gate = Annotated[bool, typer.Option("--gate", help="Exit with the run's own code: 4 or 5 if runs are missing.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the latest results of this study (or those of -o).")]
 Accept = Annotated[
     list[str] | None,

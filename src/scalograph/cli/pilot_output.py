@@ -78,7 +78,7 @@ def show(made: "Proposal", budget_s: float | None) -> None:
     """Noise and cost in a sentence each, offers as a table, the lines for the study."""
     from scalograph.text.units import format_duration
 
-    tell(f"{made.study}: {made.n_runs} runs of {made.n_treatments} treatments")
+    tell(f"{made.study}: {made.n_runs} runs of {made.n_treatments} configurations")
     if made.sd_score is not None:
         tell(f"  noise: {_noise(made)}")
     if made.start_s is not None:
@@ -86,7 +86,7 @@ def show(made: "Proposal", budget_s: float | None) -> None:
         tell(f"  time: a start takes {format_duration(made.start_s)}{more}")
     chosen = made.within(budget_s)
     if chosen is not None:
-        tell("  runs of each treatment after which nineteen of twenty are as precise as asked:")
+        tell("  runs of each configuration after which nineteen of twenty are as precise as asked:")
         _table(made)
         over = budget_s is not None and (chosen.expected_s or 0.0) > budget_s
         beyond = f" (more than its budget, {format_duration(budget_s or 0.0)})" if over else ""

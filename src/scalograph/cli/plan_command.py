@@ -168,7 +168,7 @@ def _detectable(document: dict[str, object], effect: object) -> None:
         confidence = f"{100 * float(str(document['confidence'])):g} % confidence and 80 % power"
         tell(f"  detectable: differences from {effect:.2g} % at {confidence}, {noise}")
     else:
-        tell("  detectable: nothing; one run a treatment carries no interval, ask for at least 2 runs")
+        tell("  detectable: nothing; one run of a configuration carries no interval, ask for at least 2 runs")
 
 
 def _shown(host: object) -> str:

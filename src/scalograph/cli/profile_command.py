@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LEAST_S, MOST_S = 0.001, 1.0
 Where = Annotated[
     list[str] | None,
-    typer.Option("--where", metavar="FACTOR=LEVEL", help="Only treatments with this level; may be repeated."),
+    typer.Option("--where", metavar="FACTOR=LEVEL", help="Only configurations with this level; may be repeated."),
 ]
 Study = Annotated[
     Path | None, typer.Option("--study", help="The study's file, where it has a workload of its own beside it.")
@@ -46,10 +46,10 @@ def command(
     iterations: Iterations = None,
     json: Json = False,
 ) -> int:
-    """A Java study's treatments once more, with a flight recorder on: where its threads are, how often they park.
+    """A Java study's configurations once more, with a flight recorder on: where its threads are, how often they park.
 
-    At most 8 treatments. These runs are disturbed by the recorder and never count: journal and findings stay as they
-    are, and profile.json comes beside them.
+    At most 8 configurations. These runs are disturbed by the recorder and never count: journal and findings stay as
+    they are, and profile.json comes beside them.
 
     \b
     scalograph profile scalograph-results/fork-join/latest
@@ -102,9 +102,11 @@ def _taken(
     treatments = [t for t in planned.design.treatments if all(is_level(t[name], text) for name, text in wanted.items())]
     chosen = choose(treatments, planned.design.study.baseline)
     if not chosen:
-        raise StudyError.one("--where", "no treatment with all of these levels", "levels that were planned together")
+        raise StudyError.one(
+            "--where", "no configuration with all of these levels", "levels that were planned together"
+        )
     if len(chosen) < len(treatments):
-        say(f"{len(chosen)} of {len(treatments)} treatments; choose others with --where")
+        say(f"{len(chosen)} of {len(treatments)} configurations; choose others with --where")
     taken = take(planned, chosen, host, period_s, lambda text: say(f"  {text}"))
     study = planned.design.study
     return Profile(

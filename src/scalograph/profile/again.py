@@ -32,7 +32,7 @@ def planned_again(made: Results, file: Path | None, facts: HostFacts) -> tuple[P
 
     Raises:
         ProtocolError: there is no readable journal.
-        StudyError: the study cannot be planned here, or is another one than the journal's.
+        StudyError: the study cannot be planned here, or differs from the journal's.
     """
     if not made.journal.exists():
         raise ProtocolError(str(made.journal), "no such file", "a results folder", "run the study first")

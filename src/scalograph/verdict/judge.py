@@ -112,7 +112,7 @@ def _not_as_asked(record: Record, asked: Asked) -> str:
     if silent := _silent(record.copies, {part.copy_index for part in iterations}):
         return f"copy {min(silent)} reported no iteration of {asked.iterations}, and others did"
     if odd := [part for part in iterations if list(part.index) != list(range(len(part.index)))]:
-        return f"copy {odd[0].copy_index} numbered its iterations otherwise than 0, 1, 2, ..."
+        return f"copy {odd[0].copy_index} did not number its iterations 0, 1, 2, ..."
     counts = {len(part.index) for part in iterations}
     wrong = sorted(counts - {asked.iterations})
     if wrong:

@@ -30,7 +30,7 @@ class BreakEvenAxis(NamedTuple):
 
 @dataclass(frozen=True)
 class BreakEvenOptions:
-    """From where on is one version of a command faster than another? Some 8 to 24 pairs of runs; keeps a study.toml.
+    """From which size is one version of a command faster than another? Some 8 to 24 pairs of runs; keeps a study.toml.
 
     \b
     scalograph find break-even --size 16:65536 -- ./prog --mode {version} -n {size}

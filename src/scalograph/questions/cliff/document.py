@@ -27,7 +27,7 @@ class Cliffs(Model):
     likely: float | None = Field(default=None, description="where the one that is open would most probably be")
     n_more: int | None = Field(default=None, description="about how many more runs it would take, where undecided")
     wanders: tuple[float, float] | None = Field(
-        default=None, description="levels between which the place of the jump is another one from run to run"
+        default=None, description="levels between which the place of the jump moves from run to run"
     )
     jump: float | None = Field(default=None, description="time above over time below, where the place moves")
     n: int = Field(description="runs that the answer rests on")
