@@ -10,7 +10,20 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "scalograph"
-ROLES = ("check", "model", "course", "plan", "answer", "document", "tables", "sentences", "figure", "truth", "find")
+ROLES = (
+    "check",
+    "model",
+    "course",
+    "plan",
+    "answer",
+    "claim",
+    "document",
+    "tables",
+    "sentences",
+    "figure",
+    "truth",
+    "find",
+)
 # Files that stand beside each other in folders of one kind: what they are called says what they are.
 ALIKE = {"__init__", "__main__", "registry", "base", "measure", "kept", *ROLES}
 # A role imports of its own folder, beside files of the same role, these; `plan` alone reaches the design.
@@ -19,6 +32,7 @@ BELOW = {
     "document": set[str](),
     "check": set[str](),
     "course": {"model"},
+    "claim": {"document", "model"},
     "tables": {"document", "model"},
     "sentences": {"document", "model"},
     "figure": {"document"},

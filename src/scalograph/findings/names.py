@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from scalograph.findings.table import Table
 from scalograph.protocol.plain import Level
 from scalograph.text.format import level_text
+from scalograph.text.short_names import short_setting
 
 
 def title(table: Table, name: str) -> str:
@@ -34,6 +35,12 @@ def setting(table: Table, levels: Mapping[str, Level]) -> str:
     """Levels with their factors' names and units, in words."""
     units = {name: table.study.factors[name].unit for name in levels}
     return ", ".join(f"{title(table, name)} {level_text(level, units[name])}" for name, level in levels.items())
+
+
+def short(table: Table, levels: Mapping[str, Level]) -> str:
+    """Name levels as a sentence does: "2 CPUs, lock method, 512 threads"."""
+    units = {name: table.study.factors[name].unit for name in levels}
+    return ", ".join(short_setting(title(table, name), level, units[name]) for name, level in levels.items())
 
 
 def where(table: Table, group: Mapping[str, Level]) -> str:

@@ -14,7 +14,6 @@ from scalograph.findings.machine_notes import notes
 from scalograph.findings.names import brief
 from scalograph.findings.overview import declared, degraded, run_counts
 from scalograph.findings.published import of_curves, published_table, reproduced
-from scalograph.findings.reference import reference
 from scalograph.findings.residue import residue
 from scalograph.findings.sample import measured
 from scalograph.findings.table import Table
@@ -55,11 +54,10 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     objections = physics_doubts.examine(table, drawn, taken)
     further = [*missing_balance.doubt(fair), *cold_runs.examine(table, drawn, taken)]
     further += [*_each(answers.values(), lambda said: said.doubts), *drift_doubt.doubt(table, every)]
-    against, beaten = reference(table, taken)
     below = [baseline_table(table, taken), excluded_table(table, every, fair), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
-    told = [*_each(own, lambda said: said.sentences), *beaten, *_each(readings, lambda said: said.sentences)]
+    told = [*_each([*own, *readings], lambda said: said.sentences)]
     noted = _each(answers.values(), lambda said: said.warnings)
     claim = first_claim([*own, *readings], told)
     return Findings(
@@ -68,7 +66,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         claim=claim,
         answer=[brief(text, LONGEST) for text in (*told, *reproduced(published))],
         curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},
-        tables=_tables(table, taken, drawn, own, readings, against, [doc for doc in below if doc]),
+        tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
         timelines=timelines(every, primary(table), table.file), residue=varying,
         traces=traces(every, primary(table), table.file),
         warnings=[*table.warnings, *table.dropped, *notes(table.notes, table.noise), *missed, *noted],
@@ -102,7 +100,6 @@ def _tables(
     drawn: Sequence[Curve],
     own: Sequence[Answer],
     readings: Sequence[Answer],
-    against: Sequence[TableDoc],
     below: Sequence[TableDoc],
 ) -> list[TableDoc]:
     """Those of the question, those that the study declares, those of readings, those that every study has."""
@@ -110,7 +107,7 @@ def _tables(
     shown = [*_each(own, lambda said: said.tables), *declared_tables(table, taken, drawn, visible)]
     shown += _each(readings, lambda said: said.tables)
     if basis(table.study.question) != "pairs":
-        shown += [*against, *tails_table(table, taken), *treatment_tables(table, drawn, taken, visible)]
+        shown += [*tails_table(table, taken), *treatment_tables(table, drawn, taken, visible)]
     below = [*_each([*own, *readings], lambda said: said.below), *below]
     return [*shown, *(visible.beside(doc, every, primary(table)) for doc in below)]
 

@@ -10,6 +10,7 @@ its roles:
 `plan`      `plan(design) -> design.planner.RunPlan`
 `answer`    `answer(table, taken, curves) -> findings.answer.Answer`; of a reading also
             `applies(table) -> str | None`: why it says nothing of a study that did not ask
+`claim*`    what it says of the study first, in three sentences and a small matrix (`protocol.claim`)
 `document`  its part of the findings as a type
 `tables`    `sentences`: that part for people
 `find`      `OPTIONS` of `scalograph find QUESTION` and `figures(findings)`, its answer for machines (questions.asked);
@@ -39,6 +40,7 @@ QUESTIONS: dict[str, str] = {
 }
 # What answers without being asked, in the order in which it is told.
 READINGS: dict[str, str] = {
+    "versions": "scalograph.questions.versions",
     "effective-cpus": QUESTIONS["effective-cpus"],
     "parallel-build": "scalograph.questions.parallel_build",
     "surface": "scalograph.questions.surface",

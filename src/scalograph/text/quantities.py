@@ -1,8 +1,11 @@
 """Shares, ratios and sizes for sentences: few digits, with the unit."""
 
 import math
+from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.text.compact import NOT_RESOLVED, WIDEST
+from scalograph.text.format import decimals, estimate, rounded
 
 _GIB = float(1 << 30)
 
@@ -66,6 +69,41 @@ def times(estimate: Estimate | None) -> str:
     if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
         return f"{estimate.value:.3g}x"
     return f"{estimate.value:.3g}x [{estimate.low:.3g}, {estimate.high:.3g}]"
+
+
+def change(ratio: Estimate, noun: str) -> str:
+    """Tell what a ratio adds to an amount or takes from it; from a factor of 2 on, how many times it is.
+
+    >>> change(Estimate(1.22, 1.18, 1.25), "time"), change(Estimate(0.957, 0.954, 0.96), "time")
+    ('22 % more time [18, 25]', '4.3 % less time [4.0, 4.6]')
+    >>> change(Estimate(4.41, 4.2, 4.6), "time"), change(Estimate(3.0, 1.0, 9.0), "time")
+    ('4.41x the time [4.20, 4.60]', 'not resolved')
+    """
+    if ratio.value is None or ratio.low is None or ratio.high is None or ratio.high > WIDEST * ratio.low:
+        return NOT_RESOLVED
+    if not 0.5 < ratio.value < 2:
+        shown = estimate(ratio)
+        return f"{shown.value}x the {noun} {shown.interval}".rstrip()
+    word, sign = ("more", 1) if ratio.value >= 1 else ("less", -1)
+    low, high = sorted(100 * sign * (end - 1) for end in (ratio.low, ratio.high))
+    shown = estimate(replace(ratio, value=100 * sign * (ratio.value - 1), low=low, high=high))
+    return f"{shown.value} % {word} {noun} {shown.interval}".rstrip()
+
+
+def inverse(ratio: Estimate) -> Estimate:
+    """Return one over a ratio above zero."""
+    value, low, high = (1 / x if x else None for x in (ratio.value, ratio.high, ratio.low))
+    return replace(ratio, value=value, low=low, high=high)
+
+
+def ends(ratio: Estimate) -> str:
+    """Format the interval of a ratio.
+
+    >>> ends(Estimate(1.0, 0.973, 1.032))
+    '0.973x to 1.032x'
+    """
+    digits = decimals(ratio.value, ratio.low, ratio.high)
+    return f"{rounded(ratio.low, digits)}x to {rounded(ratio.high, digits)}x"
 
 
 def gibibytes(n_bytes: float) -> str:

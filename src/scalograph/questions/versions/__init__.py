@@ -1,0 +1,1 @@
+"""Is a version faster than the reference, and by how much?"""

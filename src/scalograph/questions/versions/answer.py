@@ -1,0 +1,26 @@
+"""What is faster than the version that has to be beaten, where the study names one."""
+
+from collections.abc import Sequence
+
+from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Curve
+from scalograph.questions.registry import basis
+from scalograph.questions.versions.claim import claim
+from scalograph.questions.versions.model import versions
+from scalograph.questions.versions.tables import reference_table
+
+
+def applies(table: Table) -> str | None:
+    """Say why nothing is compared; None where the study names a reference."""
+    if basis(table.study.question) == "pairs":
+        return "its runs were compared in pairs"
+    return None if table.study.reference else "no reference that the others have to beat"
+
+
+def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+    """Compare all configurations with the reference."""
+    compared = versions(table, taken)
+    if not compared:
+        return Answer()
+    return Answer(claim=claim(table, compared), tables=[reference_table(table, compared)])

@@ -1,0 +1,83 @@
+"""Every configuration beside the one that it has to beat: the best sequential program, say, on one CPU.
+
+A speedup over a program's own run with one worker flatters what pays for its parallelism there already. Source: F.
+McSherry, M. Isard and D. G. Murray, Scalability! But at what COST?, HotOS 2015.
+"""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, geometric_mean
+from typing import Literal, NamedTuple
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.ratios import paired_ratio
+from scalograph.analysis.simultaneous import paired_level
+from scalograph.findings.sample import Sample
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.table import Table
+from scalograph.findings.whole_run import UNLIKE
+from scalograph.protocol.plain import Level
+
+
+class Version(NamedTuple):
+    """A configuration that is compared.
+
+    Attributes:
+        sample: its runs.
+        base: those of the reference.
+        gain: how many times as fast it is; intervals hold for all versions at once.
+    """
+
+    sample: Sample
+    base: Sample
+    gain: Estimate
+
+    @property
+    def word(self) -> Literal["faster", "slower", "not resolved"]:
+        """What its interval says."""
+        if self.gain.low is None or self.gain.high is None:
+            return "not resolved"
+        return "faster" if self.gain.low > 1 else "slower" if self.gain.high < 1 else "not resolved"
+
+
+def versions(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Version]:
+    """Compare all configurations with the reference; none where it did not run."""
+    compared = [(s, base) for s in taken.values() if s.counted and (base := _base(table, taken, s)) and base.counted]
+    others = [(s, base) for s, base in compared if s is not base]
+    level = _level(table, others)
+    return [Version(s, base, _gain(table, s, base, level)) for s, base in others]
+
+
+def _base(table: Table, taken: Mapping[tuple[Level, ...], Sample], sample: Sample) -> Sample | None:
+    """The reference of a configuration: itself with the levels that the reference has."""
+    wanted = {**sample.treatment, **table.study.reference}
+    return taken.get(tuple(wanted.values())) if table.study.reference else None
+
+
+def _level(table: Table, others: Sequence[tuple[Sample, Sample]]) -> float:
+    """Confidence of each interval with which all hold together: the fastest is chosen among all.
+
+    As if the configurations had nothing in common, which is the safe side.
+    """
+    n_pairs = [len(_by_block(s, primary(table)).keys() & _by_block(b, primary(table)).keys()) for s, b in others]
+    return paired_level([n for n in n_pairs if n > 1], 0.0, table.study.protocol.confidence)
+
+
+def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> Estimate:
+    """How many times as fast, from the blocks that hold both."""
+    name = primary(table)
+    if (name in sample.whole) != (name in base.whole):
+        return Estimate(confidence=confidence, warnings=(UNLIKE,))
+    own, other = (_by_block(s, name) for s in (sample, base))
+    blocks = sorted(own.keys() & other.keys())
+    base_s, own_s = [other[block] for block in blocks], [own[block] for block in blocks]
+    is_rate = table.study.responses[name].better == "higher"
+    over, under = (own_s, base_s) if is_rate else (base_s, own_s)
+    return paired_ratio(over, under, confidence)
+
+
+def _by_block(sample: Sample, name: str) -> dict[int, float]:
+    """The typical score of each block: a baseline runs more than once in it."""
+    found: dict[int, list[float]] = {}
+    for row in sample.rows(name):
+        found.setdefault(row.block, []).append(row.scores[name])
+    return {block: geometric_mean(scores) if min(scores) > 0 else fmean(scores) for block, scores in found.items()}

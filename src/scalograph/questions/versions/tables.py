@@ -1,0 +1,27 @@
+"""Versions over the reference, in a table."""
+
+from collections.abc import Sequence
+
+from scalograph.findings.names import curve_factor, setting, title, varied
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.questions.versions.model import Version
+
+_NOTE = "paired within blocks; intervals hold for all configurations at once; the reference itself is left out"
+
+
+def reference_table(table: Table, versions: Sequence[Version]) -> TableDoc:
+    """One row for each version."""
+    factor, shown = curve_factor(table), varied(table)
+    counts = table.study.factors[factor].control is None
+    counts = counts and all(type(version.sample.treatment[factor]) is int for version in versions)
+    columns = [Column(name=title(table, n), unit=table.study.factors[n].unit, kind="label") for n in shown]
+    columns += [Column(name=f"{title(table, factor)} per CPU")] if counts else []
+    columns += [Column(name="times as fast", kind="estimate"), Column(name="so it is", kind="text")]
+    rows: list[list[Cell]] = []
+    for version in versions:
+        levels = version.sample.treatment
+        per_cpu = [int(levels[factor]) / version.sample.every[0].n_cpus] if counts else []
+        rows.append([*(levels[n] for n in shown), *per_cpu, version.gain, version.word])
+    heading = f"Over {setting(table, table.study.reference)}"
+    return TableDoc(id="reference", title=heading, note=_NOTE, columns=columns, rows=rows)
