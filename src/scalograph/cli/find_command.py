@@ -54,7 +54,7 @@ def _search(question: str) -> Callable[..., int]:
         from scalograph.cli.search_output import tell_search
 
         study = searched_study(question, asked.factors(), options)
-        return carried_out(study, options, lambda session: tell_search(session, question, options.json))
+        return carried_out(study, options, lambda session: tell_search(session, question, options))
 
     search.__doc__ = options_of.__doc__
     return bundled(search, options_of, SearchOptions)

@@ -1,32 +1,26 @@
 """What `measure` and `find` do: a command's study is run, and what it learned is told."""
 
 import shlex
-import signal
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.adhoc.command_study import CommandStudy
 from scalograph.cli.adhoc.declaration import as_options, study_text
-from scalograph.cli.console import (
-    emit_json,
-    out,
-    say,
-    tell,
-)
 from scalograph.cli.measure_command import SweepOptions
 from scalograph.cli.options import CommandOptions
-from scalograph.cli.outcome import tell_failures, tell_how_on
-from scalograph.errors import Exit, HostError, StudyError
-from scalograph.protocol import journal
+from scalograph.cli.outcome import interrupted, tell_how_on
+from scalograph.errors import HostError, StudyError
 from scalograph.protocol.results import Results, refuse_taken
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
     from scalograph.protocol.findings import Findings
+    from scalograph.report.screen import Screen
     from scalograph.run.session import Session
 
 
@@ -38,8 +32,7 @@ def measured(study: CommandStudy, sweep: SweepOptions, options: CommandOptions) 
         HostError: the host refuses.
     """
     target = _share(sweep.target)
-    answer = partial(_answer, target=target, cost=sweep.cost, json=options.json)
-    return carried_out(study, options, answer, sweep.ceiling)
+    return carried_out(study, options, partial(_answer, target=target, cost=sweep.cost, options=options), sweep.ceiling)
 
 
 def carried_out(
@@ -70,8 +63,7 @@ def carried_out(
         session = _run(file, options, ceiling)
     again = _again(session.results, options)
     if session.reason == "interrupted":
-        say(f"interrupted; go on with: {shlex.join(again)}", "yellow")
-        return Exit.TERMINATED if session.signal == signal.SIGTERM else Exit.INTERRUPTED
+        return interrupted(session, again)
     tell_how_on(session.reason, again)
     return answer(session)
 
@@ -105,64 +97,38 @@ def _share(text: str) -> float:
         raise StudyError.one("--target", str(error)) from error
 
 
-def _answer(session: "Session", target: float, cost: float | None, json: bool) -> int:
-    from scalograph.cli.adhoc import show
-    from scalograph.cli.adhoc.answer_sentence import sentence
-    from scalograph.cli.last_stops import exit_code, report
-
-    found, page = report(session.results.folder)
-    said = [text for curve in found.curves if (text := sentence(found.study, curve, target))]
-    if json:
-        emit_json({**show.document(found, said, cost), "results": str(session.results.folder)})
-        return exit_code(found)
-    warn_first(found)
-    _tell(found, said, cost)
-    close(session, found, page)
-    return exit_code(found)
-
-
-def warn_first(found: "Findings") -> None:
-    """What is not to be believed says so above its figures; whoever copies them must have seen it."""
-    if found.trust.level == "reject":
-        tell(f"{_trust(found)}\n")
-
-
-def _trust(found: "Findings") -> str:
-    return f"{found.trust.level.upper()}: {found.trust.sentence}"
-
-
-def close(session: "Session", found: "Findings", page: Path) -> None:
-    """What stands below every answer: whether to believe it, what failed, and where it lies."""
-    if found.trust.level != "reject":  # that stands above
-        tell(_trust(found))
-    tell_failures(found)
-    noted = _noted(session.results)
-    for warning in found.warnings:
-        if warning not in noted:
-            say(f"warning: {warning}", "yellow")
-    tell(f"Report: {page}")
-    tell(f"Study: {session.results.study}")
-
-
-def _noted(made: Results) -> set[str]:
-    """What was told while it ran."""
-    return {str(event["text"]) for event in journal.read(made.journal) if event["event"] == "note"}
-
-
-def _tell(found: "Findings", said: list[str], cost: float | None) -> None:
+def _answer(session: "Session", target: float, cost: float | None, options: CommandOptions) -> int:
     from scalograph.cli.adhoc import notes, show
-    from scalograph.report.cells import sheet
-    from scalograph.report.terminal_table import draw
+    from scalograph.cli.adhoc.answer_sentence import sentence
+    from scalograph.cli.last_stops import report
+    from scalograph.protocol.claim import Claim
+    from scalograph.report.screen import screen
 
-    draw(sheet(show.steps_table(found, cost)), out())
-    for curve in found.curves:
-        if lines := show.figure(curve):
-            tell()
-            tell("\n".join([f"speedup{''.join(f', {n} {v}' for n, v in curve.group.items())}", *lines]))
-            if text := notes.law_line(curve):
-                tell(text)
-    tell()
+    found, _ = report(session.results.folder)
+    said = [text for curve in found.curves if (text := sentence(found.study, curve, target))]
+    document = show.document(found, said, cost)
     if len(found.curves) == 1 and len(found.curves[0].points) == 1:
-        tell(notes.spread(found.study, found.curves[0].points[0]))
-    for text in [*said, *filter(None, (notes.unused(found.study, curve) for curve in found.curves))]:
-        tell(text)
+        said.append(notes.spread(found.study, found.curves[0].points[0]))
+    said += filter(None, (notes.unused(found.study, curve) for curve in found.curves))
+    shown = screen(found)
+    told = replace(
+        shown,
+        claim=Claim(sentences=said[:3]) if said else shown.claim,
+        tables=[show.steps_table(found, cost), *shown.tables],
+        verbatim={**show.figures(found.curves), **shown.verbatim},
+    )
+    return close(session, found, told, options, document)
+
+
+def close(
+    session: "Session", found: "Findings", told: "Screen", options: CommandOptions, document: dict[str, Any]
+) -> int:
+    """Print the answer of a command's study, or `document` with --json, and return the exit code."""
+    from scalograph.cli.answer_output import answer, study_places
+    from scalograph.cli.last_stops import exit_code
+
+    results = session.results
+    places = study_places(results.folder, found, shlex.join(["scalograph", "run", str(results.study)]))
+    as_one = {**document, "results": str(results.folder)} if options.json else None
+    answer(told, places, options.tables, options.table, as_one)
+    return exit_code(found)

@@ -14,6 +14,8 @@ OutDir = Annotated[
     Path | None, typer.Option("-o", "--output", help="Results folder; default scalograph-results/NAME/TIME-ID.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, for machines.")]
+Tables = Annotated[bool, typer.Option("--tables", help="All tables above the answer.")]
+TableName = Annotated[str | None, typer.Option("--table", metavar="NAME", help="One table above the answer.")]
 Gate = Annotated[bool, typer.Option("--gate", help="Exit with the run's own code: 4 or 5 if runs are missing.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the latest results of this study (or those of -o).")]
 Accept = Annotated[
@@ -71,6 +73,8 @@ class StartOptions:
     pilot: Pilot = False
     ceiling: Ceiling = False
     host: HostName = LOCAL
+    tables: Tables = False
+    table: TableName = None
     json: Json = False
 
 
@@ -94,6 +98,8 @@ class CommandOptions:
     output: OutDir = None
     wait_quiet: WaitQuiet = None
     when_busy: WhenBusy = None
+    tables: Tables = False
+    table: TableName = None
     json: Json = False
 
 

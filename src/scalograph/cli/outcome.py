@@ -1,59 +1,49 @@
-"""How a command that ran a study ends: what came of it, where it lies, and the exit code."""
+"""How a command that ran a study ends: the answer, how to go on, and the exit code."""
 
 import shlex
 import signal
 from typing import TYPE_CHECKING
 
-from scalograph.cli.console import (
-    emit_json,
-    out,
-    say,
-    tell,
-)
+from scalograph.cli.console import say
 from scalograph.errors import Exit
 
 if TYPE_CHECKING:
-    from scalograph.protocol.findings import Findings
+    from scalograph.cli.options import StartOptions
     from scalograph.run.session import Session
 
 _LIMITS = ("--budget", "--max-runs")
 
 
-def conclude(conducted: "Session", as_json: bool, report: bool, command: list[str] | None) -> int:
-    """Print the outcome; with `report`, all tables and the page too. `command`: words of the one that goes on."""
-    if conducted.reason == "interrupted":
-        words = [*command, "--resume", "-o", str(conducted.results.folder)] if command else []
-        again = f"Go on with: {shlex.join(words)}" if words else "Start it anew"
-        say(f"interrupted; nothing finished is lost. {again}", "yellow")
-        return Exit.TERMINATED if conducted.signal == signal.SIGTERM else Exit.INTERRUPTED
-    from scalograph.cli.last_stops import analyze, exit_code
-    from scalograph.cli.last_stops import report as make_report
+def conclude(session: "Session", options: "StartOptions", command: list[str], report: bool) -> int:
+    """Print the outcome.
 
-    found, file = (make_report if report else analyze)(conducted.results.folder)
-    if command:
-        tell_how_on(conducted.reason, [*command, "--resume", "-o", str(conducted.results.folder)])
-    if as_json:
-        emit_json(found.model_dump(mode="json"))
-    elif report:
-        from scalograph.report.terminal import render
+    Args:
+        session: what was run.
+        options: of its start.
+        command: words that start it again.
+        report: whether to make the page, too.
+    """
+    folder = session.results.folder
+    resume = [*command, "--resume", "-o", str(folder)]
+    if session.reason == "interrupted":
+        return interrupted(session, resume)
+    from scalograph.cli import last_stops
+    from scalograph.cli.answer_output import answer, study_places
+    from scalograph.report.screen import screen
 
-        render(found, out())
-        tell()
-        tell(f"Report: {file}")
-    else:
-        tell(found.trust.sentence)
-        tell_failures(found)
-        warn(found)
-        again = f" and {found.runs.n_repeated} repeated" if found.runs.n_repeated else ""
-        tell(f"{found.runs.n_done} of {found.runs.n_asked} runs{again}, {conducted.reason}")
-        tell(f"Next: {shlex.join(['scalograph', 'report', str(conducted.results.folder)])}")
-    return exit_code(found)
+    found, _ = (last_stops.report if report else last_stops.analyze)(folder)
+    tell_how_on(session.reason, resume)
+    document = found.model_dump(mode="json") if options.json else None
+    places = study_places(folder, found, shlex.join(command))
+    answer(screen(found), places, options.tables, options.table, document)
+    return last_stops.exit_code(found)
 
 
-def tell_failures(found: "Findings") -> None:
-    """Why runs failed, each reason once."""
-    for why, count in found.runs.failures.items():
-        tell(f"failed: {count} x {why}")
+def interrupted(session: "Session", resume: list[str]) -> int:
+    """Say how to go on after a signal; without words of a command it starts anew."""
+    again = f"Go on with: {shlex.join(resume)}" if resume else "Start it anew"
+    say(f"interrupted; nothing finished is lost. {again}", "yellow")
+    return Exit.TERMINATED if session.signal == signal.SIGTERM else Exit.INTERRUPTED
 
 
 def tell_how_on(reason: str, command: list[str]) -> None:
@@ -64,9 +54,3 @@ def tell_how_on(reason: str, command: list[str]) -> None:
         limits = {at for at, word in enumerate(command) if word in _LIMITS}
         words = [word for at, word in enumerate(command) if not {at, at - 1} & limits]
         say(f"the budget is used up; go on with a larger --budget or --max-runs: {shlex.join(words)}", "yellow")
-
-
-def warn(found: "Findings") -> None:
-    """What the findings warn of, beside a result that is too short to hold it."""
-    for warning in found.warnings:
-        say(f"warning: {warning}", "yellow")

@@ -32,7 +32,7 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
         raise StudyError.one("--pilot", "a search", "a sweep", "run it: a search ends by itself when it knows")
     from scalograph.cli.five_stops import StudyStart, run_declared
     from scalograph.cli.last_stops import analyze
-    from scalograph.cli.outcome import conclude
+    from scalograph.cli.outcome import interrupted
     from scalograph.questions.pilot.plan import pilot, takes_iterations
     from scalograph.run.hosts.host_names import connected
     from scalograph.run.plan import plan
@@ -42,7 +42,7 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
     study = pilot(declared.study, planned.design, takes_iterations(declared.study, planned.program.argv))
     conducted = run_declared(replace(declared, study=study), StudyStart(folder=folder, host=host))
     if conducted.reason == "interrupted":
-        return conclude(conducted, json, report=False, command=None)
+        return interrupted(conducted, [])
     found, _ = analyze(conducted.results.folder)
     made = proposal(planned, conducted.results.journal)
     protocol = planned.design.study.protocol

@@ -32,4 +32,4 @@ def start(declared: Declared, options: StartOptions, command: list[str], report:
     begun = StudyStart(folder=o.output, accepted=accepted, ceiling=o.ceiling, host=o.host)
     session = run_declared(declared, begun)
     again = [*command, *["--quick"] * o.quick, *given(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host)]
-    return conclude(session, o.json, report=report, command=again)
+    return conclude(session, o, again, report)

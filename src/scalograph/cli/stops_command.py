@@ -1,8 +1,7 @@
 """`scalograph analyze` and `scalograph report`: stops 4 and 5."""
 
-from scalograph.cli.console import emit_json, out, tell
-from scalograph.cli.options import Gate, Json, Source
-from scalograph.cli.outcome import warn
+from scalograph.cli.console import emit_json, tell
+from scalograph.cli.options import Gate, Json, Source, TableName, Tables
 
 
 def analyze(source: Source, json: Json = False, gate: Gate = False) -> int:
@@ -18,25 +17,26 @@ def analyze(source: Source, json: Json = False, gate: Gate = False) -> int:
     if json:
         emit_json(found.model_dump(mode="json"))
     else:
+        tell(" ".join(found.claim.sentences if found.claim else found.answer[:1]))
         tell(found.trust.sentence)
-        warn(found)
         tell(f"{file}")
     return last_stops.exit_code(found) if gate else 0
 
 
-def report(source: Source, json: Json = False, gate: Gate = False) -> int:
-    """Stop 5: the tables on the terminal, and one HTML file that opens without a network. Executes nothing.
+def report(
+    source: Source, tables: Tables = False, table: TableName = None, json: Json = False, gate: Gate = False
+) -> int:
+    """Stop 5: the answer on the terminal, and one HTML file that opens without a network. Executes nothing.
 
     \b
     scalograph report scalograph-results/thread-scaling/latest
+    scalograph report scalograph-results/thread-scaling/latest --tables
     """
     from scalograph.cli import last_stops
-    from scalograph.report.terminal import render
+    from scalograph.cli.answer_output import answer, study_places
+    from scalograph.report.screen import screen
 
     found, file = last_stops.report(source)
-    if json:
-        emit_json({"report": str(file), "trust": found.trust.model_dump(), "answer": found.answer})
-    else:
-        render(found, out())
-        tell(f"Report: {file}")
+    document = {"report": str(file), "answer": found.answer} if json else None
+    answer(screen(found), study_places(source, found), tables, table, document)
     return last_stops.exit_code(found) if gate else 0

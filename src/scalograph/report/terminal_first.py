@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from scalograph.protocol.claim import Matrix, MatrixCell
-from scalograph.protocol.findings import Findings, Trust
+from scalograph.protocol.findings import Trust
 from scalograph.report.paper import gap, say
-from scalograph.text import wording
+from scalograph.report.screen import Screen
 from scalograph.text.compact import compact
 from scalograph.text.scale import Scale, scale_for
 
@@ -15,26 +15,27 @@ TRUST_STYLES = {"believe": "green", "doubt": "yellow", "reject": "bold red"}
 TRUST_WORDS = {"believe": "BELIEVE", "doubt": "CARE", "reject": "DO NOT BELIEVE"}
 
 
-def render_first(findings: Findings, console: Console, places: Sequence[tuple[str, str]] = ()) -> None:
+def render_first(screen: Screen, console: Console, places: Sequence[tuple[str, str]] = ()) -> None:
     """Print the answer for people.
 
     Args:
-        findings: as they are read from findings.json.
+        screen: what was found.
         console: where to; its width and encoding are respected.
         places: what is named at the end, such as ("report", its path).
     """
-    say(console, findings.study.title or findings.study.name, "bold")
-    if text := wording.machine(findings):
-        say(console, text)
+    say(console, screen.title, "bold")
+    if screen.machine:
+        say(console, screen.machine)
     gap(console)
-    claim = findings.claim
-    say(console, " ".join(claim.sentences if claim else findings.answer[:1]), "bold")
-    if claim and claim.matrix:
+    say(console, " ".join(screen.claim.sentences), "bold")
+    if screen.claim.matrix:
         gap(console)
-        _matrix(claim.matrix, console)
-    gap(console)
-    _trust(findings.trust, console)
-    gap(console)
+        _matrix(screen.claim.matrix, console)
+    if screen.trust:
+        gap(console)
+        _trust(screen.trust, console)
+    if places:
+        gap(console)
     for name, place in places:
         say(console, f"{name:8}{place}")
 

@@ -3,8 +3,6 @@
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -15,21 +13,6 @@ from scalograph.cli.options import CommandOptions
 from scalograph.errors import HostError, StudyError
 
 TRUE = CommandStudy(("true",))
-
-
-@pytest.mark.parametrize(("level", "first"), [("reject", True), ("doubt", False), ("believe", False)])
-def test_what_is_not_to_be_believed_says_so_first_and_once(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, level: str, first: bool
-) -> None:
-    found: Any = SimpleNamespace(
-        trust=SimpleNamespace(level=level, sentence="because."), runs=SimpleNamespace(failures={}), warnings=[]
-    )
-    monkeypatch.setattr(measure_output, "_noted", lambda made: set())
-    conducted: Any = SimpleNamespace(results=SimpleNamespace(study="study.toml"))
-    measure_output.warn_first(found)
-    assert (capsys.readouterr().out == f"{level.upper()}: because.\n\n") == first
-    measure_output.close(conducted, found, measure_output.Path("report.html"))
-    assert (f"{level.upper()}: because." in capsys.readouterr().out) != first
 
 
 def test_a_folder_with_results_goes_on_with_the_study_that_lies_there(tmp_path: Path) -> None:

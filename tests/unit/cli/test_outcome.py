@@ -7,21 +7,19 @@ from typing import Any
 import pytest
 
 from scalograph.cli import last_stops, outcome
+from scalograph.cli.options import StartOptions
+
+from ..report import sample
 
 
-def concluded(monkeypatch: pytest.MonkeyPatch, reason: str, folder: str = "out", **failures: int) -> int:
-    runs = SimpleNamespace(failures=failures, n_repeated=0, n_done=0, n_asked=6)
-    found = SimpleNamespace(trust=SimpleNamespace(sentence="Because."), runs=runs, warnings=[])
+def concluded(monkeypatch: pytest.MonkeyPatch, reason: str, folder: str = "out") -> int:
+    found: Any = sample.bare()
     monkeypatch.setattr(last_stops, "analyze", lambda source: (found, source))
     monkeypatch.setattr(last_stops, "exit_code", lambda found: 5)
-    conducted: Any = SimpleNamespace(reason=reason, signal=None, results=SimpleNamespace(folder=Path(folder)))
-    return outcome.conclude(conducted, False, False, ["scalograph", "run", "s.toml", "--budget", "1s", "--quick"])
-
-
-def test_failures_are_told_by_reason(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    concluded(monkeypatch, "complete", no_such_file=3, killed=1)
-    out = capsys.readouterr().out
-    assert out.startswith("Because.\nfailed: 3 x no_such_file\nfailed: 1 x killed\n")
+    session: Any = SimpleNamespace(reason=reason, signal=None, results=SimpleNamespace(folder=Path(folder)))
+    return outcome.conclude(
+        session, StartOptions(), ["scalograph", "run", "s.toml", "--budget", "1s", "--quick"], False
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,4 +40,4 @@ def test_a_study_that_ended_early_says_how_to_go_on(
 
 def test_the_next_command_can_be_pasted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     concluded(monkeypatch, "complete", "p q/out")
-    assert "Next: scalograph report 'p q/out'\n" in capsys.readouterr().out
+    assert "scalograph report 'p q/out' --tables" in capsys.readouterr().out

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.cli.stops_command import analyze
 from scalograph.protocol.findings import Column, DegradedRuns, Findings, TableDoc, Trust
+from scalograph.report.screen import screen
 from scalograph.report.terminal import render
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -22,7 +22,7 @@ def printed(findings: Findings, width: int, **options: object) -> str:
     """What lands in a file."""
     stream = io.StringIO()
     settings: dict[str, object] = {"file": stream, "width": width, "force_terminal": False, **options}
-    render(findings, Console(**settings))  # type: ignore[arg-type]
+    render(screen(findings), Console(**settings))  # type: ignore[arg-type]
     return stream.getvalue()
 
 
@@ -83,20 +83,7 @@ def test_what_differs_only_in_numbers_or_stands_in_the_sentence_is_said_once(sam
     findings.trust = Trust(level="doubt", sentence="Be careful: 2 runs failed.", causes=["2 runs failed", "one cause"])
     text = printed(findings, 100)
     assert "switch records: 2386 to 12551 switches/s on CPU 0, above 1000 (3 runs)" in text
-    assert text.count("switch records") == text.count("2 runs failed") == text.count("one cause") == 1
-
-
-def test_a_short_answer_still_says_its_warnings(
-    sample: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    findings = sample.bare()
-    findings.warnings = ["the published figures are left out:\x1b[2J no file"]
-    monkeypatch.setattr("scalograph.cli.last_stops.analyze", lambda source: (findings, source / "findings.json"))
-    assert analyze(Path("somewhere")) == 0
-    said = capsys.readouterr()
-    assert "warning: the published figures are left out:" in said.err
-    assert ESC not in said.err
-    assert "somewhere/findings.json" in said.out
+    assert text.count("switch records") == text.count("one cause") == 1 and "2 runs failed" not in text
 
 
 def test_piped_text_has_no_escape_sequences(sample: ModuleType) -> None:
@@ -107,7 +94,7 @@ def test_a_terminal_gets_colors_and_no_color_is_respected(sample: ModuleType, mo
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
     options = {"force_terminal": True, "color_system": "standard"}
-    assert f"{ESC}[1;32m" in printed(sample.small(), 80, **options)
+    assert f"{ESC}[1m" in printed(sample.small(), 80, **options)
     monkeypatch.setenv("NO_COLOR", "1")
     text = printed(sample.small(), 80, **options)
     assert not any(f"{ESC}[1;3{i}m" in text or f"{ESC}[3{i}m" in text for i in range(8))
@@ -123,7 +110,7 @@ def test_hostile_names_print_literally(sample: ModuleType) -> None:
 def test_an_ascii_stream_is_served(sample: ModuleType) -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii", errors="strict")
-    render(sample.small(), Console(file=stream, width=80, force_terminal=False))
+    render(screen(sample.small()), Console(file=stream, width=80, force_terminal=False))
     stream.flush()
     assert b"1.93 [1.88, 1.97]" in raw.getvalue()
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.cli.adhoc.notes import unused
+from scalograph.cli.adhoc.notes import law_line, unused
 from scalograph.cli.adhoc.plot import Mark, plot
 from scalograph.cli.adhoc.steps import efficiency, gains_per_cost, ordered, primary, scores
 from scalograph.protocol.findings import Cell, Column, Curve, FactorDoc, Findings, Point, StudyDoc, TableDoc
@@ -88,6 +88,14 @@ def _runs(point: Point) -> str:
 
 def _confidence(found: Findings) -> float:
     return found.curves[0].points[0].responses[primary(found.study)].estimate.confidence
+
+
+def figures(curves: Sequence[Curve]) -> dict[str, list[str]]:
+    """Draw each curve in text, its law below it."""
+    drawn = {
+        f"speedup{''.join(f', {n} {v}' for n, v in curve.group.items())}": (figure(curve), curve) for curve in curves
+    }
+    return {title: [*lines, *filter(None, [law_line(curve)])] for title, (lines, curve) in drawn.items() if lines}
 
 
 def figure(curve: Curve) -> list[str]:

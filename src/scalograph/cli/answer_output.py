@@ -1,0 +1,78 @@
+"""How a command ends: tables where somebody asks for them, then the answer and where the rest is, or one document."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scalograph.cli.console import emit_json, out
+
+if TYPE_CHECKING:
+    from scalograph.protocol.findings import Findings
+    from scalograph.report.screen import Screen
+
+
+def answer(
+    screen: "Screen",
+    places: Sequence[tuple[str, str]] = (),
+    tables: bool = False,
+    table: str | None = None,
+    document: dict[str, Any] | None = None,
+) -> None:
+    """Print the answer as the last thing of a command.
+
+    Args:
+        screen: what was found.
+        places: what is named below the answer: ("report", its path), ("tables", the command), ("again", the command).
+        tables: all tables above the answer.
+        table: name of one table to print above it.
+        document: what is printed in place of all this, for machines; claim and trust are added.
+
+    Raises:
+        StudyError: no table has that name; the answer is printed nevertheless.
+    """
+    if document is not None:
+        told = {"claim": screen.claim, **({"trust": screen.trust} if screen.trust else {})}
+        return emit_json({**document, **{name: part.model_dump(mode="json") for name, part in told.items()}})
+    from scalograph.report.terminal import render, render_table
+    from scalograph.report.terminal_first import render_first
+
+    if tables:
+        render(screen, out())
+    is_missing = table is not None and not tables and not render_table(screen, table, out())
+    render_first(screen, out(), [(name, _counted(screen, text) if name == "tables" else text) for name, text in places])
+    if is_missing:
+        from scalograph.errors import StudyError
+
+        names = ", ".join(one.id for one in screen.tables) or "no table here"
+        raise StudyError.one("--table", f'"{table}"', "the name of a table", f"choose one of: {names}")
+
+
+def study_places(source: Path, found: "Findings", again: str = "") -> list[tuple[str, str]]:
+    """Where the rest of a study is: its page, its tables, and the command that makes it again.
+
+    Args:
+        source: its folder, or the journal.
+        found: what was found.
+        again: the command; that of the findings where empty.
+    """
+    from scalograph.protocol.results import at
+
+    page, command = at(source).report, f"scalograph report {short(source)}"
+    places = [("report", short(page) if page.exists() else command), ("tables", f"{command} --tables")]
+    again = again or (found.reproduce[0] if found.reproduce else "")
+    return places + ([("again", again)] if again else [])
+
+
+def _counted(screen: "Screen", text: str) -> str:
+    n, rows = len(screen.tables), sum(len(table.rows) for table in screen.tables)
+    return f"{text}  ({n} table{'s' * (n != 1)}, {rows:,} row{'s' * (rows != 1)})"
+
+
+def short(path: Path) -> str:
+    """A path as a person would type it: from here, or from home; it can be pasted."""
+    for base, prefix in ((Path.cwd(), ""), (Path.home(), "~/")):
+        if path.absolute().is_relative_to(base):
+            rest = str(path.absolute().relative_to(base))
+            return prefix + shlex.quote(rest)
+    return shlex.quote(str(path))
