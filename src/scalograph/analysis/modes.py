@@ -10,9 +10,9 @@ from scalograph.analysis.step import common_step
 
 # Fewer runs show no modes, a mode has at least this share of them and three; fewer are outliers.
 FEWEST, LEAST_SHARE, LEAST_RUNS = 8, 0.2, 3
-# Empty space between modes over the mean deviation within them: so much over the count of runs, but at least 1. Of
+# Empty space between modes over the mean deviation within them: so much over the count of runs, but at least 2. Of
 # normal, lognormal, slowed and drifting runs 4 to 5 % have more (benchmarks/statistics_ab.py).
-EMPTY, LEAST_EMPTY = 44.0, 1.0
+EMPTY, LEAST_EMPTY = 44.0, 2.0
 # A machine that changes once has two levels one after the other: fewer changes are no modes.
 CHANGES = 3
 # Values on a grid are farther apart than their spread: modes are apart by more steps than this.

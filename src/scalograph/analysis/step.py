@@ -1,4 +1,4 @@
-"""How coarse are scores? A clock that ticks, or a figure that is printed rounded, hides what is smaller than its step."""
+"""How coarse are scores? A clock that ticks, or a figure that is rounded, hides what is smaller than its step."""
 
 import math
 

@@ -38,7 +38,7 @@ def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
     Raises:
         ValueError: the lengths differ or the confidence is no probability.
 
-    Source: paired, trimmed: K. K. Yuen, The two-sample trimmed t for unequal population variances, Biometrika 61 (1974).
+    Source: K. K. Yuen, The two-sample trimmed t for unequal population variances, Biometrika 61 (1974), of pairs.
 
     >>> found = versus([96.0, 96.1, 95.8, 96.3, 95.9], [100.1, 99.9, 100.2, 100.0, 100.3])
     >>> said(found), round(found.value, 3)

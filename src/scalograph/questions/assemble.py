@@ -16,6 +16,7 @@ from scalograph.findings.overview import declared, degraded, run_counts
 from scalograph.findings.published import of_curves, published_table, reproduced
 from scalograph.findings.residue import residue
 from scalograph.findings.sample import measured
+from scalograph.findings.score_flags import identical_doubt
 from scalograph.findings.table import Table
 from scalograph.findings.tails import tails_table
 from scalograph.findings.timelines import timelines
@@ -53,6 +54,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     published, missed = published_table(table, lookup, folder) if folder else (None, [])
     objections = physics_doubts.examine(table, drawn, taken)
     further = [*missing_balance.doubt(fair), *cold_runs.examine(table, drawn, taken)]
+    further += [] if is_search(asked) else identical_doubt(table, every, primary(table))
     further += [*_each(answers.values(), lambda said: said.doubts), *drift_doubt.doubt(table, every)]
     below = [baseline_table(table, taken), excluded_table(table, every, fair), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.

@@ -1,0 +1,48 @@
+"""What the scores of a configuration look like, where a mean with an interval does not say it all."""
+
+from collections.abc import Iterable, Sequence
+
+from scalograph.analysis.flag import Flag
+from scalograph.analysis.modes import Modes, modes
+from scalograph.findings.sample import Sample
+from scalograph.findings.table import Table
+from scalograph.text.format import significant
+from scalograph.text.quantities import percent
+from scalograph.text.scale import scale_for
+
+TWO_MODES, IDENTICAL = "two modes", "identical"
+# So many runs with one and the same time are no chance, unless the clock is coarse.
+ALIKE_RUNS = 3
+
+
+def score_flags(table: Table, sample: Sample, name: str) -> list[Flag]:
+    """Return what a reader must know of the scores of a response."""
+    scores = sample.scores(name)
+    if _is_identical(scores):
+        return [Flag(IDENTICAL, f"all {len(scores)} runs have one score: the clock or counter may be too coarse")]
+    found = modes(scores)
+    return [Flag(TWO_MODES, _told(found, table, name), 100 * (found.high / found.low - 1))] if found else []
+
+
+def two_modes(table: Table, sample: Sample, name: str) -> str:
+    """Name the modes with their shares; empty where there are no two."""
+    return next((flag.text for flag in score_flags(table, sample, name) if flag.code == TWO_MODES), "")
+
+
+def identical_doubt(table: Table, samples: Iterable[Sample], name: str) -> list[str]:
+    """Say how many configurations have identical scores: their intervals have no width, and that is no precision."""
+    read = [scores for sample in samples if len(scores := sample.scores(name)) >= ALIKE_RUNS]
+    n = sum(map(_is_identical, read))
+    return [f"all runs of {n} of {len(read)} configurations have one score: the clock may be too coarse"] if n else []
+
+
+def _is_identical(scores: Sequence[float]) -> bool:
+    return len(scores) >= ALIKE_RUNS and min(scores) == max(scores) != 0
+
+
+def _told(found: Modes, table: Table, name: str) -> str:
+    """The larger one first."""
+    scale = scale_for(table.study.responses[name].unit, [found.low, found.high])
+    parts = sorted([(1 - found.share_low, found.high), (found.share_low, found.low)], reverse=True)
+    shown = (f"{percent(share)} near {significant(at * scale.factor)} {scale.unit}".strip() for share, at in parts)
+    return f"two modes: {', '.join(shown)}"
