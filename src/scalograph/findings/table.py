@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
@@ -49,6 +50,7 @@ class Row(Struct, frozen=True):
     `n_major_faults` pages; at its end its CPUs ran at `frequency_hz`. `finish_s` has when each of several workers
     ended: copies since the gate, threads that told it (`value finish_ns`) since the start of the window. `tail` counts
     the primary response of many iterations by size. `last_words` is the last line that a failed run wrote to stderr.
+    It started `start_s` after the study, by the clock of the journal.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
     `trace_line` does for a trace of subtasks that several workers did.
     """
@@ -82,6 +84,7 @@ class Row(Struct, frozen=True):
     tail: Histogram | None = None
     trace_line: int | None = None
     last_words: str = ""
+    start_s: float | None = None
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -147,6 +150,7 @@ def _begin(event: Mapping[str, Any], file: Path) -> Table:
         design = event["design"]
         treatments: list[Mapping[str, Level]] = [dict(treatment) for treatment in design["treatments"]]
         counts = [int(count) for count in design["runs"]]
+        _seconds(event["at"])
         return Table(
             study, str(event["study_hash"]), dict(event["machine"]), treatments, counts,
             dropped=[str(text) for text in design.get("dropped", [])], started=str(event["at"]), file=file,
@@ -155,6 +159,10 @@ def _begin(event: Mapping[str, Any], file: Path) -> Table:
         raise ProtocolError(
             f"{file.name}:1", f"a broken `study` event: {_first_line(error)}", "protocol/journal.md"
         ) from error
+
+
+def _seconds(at: str | None) -> float:
+    return datetime.fromisoformat(str(at)).timestamp()
 
 
 @contextmanager
@@ -174,6 +182,7 @@ class _Reading:
 
     def __init__(self, table: Table, keep_observations: bool) -> None:
         self._table, self._keep = table, keep_observations
+        self._began = _seconds(table.started)
         self.verdicts: dict[str, str] = {}
         self._names: set[str] = set()
         self._treatments: dict[object, Mapping[str, Level]] = {}
@@ -237,8 +246,14 @@ class _Reading:
             wall_s=None if run.wall_ns is None else run.wall_ns / 1e9,
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
-            n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz,
+            n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=self._start_s(event),
         )  # fmt: skip
+
+    def _start_s(self, event: Mapping[str, Any]) -> float:
+        """When the run started: its event was written at its end."""
+        run = event["record"].run
+        took = (run.wall_outer_ns or run.wall_ns or 0) / 1e9
+        return round(_seconds(event["at"]) - self._began - took, 3)
 
     def _new_name(self, event: Mapping[str, Any]) -> str:
         name: str = event["run"]

@@ -13,18 +13,19 @@ from msgspec import to_builtins
 from scalograph.findings.curves import Sample
 from scalograph.findings.table import Row
 from scalograph.protocol import journal
+from scalograph.protocol.events import Record
 from scalograph.protocol.findings import TimelineDoc
 
 MAX_TIMELINES = 64
 
 
-def timelines(samples: Sequence[Sample], response: str, file: Path | None) -> list[TimelineDoc]:
+def timelines(samples: Sequence[Sample], response: str, file: Path | None, warmup: int) -> list[TimelineDoc]:
     """Timelines for at most 64 treatments, spread evenly over the design, from the journal that they are in."""
     chosen = [row for row in (_typical(sample, response) for sample in samples) if row is not None]
     step = max(1, -(-len(chosen) // MAX_TIMELINES))
     lines = {row.timeline_line: row for row in chosen[::step] if row.timeline_line}
     events = journal.pick(file, lines) if file and lines else {}
-    return [_doc(row, events[line]) for line, row in lines.items()]
+    return [_doc(row, events[line], warmup) for line, row in lines.items()]
 
 
 def _typical(sample: Sample, response: str) -> Row | None:
@@ -39,5 +40,22 @@ def nearest(rows: Sequence[Row], response: str) -> Row | None:
     return min(rows, key=lambda row: (abs(row.scores[response] - middle), row.run))
 
 
-def _doc(row: Row, event: Mapping[str, Any]) -> TimelineDoc:
-    return TimelineDoc(run=row.run, treatment=dict(row.treatment), timeline=to_builtins(event["record"].timeline))
+def _doc(row: Row, event: Mapping[str, Any], warmup: int) -> TimelineDoc:
+    record: Record = event["record"]
+    return TimelineDoc(
+        run=row.run,
+        treatment=dict(row.treatment),
+        timeline=to_builtins(record.timeline),
+        window_ns=_window(record, warmup),
+    )  # fmt: skip
+
+
+def _window(record: Record, warmup: int) -> tuple[int, int] | None:
+    """From the first start to the last end of the iterations that count; None where the whole run is measured."""
+    spans = [
+        (start, end)
+        for part in record.iterations
+        for index, start, end in zip(part.index, part.start_ns, part.end_ns, strict=True)
+        if index >= warmup
+    ]
+    return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else None

@@ -15,6 +15,7 @@ from scalograph.findings.names import brief
 from scalograph.findings.overview import declared, degraded, run_counts
 from scalograph.findings.published import of_curves, published_table, reproduced
 from scalograph.findings.residue import residue
+from scalograph.findings.run_log import run_log, too_long
 from scalograph.findings.sample import measured
 from scalograph.findings.score_flags import identical_doubt
 from scalograph.findings.table import Table
@@ -62,18 +63,22 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     told = [*_each([*own, *readings], lambda said: said.sentences)]
     noted = _each(answers.values(), lambda said: said.warnings)
     claim = first_claim([*own, *readings], told)
+    others = _each(
+        [*own, *readings], lambda said: said.claim.sentences if said.claim and said.claim is not claim else ()
+    )
+    all_told = dict.fromkeys((*claim.sentences, *others, *told, *reproduced(published)))
     return Findings(
         study=declared(table), machine=dict(table.machine), runs=run_counts(table, every),
         trust=trust(table, every, floor, varying, objections, further),
         claim=claim,
-        answer=[brief(text, LONGEST) for text in (*told, *reproduced(published))],
+        answer=[brief(text, LONGEST) for text in all_told],
         curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
-        timelines=timelines(every, primary(table), table.file), residue=varying,
+        timelines=timelines(every, primary(table), table.file, table.study.protocol.warmup), residue=varying,
         traces=traces(every, primary(table), table.file),
-        warnings=[*table.warnings, *table.dropped, *notes(table.notes, table.noise), *missed, *noted],
+        warnings=[*table.warnings, *table.dropped, *notes(table.notes, table.noise), *missed, *noted, *too_long(table)],
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
-        degraded=degraded(table.rows), reproduce=list(reproduce),
+        degraded=degraded(table.rows), reproduce=list(reproduce), log=run_log(table, taken),
     )  # fmt: skip
 
 

@@ -34,6 +34,13 @@ def test_the_run_nearest_the_median_stands_for_its_treatment(file: Path) -> None
     assert found[0].treatment == TREATMENTS[0]
 
 
+def test_the_measured_window_leaves_warm_up_out(tmp_path: Path) -> None:
+    of_run = {**drawn(6.0, 10), "iterations": recorded(6.0, iterations=[(1.0, 1.0, 7)] * 3)["iterations"]}
+    text = VALID.replace("runs = 3", "runs = 3\niterations = 3\nwarmup = 1")
+    (found,) = findings(table.load(write(tmp_path / "journal.jsonl", [(TREATMENTS[0], of_run)], text))).timelines
+    assert found.window_ns == (1_000_000_000, 3_000_000_000)
+
+
 def test_a_compressed_journal_and_one_without_observations_give_the_same(file: Path) -> None:
     packed = file.with_name("journal.jsonl.gz")
     packed.write_bytes(gzip.compress(file.read_bytes()))

@@ -1,0 +1,46 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from scalograph.findings import run_log, table
+from scalograph.questions.assemble import findings
+
+from ..records import recorded
+from .test_table import TREATMENTS, write
+
+
+def journal(folder: Path) -> Path:
+    """Three runs of one treatment, the second disturbed, and one of another that failed."""
+    walls = [(1.0, {}), (2.5, {"neighbor_s": 1.0}), (1.2, {})]
+    runs = [(TREATMENTS[0], recorded(wall, **more)) for wall, more in walls]
+    return write(folder / "journal.jsonl", [*runs, (TREATMENTS[1], recorded(status="failed", reason="exit code 1"))])
+
+
+def test_runs_are_listed_in_their_order_with_what_became_of_them(tmp_path: Path) -> None:
+    log = findings(table.load(journal(tmp_path))).log
+    assert log is not None
+    assert log.run == ["r0", "r1", "r2", "r3"] and log.treatments == TREATMENTS[:2]
+    assert log.treatment == [0, 0, 0, 1]
+    assert log.verdict == ["clean", "contaminated", "clean", "failed"]
+    assert log.counted == [True, False, True, False]
+    assert log.relative == [pytest.approx(value) for value in (1.0 / 1.1, 2.5 / 1.1, 1.2 / 1.1)] + [None]
+    assert log.cause[0] == "" and log.cause[1] == "neighbor" and log.amount[1] == pytest.approx(0.5)
+
+
+def test_a_run_started_before_its_line_was_written(tmp_path: Path) -> None:
+    file = journal(tmp_path)
+    head, *lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for number, line in enumerate(lines):
+        line["at"] = f"2026-01-01T00:01:{10 * number:02d}.500Z"
+    file.write_text("".join(json.dumps(line) + "\n" for line in [head, *lines]))
+    log = findings(table.load(file)).log
+    assert log is not None and log.start_s == [59.5, 68.0, 79.3, 89.5]
+
+
+def test_more_runs_than_a_page_can_draw_are_not_listed_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_log, "MOST", 3)
+    found = findings(table.load(journal(tmp_path)))
+    assert found.log is None and any("list of runs" in text for text in found.warnings)
