@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from scalograph.analysis.center import Scores, has_logs, present
 from scalograph.analysis.contrast import Contrast, paired, welch
 from scalograph.analysis.estimate import Estimate, check_confidence
+from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, modes
 from scalograph.analysis.quantiles import student_t
 from scalograph.analysis.ratios import paired_ratio, pairs, ratio
 from scalograph.analysis.students_t import t_quantile
@@ -74,6 +75,9 @@ def compare(
     if not margin >= 0:
         raise ValueError(f"margin: found {margin}, expected 0 or more (0.01 is 1 %)")
     estimate = paired_ratio(a, b, confidence) if paired else ratio(a, b, confidence)
+    n = min(present(a)[0].size, present(b)[0].size)
+    if n < FEWEST and (modes(a) or modes(b)):
+        estimate = replace(estimate, low=None, high=None).warned(MODES_OF_FEW.format(n))
     found = _contrast(a, b, paired)
     return Comparison(
         ratio=estimate,

@@ -7,7 +7,7 @@ import numpy as np
 
 from scalograph.analysis.center import FloatArray, Scores, has_logs, n_trimmed
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.modes import FEWEST, modes
+from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, modes
 from scalograph.analysis.quantiles import student_t
 from scalograph.analysis.ratios import paired_ratio, pairs
 from scalograph.analysis.step import widened
@@ -18,7 +18,6 @@ from scalograph.analysis.students_t import t_quantile
 TRIM, TRIM_OF_MODES = 0.1, 0.25
 # A ratio whose whole interval is this near to 1 is one of equals.
 SAME = 0.02
-MODES_OF_FEW = f"runs have two modes: need >= {FEWEST} pairs for an interval, have {{}}"
 
 Said = Literal["less", "more", "same", "not shown"]
 

@@ -10,23 +10,20 @@ from scalograph.text.format import significant
 from scalograph.text.quantities import percent
 from scalograph.text.scale import scale_for
 
-TWO_MODES, IDENTICAL = "two modes", "identical"
+TWO_MODES = "two modes"
 # So many runs with one and the same time are no chance, unless the clock is coarse.
 ALIKE_RUNS = 3
 
 
 def score_flags(table: Table, sample: Sample, name: str) -> list[Flag]:
     """Return what a reader must know of the scores of a response."""
-    scores = sample.scores(name)
-    if _is_identical(scores):
-        return [Flag(IDENTICAL, f"all {len(scores)} runs have one score: the clock or counter may be too coarse")]
-    found = modes(scores)
+    found = modes(sample.scores(name))
     return [Flag(TWO_MODES, _told(found, table, name), 100 * (found.high / found.low - 1))] if found else []
 
 
 def two_modes(table: Table, sample: Sample, name: str) -> str:
     """Name the modes with their shares; empty where there are no two."""
-    return next((flag.text for flag in score_flags(table, sample, name) if flag.code == TWO_MODES), "")
+    return next((flag.text for flag in score_flags(table, sample, name)), "")
 
 
 def identical_doubt(table: Table, samples: Iterable[Sample], name: str) -> list[str]:
