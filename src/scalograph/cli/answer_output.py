@@ -40,7 +40,7 @@ def answer(
     if tables:
         render(screen, out())
     is_missing = table is not None and not tables and not render_table(screen, table, out())
-    render_first(screen, out(), [(name, _counted(screen, text) if name == "tables" else text) for name, text in places])
+    render_first(screen, out(), places)
     if is_missing:
         from scalograph.errors import StudyError
 
@@ -62,11 +62,6 @@ def study_places(source: Path, found: "Findings", again: str = "") -> list[tuple
     places = [("report", short(page) if page.exists() else command), ("tables", f"{command} --tables")]
     again = again or (found.reproduce[0] if found.reproduce else "")
     return places + ([("again", again)] if again else [])
-
-
-def _counted(screen: "Screen", text: str) -> str:
-    n, rows = len(screen.tables), sum(len(table.rows) for table in screen.tables)
-    return f"{text}  ({n} table{'s' * (n != 1)}, {rows:,} row{'s' * (rows != 1)})"
 
 
 def short(path: Path) -> str:

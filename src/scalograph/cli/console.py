@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
+from scalograph.text.escape import encodable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -68,7 +70,8 @@ def tell(text: str = "", style: str = "") -> None:
 
 def _print(text: str, style: str, to_stderr: bool) -> None:
     if not style:
-        print(text, file=sys.stderr if to_stderr else sys.stdout)
+        stream = sys.stderr if to_stderr else sys.stdout
+        print(encodable(text, stream.encoding or "utf-8"), file=stream)
         return
     from rich.text import Text
 

@@ -1,8 +1,9 @@
-"""How a study goes: what runs, what is left, how long, how precise; some lines when nobody looks on."""
+"""How a study goes: what runs, how many of how many, how long still; one live line, or a few where nobody looks on."""
 
 import time
+from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -17,20 +18,23 @@ from scalograph.design.search import SearchPlanner
 from scalograph.design.sequential import Reached, SequentialPlanner
 from scalograph.protocol.record import Record
 from scalograph.study.treatment import Run, Treatment
+from scalograph.text.quantities import counted
 from scalograph.text.units import format_duration
 from scalograph.verdict.judge import Judgment
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.live import Live
 
-# Treatments that a line names; a block may end with hundreds.
+# Configurations that a line names; a block may end with hundreds.
 NAMED = 3
-# Where nobody looks on, a block that takes long says so in between.
+# Where nobody looks on, a line is said no sooner after the last.
 QUIET_S = 30.0
+# What is noted again and again is said once, then counted.
+AGAIN = {"busy": "busy again", "disturbed": "mostly disturbed again"}
 
 
 class LiveProgress:
-    """A bar on stderr where that is a terminal, else a sentence at the end of each block, and every half minute.
+    """A line on stderr that is always true where that is a terminal, else one now and then.
 
     Args:
         design: what is run.
@@ -41,59 +45,58 @@ class LiveProgress:
 
     def __init__(self, design: Design, n_done: int, budget_s: float | None, planner: Planner | None = None) -> None:
         self._total = design.n_runs + design.study.protocol.warmup_runs
-        # A search has no last block: it ends when it knows.
-        self._of = None if isinstance(planner, SearchPlanner) else design.study.protocol.runs
         self._budget_s = budget_s
         self._planner = planner if isinstance(planner, SequentialPlanner) else None
         self._search = planner if isinstance(planner, SearchPlanner) else None
         self._n_forgone = len(reached.forgone) if (reached := self._reached()) else 0
         self._done = self._before = n_done
-        self._began = self._said = time.monotonic()
-        self._disturbed = self._failed = 0
-        self._block: int | None = None
+        self._began = self._said = self._told = time.monotonic()
+        self._went_wrong, self._noted = Counter[str](), Counter[str]()
+        self._levels = ""
         console = err()
-        self._bar = _bar(console) if console.is_terminal else None
+        self._live = _live(self) if console.is_terminal else None
 
     def __enter__(self) -> "LiveProgress":
-        if self._bar:
-            self._task = self._bar.add_task("", total=self._total, completed=self._done, left="")
+        if self._live:
             with maybe_unheard():
-                self._bar.start()
+                self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar:
+        if self._live:
             with maybe_unheard():
-                self._bar.stop()
+                self._live.stop()
+
+    def __rich__(self) -> Text:
+        """What the live line says now; its end is cut where the terminal is narrow."""
+        return Text(f"{self._line()}  {self._levels}", no_wrap=True, overflow="ellipsis")
 
     def asked(self, run: Run, n_left: int) -> None:
         """A run begins."""
         self._total = self._done + n_left  # disturbed runs are asked for again
-        if self._bar:
-            where = f"{self._place(run.block, '/')}  {printable(_levels(run.treatment))[:70]}"
-            self._bar.update(self._task, description=where, total=self._total)
-        elif self._block is not None and run.block != self._block:
-            self._line(" done")
-        self._block = run.block
+        self._levels = printable(_levels(run.treatment))
 
     def told(self, run: Run, record: Record, judgment: Judgment) -> None:
         """A run has ended."""
         self._done += 1
-        self._disturbed += judgment.verdict == "contaminated"
-        self._failed += judgment.verdict == "failed"
-        if self._bar:
-            self._bar.update(self._task, completed=self._done, left=self._left())
-        elif time.monotonic() - self._said >= QUIET_S:
-            self._line("")
+        self._told = time.monotonic()
+        word = {"contaminated": "disturbed", "failed": "failed"}.get(judgment.verdict)
+        self._went_wrong.update([word] if word else [])
+        if not self._live and self._told - self._said >= QUIET_S:
+            self._said = self._told
+            say(self._line())
         if reached := self._reached():
             self._tell_forgone(run, reached.forgone[self._n_forgone :])
             self._n_forgone = len(reached.forgone)
 
-    def noted(self, text: str) -> None:
-        """Something that a person should know; above the bar, where there is one."""
-        if self._bar:
+    def noted(self, text: str, about: str = "") -> None:
+        """Something that a person should know; above the live line, where there is one."""
+        self._noted[about] += 1
+        if about in AGAIN and self._noted[about] > 1:
+            return
+        if self._live:
             with maybe_unheard():
-                self._bar.console.print(Text(printable(text)))
+                self._live.console.print(Text(printable(text)))
         else:
             say(text)
 
@@ -107,37 +110,52 @@ class LiveProgress:
         named = ", ".join(map(_levels, treatments[:NAMED]))
         self.noted(f"block {run.block + 1}: precise enough, no further runs of {named}{more}")
 
-    def _left(self) -> str:
-        per_run = (time.monotonic() - self._began) / max(1, self._done - self._before)
-        left = per_run * (self._total - self._done)
-        if self._budget_s is not None:
-            left = min(left, max(0.0, self._budget_s - (time.monotonic() - self._began)))
-        about = "at most" if self._planner else "about"
-        bad = [f"{n} {word}" for n, word in ((self._disturbed, "disturbed"), (self._failed, "failed")) if n]
-        near = [_near(reached, "" if self._bar else " treatments")] if (reached := self._reached()) else []
+    def _line(self) -> str:
+        about = "about " if self._search else ""
+        wrong = [f"{self._went_wrong[word]} {word}" for word in ("disturbed", "failed") if self._went_wrong[word]]
+        again = [f"{said}: {counted(n - 1, 'time')}" for key, said in AGAIN.items() if (n := self._noted[key]) > 1]
+        near = [_near(reached)] if (reached := self._reached()) else []
         near += [self._search.course.state] if self._search and self._search.course.state else []
-        return ", ".join([f"{about} {format_duration(max(1, round(left)))} left", *near, *bad])
+        left = left_text(*self._times(), at_most=self._planner is not None)
+        return ", ".join(filter(None, [f"run {self._done} of {about}{self._total}", left, *near, *wrong, *again]))
 
-    def _line(self, done: str) -> None:
-        self._said = time.monotonic()
-        if self._search:
-            return say(f"run {self._done} of about {self._total}, {self._left()}")
-        say(f"{self._place(self._block or 0, ' of ')}{done}, run {self._done} of {self._total}, {self._left()}")
+    def _times(self) -> tuple[float | None, float | None]:
+        """Seconds until all runs are done, by those that are, and until the budget ends; None is not known."""
+        now, n = time.monotonic(), self._done - self._before
+        until = self._told + (self._told - self._began) / n * (self._total - self._done) if n else None
+        return until and until - now, None if self._budget_s is None else self._began + self._budget_s - now
 
-    def _place(self, block: int, of: str) -> str:
-        if block < 0:
-            return "warm-up"
-        return f"{'run' if self._search else 'block'} {block + 1}{f'{of}{self._of}' if self._of else ''}"
+
+def left_text(runs_s: float | None, budget_s: float | None, at_most: bool = False) -> str:
+    """Say how long it will still take, and past its time how long it is over.
+
+    Args:
+        runs_s: seconds that the runs to come take; below 0 where the one under way takes longer than those before.
+        budget_s: seconds that are left of the budget; None is no limit.
+        at_most: whether it may end sooner.
+
+    >>> left_text(80, None), left_text(80, 30), left_text(None, 30)
+    ('about 1 min 20 s left', 'about 30 s left', 'at most 30 s left')
+    >>> left_text(80, -12), left_text(-3, None), left_text(None, None)
+    ('over the budget by 12 s', 'over by 3 s', '')
+    """
+    known = [s for s in (runs_s, budget_s) if s is not None]
+    if not known:
+        return ""
+    seconds = round(min(known))
+    if seconds < 0:
+        return f"over {'the budget ' if budget_s is not None and budget_s < 0 else ''}by {format_duration(-seconds)}"
+    return f"{'at most' if at_most or runs_s is None else 'about'} {format_duration(max(seconds, 1))} left"
 
 
 def _levels(treatment: Treatment) -> str:
     return " ".join(f"{name}={level}" for name, level in treatment.items())
 
 
-def _near(reached: Reached, noun: str) -> str:
-    """The worst interval, and how many treatments need no more runs; a bar has no room for the noun."""
+def _near(reached: Reached) -> str:
+    """The worst interval, and how many configurations need no more runs."""
     n, of, asked = reached.n_precise, reached.n_treatments, f"(asked {100 * reached.asked:g} %)"
-    return f"all {of}{noun} precise {asked}" if n == of else f"{_worst(reached)} {asked}, {n} of {of}{noun} precise"
+    return f"all {of} precise {asked}" if n == of else f"{_worst(reached)} {asked}, {n} of {of} precise"
 
 
 def _worst(reached: Reached) -> str:
@@ -147,16 +165,8 @@ def _worst(reached: Reached) -> str:
     return "beyond +-100 %" if reached.worst >= 1 else f"+-{100 * reached.worst:.2g} %"
 
 
-def _bar(console: Any) -> "Progress":
+def _live(shown: LiveProgress) -> "Live":
     # Where nobody looks on it would only make the start longer.
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.live import Live
 
-    # markup=False: a level is text, whatever brackets it holds
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=20),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}", markup=False),
-    )
-    return Progress(*columns, console=console, transient=True, refresh_per_second=2)
+    return Live(shown, console=err(), transient=True, refresh_per_second=2)

@@ -7,10 +7,18 @@ from scalograph.protocol.noise_floor import Recheck
 
 # How a block began, in the words of releases whose notes do not say what they are about.
 _EARLIER = {"busy": " began on a busy machine", "quiet": " began on a quiet machine"}
+# What many notes have in common.
+MANY = {
+    "busy": "blocks and rounds of repeats began on a busy machine",
+    "disturbed": "blocks had mostly disturbed runs",
+}
 
 
 class Note(NamedTuple):
-    """Something that a person should know; `about` is "busy" or "quiet" if it says how a block began."""
+    """Something that a person should know; `about` is "busy" or "quiet" if it says how a block began.
+
+    "disturbed" says that most runs of a block were.
+    """
 
     text: str
     about: str = ""
@@ -25,10 +33,11 @@ def note(event: Mapping[str, Any]) -> Note:
 
 def notes(every: list[Note], noise: Recheck | None) -> Iterator[str]:
     """Yield what was noted in order, busy blocks together, and what became of the noise floor."""
-    busy = [one.text for one in every if one.about == "busy"]
-    if len(busy) > 1:
-        yield f"{len(busy)} blocks and rounds of repeats began on a busy machine; first: {busy[0]}"
+    by = {about: [one.text for one in every if one.about == about] for about in MANY}
+    for about, found in by.items():
+        if len(found) > 1:
+            yield f"{len(found)} {MANY[about]}; first: {found[0]}"
     # That a quiet machine was waited for is no news any more.
-    yield from (one.text for one in every if one.about != "quiet" and (len(busy) < 2 or one.about != "busy"))
+    yield from (one.text for one in every if one.about != "quiet" and len(by.get(one.about, ())) < 2)
     if noise and (noise.changed in ("higher", "lower") or noise.moved in ("slower", "faster")):
         yield noise.sentence

@@ -1,6 +1,5 @@
 """A paper's figures beside the measured ones, and what does not reproduce."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,11 +19,11 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Column, Curve, TableDoc
 from scalograph.protocol.plain import Level
 from scalograph.study.model import Published
+from scalograph.text.reproduced import HIGHER, LOWER, NOT_RESOLVED, REPRODUCES, YES
 
 # A published figure has its own error, rarely printed; it counts as reproduced within this factor of the interval.
 TOLERANCE = 0.05
 WIDEST = 0.25
-REPRODUCES = "scaling factor reproduces"
 
 
 # The figures of the treatment that has these levels; none where there is none.
@@ -150,26 +149,7 @@ def reproduces(published: float | None, here: Estimate | None) -> str:
     if published is None or here is None or here.value is None:
         return "not measured"
     if here.low is None or here.high is None or here.high - here.low > 2 * WIDEST * here.value:
-        return "undecided"
+        return NOT_RESOLVED
     if published < here.low * (1 - TOLERANCE):
-        return "no: published lower"
-    return "no: published higher" if published > here.high * (1 + TOLERANCE) else "yes"
-
-
-def reproduced(published: TableDoc | None) -> list[str]:
-    """Say how many of the published scaling factors were found again; baselines are 1 by definition and say nothing."""
-    if published is None or published.columns[-1].name != REPRODUCES:
-        return []
-    answers = Counter(str(row[-1]) for row in published.rows)
-    words = {
-        "no: published lower": "published lower than here",
-        "no: published higher": "published higher than here",
-        "undecided": "undecided (too few runs here, or too wide an interval)",
-    }
-    n = answers["yes"] + sum(answers[answer] for answer in words)
-    if not n:
-        return ["None of the published treatments was run here."]
-    text = f"Of {n} published scaling factors that have a treatment here, {answers['yes']} reproduce"
-    return [
-        "; ".join([text, *(f"{answers[answer]} {what}" for answer, what in words.items() if answers[answer])]) + "."
-    ]
+        return LOWER
+    return HIGHER if published > here.high * (1 + TOLERANCE) else YES

@@ -152,13 +152,19 @@ def _begin(event: Mapping[str, Any], file: Path) -> Table:
         counts = [int(count) for count in design["runs"]]
         _seconds(event["at"])
         return Table(
-            study, str(event["study_hash"]), dict(event["machine"]), treatments, counts,
+            study, str(event["study_hash"]), {**event["machine"], **_jvms_used(event)}, treatments, counts,
             dropped=[str(text) for text in design.get("dropped", [])], started=str(event["at"]), file=file,
         )  # fmt: skip
     except (ValidationError, KeyError, TypeError, ValueError) as error:
         raise ProtocolError(
             f"{file.name}:1", f"a broken `study` event: {_first_line(error)}", "protocol/journal.md"
         ) from error
+
+
+def _jvms_used(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The JVMs that the study has run on, beside all that the machine has."""
+    jvms = event["uses"].get("jvms") if isinstance(event.get("uses"), dict) else None
+    return {"jvms_used": jvms} if isinstance(jvms, dict) and jvms else {}
 
 
 def _seconds(at: str | None) -> float:

@@ -13,7 +13,7 @@ from scalograph.findings.left_out_table import excluded_table
 from scalograph.findings.machine_notes import notes
 from scalograph.findings.names import brief
 from scalograph.findings.overview import declared, degraded, run_counts
-from scalograph.findings.published import of_curves, published_table, reproduced
+from scalograph.findings.published import of_curves, published_table
 from scalograph.findings.residue import residue
 from scalograph.findings.run_log import run_log, too_long
 from scalograph.findings.sample import measured
@@ -28,6 +28,7 @@ from scalograph.findings.visible_effect import Visible, noise
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim
 from scalograph.questions.registry import answering, basis, is_search, role
+from scalograph.text.reproduced import reproduced
 
 # Characters of a sentence: levels may be texts of any length.
 LONGEST = 2000

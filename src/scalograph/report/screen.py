@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Findings, TableDoc, Trust
 from scalograph.text import wording
+from scalograph.text.reproduced import published
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,7 @@ def screen(findings: Findings) -> Screen:
         machine=wording.machine(findings),
         claim=findings.claim or Claim(sentences=findings.answer[:1] or ["Cannot be said."]),
         trust=findings.trust,
+        published=published(findings),
         failures=wording.failures(findings.runs),
         tables=findings.tables,
         remarks={

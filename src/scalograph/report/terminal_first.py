@@ -1,21 +1,29 @@
 """The answer on a terminal, in 25 lines: claim, matrix, verdict, where the rest is."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from rich.console import Console
+from rich.text import Text
 
-from scalograph.protocol.claim import Matrix, MatrixCell
 from scalograph.protocol.findings import Trust
-from scalograph.report.paper import gap, say
+from scalograph.report.paper import PROSE_COLUMNS, words
 from scalograph.report.screen import Screen
-from scalograph.text.compact import compact
-from scalograph.text.scale import Scale, scale_for
+from scalograph.report.terminal_matrix import matrix_lines
+from scalograph.text.escape import prose
+from scalograph.text.quantities import counted
 
-TRUST_STYLES = {"believe": "green", "doubt": "yellow", "reject": "bold red"}
-TRUST_WORDS = {"believe": "BELIEVE", "doubt": "CARE", "reject": "DO NOT BELIEVE"}
+LINES, COLUMNS = 25, 80  # of a terminal as it opens; a narrow one may take more lines
+LABEL = 8  # columns of what stands before verdict and places
+TRUST_STYLES = {"believe": "bold green", "doubt": "bold yellow", "reject": "bold red"}
+TRUST_WORDS = {"believe": "BELIEVE", "doubt": "? CARE", "reject": "REJECT"}
+# What is left out first where the answer is too long: how many rows, points of the verdict and sentences stay.
+CUTS = [(24, 3, 3), (12, 3, 3), (8, 3, 3), (8, 2, 3), (6, 2, 3), (6, 1, 3), (5, 1, 2), (4, 1, 1), (3, 0, 1), (0, 0, 1)]
+
+Places = Sequence[tuple[str, str]]
 
 
-def render_first(screen: Screen, console: Console, places: Sequence[tuple[str, str]] = ()) -> None:
+def render_first(screen: Screen, console: Console, places: Places = ()) -> None:
     """Print the answer for people.
 
     Args:
@@ -23,41 +31,62 @@ def render_first(screen: Screen, console: Console, places: Sequence[tuple[str, s
         console: where to; its width and encoding are respected.
         places: what is named at the end, such as ("report", its path).
     """
-    say(console, screen.title, "bold")
-    if screen.machine:
-        say(console, screen.machine)
-    gap(console)
-    say(console, " ".join(screen.claim.sentences), "bold")
-    if screen.claim.matrix:
-        gap(console)
-        _matrix(screen.claim.matrix, console)
-    if screen.trust:
-        gap(console)
-        _trust(screen.trust, console)
-    if places:
-        gap(console)
-    for name, place in places:
-        say(console, f"{name:8}{place}")
+    most = LINES if console.width >= COLUMNS else LINES * COLUMNS // console.width
+    for cut in CUTS:
+        lines = _lines(screen, console, places, *cut)
+        if sum(max(1, -(-line.cell_len // console.width)) for line in lines) <= most:
+            break
+    for line in lines:
+        line.rstrip()
+        console.print(line, no_wrap=True, overflow="ignore", crop=False, highlight=False, soft_wrap=True)
 
 
-def _matrix(matrix: Matrix, console: Console) -> None:
-    scale = scale_for(matrix.unit, [c.estimate.value for row in matrix.rows for c in row.cells if c.estimate])
-    rows = [[row.label, *(_cell(cell, scale) for cell in row.cells)] for row in matrix.rows]
-    rows.insert(0, [matrix.rows_are, *matrix.columns])
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    say(console, matrix.title)
-    for row in rows:
-        say(console, "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)))
-    if matrix.note:
-        say(console, matrix.note, "dim")
+def _lines(
+    screen: Screen, console: Console, places: Places, n_rows: int, n_points: int, n_sentences: int
+) -> list[Text]:
+    """All lines, blocks apart."""
+    claim = screen.claim
+    first, *more = (prose(sentence) for sentence in claim.sentences[:n_sentences])
+    blocks = [
+        [
+            line
+            for part in ((screen.title, "bold"), (screen.machine, "dim"))
+            for line in _wrapped(console, part, room=console.width)
+        ],
+        _wrapped(console, (first, "bold"), (" ".join(more), "")),
+        matrix_lines(claim.matrix, console, n_rows) if claim.matrix else [],
+        [line for label, text, style in _told(screen, n_points) for line in _labelled(console, label, text, style)],
+        [_place(screen, console, *place) for place in places],
+    ]
+    return [*chain.from_iterable([*block, Text()] for block in blocks if block)][:-1]
 
 
-def _cell(cell: MatrixCell, scale: Scale) -> str:
-    text = cell.text or compact(cell.estimate, scale)
-    return f"{text} !" if cell.doubt else text
+def _told(screen: Screen, n_points: int) -> list[tuple[str, str, str]]:
+    """What is said of the claim: label, text and style of the label."""
+    trust, rest = screen.trust, (("failed", screen.failures, "bold red"), ("paper", screen.published, "bold"))
+    verdict = [(TRUST_WORDS[trust.level], _verdict(trust, n_points), TRUST_STYLES[trust.level])] if trust else []
+    return [*verdict, *(said for said in rest if said[1])]
 
 
-def _trust(trust: Trust, console: Console) -> None:
-    say(console, f"{TRUST_WORDS[trust.level]}  {trust.sentence}", TRUST_STYLES[trust.level])
-    for point in trust.points:
-        say(console, point, indent=8)
+def _verdict(trust: Trust, n_points: int) -> str:
+    return " ".join([trust.sentence, *(f"{point[:1].upper()}{point[1:]}" for point in trust.points[:n_points])])
+
+
+def _wrapped(console: Console, *parts: tuple[str, str], room: int = PROSE_COLUMNS) -> list[Text]:
+    """One paragraph of texts and their styles, in lines."""
+    texts = [words(console, prose(text), style) for text, style in parts if text]
+    return list(Text(" ").join(texts).wrap(console, min(console.width, room))) if texts else []
+
+
+def _labelled(console: Console, label: str, text: str, style: str) -> list[Text]:
+    lines = _wrapped(console, (text, ""), room=min(console.width, PROSE_COLUMNS) - LABEL)
+    labels = [Text(f"{label:{LABEL}}", style), *(Text(" " * LABEL) for _ in lines)]
+    return [head.append_text(line) for head, line in zip(labels, lines, strict=False)]
+
+
+def _place(screen: Screen, console: Console, name: str, place: str) -> Text:
+    """Where the rest is, in one line that can be pasted; how much that is, where there is room."""
+    text = f"{name:{LABEL}}{prose(place)}"
+    rows = sum(len(table.rows) for table in screen.tables)
+    much = f"  ({counted(len(screen.tables), 'table')}, {counted(rows, 'row')})"
+    return words(console, text + much if name == "tables" and len(text + much) <= console.width else text)

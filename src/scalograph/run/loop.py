@@ -41,8 +41,8 @@ class Progress(Protocol):
     def told(self, run: Run, record: Record, judgment: Judgment) -> None:
         """A run has ended."""
 
-    def noted(self, text: str) -> None:
-        """Something that a person should know went into the journal."""
+    def noted(self, text: str, about: str = "") -> None:
+        """Something that a person should know went into the journal; `about` is as there."""
 
 
 class Silent:
@@ -54,7 +54,7 @@ class Silent:
     def told(self, run: Run, record: Record, judgment: Judgment) -> None:
         """Nothing."""
 
-    def noted(self, text: str) -> None:
+    def noted(self, text: str, about: str = "") -> None:
         """Nothing."""
 
 
@@ -179,10 +179,10 @@ def _passed(gate: Gate, block: int, loop: Loop, interrupts: Interrupts) -> bool:
     return passage.quiet
 
 
-def _note(text: str | None, loop: Loop, **more: str) -> None:
+def _note(text: str | None, loop: Loop, about: str) -> None:
     if text:
-        loop.journal.append("note", text=text, **more)
-        loop.progress.noted(text)
+        loop.journal.append("note", text=text, about=about)
+        loop.progress.noted(text, about)
 
 
 def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: Interrupts) -> bool:
@@ -212,7 +212,7 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
     )
     note = planner.tell(run, record, judgment.verdict)
     loop.progress.told(run, record, judgment)
-    _note(note, loop)
+    _note(note, loop, about="disturbed")
     return True
 
 

@@ -3,32 +3,51 @@
 import math
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.text.format import DASH, number, significant
+from scalograph.text.format import DASH, minus, number, significant, step, trimmed
 from scalograph.text.scale import PLAIN, Scale
 
 # Ends farther apart than this are no number, and halves of an interval more unlike than this are told as its ends.
 WIDEST, LOPSIDED = 2.0, 1.5
 NOT_RESOLVED = "not resolved"
+EXACT = 1e-4  # an interval narrower than such a share of its value is none
+NARROW = 0.1  # an interval within so much of its value is told as a share of it, however unlike its halves
 
 
 def compact(estimate: Estimate | None, scale: Scale = PLAIN) -> str:
-    """Format an estimate with its interval as a share of it.
+    """Format an estimate with its interval, whose width sets the digits of both, as a share of it.
 
     >>> compact(Estimate(1.94, 1.81, 2.07)), compact(Estimate(1.0, 0.4, 3.0)), compact(Estimate(3.0))
     ('1.94 ±7 %', 'not resolved', '3')
-    >>> compact(Estimate(0.5, 0.45, 0.75)), compact(None)
-    ('0.500 [0.450, 0.750]', '–')
-    """  # noqa: RUF002  the sign that people read
+    >>> compact(Estimate(0.5, 0.45, 0.75)), compact(Estimate(30461, 28329, 32593)), compact(None)
+    ('0.5 [0.45, 0.75]', '30,500 ±7 %', '–')
+    >>> compact(Estimate(100.0, 99.8, 100.2)), compact(Estimate(-13.2, -23.4, -3.8))
+    ('100.00 ±0.2 %', '−13 [−23, −4]')
+    """  # noqa: RUF002  the signs that people read
     if estimate is None or estimate.value is None:
         return DASH
-    value = estimate.value * scale.factor
-    if estimate.low is None or estimate.high is None or estimate.low == estimate.high or value == 0:
-        return number(value)
+    value = float(estimate.value * scale.factor)
+    if estimate.low is None or estimate.high is None or estimate.high - estimate.low <= EXACT * abs(estimate.value):
+        return number(value) if value.is_integer() else significant(value)
     low, high = estimate.low * scale.factor, estimate.high * scale.factor
+    digits = step(low, high)
+    if high < 0:  # a difference
+        return f"{_shown(value, digits)} [{_shown(low, digits)}, {_shown(high, digits)}]"
     if low <= 0 or high / low > WIDEST:
         return NOT_RESOLVED
     below, above = value - low, high - value
-    if max(below, above) > LOPSIDED * min(below, above) and high / low > 1.1:
-        return f"{significant(value)} [{significant(low)}, {significant(high)}]"
     share = 100 * max(below, above) / value
-    return f"{significant(value)} \N{PLUS-MINUS SIGN}{math.ceil(share) if share >= 1 else significant(share, 1)} %"
+    if max(below, above) > LOPSIDED * min(below, above) and share > 100 * NARROW:
+        return f"{_shown(value, digits)} [{_shown(low, digits)}, {_shown(high, digits)}]"
+    return f"{_shown(value, digits, False)} \N{PLUS-MINUS SIGN}{_at_most(share)} %"
+
+
+def _shown(x: float, digits: int, is_trimmed: bool = True) -> str:
+    """Round to tens and hundreds, too, where the interval carries no more."""
+    text = minus(f"{round(x, digits):,.{max(digits, 0)}f}")
+    return trimmed(text) if is_trimmed else text
+
+
+def _at_most(share: float) -> str:
+    """Round up, to whole percent from 1 on, below to one digit."""
+    places = 0 if share > 1 else -math.floor(math.log10(share))
+    return f"{math.ceil(round(share * 10**places, 6)) / 10**places:g}"

@@ -13,6 +13,8 @@ ASCII_TWINS = str.maketrans(
         "\N{LESS-THAN OR EQUAL TO}": "<=",
         "\N{GREATER-THAN OR EQUAL TO}": ">=",
         "\N{HORIZONTAL ELLIPSIS}": "...",
+        "\N{MINUS SIGN}": "-",
+        "\N{PLUS-MINUS SIGN}": "+-",
     }
 )
 

@@ -33,10 +33,10 @@ def number(x: float | None, scale: Scale = PLAIN) -> str:
         return DASH
     scaled = float(x * scale.factor)
     if scaled.is_integer() and abs(scaled) < 1e15:
-        return f"{int(scaled):,}"
+        return minus(f"{int(scaled):,}")
     if scaled != 0 and not 1e-4 <= abs(scaled) < 1e9:
-        return f"{scaled:.3g}"
-    return _trimmed(f"{scaled:,.{_decimals_of(scaled, 6)}f}")
+        return minus(f"{scaled:.3g}")
+    return minus(trimmed(f"{scaled:,.{_decimals_of(scaled, 6)}f}"))
 
 
 def estimate(e: Estimate | None, scale: Scale = PLAIN) -> Shown:
@@ -93,8 +93,16 @@ def decimals(value: float | None, low: float | None, high: float | None) -> int:
     most = _decimals_of(largest, MAX_DIGITS)
     if half_width <= 0:
         return _decimals_of(largest, 4)
-    wanted = -math.floor(math.log10(half_width / UNITS_PER_HALF_WIDTH) + 1e-9)
-    return min(max(wanted, 0), most)
+    return min(max(step(-half_width, half_width), 0), most)
+
+
+def step(low: float, high: float) -> int:
+    """Return the decimals that an interval supports; below 0 for tens and hundreds.
+
+    >>> step(1.88, 1.96), step(28329.0, 32593.0)
+    (2, -2)
+    """
+    return -math.floor(math.log10((high - low) / 2 / UNITS_PER_HALF_WIDTH) + 1e-9)
 
 
 def rounded(x: float | None, digits: int) -> str:
@@ -102,9 +110,18 @@ def rounded(x: float | None, digits: int) -> str:
     if x is None:
         return DASH
     if x != 0 and not 1e-5 <= abs(x) < 1e12:
-        return f"{x:.3g}"
+        return minus(f"{x:.3g}")
     text = f"{x:,.{digits}f}"
-    return text.removeprefix("-") if not text.strip("-0.,") else text
+    return minus(text) if text.strip("-0.,") else text.removeprefix("-")
+
+
+def minus(text: str) -> str:
+    """Return a number with the sign that is as wide as a digit.
+
+    >>> minus("-1e-05"), minus("3")
+    ('−1e-05', '3')
+    """  # noqa: RUF002  the sign that people read
+    return f"\N{MINUS SIGN}{text[1:]}" if text.startswith("-") else text
 
 
 def level_text(level: Level, unit: str = "") -> str:
@@ -137,5 +154,6 @@ def _decimals_of(x: float, digits: int) -> int:
     return min(max(digits - 1 - math.floor(math.log10(abs(x))), 0), 12)
 
 
-def _trimmed(text: str) -> str:
+def trimmed(text: str) -> str:
+    """Return a number without zeros at its end that stand behind the point."""
     return text.rstrip("0").rstrip(".") if "." in text else text

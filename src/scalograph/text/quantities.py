@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.text.compact import NOT_RESOLVED, WIDEST
-from scalograph.text.format import decimals, estimate, rounded
+from scalograph.text.format import decimals, estimate, minus, rounded
 
 _GIB = float(1 << 30)
 
@@ -51,10 +51,10 @@ def percents(low: float, high: float) -> str:
     """Format a range of shares.
 
     >>> percents(0.041, 0.062), percents(-0.02, 0.09)
-    ('4 to 6 %', '-2 to 9 %')
-    """
+    ('4 to 6 %', '−2 to 9 %')
+    """  # noqa: RUF002  the sign that people read
     digits = 0 if high - low >= 0.01 or max(abs(low), abs(high)) >= 0.1 else 1
-    ends = [f"{100 * x:.{digits}f}" for x in (low, high)]
+    ends = [minus(f"{100 * x:.{digits}f}") for x in (low, high)]
     return f"{ends[0]} to {ends[1]} %" if ends[0] != ends[1] else f"{ends[0]} %"
 
 
@@ -132,13 +132,18 @@ def gibibytes(n_bytes: float) -> str:
     return f"{n_bytes / _GIB:.3g} GiB"
 
 
-def cpus(n: int) -> str:
-    """Format a count of CPUs.
+def counted(n: int, noun: str) -> str:
+    """Format a count of things.
 
-    >>> cpus(1), cpus(4)
-    ('1 CPU', '4 CPUs')
+    >>> counted(1, "run"), counted(1980, "run")
+    ('1 run', '1,980 runs')
     """
-    return "1 CPU" if n == 1 else f"{n} CPUs"
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def cpus(n: int) -> str:
+    """Format a count of CPUs."""
+    return counted(n, "CPU")
 
 
 def place(level: object) -> str:

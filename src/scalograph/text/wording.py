@@ -1,9 +1,10 @@
 """Facts of a study as sentences and short lines, the same on the terminal and the page."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
+from typing import Any
 
 from scalograph.protocol.findings import (
     DegradedRuns,
@@ -13,8 +14,11 @@ from scalograph.protocol.findings import (
     Trust,
 )
 from scalograph.text.format import significant
+from scalograph.text.quantities import counted, cpus
+from scalograph.text.units import format_duration
 
 DOT = " \N{MIDDLE DOT} "
+VERDICTS = {"contaminated": "disturbed", "undecided": "unverified"}  # as people read them
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WORK = {"total": "the same total work at every level", "per-worker": "the same work for each worker"}
 
@@ -23,12 +27,16 @@ def runs(doc: RunsDoc) -> str:
     """Say how many runs there were and what became of them.
 
     >>> runs(RunsDoc(n_asked=10, n_done=9, n_failed=1, treatments=2, verdicts={"clean": 8}))
-    '9 of 10 runs done, 2 treatments, 1 failed, 8 clean'
+    '9 of 10 runs done, 2 configurations, 1 failed, 8 clean'
     """
     again = f" and {doc.n_repeated:,} repeated" if doc.n_repeated else ""
-    parts = [f"{doc.n_done:,} of {doc.n_asked:,} runs done{again}", f"{doc.treatments:,} treatments"]
+    parts = [f"{doc.n_done:,} of {doc.n_asked:,} runs done{again}", f"{counted(doc.treatments, 'configuration')}"]
     parts += [f"{doc.n_failed:,} failed"] if doc.n_failed else []
-    parts += [f"{count:,} {verdict}" for verdict, count in doc.verdicts.items() if count and verdict != "failed"]
+    parts += [
+        f"{count:,} {VERDICTS.get(verdict, verdict)}"
+        for verdict, count in doc.verdicts.items()
+        if count and verdict != "failed"
+    ]
     return ", ".join(parts)
 
 
@@ -60,10 +68,10 @@ def failures(doc: RunsDoc) -> str:
 def noise(doc: StudyNoise) -> str:
     """Say in one sentence what the study could have seen."""
     if doc.sd_log_percent == 0:  # a coarse clock, or a figure that is counted: no measure of effects
-        return f"Typical runs of one treatment do not differ at all, with {doc.n} runs each."
+        return f"Typical runs of one configuration do not differ at all, with {doc.n} runs each."
     sd, least = (significant(x, 2) for x in (doc.sd_log_percent, doc.minimum_detectable_percent))
     return (
-        f"Runs of one treatment differ by {sd} % (standard deviation); with {doc.n} runs each, the smallest"
+        f"Runs of one configuration differ by {sd} % (standard deviation); with {doc.n} runs each, the smallest"
         f" effect found at 80 % power is {least} %."
     )
 
@@ -71,7 +79,7 @@ def noise(doc: StudyNoise) -> str:
 def degraded(doc: DegradedRuns) -> str:
     """Say what was missing, why, and what would help."""
     fix = f"; {doc.fix}" if doc.fix else ""
-    return f"{doc.what}: {doc.why}{fix} ({doc.n_runs:,} run{'' if doc.n_runs == 1 else 's'})"
+    return f"{doc.what}: {doc.why}{fix} ({counted(doc.n_runs, 'run')})"
 
 
 def alike(docs: Sequence[DegradedRuns]) -> list[DegradedRuns]:
@@ -112,8 +120,34 @@ def study(findings: Findings) -> str:
 
 
 def machine(findings: Findings) -> str:
-    """Describe the machine in one line, from what is known about it."""
-    doc = findings.machine
-    cpus = doc.get("n_cpus")
-    parts = [doc.get("cpu_model"), f"{cpus} CPUs" if cpus is not None else None, doc.get("kernel")]
-    return DOT.join(str(part) for part in parts if part)
+    """Describe the machine, and how much was run on it, in one line.
+
+    >>> doc = {"n_cpus": 2, "cpu_model": "AMD EPYC", "hypervisor": "KVM", "kernel": "6.18.44-v4"}
+    >>> _machine({**doc, "jvms_used": {"25": "25.0.3+9-LTS"}})
+    ['AMD EPYC (KVM)', '2 CPUs', 'Linux 6.18', 'JDK 25.0.3']
+    """
+    return DOT.join(filter(None, [", ".join(_machine(findings.machine)), _made(findings)]))
+
+
+def _machine(doc: Mapping[str, Any]) -> list[str]:
+    model, hypervisor, n_cpus, jvms = (doc.get(key) for key in ("cpu_model", "hypervisor", "n_cpus", "jvms_used"))
+    parts = [f"{model or ''}{f' ({hypervisor})' if hypervisor else ''}".strip()]
+    parts += [cpus(n_cpus)] if isinstance(n_cpus, int) else []
+    parts += [f"Linux {'.'.join(str(doc['kernel']).split('.')[:2])}"] if doc.get("kernel") else []
+    builds = jvms.values() if isinstance(jvms, dict) else ()
+    parts += [f"JDK {re.split('[+-]', str(build))[0]}" for build in builds if build]
+    return [part for part in parts if part]
+
+
+def _made(findings: Findings) -> str:
+    """Say how many runs there were, and how long they took; of a search not what it might have run."""
+    doc, log = findings.runs, findings.log
+    n, of = doc.n_done + doc.n_repeated, len(log.treatments) if log else doc.treatments
+    across = f"{counted(of, 'configuration')}, " if of <= n else ""
+    try:
+        ends = [datetime.fromisoformat(text) for text in (doc.started or "", doc.ended or "")]
+        seconds = (ends[1] - ends[0]).total_seconds()
+        took = f" in {format_duration(60 * round(seconds / 60) if seconds > 600 else round(seconds))}"
+    except (ValueError, TypeError):
+        took = ""
+    return f"{across}{counted(n, 'run')}{took}" if n else ""

@@ -66,7 +66,7 @@ class Measuring:
 
     def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None: ...
 
-    def noted(self, text: str) -> None: ...
+    def noted(self, text: str, about: str = "") -> None: ...
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_its_lines_are_a_protocol(study: Path, capsys: pytest.CaptureFixture[str
 def test_people_get_a_table_and_the_lines(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(study) == Exit.DONE
     out = capsys.readouterr().out
-    assert "small: 10 runs of 2 treatments" in out
+    assert "small: 10 runs of 2 configurations" in out
     assert all(f"+-{percent} %" in out for percent in (1, 2, 5))
     assert "[protocol]\nruns = " in out
 

@@ -1,4 +1,4 @@
-"""What a person sees while a study runs: a bar on a terminal, sentences elsewhere."""
+"""What a person sees while a study runs: one live line on a terminal, a few lines elsewhere."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -8,7 +8,7 @@ from rich.console import Console
 
 from scalograph.analysis.stopping import Stopping
 from scalograph.cli import progress
-from scalograph.cli.progress import LiveProgress
+from scalograph.cli.progress import LiveProgress, left_text
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design, Planner
 from scalograph.design.resolve import design
@@ -75,106 +75,111 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> StringIO:
     return file
 
 
-def test_a_grid_says_a_sentence_a_block(capsys: pytest.CaptureFixture[str]) -> None:
-    made = planned(3)
-    with plain(made, planner := GridPlanner(made)) as shown:
-        assert conduct(shown, planner) == 9
-    assert said(capsys) == [
-        "block 1 of 3 done, run 3 of 9, about 1 s left",
-        "block 2 of 3 done, run 6 of 9, about 1 s left",
-    ]
-
-
-def test_a_block_that_takes_long_says_so_in_between(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def slow(monkeypatch: pytest.MonkeyPatch, seconds: float, scores: Score = score) -> Score:
+    """Scores of runs that take so long."""
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
 
-    def takes_20_s(threads: int, block: int) -> float:
-        now[0] += 20
-        return 1.0
+    def takes(threads: int, block: int) -> float:
+        now[0] += seconds
+        return scores(threads, block)
 
+    return takes
+
+
+def test_a_study_of_seconds_needs_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    made = planned(3)
+    with plain(made, planner := GridPlanner(made)) as shown:
+        assert conduct(shown, planner) == 9
+    assert said(capsys) == []
+
+
+def test_a_line_every_half_minute(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    takes = slow(monkeypatch, 20)
     made = planned(2)
     with plain(made, planner := GridPlanner(made)) as shown:
-        conduct(shown, planner, takes_20_s)
+        conduct(shown, planner, takes)
     assert said(capsys) == [
-        "block 1 of 2, run 2 of 6, about 1 min 20 s left",
-        "block 1 of 2 done, run 3 of 6, about 1 min left",
-        "block 2 of 2, run 5 of 6, about 20 s left",
+        f"run {n} of 6, about {left} left" for n, left in ((2, "1 min 20 s"), (4, "40 s"), (6, "1 s"))
     ]
 
 
-def test_first_runs_that_are_discarded_are_no_block(capsys: pytest.CaptureFixture[str]) -> None:
-    text = ONE_FACTOR.replace("runs = 3", "runs = 1\nwarmup_runs = 2")
-    made = design(parse(text), HOST)
-    with plain(made, planner := GridPlanner(made)) as shown:
-        conduct(shown, planner)
-    assert said(capsys) == ["warm-up done, run 2 of 5, about 1 s left"]
-
-
-def test_a_sentence_counts_what_went_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    made = planned(2)
-    with plain(made, planner := GridPlanner(made)) as shown:
-        conduct(shown, planner, judgment=Judgment("failed", []))
-    assert said(capsys) == ["block 1 of 2 done, run 3 of 6, about 1 s left, 3 failed"]
-
-
-def test_a_repeated_run_counts_as_one_more(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_counts_what_went_wrong(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    takes = slow(monkeypatch, 30)
     made = planned(2)
     planner = GridPlanner(made)
     with plain(made, planner) as shown:
-        conduct(shown, planner, judgment=Judgment("contaminated", []), most=1)
-        conduct(shown, planner)
-    assert said(capsys) == ["block 1 of 2 done, run 4 of 7, about 1 s left, 1 disturbed"]
+        conduct(shown, planner, takes, Judgment("contaminated", []), most=1)
+        conduct(shown, planner, takes, Judgment("failed", []), most=2)
+    assert said(capsys)[-1] == "run 3 of 6, about 1 min 30 s left, 1 disturbed, 2 failed"
 
 
-def test_a_resumed_study_counts_the_runs_before(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_resumed_study_counts_the_runs_before(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    takes = slow(monkeypatch, 30)
     made = planned(3)
     planner = GridPlanner(made)
-    for run in [planner.ask() for _ in range(1)]:
-        assert run is not None
-        planner.tell(run, {}, "clean")
+    run = planner.ask()
+    assert run is not None
+    planner.tell(run, {}, "clean")
     with plain(made, planner, n_done=1) as shown:
-        conduct(shown, planner)
-    assert said(capsys)[0].startswith("block 1 of 3 done, run 3 of 9")
+        conduct(shown, planner, takes)
+    assert said(capsys)[0] == "run 2 of 9, about 3 min 30 s left"
 
 
-def test_no_more_time_is_left_than_the_budget_has(capsys: pytest.CaptureFixture[str]) -> None:
-    made = planned(2)
-    planner = GridPlanner(made)
-    with plain(made, planner, budget_s=0.0) as shown:
-        shown._began -= 1000.0  # a thousand seconds ago
-        conduct(shown, planner)
-    assert said(capsys) == ["block 1 of 2 done, run 3 of 6, about 1 s left"]
+@pytest.mark.parametrize("budget_s", [70.0, None])
+def test_past_its_time_a_study_says_how_far(monkeypatch: pytest.MonkeyPatch, budget_s: float | None) -> None:
+    takes = slow(monkeypatch, 30)
+    made = planned(1)
+    shown = plain(made, planner := GridPlanner(made), budget_s=budget_s)
+    conduct(shown, planner, takes, most=2)
+    takes(1, 0)
+    assert shown._line() == f"run 2 of 3, {'over the budget by 20 s' if budget_s else 'about 1 s left'}"
+    takes(1, 0)
+    assert shown._line() == f"run 2 of 3, {'over the budget by 50 s' if budget_s else 'over by 30 s'}"
 
 
-def test_a_wish_for_precision_is_told_in_figures(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_known_before_the_first_run() -> None:
+    made = planned(1)
+    assert plain(made, GridPlanner(made))._line() == "run 0 of 3"
+    assert left_text(None, 60.0) == "at most 1 min left"
+
+
+def test_a_wish_for_precision_is_told_in_figures(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    takes = slow(monkeypatch, 30)
     made = planned(16)
     with plain(made, planner := sequential(made)) as shown:
-        conduct(shown, planner)
+        conduct(shown, planner, takes)
     lines = said(capsys)
-    assert lines[0].endswith("at most 1 s left, no interval yet (asked 1 %), 0 of 3 treatments precise")
+    assert lines[2].endswith("no interval yet (asked 1 %), 0 of 3 precise")
     # 4 threads differ by 10 % from run to run: t(0.95, 7) s / sqrt(8) = 4.3 % of half-width.
-    assert lines[7].endswith("+-4.3 % (asked 1 %), 0 of 3 treatments precise")
+    assert lines[23].endswith("+-4.3 % (asked 1 %), 0 of 3 precise")
     # The baseline is precise too, and goes on until the others are.
-    assert lines[8] == "block 9: precise enough, no further runs of threads=2"
-    assert lines[9].endswith("+-3.9 % (asked 1 %), 2 of 3 treatments precise")
-    assert len(lines) == 16
+    assert "block 9: precise enough, no further runs of threads=2" in lines
+    assert "+-3.9 % (asked 1 %), 2 of 3 precise" in "".join(lines)
 
 
-def test_an_interval_without_bounds_is_no_percentage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interval_without_bounds_is_no_percentage() -> None:
     made = planned(16)
-    with plain(made, planner := sequential(made)) as shown:
-        conduct(shown, planner, lambda threads, block: float(1 + 9 * block))
-    assert "beyond +-100 % (asked 1 %)" in said(capsys)[1]
+    conduct(shown := plain(made, planner := sequential(made)), planner, lambda n, block: float(1 + 9 * block), most=6)
+    assert "beyond +-100 % (asked 1 %)" in shown._line()
 
 
-def test_a_note_is_said_beside_the_blocks(capsys: pytest.CaptureFixture[str], terminal: StringIO) -> None:
+def test_what_is_noted_again_and_again_is_said_once_and_counted(
+    capsys: pytest.CaptureFixture[str], terminal: StringIO
+) -> None:
     made = planned(3)
     with plain(made, GridPlanner(made)) as shown:
-        shown.noted("machine busy: \x1b[31m[red]")
-    assert "machine busy: \N{REPLACEMENT CHARACTER}[31m[red]\n" in terminal.getvalue()
+        for block in range(1, 9):
+            shown.noted(f"block {block} began on a busy machine: \x1b[31m[red]", "busy")
+        shown.noted("other")
+        assert shown._line() == "run 0 of 9, busy again: 7 times"
+    seen = terminal.getvalue()
+    assert "block 1 began on a busy machine: \N{REPLACEMENT CHARACTER}[31m[red]\n" in seen
+    assert "block 2" not in seen and "other\n" in seen
     assert said(capsys) == []
 
 
@@ -185,7 +190,7 @@ def test_all_treatments_that_become_precise_at_once_are_named(capsys: pytest.Cap
         conduct(shown, planner, still)
     named = "threads=1, threads=2, threads=3 and 3 more"
     assert said(capsys)[-1] == f"block 9: precise enough, no further runs of {named}"
-    assert progress._near(planner.reached, " treatments") == "all 6 treatments precise (asked 1 %)"
+    assert progress._near(planner.reached) == "all 6 precise (asked 1 %)"
 
 
 def test_what_an_earlier_start_has_forgone_is_not_said_again(capsys: pytest.CaptureFixture[str]) -> None:
@@ -199,36 +204,26 @@ def test_what_an_earlier_start_has_forgone_is_not_said_again(capsys: pytest.Capt
     assert not [line for line in said(capsys) if "no further runs" in line]
 
 
-def test_a_bar_shows_the_run_and_what_is_left(terminal: StringIO, capsys: pytest.CaptureFixture[str]) -> None:
-    made = planned(3)
-    with plain(made, planner := GridPlanner(made)) as shown:
-        conduct(shown, planner, most=5)
-    seen = terminal.getvalue()
-    assert "block 2/3" in seen
-    assert "56%" in seen  # 5 of 9 runs
-    assert "about 1 s left" in seen
-    assert said(capsys) == []
-
-
-def test_a_bar_shows_how_near_the_precision_is(terminal: StringIO) -> None:
-    made = planned(16)
-    with plain(made, planner := sequential(made)) as shown:
-        conduct(shown, planner, most=30)
-    seen = terminal.getvalue()
-    assert "+-3.6 % (asked 1 %), 2 of 3 precise" in seen
-    assert "block 9: precise enough, no further runs of threads=2\n" in seen.replace("\r", "")
-
-
-def test_a_bar_shows_levels_as_text(terminal: StringIO) -> None:
+def test_the_live_line_shows_the_run_and_what_is_left(terminal: StringIO, capsys: pytest.CaptureFixture[str]) -> None:
     text = ONE_FACTOR.replace('"1,2,4"', '["[red]a", "b\\u001bc"]').replace("[baseline]\nthreads = 1\n", "")
     made = design(parse(text), HOST)
     planner = GridPlanner(made)
     with plain(made, planner) as shown:
         for _ in made.treatments:
             run = planner.ask()
-            assert run is not None
+            assert run is not None and shown._live is not None
             shown.asked(run, planner.n_left)
-            shown._bar.refresh() if shown._bar else None
+            shown._live.refresh()
             planner.tell(run, {}, "clean")
-    assert "threads=[red]a" in terminal.getvalue()
+    assert "run 0 of 6  threads=[red]a" in terminal.getvalue()
     assert "threads=b\N{REPLACEMENT CHARACTER}c" in terminal.getvalue()
+    assert said(capsys) == []
+
+
+def test_the_live_line_is_one_line_however_narrow_the_terminal() -> None:
+    made = planned(1)
+    shown = plain(made, planner := GridPlanner(made))
+    run = planner.ask()
+    assert run is not None
+    shown.asked(run, planner.n_left)
+    assert len(Console(width=14).render_lines(shown)) == 1

@@ -35,6 +35,7 @@ def test_one_busy_block_is_told_as_it_is_and_many_in_one_sentence() -> None:
 
 def test_what_a_note_is_about_is_read_from_no_words() -> None:
     assert told("A", "B", about="busy") == ["2 blocks and rounds of repeats began on a busy machine; first: A"]
+    assert told("A", "B", about="disturbed") == ["2 blocks had mostly disturbed runs; first: A"]
     assert told("A", "B", about="quiet") == []
 
 

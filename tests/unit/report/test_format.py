@@ -27,8 +27,11 @@ SIZES = st.floats(min_value=1e-9, max_value=1e9)
 VALUES = st.one_of(st.just(0.0), SIZES, SIZES.map(lambda x: -x))
 
 
+MINUS = "\N{MINUS SIGN}"
+
+
 def parsed(text: str) -> float:
-    return float(text.replace(",", ""))
+    return float(text.replace(",", "").replace(MINUS, "-"))
 
 
 @given(SIZES, st.floats(min_value=1e-6, max_value=2.0))
@@ -77,7 +80,7 @@ def test_zero_is_a_value_and_null_is_a_dash() -> None:
     assert number(0) == "0"
     assert number(0.0) == "0"
     assert number(None) == DASH
-    assert str(estimate(Estimate(value=0.0, low=-0.1, high=0.1))) == "0.00 [-0.10, 0.10]"
+    assert str(estimate(Estimate(value=0.0, low=-0.1, high=0.1))) == f"0.00 [{MINUS}0.10, 0.10]"
     assert str(estimate(Estimate(warnings=("need >= 1 run",)))) == DASH
     assert str(estimate(None)) == DASH
     assert level_text(0) == "0"
@@ -102,7 +105,7 @@ def test_digits_follow_the_width() -> None:
         (0.64, 0.0029, 142.0, "0.64 [0.0029, 142]"),
         (0.99, 0.04, 17.2, "0.99 [0.040, 17]"),
         (12.0, 0.0, 40.0, "12 [0, 40]"),
-        (0.012, -0.53, 0.55, "0.0 [-0.5, 0.6]"),
+        (0.012, -0.53, 0.55, f"0.0 [{MINUS}0.5, 0.6]"),
     ],
 )
 def test_what_is_above_zero_shows_two_digits(value: float, low: float, high: float, shown: str) -> None:

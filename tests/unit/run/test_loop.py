@@ -44,7 +44,7 @@ class Told:
     def told(self, run: Run, found: Mapping[str, Any], judgment: Judgment) -> None:
         self.runs.append(run.run)
 
-    def noted(self, text: str) -> None:
+    def noted(self, text: str, about: str = "") -> None:
         self.notes.append(text)
 
 

@@ -67,7 +67,7 @@ class Leftovers:
             time.sleep(0.05)
         self.left[run.run] = left
 
-    def noted(self, text: str) -> None:
+    def noted(self, text: str, about: str = "") -> None:
         """The journal has it."""
 
 

@@ -1,0 +1,109 @@
+"""The matrix of a claim on a terminal: values under values, and what does not fit is counted."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from scalograph.protocol.claim import Matrix, MatrixCell
+from scalograph.report.paper import words
+from scalograph.text.compact import compact
+from scalograph.text.escape import encodable, prose
+from scalograph.text.scale import Scale, scale_for
+
+GAP = 2
+LEAST_LABEL = 16  # columns that a long label keeps where numbers need the room, and no more than a fifth of all
+DOTS = "\N{HORIZONTAL ELLIPSIS}"
+Plain = Callable[[str], str]
+BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
+
+
+def matrix_lines(matrix: Matrix, console: Console, most: int) -> list[Text]:
+    """Lay out a matrix in the width of a console.
+
+    Args:
+        matrix: of a claim.
+        console: where to.
+        most: rows; 0 leaves the matrix out.
+    """
+    if not most:
+        return []
+    scale = scale_for(matrix.unit, [c.estimate.value for row in matrix.rows for c in row.cells if c.estimate])
+    rows = matrix.rows if len(matrix.rows) <= most else matrix.rows[: most - 1]
+    plain: Plain = lambda text: encodable(prose(text), console.encoding)  # noqa: E731
+    columns = [_column([row.cells[i] for row in rows], name, scale, plain) for i, name in enumerate(matrix.columns)]
+    labels = [plain(text) for text in (matrix.rows_are, *(row.label for row in rows))]
+    kept = _fitting([_width(column) for column in columns], _width(labels), console.width)
+    room = console.width - sum(_width(columns[i]) + GAP for i in kept)
+    width = min(_width(labels), max(room, 1))
+    lines = [_title(matrix, scale)]
+    for at, label in enumerate(_shortened(labels, width, plain(DOTS))):
+        lines.append((" " * GAP).join([label, *(columns[i][at] for i in kept)]))
+    lines += _folded(len(matrix.rows) - len(rows), len(columns) - len(kept))
+    found = words(console, "\n".join(lines)).split()
+    found[1].stylize("bold")
+    legend = words(console, _legend(matrix), "dim")
+    return [*found, *legend.wrap(console, console.width)] if legend.plain else [*found]
+
+
+def _title(matrix: Matrix, scale: Scale) -> str:
+    beside = ", ".join(filter(None, [scale.unit, BETTER[matrix.better]]))
+    return prose(matrix.title) + (f" ({beside})" if beside else "")
+
+
+def _column(cells: Sequence[MatrixCell], name: str, scale: Scale, plain: Plain) -> list[str]:
+    """The texts of a column and its heading, in one width: values end under each other, and so do intervals begin."""
+    texts = [plain(cell.text or compact(cell.estimate, scale)) for cell in cells]
+    parts = [text.partition(" ") if any(c.isdigit() for c in text) else ("", "", text) for text in texts]
+    value = max((cell_len(head) for head, blank, _ in parts if blank), default=0)
+    lined = [f"{head:>{value}} {tail}" if blank else head or tail for head, blank, tail in parts]
+    shown = [plain(name), *(f"{text} !" if cell.doubt else text for text, cell in zip(lined, cells, strict=True))]
+    width = _width(shown)
+    return [text + " " * (width - cell_len(text)) for text in shown]
+
+
+def _width(texts: Sequence[str]) -> int:
+    return max(map(cell_len, texts), default=0)
+
+
+def _fitting(widths: Sequence[int], label: int, room: int) -> list[int]:
+    """Which columns fit beside a label of the least width: first and last, and those spread between them."""
+    least = min(label, LEAST_LABEL, room // 5)
+    for n in range(len(widths), 1, -1):
+        kept = sorted({round(i * (len(widths) - 1) / (n - 1)) for i in range(n)})
+        if least + sum(widths[i] + GAP for i in kept) <= room:
+            return kept
+    return [len(widths) - 1]
+
+
+def _shortened(labels: Sequence[str], width: int, dots: str) -> list[str]:
+    """Labels in one width; where their beginnings are the same their ends are kept."""
+    n = width - len(dots)
+    cut = [label[:n] + dots if cell_len(label) > width else label for label in labels]
+    if len(set(cut)) < len(set(labels)):
+        cut = [dots + label[-n:] if cell_len(label) > width else label for label in labels]
+    return [set_cell_size(label, width) for label in cut]
+
+
+def _folded(n_rows: int, n_columns: int) -> list[str]:
+    kinds = ((n_rows, "row"), (n_columns, "column"))
+    told = [f"{n} more {kind}{'s' * (n > 1)}" for n, kind in kinds if n]
+    return [f"{DOTS} {' and '.join(told)}: --tables"] if told else []
+
+
+def _legend(matrix: Matrix) -> str:
+    """What the signs mean: the level of the intervals, and why cells are marked, the most frequent reason first."""
+    cells = [cell for row in matrix.rows for cell in row.cells]
+    levels = {
+        f"{100 * cell.estimate.confidence:g}" for cell in cells if cell.estimate and cell.estimate.low is not None
+    }
+    why = Counter(cell.doubt for cell in cells if cell.doubt).most_common()
+    more = f" (and {len(why) - 1} more reason{'s' * (len(why) > 2)})" if len(why) > 1 else ""
+    told = [
+        f"\N{PLUS-MINUS SIGN}: {levels.pop()} % interval" if len(levels) == 1 else "",
+        f"!: {why[0][0]}{more}" if why else "",
+        matrix.note,
+    ]
+    return "; ".join(prose(text) for text in told if text)
