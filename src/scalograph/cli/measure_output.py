@@ -107,7 +107,7 @@ def _answer(session: "Session", target: float, cost: float | None, options: Comm
     said = [text for curve in found.curves if (text := sentence(found.study, curve, target))]
     shown, asked = screen(found), [text for curve in found.curves if (text := unused(found.study, curve))]
     is_curve = found.study.baseline is not None or len(found.curves[0].points) == 1
-    more = asked or (said if is_curve and len(found.curves) == 1 else [])
+    more = asked or (said if is_curve and len(found.curves) == 1 and shown.claim.answered else [])
     claim = shown.claim.model_copy(update={"sentences": [*shown.claim.sentences, *more][:3]})
     told = replace(shown, claim=claim, tables=[show.steps_table(found, cost), *shown.tables])
     return close(session, found, told, options, show.document(found, said, cost))

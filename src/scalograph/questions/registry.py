@@ -41,7 +41,6 @@ QUESTIONS: dict[str, str] = {
 # What answers without being asked, in the order in which it is told.
 READINGS: dict[str, str] = {
     "versions": "scalograph.questions.versions",
-    "single": "scalograph.questions.single",
     "effective-cpus": QUESTIONS["effective-cpus"],
     "parallel-build": "scalograph.questions.parallel_build",
     "surface": "scalograph.questions.surface",

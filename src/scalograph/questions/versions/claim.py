@@ -3,27 +3,32 @@
 from collections.abc import Sequence
 
 from scalograph.analysis.versus import visible
+from scalograph.findings.answer import Taken
 from scalograph.findings.names import short, title
 from scalograph.findings.score_flags import two_modes
 from scalograph.findings.speedup_rule import kind, primary
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
+from scalograph.questions.claims import fitting, unsaid
 from scalograph.questions.versions.claim_matrix import matrix, version_name
 from scalograph.questions.versions.model import Version, ratio
 from scalograph.text.quantities import between, change, percent_at_most
 from scalograph.text.short_names import listed
 
 
-def claim(table: Table, versions: Sequence[Version]) -> Claim:
+def claim(table: Table, taken: Taken, versions: Sequence[Version]) -> Claim:
     """Say what beats the reference.
 
     Args:
         table: the study.
+        taken: the runs of each configuration.
         versions: all that are compared with it, one or more.
     """
     known = sorted((v for v in versions if v.gain.value is not None), key=lambda v: v.gain.value or 0, reverse=True)
     resolved = [v for v in known if v.word != "not resolved"]
-    if not resolved:
+    if why := unsaid(table, taken):
+        text, resolved = f"Cannot be said: {why}.", []
+    elif not resolved:
         text = _unresolved(table, known)
     elif all(v.word == "the same" for v in known):
         text = _alike(table, known)
@@ -33,7 +38,7 @@ def claim(table: Table, versions: Sequence[Version]) -> Claim:
     modes = {version_name(table, s.treatment): two_modes(table, s, primary(table)) for s in samples}
     odd = [f"Runs of {name} have {text}." for name, text in modes.items() if text]
     return Claim(
-        sentences=[text, *odd[:2]], answered=bool(resolved), matrix=matrix(table, versions, _noun(table), modes)
+        sentences=fitting([text, *odd]), answered=bool(resolved), matrix=matrix(table, versions, _noun(table), modes)
     )
 
 

@@ -1,1 +1,0 @@
-"""How long does one configuration take?"""
