@@ -7,6 +7,7 @@ from statistics import median
 from scalograph.analysis.cold_start import Cold, cold
 from scalograph.analysis.flag import Flag
 from scalograph.findings.curves import key
+from scalograph.findings.reason import Doubt
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
@@ -45,11 +46,11 @@ class Start:
         return f"{amount / 1e6:.3g} MB" if self.in_bytes else f"{amount:.0f} pages"
 
 
-def examine(table: Table, curves: Sequence[Curve], taken: Mapping[Key, Sample]) -> list[str]:
+def examine(table: Table, curves: Sequence[Curve], taken: Mapping[Key, Sample]) -> list[Doubt]:
     """Flag each treatment whose first runs were cold.
 
     Returns:
-        Reasons for doubt: the first runs of the study, and treatments with cold runs besides.
+        The first runs of the study, a doubt, and treatments with cold runs besides, which are marked.
     """
     name = primary(table)
     found = {k: start for k, s in taken.items() if (start := _start(s.rows(name), s.scores(name)))}
@@ -61,20 +62,20 @@ def examine(table: Table, curves: Sequence[Curve], taken: Mapping[Key, Sample]) 
     return [*_study(table, whole), *_treatments(table, found.values(), whole)]
 
 
-def _study(table: Table, whole: Start | None) -> Iterable[str]:
+def _study(table: Table, whole: Start | None) -> Iterable[Doubt]:
     if whole:
-        yield f"{whole.told(' of the study')}: {_cure(table, whole.seen.n)}"
+        yield Doubt(whole.told(" of the study"), _cure(table, whole.seen.n))
 
 
-def _treatments(table: Table, found: Iterable[Start], whole: Start | None) -> Iterable[str]:
+def _treatments(table: Table, found: Iterable[Start], whole: Start | None) -> Iterable[Doubt]:
     """Those that the cold start of the study does not explain: programs or files of their own."""
     left = [start for start in found if not whole or not {*start.runs} <= {*whole.runs}]
     if left:
         most = max(left, key=lambda start: start.seen.read)
-        told = f"in {len(left)} of {len(table.treatments)} treatments the first runs {most.read('up to ')}"
+        of = f"{len(left)} of {len(table.treatments)} configurations"
         # Runs that warm up take the treatments in turn.
         n = max(start.seen.n for start in left) * len(table.treatments)
-        yield f"{told}, and their scores differ: {_cure(table, n)}"
+        yield Doubt(f"in {of} the first runs {most.read('up to ')}", _cure(table, n), whole=False)
 
 
 def _cure(table: Table, n: int) -> str:

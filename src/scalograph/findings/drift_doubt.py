@@ -6,8 +6,9 @@ from statistics import median
 
 import numpy as np
 
-from scalograph.analysis.drift import Drift, drift
+from scalograph.analysis.drift import FEWEST, Drift, drift
 from scalograph.analysis.students_t import t_quantile
+from scalograph.findings.reason import Doubt
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
@@ -18,17 +19,19 @@ RARE, NARROW, WIDE = 0.01, 1.15, 0.01
 MOST = 500  # of more blocks, neighbors are taken together: what is as slow as this is found all the same
 
 
-def doubt(table: Table, taken: Sequence[Sample]) -> Iterable[str]:
-    """Where runs of the primary response are not independent, and it matters."""
+def doubt(table: Table, taken: Sequence[Sample]) -> Iterable[Doubt]:
+    """Where runs of the primary response are not independent, and it matters; or where that could not be checked."""
     found = drifted(table, taken)
-    if found and found.p < RARE and found.too_narrow > NARROW:
+    if found is None:
+        n = len({row.block for sample in taken for row in sample.every})
+        if 1 < n < FEWEST:
+            yield Doubt(f"{n} blocks are too few to check for drift", f"from {FEWEST} on they are enough", whole=False)
+    elif found.p < RARE and found.too_narrow > NARROW:
         half = found.too_narrow * _half(taken, primary(table), table.study.protocol.confidence)
         if half > WIDE:
-            right = f"+-{100 * (exp(half) - 1):.2g} % or more"
-            yield (
-                f"the machine drifted from block to block (p = {found.p:.2g}): intervals of single treatments are too "
-                f"narrow, by {found.too_narrow:.2g} times or more ({right}); comparisons within blocks are not touched"
-            )
+            wide = f"{found.too_narrow:.2g} times or more (\N{PLUS-MINUS SIGN}{100 * (exp(half) - 1):.2g} % or more)"
+            does = f"intervals of single configurations are too narrow, by {wide}; comparisons within blocks hold"
+            yield Doubt(f"the machine drifted from block to block (p = {found.p:.2g})", does)
 
 
 def drifted(table: Table, taken: Sequence[Sample]) -> Drift | None:

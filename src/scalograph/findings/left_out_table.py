@@ -1,4 +1,4 @@
-"""Results with and without the disturbed runs: what leaving them out did to each treatment."""
+"""Results with and without the disturbed runs: what leaving them out did to each configuration."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.text.quantities import counted
 
 MAX_ROWS = 200
 
@@ -43,7 +44,7 @@ class Change:
 
 
 def excluded_table(table: Table, taken: Sequence[Sample], fair: Fairness | None) -> TableDoc | None:
-    """A row for each treatment that has runs left out, the most moved first; None where no run was left out."""
+    """A row for each configuration that has runs left out, the most moved first; None where no run was left out."""
     response = primary(table)
     changes = [change for sample in taken if (change := _change(table, sample, response))]
     if not changes:
@@ -87,8 +88,9 @@ def _cause(row: Row) -> str:
 
 def _note(changes: Sequence[Change], fair: Fairness | None) -> str:
     n = sum(change.beyond == "yes" for change in changes)
-    with_them = f"with them, {n} of {len(changes)} treatments would leave their interval"
+    with_them = f"with them, {n} of {counted(len(changes), 'configuration')} would leave the interval"
     parts = [f"all other tables are without these runs; {with_them}"]
     if left := changes[MAX_ROWS:]:
-        parts.append(f"{len(left)} more treatments change by at most {abs(left[0].percent or 0.0):.2g} %")
+        more = f"{len(left)} more configuration{'s change' if len(left) > 1 else ' changes'}"
+        parts.append(f"{more} by at most {abs(left[0].percent or 0.0):.2g} %")
     return "; ".join([*parts, *([sentence(fair)] if fair else [])])

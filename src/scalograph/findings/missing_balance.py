@@ -1,9 +1,11 @@
 """Whether treatments lost runs alike: what the table of excluded runs says of it, and when it is a doubt."""
 
 from collections.abc import Iterable, Sequence
-from statistics import median
+from statistics import fmean, median
 
 from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
+from scalograph.findings.names import setting, varied
+from scalograph.findings.reason import Doubt
 from scalograph.findings.sample import REPEATED, Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
@@ -41,8 +43,8 @@ def sentence(found: Fairness) -> str:
     """What became of the shares, in one sentence."""
     low, high = found.spread
     if low == high:
-        return f"each treatment lost {100 * low:.0f} % of its runs"
-    text = f"treatments lost {100 * low:.0f} % to {100 * high:.0f} % of their runs"
+        return f"each configuration lost {100 * low:.0f} % of its runs"
+    text = f"configurations lost {100 * low:.0f} % to {100 * high:.0f} % of their runs"
     if found.p_trend < RARE:
         return f"{text}, and it depends on how long they run: {_lengths(found)} (p = {found.p_trend:.2g})"
     if found.p_equal < RARE:
@@ -52,7 +54,7 @@ def sentence(found: Fairness) -> str:
     return f"{text}, no more unlike than chance makes them (p = {min(1.0, 2 * min(found.p_equal, found.p_trend)):.2g})"
 
 
-def doubt(found: Fairness | None) -> Iterable[str]:
+def doubt(table: Table, found: Fairness | None) -> Iterable[Doubt]:
     """Where runs were lost unfairly: neither chance nor a small difference."""
     if found is None:
         return
@@ -60,11 +62,23 @@ def doubt(found: Fairness | None) -> Iterable[str]:
     if found.p_trend < RARE and abs(long - short) > APART:
         longer = "longer" if long > short else "shorter"
         least, most = sorted((short, long))
-        lost = f"treatments that run {longer} lost more runs ({100 * least:.0f} % to {100 * most:.0f} %)"
-        yield f"{lost}: the comparison leans on quiet moments"
+        yield Doubt(
+            f"{longer} runs were lost more often ({100 * most:.0f} % against {100 * least:.0f} %)", _read(table)
+        )
     elif found.p_equal < RARE and high - low > APART:
-        lost = f"some treatments lost more runs than others ({100 * low:.0f} % to {100 * high:.0f} %)"
-        yield f"{lost}: the comparison leans on quiet moments"
+        lost = f"some configurations lost more of their runs than others ({100 * low:.0f} % to {100 * high:.0f} %)"
+        yield Doubt(lost, _read(table))
+
+
+def _read(table: Table) -> str:
+    """Say how to read the level at which the share of lost runs stands out most, for its number of runs."""
+    rows, shares = table.counted(), dict[tuple[str, Level], list[bool]]()
+    for row in rows:
+        for name in varied(table):
+            shares.setdefault((name, row.treatment[name]), []).append(row.verdict in REPEATED)
+    overall = fmean(row.verdict in REPEATED for row in rows)
+    name, level = max(shares, key=lambda at: (fmean(shares[at]) - overall) * len(shares[at]) ** 0.5)
+    return f"read {setting(table, {name: level})} as optimistic"
 
 
 def _lengths(found: Fairness) -> str:

@@ -1,4 +1,4 @@
-"""The physics gates on the curves of a study: flags beside the numbers, and doubts about the whole."""
+"""The physics gates on the curves of a study: flags beside the numbers, and marks of configurations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -12,12 +12,13 @@ from scalograph.analysis.physics import (
     objections,
 )
 from scalograph.findings.curves import key
-from scalograph.findings.names import setting, varying
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, Point
 from scalograph.protocol.plain import Level
 from scalograph.study.model import Study
+
+Key = tuple[Level, ...]
 
 # True of many honest programs (they wait for a disk, or ask another source for the CPUs): told, but no doubt.
 TOLD: tuple[Gate, ...] = ("baseline off the CPU", "believes in other CPUs")
@@ -25,7 +26,7 @@ TOLD: tuple[Gate, ...] = ("baseline off the CPU", "believes in other CPUs")
 FLAGGED: tuple[Gate, ...] = ("speedup above the CPUs",)
 
 
-def examine(table: Table, curves: Sequence[Curve], taken: Mapping[tuple[Level, ...], Sample]) -> list[str]:
+def examine(table: Table, curves: Sequence[Curve], taken: Mapping[Key, Sample]) -> dict[Key, str]:
     """Flag each point that a gate objects to.
 
     Args:
@@ -34,22 +35,22 @@ def examine(table: Table, curves: Sequence[Curve], taken: Mapping[tuple[Level, .
         taken: the sample of each treatment.
 
     Returns:
-        The objections that make a doubt, each with the place it is about; the flags there say more.
+        The gate that objects to a configuration, where that makes a doubt; the flags there say more.
     """
+    found: dict[Key, str] = {}
     if not table.study.baseline:
-        return []
-    found = []
+        return found
     for curve in curves:
         for objection in (*_along(table, curve, taken), *_across(table, curve, _siblings(table, curve, curves, taken))):
             point = next(p for p in curve.points if p.level == objection.n)
             if objection.gate not in FLAGGED:
                 point.flags.append(Flag(objection.gate, f"{objection.gate}: {objection.text}"))
             if objection.gate not in TOLD:
-                found.append(f"{objection.gate} ({_place(table, curve, objection.n)})")
+                found.setdefault(key(table, curve, point), objection.gate)
     return found
 
 
-def _along(table: Table, curve: Curve, taken: Mapping[tuple[Level, ...], Sample]) -> list[Objection]:
+def _along(table: Table, curve: Curve, taken: Mapping[Key, Sample]) -> list[Objection]:
     baseline = table.study.baseline[curve.factor]
     # Levels that count no workers have no n: nothing to hold physics against.
     if table.study.factors[curve.factor].control is not None or not isinstance(baseline, int):
@@ -82,16 +83,14 @@ def _read(study: Study, point: Point, source: str) -> Estimate | None:
     return point.responses[name].estimate if name in point.responses else None
 
 
-def _siblings(
-    table: Table, curve: Curve, curves: Sequence[Curve], taken: Mapping[tuple[Level, ...], Sample]
-) -> list[Curve]:
+def _siblings(table: Table, curve: Curve, curves: Sequence[Curve], taken: Mapping[Key, Sample]) -> list[Curve]:
     """Curves that differ from this one in the CPU count only, and give the same kind of time; itself among them."""
     factor = _cpus(table)
     alike = [c for c in curves if factor and {**c.group, factor: None} == {**curve.group, factor: None}]
     return [c for c in alike if _is_whole(table, c, taken) == _is_whole(table, curve, taken)]
 
 
-def _is_whole(table: Table, curve: Curve, taken: Mapping[tuple[Level, ...], Sample]) -> bool:
+def _is_whole(table: Table, curve: Curve, taken: Mapping[Key, Sample]) -> bool:
     return bool(taken[key(table, curve, curve.points[0])].whole)
 
 
@@ -115,7 +114,3 @@ def _across(table: Table, curve: Curve, siblings: Sequence[Curve]) -> Iterator[O
 def _work_grows(table: Table, curve: Curve) -> bool:
     """A baseline of several workers may contend on more CPUs: its CPU time says nothing."""
     return table.study.baseline[curve.factor] != 1 or table.study.factors[curve.factor].control is not None
-
-
-def _place(table: Table, curve: Curve, n: int) -> str:
-    return setting(table, {**varying(table, curve.group), curve.factor: n})

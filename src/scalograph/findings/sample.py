@@ -144,16 +144,16 @@ def is_open(sample: Sample) -> bool:
 def _undecided(sample: Sample) -> Iterable[Flag]:
     if is_open(sample):
         n = sum(row.verdict == "undecided" for row in sample.every)
-        text = f"undecided: whether {n} of {len(sample.every)} runs were disturbed could not be checked"
+        text = f"{n} of {len(sample.every)} runs unverified: they count"
         yield Flag("undecided", text, n)
 
 
 def _disturbed(sample: Sample) -> Iterable[Flag]:
     n, of = sample.n_disturbed, len(sample.every)
     if sample.falls_back:
-        yield Flag("falls back", f"rests on disturbed runs: {n} of {of} were contaminated", n)
+        yield Flag("falls back", f"rests on disturbed runs: {n} of {of}", n)
     elif n:
-        yield Flag("disturbed", f"{n} of {of} runs contaminated, {left_out(sample.by_cpu)}", n)
+        yield Flag("disturbed", f"{n} of {of} runs disturbed, {left_out(sample.by_cpu)}", n)
 
 
 def _failed(sample: Sample) -> Iterable[Flag]:

@@ -1,13 +1,14 @@
 """What the scores of a configuration look like, where a mean with an interval does not say it all."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from scalograph.analysis.flag import Flag
 from scalograph.analysis.modes import Modes, modes
+from scalograph.findings.reason import Doubt
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.text.format import significant
-from scalograph.text.quantities import percent
+from scalograph.text.quantities import counted, percent
 from scalograph.text.scale import scale_for
 
 TWO_MODES = "two modes"
@@ -26,11 +27,12 @@ def two_modes(table: Table, sample: Sample, name: str) -> str:
     return next((flag.text for flag in score_flags(table, sample, name)), "")
 
 
-def identical_doubt(table: Table, samples: Iterable[Sample], name: str) -> list[str]:
+def identical_doubt(samples: Iterable[Sample], name: str) -> Iterator[Doubt]:
     """Say how many configurations have identical scores: their intervals have no width, and that is no precision."""
     read = [scores for sample in samples if len(scores := sample.scores(name)) >= ALIKE_RUNS]
-    n = sum(map(_is_identical, read))
-    return [f"all runs of {n} of {len(read)} configurations have one score: the clock may be too coarse"] if n else []
+    if n := sum(map(_is_identical, read)):
+        why = f"all runs of {n} of {counted(len(read), 'configuration')} have one score"
+        yield Doubt(why, "the clock may be too coarse: that an interval has no width is no precision")
 
 
 def _is_identical(scores: Sequence[float]) -> bool:

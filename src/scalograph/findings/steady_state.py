@@ -1,11 +1,11 @@
 """Whether the runs of a treatment reached a steady state within the warm-up that the study declares."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from statistics import median
 
 from scalograph.analysis.flag import Flag
 from scalograph.findings.sample import Sample
-from scalograph.findings.whole_run import is_unsteady, n_unsteady
+from scalograph.findings.whole_run import n_unsteady
 from scalograph.study.model import Study
 
 
@@ -14,18 +14,9 @@ def flags(study: Study, sample: Sample) -> list[Flag]:
     return [*_unsteady(sample), *_late(study, sample), *_slowed(sample)]
 
 
-def doubts(study: Study, samples: Sequence[Sample]) -> Iterable[str]:
-    """Treatments whose iterations stand for no state: in most of their runs there was none, or it came too late."""
-    if n := sum(is_unsteady(s) for s in samples):
-        told = f"{n} of {len(samples)} treatments reach no steady state in most of their runs"
-        curves = ": whole-run times stand for them and for all of their curves, start-up and warm-up included"
-        yield told + (curves if any(s.whole for s in samples) else "")
-    if n := sum(_most(s, len(_settled_late(study, s))) for s in samples):
-        yield f"{n} of {len(samples)} treatments warm up for more iterations than the {study.protocol.warmup} left out"
-
-
-def _most(sample: Sample, n: int) -> bool:
-    return 2 * n > len(sample.counted) > 0
+def is_late(study: Study, sample: Sample) -> bool:
+    """Whether most of its runs are still warming up when they begin to count."""
+    return 2 * len(_settled_late(study, sample)) > len(sample.counted) > 0
 
 
 def _unsteady(sample: Sample) -> Iterable[Flag]:

@@ -18,7 +18,7 @@ from scalograph.errors import ProtocolError
 from scalograph.findings.machine_notes import Note, note
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
-from scalograph.protocol.events import Record
+from scalograph.protocol.events import Record, RunFigures
 from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.study.model import Study
@@ -30,8 +30,9 @@ from scalograph.study.responses import (
 )
 from scalograph.study.scalars import Level
 from scalograph.study.treatment import as_run
-from scalograph.verdict.cause import Cause
-from scalograph.verdict.judge import Asked, judge
+from scalograph.verdict.cause import SHARE, Cause
+from scalograph.verdict.judge import Asked, Judgment, judge
+from scalograph.verdict.preemption import wanted
 from scalograph.verdict.saturation import n_cpus
 
 T = TypeVar("T")
@@ -50,7 +51,8 @@ class Row(Struct, frozen=True):
     `n_major_faults` pages; at its end its CPUs ran at `frequency_hz`. `finish_s` has when each of several workers
     ended: copies since the gate, threads that told it (`value finish_ns`) since the start of the window. `tail` counts
     the primary response of many iterations by size. `last_words` is the last line that a failed run wrote to stderr.
-    It started `start_s` after the study, by the clock of the journal.
+    It started `start_s` after the study, by the clock of the journal. `taken` is the share that others
+    had of what it wanted, at most; None where nothing bounds it.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
     `trace_line` does for a trace of subtasks that several workers did.
     """
@@ -85,6 +87,7 @@ class Row(Struct, frozen=True):
     trace_line: int | None = None
     last_words: str = ""
     start_s: float | None = None
+    taken: float | None = None
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -253,6 +256,7 @@ class _Reading:
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
             n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=self._start_s(event),
+            taken=_taken(record.run, judgment),
         )  # fmt: skip
 
     def _start_s(self, event: Mapping[str, Any]) -> float:
@@ -345,6 +349,18 @@ def _setup(record: Record) -> tuple[str, ...]:
     return (f"{header.kind} {header.probe}", header.backend, header.containment, policies, nices)
 
 
+def _taken(run: RunFigures, judgment: Judgment) -> float | None:
+    """What was measured of a clean run, of what it wanted or of its worst CPU's time; an unverified one's bound."""
+    if judgment.verdict == "undecided":
+        bounds = [cause.amount for cause in judgment.causes]
+        return max((bound for bound in bounds if bound is not None), default=None) if None not in bounds else None
+    if not run.wall_ns or run.neighbor_ns is None:
+        return SHARE if run.wall_ns else None
+    taken = run.neighbor_ns + (run.steal_ns or 0)
+    worst = max(run.neighbor_per_cpu_ns or (), default=0) + (run.worst_steal_ns or 0)
+    return max(taken / wanted(run, taken) if taken else 0.0, worst / run.wall_ns)
+
+
 def _work(iterations: Windows) -> int | None:
     """Units of one iteration; None where they were not counted or differ."""
     works = set(iterations.work)
@@ -361,7 +377,8 @@ def _changed_verdicts(rows: Iterable[Row], journaled: Mapping[str, str]) -> list
     changed = [row.run for row in rows if row.run in journaled and journaled[row.run] != row.verdict]
     if not changed:
         return []
-    return [f"{len(changed)} verdicts differ from the journal's, first {changed[0]}: the rules changed since"]
+    n = len(changed)
+    return [f"{n} run{'s' * (n > 1)} judged by newer rules than when {'they were' if n > 1 else 'it was'} made"]
 
 
 def _first_line(error: Exception) -> str:

@@ -1,27 +1,23 @@
-"""Whether to believe a study: one sentence, and why."""
+"""Whether to believe a study: one sentence, what it does to the result, and why."""
 
-from collections.abc import Collection, Iterable, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
-from scalograph.findings.doubts import doubts, n_disturbed, undecided
-from scalograph.findings.names import title
-from scalograph.findings.sample import (
-    COUNTED,
-    Sample,
-    cpu_times,
-    left_out,
-)
+from scalograph.findings.doubts import n_disturbed
+from scalograph.findings.marked import Marked
+from scalograph.findings.reason import MOST_WORDS, Doubt, as_sentence
+from scalograph.findings.sample import COUNTED, Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import StudyNoise, Trust
-from scalograph.questions.registry import is_search
-from scalograph.text.quantities import two_digits
+from scalograph.text.quantities import counted, two_digits
 from scalograph.verdict.cause import SPARSE, SWITCHES, Cause
 
-# Past this share of disturbed runs a study cannot be believed at all.
+# Past this share of disturbed or failed runs a study cannot be believed at all.
 REJECT = 0.50
-# Percent: a study that cannot see what doubles a time has little to say.
-BLIND = 100.0
 # Why a study ended, where it did before its first run.
 _UNMADE = {
     "budget": "the first block would be past the budget",
@@ -34,116 +30,128 @@ _IN_GENERAL = {
     SWITCHES: "too many switches to record",
     SPARSE: "short tasks with long pauses, and something was taken in either",
 }
-MAX_TOLD = 3  # doubts in the sentence; the causes hold them all
+MOST_POINTS = 3
+BY_CHANCE = 0.82  # half of 1.64: the standard deviation of a count is half the root of the runs
 
 
 def trust(
-    table: Table,
-    samples: Sequence[Sample],
-    noise: StudyNoise | None,
-    residue: Sequence[str] = (),
-    objections: Sequence[str] = (),
-    further: Sequence[str] = (),
+    table: Table, samples: Sequence[Sample], reasons: Sequence[Doubt], marked: Marked, noise: StudyNoise | None = None
 ) -> Trust:
     """The verdict on the study as a whole.
 
     Args:
         table: its runs.
-        samples: those of each treatment.
-        noise: between runs of one treatment, where it is known.
-        residue: what varied and was not declared.
-        objections: figures that cannot be, as the physics gates say.
-        further: reasons for doubt that others found.
+        samples: those of each configuration.
+        reasons: for doubt, the gravest first, and others that are told among the causes.
+        marked: configurations that are marked, and how far the others may be off.
+        noise: between runs of one configuration, where it is known.
     """
-    ok = [row for row in table.rows if not row.warmup and row.status == "ok"]
-    against = [*doubts(table, samples, residue, objections), *_blind(noise), *further]
-    causes = list(dict.fromkeys([*against, *_disturbances(table), *_short(table, samples), *_undecided(ok)]))
-    disturbed, by_cpu = n_disturbed(ok), cpu_times(table.study)
-    n_made = sum(not row.warmup for row in table.rows)
-    if not ok:
-        sentence = "Do not believe it: no run succeeded." if n_made else f"No run was made: {_unmade(table)}."
-        return Trust(level="reject", sentence=sentence, causes=causes)
-    if n_made - len(ok) > REJECT * n_made:
-        sentence = f"Do not believe it: {n_made - len(ok)} of {n_made} runs failed."
-        return Trust(level="reject", sentence=sentence, causes=causes)
-    if disturbed > REJECT * len(ok) and by_cpu:
-        return Trust(level="doubt", sentence=_by_cpu(table, by_cpu, disturbed, len(ok)), causes=causes)
-    if disturbed > REJECT * len(ok):
-        why = f"{disturbed} of {len(ok)} runs were disturbed; the machine was too busy to measure"
-        return Trust(level="reject", sentence=f"Do not believe it: {why}.", causes=causes)
+    ok, known = table.counted(), [*marked.reasons, *reasons]
+    causes = [*(one.text for one in known), *_disturbances(ok), *_short(table, samples), *_unverified(ok)]
+    if why := _rejected(table, ok):
+        return Trust(level="reject", sentence=as_sentence(why, MOST_WORDS), causes=causes)
+    busy = [*_busy(ok)]
+    against = [*busy, *(one for one in known if one.whole)]
+    facts = [*([marked.right] if marked.right else []), *_facts(ok, noise)]
     if against:
-        return Trust(level="doubt", sentence=f"Be careful: {_told(against, undecided(ok))}.", causes=causes)
-    belief = _belief(len(ok), _clean(disturbed, ok, by_cpu), undecided(ok)) + _varies(table, noise)
-    return Trust(level="believe", sentence=belief, causes=causes)
+        told = [against[0].does, *(one.text for one in against[1:])]
+        level, sentence = "doubt", against[0].why
+    else:
+        told = [one.text for one in marked.reasons[:1]]
+        level, sentence = "believe", facts.pop(0) if marked.right else _belief(ok)
+    return Trust(
+        level=level, sentence=as_sentence(sentence, MOST_WORDS),
+        points=[as_sentence(text) for text in (*told, *facts) if text][:MOST_POINTS],
+        error_percent=marked.percent, responses=_of_responses(table) if busy else {},
+        causes=list(dict.fromkeys([*(one.text for one in busy), *causes])),
+    )  # fmt: skip
+
+
+def _rejected(table: Table, ok: Sequence[Row]) -> str:
+    """Why nothing is to be believed; empty where some may be."""
+    made = sum(not row.warmup for row in table.rows)
+    if not ok:
+        return "no run succeeded" if made else f"no run was made: {_unmade(table)}"
+    if made - len(ok) > REJECT * made:
+        return f"{made - len(ok)} of {counted(made, 'run')} failed"
+    return (
+        f"{_disturbed(ok)}: the machine was too busy to measure" if _is_busy(ok) and not cpu_times(table.study) else ""
+    )
+
+
+def _is_busy(ok: Sequence[Row]) -> bool:
+    """Whether most runs are disturbed; where half of them are, chance makes it a few more."""
+    return n_disturbed(ok) > REJECT * len(ok) + BY_CHANCE * math.sqrt(len(ok))
+
+
+def _disturbed(ok: Sequence[Row]) -> str:
+    return f"{n_disturbed(ok)} of {counted(len(ok), 'run')} were disturbed"
 
 
 def _unmade(table: Table) -> str:
     return _UNMADE.get(table.end_reason or "", "the study did not come to its end")
 
 
-def _by_cpu(table: Table, by_cpu: Collection[str], disturbed: int, n_ok: int) -> str:
+def _busy(ok: Sequence[Row]) -> Iterable[Doubt]:
     """A neighbor takes the CPU from a run and leaves its CPU time nearly as it was: nearly, for they share caches."""
-    busy = f"{disturbed} of {n_ok} runs were disturbed, so the study went on by CPU time"
-    names = " and ".join(title(table, name) for name in table.study.responses if name in by_cpu)
-    told = f"Do not believe wall times and speedups, only {names}, a little too long where neighbors used the caches"
-    return f"Be careful: {busy}. {told}."
+    if _is_busy(ok):
+        does = "CPU times count disturbed runs too, and are a little too long where neighbors used the caches"
+        yield Doubt(f"{_disturbed(ok)}: believe CPU times, but no wall times and no speedups", does)
 
 
-def _told(against: Sequence[str], open_question: str) -> str:
-    """The gravest doubts; the share of undecided runs is always among them."""
-    told = list(dict.fromkeys([*against[:MAX_TOLD], *([open_question] if open_question else [])]))
-    left = len({*against, *told}) - len(told)
-    return ", and ".join([*told, *([f"{left} further cause{'s' * (left > 1)} for doubt"] if left else [])])
+def _of_responses(table: Table) -> dict[str, Literal["believe", "doubt", "reject"]]:
+    """CPU times are doubted with the study; what reads anything else is not to be believed."""
+    by_cpu = cpu_times(table.study)
+    return {name: "believe" if name in by_cpu else "reject" for name in table.study.responses} if by_cpu else {}
 
 
-def _clean(disturbed: int, ok: Sequence[Row], by_cpu: Collection[str]) -> str:
-    if disturbed:
-        return f"{disturbed} of them disturbed and {left_out(by_cpu)}"
-    return f"none of them {'found ' if undecided(ok) else ''}disturbed"
+def _belief(ok: Sequence[Row]) -> str:
+    n, disturbed = counted(len(ok), "run"), n_disturbed(ok)
+    return f"{n}, {f'{disturbed} of them disturbed and left out' if disturbed else 'none found disturbed'}"
 
 
-def _belief(n_ok: int, clean: str, open_question: str) -> str:
-    return f"Believe it: {n_ok} runs, {clean}" + (f", and {open_question}" if open_question else "")
+def _facts(ok: Sequence[Row], noise: StudyNoise | None) -> Iterable[str]:
+    """What became of the runs, and what effects could be seen."""
+    lost = Counter(_cause(row) for row in ok if row.verdict not in COUNTED)
+    if lost:
+        causes = " and ".join(name for name, _ in lost.most_common(2))
+        yield f"{lost.total()} of {counted(len(ok), 'run')} left out ({causes}): intervals are wider"
+    if n := sum(row.verdict == "undecided" for row in ok):
+        yield f"{counted(n, 'run')} unverified: {'they count' if n > 1 else 'it counts'}"
+    if noise and noise.sd_log_percent == 0:
+        yield "runs of a typical configuration do not differ at all"
+    elif noise:
+        yield f"effects from {two_digits(noise.minimum_detectable_percent)} % are visible"
 
 
-def _varies(table: Table, noise: StudyNoise | None) -> str:
-    """What effects could be seen; of a search nothing, since its answer has a probability of its own."""
-    if noise is None:
-        return "." if is_search(table.study.question) else "; how much runs of one treatment differ is not known."
-    if noise.sd_log_percent == 0:
-        return "; runs of a typical treatment do not differ at all."
-    sd, effect = two_digits(noise.sd_log_percent), two_digits(noise.minimum_detectable_percent)
-    return f"; a typical treatment varies by {sd} % between runs, so effects from {effect} % are visible."
+def _cause(row: Row) -> str:
+    """The first cause of a run: one run is counted once."""
+    return row.causes[0].cause if row.causes else row.verdict
 
 
-def _blind(noise: StudyNoise | None) -> Iterable[str]:
-    if noise and noise.minimum_detectable_percent >= BLIND:
-        least = two_digits(noise.minimum_detectable_percent)
-        yield f"runs of one treatment differ so much that only effects from {least} % are visible"
-
-
-def _disturbances(table: Table) -> Iterable[str]:
-    """By cause: how many runs, and the worst of them in its own words."""
+def _disturbances(ok: Sequence[Row]) -> Iterable[str]:
+    """By cause: how many runs were left out, and the worst of them in its own words."""
     found: dict[str, list[Cause]] = {}
-    for row in table.counted():
+    for row in ok:
         for cause in row.causes if row.verdict not in COUNTED else ():
             found.setdefault(cause.cause, []).append(cause)
     for name, causes in sorted(found.items()):
         worst = max(causes, key=lambda cause: cause.amount or 0.0)
-        yield f"{name}: {len(causes)} run{'s' * (len(causes) > 1)}, the worst {worst.text}"
+        yield f"{name}: {counted(len(causes), 'run')}, the worst {worst.text}"
 
 
 def _short(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
     if short := n_short(table, samples):
-        yield f"{short} of {len(samples)} treatments have fewer clean runs than asked"
+        have = "has" if short == 1 else "have"
+        yield f"{short} of {counted(len(samples), 'configuration')} {have} fewer clean runs than asked"
 
 
 def n_short(table: Table, samples: Sequence[Sample]) -> int:
-    """Treatments that have fewer clean runs than the design asked for: what exit code 5 is about.
+    """Configurations that have fewer clean runs than the design asked for: what exit code 5 is about.
 
-    An undecided run counts as clean here: it was asked for, it succeeded, and no disturbance was found; to ask for it
-    again would find no more on a machine that cannot tell. The causes and the sentence of `trust` say how many there
-    are, and from half of the runs on the study is doubted. A treatment that is as precise as was asked is not short.
+    An unverified run counts as clean here: it was asked for, it succeeded, and no disturbance was found; to ask for it
+    again would find no more on a machine that cannot tell. The causes of `trust` say how many there are. A
+    configuration that is as precise as was asked is not short.
     """
     asked = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
     rule, response = stopping(table.study), primary(table)
@@ -157,7 +165,7 @@ def _n_clean(sample: Sample, response: str) -> int:
     return sum(row.verdict in usable and response in row.scores for row in sample.every)
 
 
-def _undecided(ok: Sequence[Row]) -> Iterable[str]:
+def _unverified(ok: Sequence[Row]) -> Iterable[str]:
     """Why runs could not be checked, by cause; rates differ from run to run and are not worth a line each."""
     found = [row for row in ok if row.verdict == "undecided"]
     if found:
@@ -166,7 +174,7 @@ def _undecided(ok: Sequence[Row]) -> Iterable[str]:
             kind = "" if cause.code in _IN_GENERAL else cause.cause
             reasons.setdefault((kind, cause.code), []).append(cause)
         told = "; ".join(map(_worst, sorted(reasons.values(), key=len, reverse=True)[:3]))
-        yield f"{len(found)} of {len(ok)} runs are undecided, and count as clean: {told}"
+        yield f"{len(found)} of {counted(len(ok), 'run')} unverified, and counted: {told}"
 
 
 def _worst(alike: Sequence[Cause]) -> str:

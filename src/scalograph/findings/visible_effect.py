@@ -15,6 +15,9 @@ from scalograph.protocol.findings import StudyNoise, TableDoc
 from scalograph.questions.registry import is_search
 from scalograph.text.quantities import two_digits
 
+# Percent: a study that cannot see smaller effects has little to compare.
+BLIND = 50.0
+
 
 def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) -> StudyNoise | None:
     """Median over treatments of the standard deviation of log scores; None where no treatment has two runs.
@@ -59,7 +62,7 @@ class Visible:
             return ""
         least = two_digits(floor.minimum_detectable_percent)
         effect = f"effects on {title(self._table, response)} from {least} % are visible"
-        return f"n = {floor.n} runs: {effect}"
+        return f"n = {floor.n} runs: {effect}" if floor.minimum_detectable_percent < BLIND else "too noisy to compare"
 
 
 def _sd(sample_sd: float, freedom: int) -> float:

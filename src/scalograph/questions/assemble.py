@@ -9,11 +9,15 @@ from scalograph.findings import cold_runs, drift_doubt, missing_balance, physics
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.baselines import baseline_table
 from scalograph.findings.curves import curves, primary, samples
+from scalograph.findings.doubts import doubts
+from scalograph.findings.error_bound import bounds
 from scalograph.findings.left_out_table import excluded_table
 from scalograph.findings.machine_notes import notes
+from scalograph.findings.marked import marked, marks
 from scalograph.findings.names import brief
 from scalograph.findings.overview import declared, degraded, run_counts
 from scalograph.findings.published import of_curves, published_table
+from scalograph.findings.reason import from_text
 from scalograph.findings.residue import residue
 from scalograph.findings.run_log import run_log, too_long
 from scalograph.findings.sample import measured
@@ -47,6 +51,8 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     taken = measured(table, samples(table))
     every, asked = list(taken.values()), table.study.question
     drawn = [] if basis(asked) == "pairs" else curves(table, taken)
+    bound, cold = bounds(table, taken), cold_runs.examine(table, drawn, taken)
+    marked_by = marks(table, drawn, taken, bound, physics_doubts.examine(table, drawn, taken))
     answers, silent = _answers(table, taken, drawn)
     drawn = [*next((said.curves for said in answers.values() if said.curves is not None), drawn)]
     fair, varying = missing_balance.shares(table, every), residue(table)
@@ -54,10 +60,9 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     floor = None if is_search(asked) else noise(every, primary(table), table.study.protocol.confidence)
     lookup = next((said.at_levels for said in answers.values() if said.at_levels), of_curves(drawn))
     published, missed = published_table(table, lookup, folder) if folder else (None, [])
-    objections = physics_doubts.examine(table, drawn, taken)
-    further = [*missing_balance.doubt(fair), *cold_runs.examine(table, drawn, taken)]
-    further += [] if is_search(asked) else identical_doubt(table, every, primary(table))
-    further += [*_each(answers.values(), lambda said: said.doubts), *drift_doubt.doubt(table, every)]
+    reasons = [*doubts(table, every, floor, varying), *missing_balance.doubt(table, fair), *cold]
+    reasons += [] if is_search(asked) else identical_doubt(every, primary(table))
+    reasons += [*map(from_text, _each(answers.values(), lambda said: said.doubts)), *drift_doubt.doubt(table, every)]
     below = [baseline_table(table, taken), excluded_table(table, every, fair), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
@@ -70,7 +75,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     all_told = dict.fromkeys((*claim.sentences, *others, *told, *reproduced(published)))
     return Findings(
         study=declared(table), machine=dict(table.machine), runs=run_counts(table, every),
-        trust=trust(table, every, floor, varying, objections, further),
+        trust=trust(table, every, reasons, marked(table, marked_by, bound, claim), floor),
         claim=claim,
         answer=[brief(text, LONGEST) for text in all_told],
         curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},

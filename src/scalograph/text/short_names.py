@@ -39,9 +39,11 @@ def is_counted(title: str) -> bool:
 def one_of(plural: str) -> str:
     """Return a noun for one.
 
-    >>> one_of("CPUs"), one_of("processes"), one_of("caches")
-    ('CPU', 'process', 'cache')
+    >>> one_of("CPUs"), one_of("processes"), one_of("caches"), one_of("copies")
+    ('CPU', 'process', 'cache', 'copy')
     """
+    if plural.endswith("ies"):
+        return f"{plural[:-3]}y"
     return plural[: -2 if plural.endswith(("sses", "xes", "shes")) else -1]
 
 

@@ -108,8 +108,9 @@ def _ranged(texts: Sequence[str], docs: Sequence[DegradedRuns]) -> str:
 
 
 def causes(trust: Trust) -> list[str]:
-    """Return the causes that the verdict's sentence does not contain word for word."""
-    return [cause for cause in trust.causes if cause not in trust.sentence]
+    """Return the causes that the verdict does not tell in the same words."""
+    told = " ".join([trust.sentence, *trust.points]).casefold()
+    return [cause for cause in trust.causes if cause.casefold() not in told]
 
 
 def study(findings: Findings) -> str:

@@ -52,23 +52,18 @@ def test_impossible_runs_count_for_neither(tmp_path: Path) -> None:
     assert (shown["cpu"].estimate.n, shown["wall"].estimate.n) == (6, 3)
 
 
-def test_the_flag_and_the_doubt_say_which_times_leave_them_out(tmp_path: Path) -> None:
+def test_the_flag_says_which_times_leave_them_out(tmp_path: Path) -> None:
     told = found(tmp_path, study(3))
-    assert texts(at(told, 2).flags) == ["3 of 8 runs contaminated, left out of all but CPU times"]
-    assert (
-        told.trust.causes[0]
-        == "6 of 16 runs were disturbed (they are left out of all but CPU times where enough clean ones remain)"
-    )
+    assert texts(at(told, 2).flags) == ["3 of 8 runs disturbed, left out of all but CPU times"]
+    assert any("left out (neighbor)" in point for point in told.trust.points)
 
 
 def test_too_busy_is_a_doubt_by_cpu_time_and_a_reject_otherwise(tmp_path: Path) -> None:
     by_cpu = found(tmp_path, study(6)).trust
-    assert by_cpu.level == "doubt"
-    assert by_cpu.sentence == (
-        "Be careful: 12 of 16 runs were disturbed, so the study went on by CPU time. Do not believe wall times and "
-        "speedups, only CPU time, a little too long where neighbors used the caches."
-    )
-    assert found(tmp_path, study(6), "report").trust.level == "reject"
+    assert (by_cpu.level, by_cpu.responses) == ("doubt", {"wall": "reject", "cpu": "believe"})
+    assert by_cpu.sentence.startswith("12 of 16 runs were disturbed: believe CPU times")
+    rejected = found(tmp_path, study(6), "report").trust
+    assert (rejected.level, rejected.responses) == ("reject", {})
 
 
 def test_a_study_that_reads_no_cpu_time_is_rejected_all_the_same(tmp_path: Path) -> None:
@@ -82,17 +77,10 @@ def test_a_study_of_cpu_time_is_not_short_of_runs(tmp_path: Path) -> None:
     assert exit_code(found(tmp_path, study(6), "report", text)) == 5
 
 
-def test_a_believed_study_says_which_times_leave_them_out(tmp_path: Path) -> None:
-    made = [*study(1), *[run for _ in range(2) for run in study(0)]]
-    assert found(tmp_path, made).trust.sentence.startswith(
-        "Believe it: 48 runs, 2 of them disturbed and left out of all but CPU times"
-    )
-
-
 @pytest.mark.parametrize(("when_busy", "is_doubted"), [("cpu-time", False), ("report", True)])
 def test_runs_that_count_are_not_lost(tmp_path: Path, when_busy: str, is_doubted: bool) -> None:
     text = ONE_FACTOR + '\n[responses.cpu]\nfrom = "window.cpu"\nunit = "s"\n'
     ((_, clean), *_) = study(0)
     made = 2 * [(t, run if t["threads"] == 1 else clean) for t, run in study(6)]
     causes = found(tmp_path, made, when_busy, text).trust.causes
-    assert any("quiet moments" in cause for cause in causes) is is_doubted
+    assert any("were lost more often" in cause for cause in causes) is is_doubted

@@ -122,7 +122,7 @@ def test_a_verdict_that_changed_is_reported(tmp_path: Path) -> None:
         stream.write('{"event":"verdict","at":"x","run":"r0","verdict":"clean","causes":[]}\n')
     read = table.load(file)
     assert read.rows[0].verdict == "contaminated"
-    assert read.warnings == ["1 verdicts differ from the journal's, first r0: the rules changed since"]
+    assert read.warnings == ["1 run judged by newer rules than when it was made"]
 
 
 def test_think_time_is_no_part_of_starting_up() -> None:

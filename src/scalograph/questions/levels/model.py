@@ -20,6 +20,8 @@ from scalograph.findings.table import Table
 
 # Pairs beyond these are too many to compare each with each.
 MOST_PAIRS = 5000
+# What is counted, or set, does not differ but in its last digit.
+ROUNDING = 1e-6
 
 
 class LevelDifference(NamedTuple):
@@ -72,18 +74,21 @@ def farthest(found: Sequence[LevelDifference], confidence: float) -> float | Non
 
 
 def spread(taken: Taken, response: str) -> float | None:
-    """How runs of one configuration differ, as the standard deviation of their logs; None where none has two runs."""
+    """How runs of one configuration differ, as the standard deviation of their logs; None where that is not seen."""
     logs = [np.log(scores) for s in taken.values() if len(scores := s.scores(response)) > 1 and min(scores) > 0]
     if not logs:
         return None
     squares = sum(float(np.square(values - values.mean()).sum()) for values in logs)
-    return exp((squares / sum(len(values) - 1 for values in logs)) ** 0.5) - 1
+    share = exp((squares / sum(len(values) - 1 for values in logs)) ** 0.5) - 1
+    return share if share > ROUNDING else None
 
 
 def _pairs(taken: Taken, factor: str, response: str) -> Iterator[LevelDifference]:
     usable = [s for s in taken.values() if s.scores(response) and min(s.scores(response)) > 0]
     for members in grouped(usable, factor).values():
         for one, other in combinations(members, 2):
+            if (response in one.whole) != (response in other.whole):
+                continue  # a whole run and a median of iterations are not of one kind
             contrast = _contrast(one, other, response)
             if contrast.delta < 0:
                 yield LevelDifference(factor, one, other, contrast.flipped())

@@ -25,13 +25,12 @@ def claim(table: Table, taken: Taken, curves: Sequence[Curve]) -> Claim | None:
         taken: the runs of each configuration.
         curves: with their speedups.
     """
-    points = compared(table, taken, curves)
+    points, why = compared(table, taken, curves), unsaid(table, taken)
     if not points:
-        return None
+        return Claim(sentences=[f"Cannot be said: {why}."], answered=False) if why else None
     found = lead(table, points)
     past = end(table, taken, found, points) if found else None
     shown = speedup_matrix(table, curves, points, found, past)
-    why = unsaid(table, taken)
     sentences = [f"Cannot be said: {why}."] if why else fitting(_sentences(_Words(table, points), found, past))
     return Claim(sentences=sentences, answered=not sentences[0].startswith("Cannot"), matrix=shown)
 

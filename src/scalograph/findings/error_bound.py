@@ -1,0 +1,80 @@
+"""How far disturbance that passed the verdict may have moved an estimate.
+
+Runs that count are not free of disturbance: less than 2 % was taken from a clean one, from an unverified one perhaps
+more. On a virtual machine such runs are longer by much more than was taken, because the host is busy then. So the study
+itself tells what it costs: its runs that lost something against its quiet ones, within configurations. Where these do
+not differ by more than chance, each run counts with what was taken from it at most, and what that costs.
+
+Its coverage: benchmarks/statistics_trust.py.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scalograph.findings.answer import Taken
+from scalograph.findings.sample import is_open
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.table import Row, Table
+from scalograph.protocol.plain import Level
+
+QUIET = 0.005  # the share of its time that was taken from a quiet run: quiet machines show as much
+COST = 2.4  # runs from which 2 % was taken were 4.8 % longer
+LEAST_RUNS = 8  # of either kind, beside one of the other: fewer tell little of what it costs
+_Z = 2.58  # 99 %: noise alone is to widen no bound
+
+Key = tuple[Level, ...]
+Logs = NDArray[np.float64]
+
+
+def bounds(table: Table, taken: Taken) -> dict[Key, float]:
+    """Bound the bias of each configuration's primary response, as a share; infinite where nothing bounds it."""
+    name = primary(table)
+    counted = {key: sample.rows(name) for key, sample in taken.items() if sample.rows(name)}
+    cost = _cost([_by_kind(rows, name) for rows in counted.values()])
+    return {key: _bound(rows, None if is_open(taken[key]) else cost, cost or 0.0) for key, rows in counted.items()}
+
+
+def _bound(rows: Sequence[Row], seen: float | None, least: float) -> float:
+    """Mean over the runs; what the study tells of others does not hold where most runs are unverified."""
+    each = [_most(row) if _is_quiet(row) else max(_most(row), least) if seen is None else seen for row in rows]
+    return math.fsum(each) / len(each)
+
+
+def _most(row: Row) -> float:
+    return math.inf if row.taken is None else COST * row.taken
+
+
+def _is_quiet(row: Row) -> bool:
+    return row.verdict == "clean" and row.taken is not None and row.taken < QUIET
+
+
+def _by_kind(rows: Iterable[Row], name: str) -> tuple[Logs, Logs]:
+    """Logs of the quiet runs' scores, and of the others'."""
+    scores: Mapping[bool, list[float]] = {True: [], False: []}
+    for row in rows:
+        if row.scores[name] > 0:
+            scores[_is_quiet(row)].append(math.log(row.scores[name]))
+    return np.asarray(scores[True]), np.asarray(scores[False])
+
+
+def _cost(groups: Iterable[tuple[Logs, Logs]]) -> float | None:
+    """The upper end of what runs differ by that are not quiet; None where that may be chance, or too few are known."""
+    both = [pair for pair in groups if pair[0].size and pair[1].size]
+    if min((sum(pair[kind].size for pair in both) for kind in (0, 1)), default=0) < LEAST_RUNS:
+        return None
+    squares = [sum(float(((kind - kind.mean()) ** 2).sum()) for kind in pair) for pair in both]
+    freedom = [pair[0].size + pair[1].size - 2 for pair in both]
+    variances = [square / free for square, free in zip(squares, freedom, strict=True) if free]
+    typical = median(variances) if variances else 0.0
+    noise = [max(s / f if f else 0.0, typical, 1e-12) for s, f in zip(squares, freedom, strict=True)]
+    weights = np.array([q.size * o.size / (q.size + o.size) / var for (q, o), var in zip(both, noise, strict=True)])
+    shifts = np.array([o.mean() - q.mean() for q, o in both])
+    mean = float((weights * shifts).sum() / weights.sum())
+    # Configurations that differ in what it costs them by more than their noise make the mean less certain.
+    unlike = float((weights * (shifts - mean) ** 2).sum()) / max(1, len(both) - 1)
+    error = _Z * math.sqrt(max(1.0, unlike) / float(weights.sum()))
+    return math.expm1(abs(mean) + error) if abs(mean) > error else None

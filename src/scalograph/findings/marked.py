@@ -1,0 +1,152 @@
+"""Configurations whose figures are not to be taken as they stand, and why: each is marked, and no other for it."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from scalograph.findings.answer import Taken
+from scalograph.findings.curves import key
+from scalograph.findings.reason import Doubt
+from scalograph.findings.sample import Sample, is_open
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.steady_state import is_late
+from scalograph.findings.stopping_rule import stopping
+from scalograph.findings.table import Table
+from scalograph.findings.whole_run import is_unsteady
+from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Curve
+from scalograph.protocol.plain import Level
+from scalograph.questions.registry import basis
+from scalograph.text.quantities import counted, percent_at_most
+
+# Past this share of marked configurations, or of marked numbers of the claim, the whole is doubted.
+MANY = 1 / 3
+# An estimate that may be off by more than three times the typical one is marked, within these limits.
+LIMITS, FAR = (0.05, 0.10), 3
+Key = tuple[Level, ...]
+
+# Kind of mark -> what configurations of it do, of one and of several, and what that does to the result.
+_KINDS = {
+    "none": ("has no successful run", "have no successful run", "they are missing"),
+    "disturbed": ("rests on disturbed runs", "rest on disturbed runs", "their times are too long"),
+    "baseline": ("has a disturbed baseline", "have a disturbed baseline", "their speedups are too high"),
+    "timeout": ("lost runs at the timeout", "lost runs at the timeout", "what is left is the faster part"),
+    "physics": ("cannot be as measured", "cannot be as measured", "do not build on them"),
+    "unverified": ("rests on unverified runs", "rest on unverified runs", "their times may be too long"),
+    "off": (
+        "may be off by 5 % or more",
+        "may be off by 5 % or more",
+        "slower runs that lost some time count too",
+    ),
+    "unsteady": ("reaches no steady state", "reach no steady state", "no iteration stands for them"),
+    "late": ("warms up for too long", "warm up for too long", "a larger `warmup` would leave that out"),
+    "cold": ("had cold first runs", "had cold first runs", "a larger `warmup_runs` would leave them out"),
+    "single": ("has one run", "have one run", "they have no interval"),
+    "imprecise": ("is less precise than asked", "are less precise than asked", "more runs would help"),
+    "survivors": ("left processes behind", "left processes behind", "their CPU time may be missing"),
+}
+# Code of a flag -> kind of mark, and its text.
+_FLAGS = {
+    "disturbed baseline": ("baseline", "its baseline rests on disturbed runs"),
+    "cold start": ("cold", "its first runs were cold"),
+}
+Marks = Mapping[Key, tuple[str, str]]
+
+
+def marks(
+    table: Table, curves: Sequence[Curve], taken: Taken, bound: Mapping[Key, float], gates: Mapping[Key, str]
+) -> Marks:
+    """Find the gravest reason of each configuration that has one, and tell it at its point.
+
+    Args:
+        table: the runs.
+        curves: whose points are told it.
+        taken: the sample of each configuration.
+        bound: how far disturbance may have moved each.
+        gates: the physics gate that objects, where one does.
+
+    Returns:
+        Of each marked configuration the kind and the text; none where no run stands for its configuration.
+    """
+    if basis(table.study.question) not in ("treatments", "levels"):
+        return {}
+    flags = {key(table, curve, point): {f.code for f in point.flags} for curve in curves for point in curve.points}
+    told = {k: dict(_FLAGS[code] for code in codes & _FLAGS.keys()) for k, codes in flags.items()}
+    for row in table.rows:
+        if row.status == "timeout" and not row.warmup:
+            told.setdefault(row.key, {})["timeout"] = "lost runs at the timeout"
+    for k, gate in gates.items():
+        told.setdefault(k, {})["physics"] = gate
+    limit = min(max(FAR * median(bound.values() or [0.0]), LIMITS[0]), LIMITS[1])
+    far = {k: off for k, off in bound.items() if off > limit}
+    reasons = {k: [*told.get(k, {}).items(), *_reasons(table, s, far.get(k))] for k, s in taken.items()}
+    order = list(_KINDS)
+    found = {k: min(every, key=lambda one: order.index(one[0])) for k, every in reasons.items() if every}
+    for curve in curves:
+        for point in curve.points:
+            point.doubt = found.get(key(table, curve, point), ("", ""))[1]
+    return found
+
+
+def _reasons(table: Table, sample: Sample, off: float | None) -> Iterator[tuple[str, str]]:
+    n = len(sample.every)
+    if not n:
+        yield "none", "no successful run"
+    elif sample.falls_back and primary(table) not in sample.by_cpu:
+        yield "disturbed", "rests on disturbed runs"
+    elif len(sample.counted) == 1 and basis(table.study.question) == "treatments":
+        yield "single", "one run"
+    if off is not None and not sample.falls_back:
+        open_runs = sum(row.verdict == "undecided" for row in sample.every)
+        if is_open(sample) or off == math.inf:
+            yield "unverified", f"{open_runs} of {n} runs unverified"
+        else:
+            yield "off", f"may be off by {percent_at_most(off)}: runs lost time"
+    yield from _of_runs(table, sample)
+
+
+def _of_runs(table: Table, sample: Sample) -> Iterator[tuple[str, str]]:
+    rule, response = stopping(table.study), primary(table)
+    if is_unsteady(sample):
+        yield "unsteady", "no steady state"
+    elif is_late(table.study, sample):
+        yield "late", "still warming up"
+    if rule and rule.missed(sample.scores(response)):
+        yield "imprecise", "less precise than asked"
+    if any(row.n_survivors for row in sample.every):
+        yield "survivors", "left processes behind"
+
+
+@dataclass(frozen=True)
+class Marked:
+    """The marks of a study.
+
+    Attributes:
+        reasons: one for each kind of mark; of doubt where many are marked, or the claim rests on them.
+        percent: how far disturbance may have moved a figure that is not marked; None where nothing bounds it.
+        right: the same in words.
+    """
+
+    reasons: Sequence[Doubt] = ()
+    percent: int | None = None
+    right: str = ""
+
+
+def marked(table: Table, found: Marks, bound: Mapping[Key, float], claim: Claim | None) -> Marked:
+    """Tell of each kind of mark how many configurations have it, and how far the others may be off."""
+    cells = [cell for row in claim.matrix.rows for cell in row.cells] if claim and claim.matrix else []
+    of_claim = sum(bool(cell.doubt) for cell in cells)
+    n = len(table.treatments) if basis(table.study.question) == "treatments" else len(bound)
+    whole = len(found) > MANY * n or of_claim > MANY * len(cells) > 0
+    reasons = []
+    for kind, count in Counter(kind for kind, _ in found.values()).most_common():
+        one, several, does = _KINDS[kind]
+        reasons.append(Doubt(f"{count} of {counted(n, 'configuration')} {one if count == 1 else several}", does, whole))
+    off = [value for key, value in bound.items() if key not in found]
+    if basis(table.study.question) != "treatments" or not off or len(off) < len(found):
+        return Marked(reasons)
+    percent = max(1, math.ceil(round(100 * max(off), 6)))
+    but = f", except in {counted(len(found), 'marked configuration')}" if found else ""
+    return Marked(reasons, percent, f"right within the intervals and \N{PLUS-MINUS SIGN}{percent} %{but}")
