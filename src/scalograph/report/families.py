@@ -185,7 +185,9 @@ def _estimate(point: Point, measure: dict[str, Any]) -> Estimate | None:
         response = point.responses.get(measure["response"])
         return response.estimate if response else None
     found: Estimate | None = getattr(point, measure["id"])
-    return found
+    # More workers than CPUs do not go faster, however little of their work is serial.
+    beyond = point.n_cpus and isinstance(point.level, int) and point.level > point.n_cpus
+    return None if beyond and measure["id"] == "serial_fraction" else found
 
 
 def _drawn(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[Any] | None:
