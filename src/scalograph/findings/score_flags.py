@@ -32,7 +32,7 @@ def identical_doubt(samples: Iterable[Sample], name: str) -> Iterator[Doubt]:
     read = [scores for sample in samples if len(scores := sample.scores(name)) >= ALIKE_RUNS]
     if n := sum(map(_is_identical, read)):
         why = f"all runs of {n} of {counted(len(read), 'configuration')} have one score"
-        yield Doubt(why, "the clock may be too coarse: that an interval has no width is no precision")
+        yield Doubt(why, "the clock may be too coarse", whole=2 * n >= len(read))
 
 
 def _is_identical(scores: Sequence[float]) -> bool:

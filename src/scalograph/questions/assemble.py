@@ -21,7 +21,6 @@ from scalograph.findings.reason import from_text
 from scalograph.findings.residue import residue
 from scalograph.findings.run_log import run_log, too_long
 from scalograph.findings.sample import measured
-from scalograph.findings.score_flags import identical_doubt
 from scalograph.findings.table import Table
 from scalograph.findings.tails import tails_table
 from scalograph.findings.timelines import timelines
@@ -61,7 +60,6 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     lookup = next((said.at_levels for said in answers.values() if said.at_levels), of_curves(drawn))
     published, missed = published_table(table, lookup, folder) if folder else (None, [])
     reasons = [*doubts(table, every, floor, varying), *missing_balance.doubt(table, fair), *cold]
-    reasons += [] if is_search(asked) else identical_doubt(every, primary(table))
     reasons += [*map(from_text, _each(answers.values(), lambda said: said.doubts)), *drift_doubt.doubt(table, every)]
     below = [baseline_table(table, taken), excluded_table(table, every, fair), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.
