@@ -17,7 +17,7 @@ OVER_BEST = {k: t / min(other for j, other in TYPICAL.items() if j != k) for k, 
 
 def table(rng: np.random.Generator) -> list[Contender]:
     """What is told of one table."""
-    return contenders({level: typical * np.exp(rng.normal(0, 0.02, 5)) for level, typical in TYPICAL.items()})
+    return contenders({k: dict(enumerate(t * np.exp(rng.normal(0, 0.02, 5)))) for k, t in TYPICAL.items()})
 
 
 def holds_the_best(told: list[Contender]) -> bool:

@@ -63,7 +63,9 @@ def test_a_pair_that_was_faster_is_full_and_another_open(shown: Visit) -> None:
 
 
 def test_under_the_pointer_stand_levels_and_the_interval(shown: Visit) -> None:
-    box = shown.page.locator("figure.even .plot").bounding_box()
+    plot = shown.page.locator("figure.even .plot")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
     shown.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.3 * box["height"])
     shown.page.locator(".hoverlayer text").first.wait_for()
     told = shown.page.locator(".hoverlayer").text_content()

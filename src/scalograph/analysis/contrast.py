@@ -49,15 +49,16 @@ class Contrast:
         """Return the contrast log(b / a)."""
         return replace(self, delta=-self.delta)
 
-    def p_value(self) -> float | None:
-        """Return the two-sided p value of no difference; None without a standard error."""
+    def p_value(self, least: float = 0.0) -> float | None:
+        """Return the two-sided p value of no difference above `least`, a log; None without a standard error."""
         if self.df <= 0:
             return None
+        beyond = max(abs(self.delta) - least, 0.0)
         if self.se == 0:
-            return 1.0 if self.delta == 0 else 0.0
+            return 1.0 if beyond == 0 else 0.0
         from scipy.special import stdtr  # it takes a tenth of a second
 
-        return float(2 * stdtr(self.df, -abs(self.delta) / self.se))
+        return float(2 * stdtr(self.df, -beyond / self.se))
 
 
 def welch(a: FloatArray, b: FloatArray, trim: float = 0.0) -> Contrast:

@@ -89,7 +89,9 @@ def _shown(estimate: dict[str, Any] | None) -> str:
 
 
 def sentences(found: dict[str, Any]) -> list[str]:
-    """What the figures say, in words."""
+    """What the figures say, in words; of a law that does not hold, only that."""
+    if not found["holds"]:
+        return ["The law does not hold here: its figures say nothing of these points.", *found["flags"]]
     return [*_limit(found), *_optimum(found["optimum"]), *_predictions(found), *found["flags"]]
 
 

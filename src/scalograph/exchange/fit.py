@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import NO_LAW
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.serial_fraction import karp_flatt
 from scalograph.analysis.usl import Usl, Weights, fit_usl
@@ -25,7 +26,8 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
         asked: sizes to predict; if empty, as far as the data reach.
 
     Returns:
-        `sigma`, `kappa`, `gamma`, `optimum` (estimates), `residual`, `flags`, `predictions`, and `points`: `size`,
+        `sigma`, `kappa`, `gamma`, `optimum` (estimates), `residual`, `flags`, `holds` (whether the law does),
+        `predictions`, and `points`: `size`,
         `throughput`, `fitted`, and over the smallest size `speedup`, `efficiency`, `serial_fraction`.
 
     Raises:
@@ -40,6 +42,7 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
         "sigma": asdict(fit.sigma), "kappa": asdict(fit.kappa), "gamma": asdict(fit.gamma),
         "optimum": asdict(fit.optimum), "residual": fit.residual, "weights": weights,
         "flags": [flag.text for flag in fit.flags],
+        "holds": not any(flag.code in NO_LAW for flag in fit.flags),
         "points": list(_points(points, fit, confidence)),
         "predictions": [{"size": n, **asdict(predict(fit, n, confidence=confidence))} for n in sizes],
     }  # fmt: skip

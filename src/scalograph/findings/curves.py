@@ -60,7 +60,7 @@ def _point(table: Table, sample: Sample, level: Level, gain: SpeedupPoint | None
         speedup=gain.speedup if gain else None,
         simultaneous=gain.simultaneous if gain else None,
         efficiency=gain.efficiency if gain else None,
-        serial_fraction=gain.serial_fraction if gain else None,
+        serial_fraction=gain.serial_fraction if gain and gain.n <= gain.n_cpus else None,
         cpus_used=_cpus_used(table, sample),
         gain=step,
         per_cpu_share=_shares(sample),

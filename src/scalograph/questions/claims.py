@@ -1,12 +1,17 @@
 """Which claim stands first: that of the question, or of the first reading that has one to make."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from scalograph.findings.answer import Answer
+from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.doubts import n_disturbed
+from scalograph.findings.sample import cpu_times
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.table import Table
+from scalograph.findings.trust import REJECT
 from scalograph.protocol.claim import Claim
 
 NOTHING = "Cannot be said: the study has no result yet."
-MOST_SENTENCES = 3
+MOST_SENTENCES, MOST_WORDS = 3, 55
 
 
 def first_claim(answers: Sequence[Answer], told: Sequence[str]) -> Claim:
@@ -24,3 +29,26 @@ def first_claim(answers: Sequence[Answer], told: Sequence[str]) -> Claim:
     if claims:
         return (answering or claims)[0]
     return Claim(sentences=list(told[:MOST_SENTENCES]) or [NOTHING], answered=bool(told))
+
+
+def unsaid(table: Table, taken: Taken) -> str:
+    """Say why nothing can be said of the figures that a study is about, whatever they are; empty where it can."""
+    runs = [row for sample in taken.values() for row in sample.every]
+    n_failed, n_bad = sum(sample.n_failed for sample in taken.values()), n_disturbed(runs)
+    if not runs:
+        return "no run succeeded" if n_failed else "no run was made"
+    if n_failed > REJECT * (n_failed + len(runs)):
+        return f"{n_failed:,} of {n_failed + len(runs):,} runs failed"
+    # A neighbor takes the CPU from a run, and leaves its CPU time nearly as it was.
+    if n_bad > REJECT * len(runs) and primary(table) not in cpu_times(table.study):
+        return f"{n_bad:,} of {len(runs):,} runs were disturbed"
+    return ""
+
+
+def fitting(sentences: Iterable[str]) -> list[str]:
+    """Keep as many sentences as a claim has room for, the first one in any case."""
+    kept: list[str] = []
+    for text in sentences:
+        if not kept or (len(kept) < MOST_SENTENCES and len(" ".join([*kept, text]).split()) <= MOST_WORDS):
+            kept.append(text)
+    return kept

@@ -45,6 +45,7 @@ READINGS: dict[str, str] = {
     "parallel-build": "scalograph.questions.parallel_build",
     "surface": "scalograph.questions.surface",
     "scaling": QUESTIONS[SWEEP],
+    "levels": "scalograph.questions.levels",
 }
 
 

@@ -1,6 +1,8 @@
 """Findings as one HTML file: it opens without a network, on any screen and on paper, and runs only our script."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,12 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.results import write_text
 from scalograph.report import rows
 from scalograph.report.cells import sheet
+from scalograph.report.first_figure import first_figure, pictures
+from scalograph.report.first_screen import WORDS, facts_line, matrix_text, points, said
 from scalograph.report.machine_facts import facts
 from scalograph.report.pack import json_text, letters, nonce, pack
 from scalograph.report.payload import payload
+from scalograph.report.run_strip import run_strip
 from scalograph.text import wording
 from scalograph.text.escape import visible
 
@@ -25,7 +30,9 @@ STYLES = ("base", "verdict", "controls", "figures", "tables", "evidence", "print
 SCRIPTS = (
     "dom", "sort", "look", "plots", "figure", "samples", "family", "legend", "ranges", "laws", "curves", "main",
 )  # fmt: skip
-LIBRARY = "plotly-cartesian.min.js.gz"
+# Types and remarks are for who works on the script.
+COMMENT = re.compile(r"\s*(//.*|/\*.*\*/)")
+LIBRARY = "plotly-small.min.js.gz"
 # The library's maps set two style attributes, always the same: an empty one and "draw pixels as they are".
 # Both are let in by their digest; any other style attribute stays forbidden.
 STYLE_HASHES = (
@@ -58,6 +65,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
     script, style = _joined("js", SCRIPTS), _joined("css", STYLES)
     context: dict[str, Any] = {
         "f": findings,
+        **_first(findings, drawn, shown),
         "sheets": [sheet(t) for t in findings.tables],
         "machine": facts(findings.machine),
         "rows": rows,
@@ -72,6 +80,25 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "has_figures": any(shown[name] for name in ("before", "families", "after")) or bool(findings.curves),
     }
     return _environment().get_template("page.html").render(context)
+
+
+def _first(findings: Findings, drawn: Drawn, shown: dict[str, Any]) -> dict[str, Any]:
+    """What stands on the first screen."""
+    first, strip = first_figure(findings, shown, drawn), run_strip(findings.log)
+    return {
+        "said": said(findings),
+        "points": points(findings),
+        "trust_word": WORDS[findings.trust.level],
+        "facts_line": facts_line(findings),
+        "matrix": matrix_text(findings.claim.matrix if findings.claim else None),
+        "first": first,
+        "pictures": _markup(pictures(first) if first else {}),
+        "strip": strip and replace(strip, pictures=_markup(strip.pictures)),
+    }
+
+
+def _markup(pictures: Mapping[str, str]) -> dict[str, Markup]:
+    return {name: Markup(svg) for name, svg in pictures.items()}  # noqa: S704  drawn here, texts escaped
 
 
 @cache
@@ -98,4 +125,7 @@ def _library() -> str:
 
 @cache
 def _joined(kind: str, names: tuple[str, ...]) -> str:
-    return "\n".join((ROOM / "page" / kind / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)
+    lines = "\n".join((ROOM / "page" / kind / f"{name}.{kind}").read_text(encoding="utf-8") for name in names).split(
+        "\n"
+    )
+    return "\n".join(line for line in lines if not COMMENT.fullmatch(line))

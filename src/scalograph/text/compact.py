@@ -31,17 +31,17 @@ def compact(estimate: Estimate | None, scale: Scale = PLAIN) -> str:
     low, high = estimate.low * scale.factor, estimate.high * scale.factor
     digits = step(low, high)
     if high < 0:  # a difference
-        return f"{_shown(value, digits)} [{_shown(low, digits)}, {_shown(high, digits)}]"
+        return f"{at_step(value, digits)} [{at_step(low, digits)}, {at_step(high, digits)}]"
     if low <= 0 or high / low > WIDEST:
         return NOT_RESOLVED
     below, above = value - low, high - value
     share = 100 * max(below, above) / value
     if max(below, above) > LOPSIDED * min(below, above) and share > 100 * NARROW:
-        return f"{_shown(value, digits)} [{_shown(low, digits)}, {_shown(high, digits)}]"
-    return f"{_shown(value, digits, False)} \N{PLUS-MINUS SIGN}{_at_most(share)} %"
+        return f"{at_step(value, digits)} [{at_step(low, digits)}, {at_step(high, digits)}]"
+    return f"{at_step(value, digits, False)} \N{PLUS-MINUS SIGN}{_at_most(share)} %"
 
 
-def _shown(x: float, digits: int, is_trimmed: bool = True) -> str:
+def at_step(x: float, digits: int, is_trimmed: bool = True) -> str:
     """Round to tens and hundreds, too, where the interval carries no more."""
     text = minus(f"{round(x, digits):,.{max(digits, 0)}f}")
     return trimmed(text) if is_trimmed else text

@@ -136,3 +136,19 @@ def decades(low: float, high: float) -> dict[str, Any]:
     powers = range(first, first + math.ceil(length) + 2, every)
     ticks = [float(f"{step}e{power}") for power in powers for step in steps]
     return scale | at(ticks, [number(tick) for tick in ticks])
+
+
+def round_numbers(low: float, high: float, is_log: bool) -> list[float]:
+    """Ticks between two ends: 1, 2 and 5 of each power of ten, or steps of such a number.
+
+    >>> round_numbers(3, 100, True), round_numbers(0, 9, False)
+    ([5.0, 10.0, 20.0, 50.0, 100.0], [0.0, 2.0, 4.0, 6.0, 8.0])
+    """
+    if is_log:
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        return [n for p in powers for k in (1, 2, 5) if low <= (n := float(f"{k}e{p}")) <= high]
+    if low == high:
+        return [low]
+    power = 10.0 ** math.floor(math.log10((high - low) / 4))
+    step = next(power * k for k in (1, 2, 5, 10) if (high - low) / (power * k) <= 6)
+    return [float(f"{i * step:.12g}") for i in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -1,12 +1,15 @@
 """Shares, ratios and sizes for sentences: few digits, with the unit."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.text.compact import NOT_RESOLVED, WIDEST
-from scalograph.text.format import decimals, estimate, minus, rounded
+from scalograph.text.format import decimals, estimate, minus, rounded, significant
 
+# Figures that differ by no more have one number.
+ALIKE = 1.1
 _GIB = float(1 << 30)
 
 
@@ -69,6 +72,21 @@ def times(estimate: Estimate | None) -> str:
     if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
         return f"{estimate.value:.3g}x"
     return f"{estimate.value:.3g}x [{estimate.low:.3g}, {estimate.high:.3g}]"
+
+
+def times_of(estimates: Sequence[Estimate]) -> str:
+    """Format a speedup that several settings share, or the range of them.
+
+    >>> times_of([Estimate(1.94, 1.8, 2.1), Estimate(1.88, 1.8, 1.9)]), times_of([Estimate(0.5), Estimate(1.61)])
+    ('1.9x', '0.50-1.6x')
+    """
+    if len(estimates) == 1:
+        return times(estimates[0])
+    values = [e.value for e in estimates if e.value]
+    low, high = min(values), max(values)
+    if high <= ALIKE * low:
+        return f"{significant(math.sqrt(low * high), 2)}x"
+    return f"{significant(low, 2)}-{significant(high, 2)}x"
 
 
 def change(ratio: Estimate, noun: str) -> str:

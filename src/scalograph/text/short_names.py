@@ -27,7 +27,8 @@ def short_setting(title: str, level: Level, unit: str = "") -> str:
         return " ".join([f"{level:,}", one_of(head) if level == 1 else head, *rest])
     if isinstance(level, str) and title.startswith(_KIND):
         return f"{shown} {title.removeprefix(_KIND)}s"
-    return shown if title in _SILENT and isinstance(level, str) else f"{title} {shown}"
+    says_it_all = isinstance(level, str) and (title in _SILENT or title in level)
+    return shown if says_it_all else f"{title} {shown}"
 
 
 def is_counted(title: str) -> bool:
@@ -38,17 +39,26 @@ def is_counted(title: str) -> bool:
 def one_of(plural: str) -> str:
     """Return a noun for one.
 
-    >>> one_of("CPUs"), one_of("processes"), one_of("caches")
-    ('CPU', 'process', 'cache')
+    >>> one_of("CPUs"), one_of("processes"), one_of("caches"), one_of("copies")
+    ('CPU', 'process', 'cache', 'copy')
     """
+    if plural.endswith("ies"):
+        return f"{plural[:-3]}y"
     return plural[: -2 if plural.endswith(("sses", "xes", "shes")) else -1]
 
 
-def listed(items: Sequence[str]) -> str:
+def is_plural(title: str, level: Level) -> bool:
+    """Tell which verb follows the name of a level: "2 CPUs are", "lock cas is"."""
+    if isinstance(level, str):
+        return title.startswith(_KIND)
+    return type(level) is int and level != 1 and is_counted(title)
+
+
+def listed(items: Sequence[str], word: str = "and") -> str:
     """Join names.
 
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"], "or")
+    ('a', 'a and b', 'a, b or c')
     """
     *first, last = items
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {word} {last}" if first else last

@@ -118,6 +118,6 @@ def test_no_sentence_compares_two_kinds_of_time(tmp_path: Path) -> None:
     text = CPUS.replace("[baseline]\nthreads = 1\n", "")
     wish = '\n[[tables]]\ntitle = "Times"\nrows = "cpus"\nresponse = "wall"\nwhere = { threads = 1 }\n'
     found = found_in(tmp_path, on_cpus(1.5), text + wish)
-    assert found.answer == []
+    assert not any(" with 1 cpu to " in sentence for sentence in found.answer)
     (shown,) = (table for table in found.tables if table.title == "Times")
     assert len({WARNING in row[1].warnings for row in shown.rows}) == 2

@@ -1,6 +1,7 @@
 """The answer in one sentence for each curve."""
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import NO_LAW
 from scalograph.cli.adhoc.steps import efficiency, ordered
 from scalograph.protocol.findings import Curve, Point, StudyDoc
 from scalograph.text.quantities import percents
@@ -42,14 +43,19 @@ def _used(point: Point) -> float:
 
 def _serial(curve: Curve) -> str:
     serial = curve.serial
-    if serial is None or serial.low is None or serial.high is None:
+    if serial is None or serial.low is None or serial.high is None or not _holds_a_law(curve):
         return ""
     low, high = (min(1.0, max(0.0, x)) for x in (serial.low, serial.high))
     return f"serial share {percents(low, high)}" if high else "no serial share to be seen"
 
 
+def _holds_a_law(curve: Curve) -> bool:
+    """Whether figures of the law, where there is one, say anything of these points."""
+    return curve.law is None or not any(flag.code in NO_LAW for flag in curve.law.flags)
+
+
 def _next(curve: Curve) -> str:
-    gained = curve.next
+    gained = curve.next if _holds_a_law(curve) else None
     if gained is None or curve.next_size is None or gained.low is None or gained.high is None:
         return ""
     which = _ORDINALS.get(curve.next_size, f"number {curve.next_size}")

@@ -15,6 +15,8 @@ from scalograph.protocol.plain import Level
 from scalograph.questions.break_even.answer_formula import formula
 from scalograph.questions.break_even.answer_line import grid, is_measured, lines
 from scalograph.questions.break_even.answer_published import at_levels, nothing_known
+from scalograph.questions.break_even.claim import even_claim
+from scalograph.questions.break_even.claim_beside import formula_sentence, open_break_even
 from scalograph.questions.break_even.course import EVEN, BreakEvenCourse, begin
 from scalograph.questions.break_even.document import BreakEven, EvenMap, EvenPair
 from scalograph.questions.break_even.model import OUTLIER, SURE, RatioSurface
@@ -23,7 +25,6 @@ from scalograph.questions.break_even.model_space import (
     Point,
     pairs,
 )
-from scalograph.questions.break_even.sentences import break_even_sentences, open_break_even
 from scalograph.questions.break_even.tables import break_even_tables
 
 # Places along x where the surface is told, and maps that are drawn: more would be looked at by nobody.
@@ -37,7 +38,8 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     return Answer(
         document=found,
         decided=found is not None and found.decided,
-        sentences=break_even_sentences(table, found),
+        claim=even_claim(table, found),
+        sentences=formula_sentence(table, found),
         tables=break_even_tables(table, told.space, told.course.pairs, told.surface, found) if told and found else (),
         doubts=open_break_even(found),
         at_levels=at_levels(told.space, told.surface, len(told.course.asked)) if told else nothing_known,

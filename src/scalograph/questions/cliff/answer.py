@@ -7,11 +7,11 @@ from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.search_steps import retold
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
+from scalograph.questions.cliff.claim import cause, cliff_claim
 from scalograph.questions.cliff.course import begin
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.model import Cliff
 from scalograph.questions.cliff.model_evidence import LEAST
-from scalograph.questions.cliff.sentences import cliff_sentence, open_cliffs
 from scalograph.questions.cliff.tables import cliff_tables
 
 
@@ -21,10 +21,18 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     return Answer(
         document=found,
         decided=found is not None and found.decided,
-        sentences=cliff_sentence(table, found),
+        claim=cliff_claim(table, found),
+        sentences=cause(table, found),
         tables=cliff_tables(table, taken, found),
-        doubts=open_cliffs(table, found),
+        doubts=_open(found),
     )
+
+
+def _open(found: Cliffs | None) -> list[str]:
+    """The doubt of a search that ended without an answer."""
+    if found is None:
+        return ["nothing is known of a cliff"]
+    return [] if found.decided else [f"the search ended after {found.n} runs, before its answer was sure"]
 
 
 def cliffs(table: Table) -> Cliffs | None:

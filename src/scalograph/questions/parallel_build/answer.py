@@ -6,9 +6,8 @@ from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.names import varied
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
-from scalograph.questions.parallel_build.model_groups import groups
+from scalograph.questions.parallel_build.claim import build_claim
 from scalograph.questions.parallel_build.model_timelines import measured
-from scalograph.questions.parallel_build.sentences import build_sentences
 from scalograph.questions.parallel_build.tables_best import best_table
 from scalograph.questions.parallel_build.tables_costs import inflation_table, same_tables
 from scalograph.questions.parallel_build.tables_memory import memory_table, memory_warnings
@@ -37,7 +36,7 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
         prepared_table(table),
     ]
     return Answer(
-        sentences=build_sentences(table, groups(table, taken, factor), factor, known),
+        claim=build_claim(table, taken, factor),
         tables=[doc for doc in tables if doc],
         warnings=[*memory_warnings(table, taken, factor)],
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import geometric_mean
 
 from scalograph.findings.answer import Taken
 from scalograph.findings.names import varied
@@ -44,9 +45,17 @@ def disturbed(group: Group, response: str, *levels: Level) -> bool:
 
 def best(table: Table, group: Group, n_groups: int) -> list[Contender]:
     """Each level against the best of the others, on the primary response; the intervals of all groups hold at once."""
-    name = primary(table)
-    scores = {float(level): sample.scores(name) for level, sample in group.samples.items() if _number(level)}
+    counts = {float(level): sample for level, sample in group.samples.items() if _number(level)}
+    scores = {level: _by_block(sample, primary(table)) for level, sample in counts.items()}
     return contenders(scores, 1 - (1 - table.study.protocol.confidence) / n_groups)
+
+
+def _by_block(sample: Sample, response: str) -> dict[int, float]:
+    """The typical score of each block; a run that was made again may stand in the block of another."""
+    found: dict[int, list[float]] = {}
+    for block, score in zip(sample.blocks(response), sample.scores(response), strict=True):
+        found.setdefault(block, []).append(score)
+    return {block: geometric_mean(scores) if min(scores) > 0 else 0.0 for block, scores in found.items()}
 
 
 def inflation(table: Table, group: Group) -> dict[Level, Equivalence]:

@@ -13,8 +13,8 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
 from scalograph.questions.surface import model
+from scalograph.questions.surface.claim import surface_claim
 from scalograph.questions.surface.document import Surface, SurfaceCell, Surfaces
-from scalograph.questions.surface.sentences import surface_sentences
 from scalograph.questions.surface.tables import surface_tables
 
 FEWEST_WORKERS = 4  # levels of workers, for a surface to be one
@@ -42,7 +42,7 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     found = [_surface(table, axes, dict(group), cells) for group, cells in whole[:MOST]]
     return Answer(
         document=Surfaces(surfaces=found),
-        sentences=surface_sentences(table, found),
+        claim=surface_claim(table, taken, found),
         tables=surface_tables(table, found),
     )
 

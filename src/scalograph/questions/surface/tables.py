@@ -13,7 +13,8 @@ from scalograph.questions.surface.document import Surface, SurfaceCell
 FEW_CPUS = 8  # of which each CPU's busy time fits in a cell
 _NOTE = (
     "expected: T(1) max(1, N/M) of N workers on M CPUs, T(1) on the same CPUs; fairness: Jain's index of the workers' "
-    "finish times, 1 where all finish together; CPUs busy: share of the run for which each CPU ran the workers"
+    "finish times, 1 where all finish together, near 0.75 for many that run one after another; CPUs busy: "
+    "share of the run for which each CPU ran the workers"
 )
 _SLOPES = (
     "T(M)/T(1): the most workers that all have a CPU against one, 1 where the surface is flat; one more adds: "

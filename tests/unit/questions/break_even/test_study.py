@@ -86,6 +86,11 @@ def run(folder: Path, machine: Machine, text: str = STUDY) -> tuple[Session, Fin
     return searched.run(folder, machine, text, HOST)
 
 
+def said(found: Findings) -> list[str]:
+    assert found.claim is not None
+    return found.claim.sentences
+
+
 def test_the_line_is_found_with_an_interval_that_holds_it(tmp_path: Path) -> None:
     machine = Machine()
     done, found = run(tmp_path, machine)
@@ -99,15 +104,17 @@ def test_the_line_is_found_with_an_interval_that_holds_it(tmp_path: Path) -> Non
     for found_line in one.lines[1:]:
         assert found_line.location == pytest.approx(line(int(found_line.level or 0)), rel=0.15)
         assert (found_line.low or 0) < line(int(found_line.level or 0)) < (found_line.high or 0)
-    assert found.answer[0].startswith("At workers 2 parallel is faster than sequential from size 2")
-    assert "At workers 1 parallel is never faster by more than 10 %." in found.answer[0]
+    assert said(found)[0].startswith("Parallel beats sequential from size ")
+    assert said(found)[1] == "Never at 1 worker, over size 16 to 65,536."
+    assert found.claim and found.claim.matrix and found.claim.figure == "even"
+    assert [cell.text for cell in found.claim.matrix.rows[0].cells] == ["never", "", "", ""]
     assert last_stops.exit_code(found) == Exit.DONE
 
 
 def test_versions_that_are_numbers_are_told_with_the_name_of_their_factor(tmp_path: Path) -> None:
     text = STUDY.replace('["sequential", "parallel"]', "[1, 2]").replace('version = "sequential"', "version = 1")
     _, found = run(tmp_path, Machine(), text)
-    assert found.answer[0].startswith("At workers 2 version 2 is faster than version 1 from size 2")
+    assert said(found)[0].startswith("Version 2 beats version 1 from size ")
 
 
 def test_a_formula_says_which_product_pays(tmp_path: Path) -> None:
@@ -132,7 +139,7 @@ def test_where_a_whole_map_is_of_one_kind_its_levels_are_not_listed(tmp_path: Pa
     text = STUDY.replace("[baseline]", '[factors.cost]\nlevels = [1, 256]\nrole = "size"\n[baseline]')
     text = text.replace('"{workers}"]', '"{workers}", "{cost}"]').replace("16:65536:*2", "16:1024:*2")
     _, found = run(tmp_path, Machine(), text)
-    assert "At cost 1; at cost 256, workers 1 parallel is never faster by more than 10 %." in found.answer[0]
+    assert "at cost 1 and 1 worker, cost 256" in " ".join(said(found))
 
 
 def test_each_pair_is_made_together_in_a_drawn_order(tmp_path: Path) -> None:
@@ -165,7 +172,7 @@ def test_an_end_without_an_answer_is_a_doubt_and_a_resume_asks_the_same(tmp_path
     # A pair that would not end within the budget is not begun.
     assert (done.reason, len(machine.made)) == ("budget", 20)
     assert not break_even_of(found).decided
-    assert any(text.startswith("not decided at ") for text in found.trust.causes)
+    assert any("% of the points are not decided after" in text for text in found.trust.causes)
     assert last_stops.exit_code(found) == Exit.SHORT_OF_RUNS
     plan = planned(tmp_path / "study", STUDY)
     more = run_session(plan, done.results, machine, "probe", lambda n, planner: nullcontext(machine), [])
@@ -190,7 +197,7 @@ def test_of_a_setting_where_all_pairs_fail_nothing_is_told(tmp_path: Path) -> No
     assert done.reason == "complete" and even is not None and even.decided
     last = even.maps[0].lines[-1]
     assert (last.level, last.kind, last.location, last.low) == (64, "unmeasured", None, None)
-    assert "At workers 64 nothing is known: no pair there has two times." in found.answer[0]
+    assert found.claim and found.claim.matrix and found.claim.matrix.rows[0].cells[-1].text == "not measured"
     assert [line.kind for line in even.maps[0].lines[:-1]] == ["from"] * 3
     assert even.formula is not None and [levels["workers"] for levels, _ in even.formula.work] == [2, 4, 8]
 
@@ -247,7 +254,7 @@ def test_what_is_known_of_a_setting_that_is_open_is_told(tmp_path: Path) -> None
     _, found = run(tmp_path, Machine(noise=0.5), STUDY + "[protocol]\nbudget_runs = 30\n")
     assert not break_even_of(found).decided
     lines = [row for row in break_even_of(found).maps[0].lines if row.kind == "undecided"]
-    assert lines and any("; the rest is not decided" in text for text in found.answer)
+    assert lines and any("are not decided after 15 pairs" in text for text in said(found))
     assert any(text.startswith("pairs differ by ") for text in found.trust.causes)
 
 
@@ -269,7 +276,7 @@ def test_where_it_wins_in_the_middle_no_line_goes_on_for_ever(tmp_path: Path) ->
     _, found = run(tmp_path, Middle(), text)
     (one,) = break_even_of(found).maps[0].lines
     assert one.kind == "several" or (one.kind == "from" and one.sure_to is not None and one.sure_to < 65536)
-    assert "in a part of the range" in found.answer[0] or ", for sure as far as " in found.answer[0]
+    assert "in a part of the range" in said(found)[0] or ", for sure up to " in said(found)[0]
 
 
 def test_the_design_holds_the_pairs_that_are_known_in_advance(tmp_path: Path) -> None:

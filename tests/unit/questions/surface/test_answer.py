@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Findings
+from scalograph.questions.surface.claim import surface_claim
 from scalograph.questions.surface.document import Surface, Surfaces
 from scalograph.questions.surface.model import shared, whole
 
-from ...findings.made import found_in
+from ...findings.made import found_in, loaded
 from ...records import recorded
 
 STUDY = """\
@@ -85,26 +87,40 @@ def test_workers_that_stay_on_one_cpu_are_told_apart(tmp_path: Path) -> None:
     assert flags[2] == flags[4] == ""
 
 
-def test_the_answer_says_what_one_more_costs_on_fewest_and_most_cpus(tmp_path: Path) -> None:
-    found = surface_of(tmp_path, shared)
-    one, two = found.answer[:2]
-    assert one.startswith("On 1 CPU, each that has none to itself adds 100.0 [")
-    assert "(one after another: 0.794)" in one
-    assert two.startswith("On 2 CPUs, 2 copies take 1.000 [")
-    assert "(T(1)/M: 50.0 ms)" in two
+def claim_of(found: Findings) -> Claim:
+    assert found.claim is not None
+    return found.claim
+
+
+def test_the_claim_says_what_one_more_costs_on_fewest_and_most_cpus(tmp_path: Path) -> None:
+    found = claim_of(surface_of(tmp_path, shared))
+    (text,) = found.sentences
+    assert text.startswith("CPUs are shared as theory says, within ") and found.figure == "surfaces"
+    assert "each copy beyond the CPUs adds 100" in text and "ms on 1 CPU (100" in text
+    assert found.matrix and [row.label for row in found.matrix.rows] == ["1", "2"]
+
+
+def test_what_costs_more_is_never_as_theory_says(tmp_path: Path) -> None:
+    text = claim_of(surface_of(tmp_path, lambda n, m: 1 + 1.4 * max(0, n - m) / m)).sentences[0]
+    assert text.startswith("Sharing CPUs costs more than theory says on 1 CPU and 2 CPUs: ")
+
+
+def test_workers_that_disturb_each_other_before_the_cpus_end_are_the_exception(tmp_path: Path) -> None:
+    found = claim_of(surface_of(tmp_path, lambda n, m: shared(n, m) * (1 + 0.5 * (n > 1 and m > 1))))
+    assert any(text.startswith("Not free below that: 2 copies on 2 CPUs take 1.5") for text in found.sentences)
 
 
 def test_of_too_few_workers_beyond_the_cpus_no_slope_is_told(tmp_path: Path) -> None:
-    text = STUDY.replace("levels = [1, 2]\n", "levels = [1, 6]\n")
+    text = STUDY.replace("levels = [1, 2]\n", "levels = [6, 8]\n")
     made = [
         ({"copies": n, "cpus": m}, run(n, m, 0.1 * shared(n, m) * jitter))
         for jitter in (0.995, 1.0, 1.005)
-        for m in (1, 6)
+        for m in (6, 8)
         for n in SIZES
     ]
-    told = found_in(tmp_path, made, text).answer
-    (six,) = [sentence for sentence in told if sentence.startswith("On 6 CPUs, ")]
-    assert "adds" not in six and "6 copies take 1.000 [" in six and "fairness" in six
+    found = found_in(tmp_path, made, text)
+    surface = surface_claim(loaded(tmp_path, made, text), {}, surfaces_of(found))
+    assert surface and not surface.answered and surface.sentences[0].startswith("Cannot be said: ")
 
 
 def test_the_tables_hold_every_treatment_and_the_slopes(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from scalograph.questions.surface.model import (
     deviation,
     fairness,
     jain,
-    one_after_another,
     shared,
     slope,
     whole,
@@ -53,7 +52,7 @@ def test_too_few_sizes_have_no_slope_and_say_so() -> None:
 
 def test_jain_of_workers_one_after_the_other_is_the_formula() -> None:
     for n in (2, 5, 24):
-        assert jain([float(i) for i in range(1, n + 1)]) == pytest.approx(one_after_another(n))
+        assert jain([float(i) for i in range(1, n + 1)]) == pytest.approx(3 * (n + 1) / (4 * n + 2))
 
 
 def test_jain_does_not_depend_on_the_unit() -> None:

@@ -1,0 +1,25 @@
+"""What differs between the levels of a study without speedups, and by how much its runs differ."""
+
+from collections.abc import Sequence
+
+from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.curves import curve_factor
+from scalograph.findings.speedup_rule import gain
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Curve
+from scalograph.questions.levels.claim import claim
+from scalograph.questions.registry import is_search
+
+
+def applies(table: Table) -> str | None:
+    """Say why levels are not compared here; None where nothing else compares them."""
+    if is_search(table.study.question):
+        return "its question is another one"
+    if table.study.baseline and gain(table, curve_factor(table)) is not None:
+        return "its levels are compared as speedups"
+    return None
+
+
+def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+    """Compare levels of each factor, the others fixed."""
+    return Answer(claim=claim(table, taken))

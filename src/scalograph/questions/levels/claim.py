@@ -1,0 +1,128 @@
+"""What levels do, first: the largest difference that the runs show, or how small a one they would have shown."""
+
+from collections.abc import Iterator, Sequence
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.answer import Taken
+from scalograph.findings.curves import estimated, primary
+from scalograph.findings.names import short, title, varied, varying
+from scalograph.findings.sample import Sample
+from scalograph.findings.table import Table
+from scalograph.protocol.claim import Claim, Matrix, MatrixCell
+from scalograph.questions.claims import fitting, unsaid
+from scalograph.questions.levels.model import LevelDifference, differences, farthest, spread
+from scalograph.questions.matrices import columns_of, matrix, rows
+from scalograph.text.format import estimate
+from scalograph.text.quantities import percent_at_most, times, two_digits
+from scalograph.text.scale import SILENT, scale_for
+from scalograph.text.short_names import listed
+
+# All levels are told to be alike where no two may differ by more.
+ALIKE = 0.05
+
+
+def claim(table: Table, taken: Taken) -> Claim:
+    """Say what the levels of each factor do.
+
+    Args:
+        table: the study.
+        taken: the runs of each configuration.
+    """
+    name = primary(table)
+    known = [sample for sample in taken.values() if sample.scores(name)]
+    found = differences(table, taken, name)
+    if why := unsaid(table, taken):
+        sentences = [f"Cannot be said: {why}."]
+    elif not known:
+        sentences = [f"Cannot be said: no run tells {title(table, name)}."]
+    else:
+        sentences = fitting(_ordered(table, taken, known, found))
+    shown = _matrix(table, known, found) if len(known) > 1 else None
+    return Claim(sentences=sentences, answered=not sentences[0].startswith("Cannot be said"), matrix=shown)
+
+
+def _ordered(table: Table, taken: Taken, known: Sequence[Sample], found: Sequence[LevelDifference]) -> Iterator[str]:
+    share = spread(taken, primary(table))
+    differ = "" if share is None else f"Runs of one configuration differ by {two_digits(100 * share)} %."
+    if len(known) == 1:
+        one = estimated(table, known[0], primary(table))
+        spread_of_runs = "" if share is None else f"; typical run-to-run spread {two_digits(100 * share)} %"
+        yield f"{_capital(title(table, primary(table)))} {_figure(table, one)}{spread_of_runs}."
+        return
+    # Of work that is the same under all names, how much its runs differ is the question.
+    is_noise = any(table.study.factors[name].kind == "nuisance" for name in varied(table))
+    if is_noise and differ:
+        yield differ
+    yield from _differences(table, found)
+    if not is_noise and differ:
+        yield differ
+
+
+def _differences(table: Table, found: Sequence[LevelDifference]) -> Iterator[str]:
+    sure, confidence = [one for one in found if one.is_sure], table.study.protocol.confidence
+    if not sure:
+        most = farthest(found, confidence)
+        if most is None:
+            yield "Cannot be said: there are too few runs to compare."
+        elif most <= ALIKE:
+            yield f"Cannot be told apart: every level lies within {percent_at_most(most)} of the others."
+        else:
+            yield f"Cannot be said: effects below {percent_at_most(most)} are not visible."
+        return
+    yield _largest(table, sure[0])
+    tried = list(dict.fromkeys(one.factor for one in found if one.factor != sure[0].factor))
+    for name in tried:
+        if next_one := next((one for one in sure if one.factor == name), None):
+            where = _rest(table, next_one)
+            ratio = times(next_one.ratio(confidence))
+            yield f"{_capital(title(table, name))}: {ratio} between {_both(table, next_one)}{where}."
+            return
+    if tried:
+        yield f"No difference by {listed([title(table, name) for name in tried], 'or')} is resolved."
+
+
+def _largest(table: Table, one: LevelDifference) -> str:
+    """The two figures; only their ratio where one of them has too wide an interval."""
+    less, more = (estimated(table, sample, primary(table)) for sample in (one.less, one.more))
+    where, name = _rest(table, one), _capital(title(table, primary(table)))
+    low, high = (short(table, {one.factor: s.treatment[one.factor]}) for s in (one.less, one.more))
+    if _is_wide(less) or _is_wide(more):
+        return f"{name} differs between {low} and {high}{where}: by how much is not resolved."
+    return f"{name} goes from {_figure(table, less)} with {low} to {_figure(table, more)} with {high}{where}."
+
+
+def _is_wide(one: Estimate) -> bool:
+    return one.low is None or one.high is None or one.low <= 0 or one.high > 2 * one.low
+
+
+def _rest(table: Table, one: LevelDifference) -> str:
+    """The other settings, which are the same for both."""
+    others = {n: level for n, level in varying(table, one.less.treatment).items() if n != one.factor}
+    return f" ({short(table, others)})" if others else ""
+
+
+def _both(table: Table, one: LevelDifference) -> str:
+    return listed([short(table, {one.factor: sample.treatment[one.factor]}) for sample in (one.less, one.more)])
+
+
+def _figure(table: Table, one: Estimate) -> str:
+    unit = table.study.responses[primary(table)].unit
+    scale = scale_for(unit, [one.value])
+    shown = estimate(one, scale)
+    return " ".join(text for text in (shown.value, "" if unit in SILENT else scale.unit, shown.interval) if text)
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _matrix(table: Table, known: Sequence[Sample], found: Sequence[LevelDifference]) -> Matrix | None:
+    """Levels of the factor that does the most in columns."""
+    if not found:
+        return None
+    name, response = found[0].factor, table.study.responses[primary(table)]
+    levels = [level for level in table.study.factors[name].levels for s in known if s.treatment[name] == level]
+    chosen = columns_of(levels, [s.treatment[name] for s in (found[0].less, found[0].more)])
+    lines = rows(table, name, chosen, [(s, MatrixCell(estimate=estimated(table, s, primary(table)))) for s in known])
+    texts = {"title": title(table, primary(table)), "unit": response.unit, "better": response.better}
+    return matrix(table, lines, [short(table, {name: level}) for level in chosen], **texts)

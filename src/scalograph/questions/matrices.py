@@ -1,0 +1,170 @@
+"""The few numbers that carry a claim, as a matrix: settings that are alike share a row."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from math import log
+from typing import NamedTuple
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.names import short, varied
+from scalograph.findings.sample import Sample
+from scalograph.findings.table import Table
+from scalograph.protocol.claim import Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.plain import Level
+from scalograph.text.short_names import listed
+
+# Rows that are read at a glance, lines that are looked through to find them, and levels that a label has room for.
+MOST_ROWS, MOST_LINES, MOST_NAMED = 8, 60, 3
+MOST_COLUMNS = 4
+# Settings that a label names all of.
+MOST_SHORT = 2
+# What is joined is at most so many times as wide as the widest of it, plus 3 %: or a chain would join all.
+CHAINED, NEAR = 1.75, 0.03
+Settings = dict[str, tuple[Level, ...]]
+
+
+class Line(NamedTuple):
+    """A row before it is labelled: the levels of its settings, a cell for each column."""
+
+    levels: Settings
+    cells: tuple[MatrixCell, ...]
+
+
+def rows(table: Table, along: str, columns: Sequence[Level], cells: Iterable[tuple[Sample, MatrixCell]]) -> list[Line]:
+    """Make the rows, those that are alike in one.
+
+    Args:
+        table: the study.
+        along: factor of the columns.
+        columns: its levels.
+        cells: of the configurations; the others are empty.
+    """
+    names = [name for name in varied(table) if name != along]
+    found: dict[tuple[Level, ...], dict[Level, MatrixCell]] = {}
+    for sample, cell in cells:
+        if sample.treatment[along] in columns:
+            key = tuple(sample.treatment[name] for name in names)
+            found.setdefault(key, {})[sample.treatment[along]] = cell
+    lines = [
+        Line({n: (v,) for n, v in zip(names, key, strict=True)}, tuple(row.get(c, MatrixCell()) for c in columns))
+        for key, row in found.items()
+    ]
+    return _merged(lines[:MOST_LINES])
+
+
+def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts: str) -> Matrix:
+    """Label the rows and cut them to those that have room; `texts` are the other fields of the matrix."""
+    every = {name: {v for line in lines for v in line.levels[name]} for name in (lines[0].levels if lines else ())}
+    shown = [name for name, levels in every.items() if len(levels) > 1]
+    usual = _usual(table, lines, shown)
+    made = [
+        MatrixRow(label=_label(table, line, shown, every, usual), cells=list(line.cells)) for line in lines[:MOST_ROWS]
+    ]
+    left = len(lines) - len(made)
+    more = f"{left} further row{'s' * (left > 1)} in the tables" if left else ""
+    otherwise = f"where nothing else is said: {short(table, usual)}" if usual else ""
+    note = "; ".join(text for text in (texts.pop("note", ""), otherwise, more) if text)
+    return Matrix.model_validate({"columns": list(columns), "rows": made, "note": note, **texts})
+
+
+def _usual(table: Table, lines: Sequence[Line], names: Sequence[str]) -> dict[str, Level]:
+    """Levels that most rows have, where labels would be long; said once for all."""
+    found: dict[str, Level] = {}
+    for name in names if len(names) > MOST_SHORT else ():
+        level, n = Counter(line.levels[name] for line in lines).most_common(1)[0]
+        if 2 * n > len(lines) and len(level) == 1 and table.study.factors[name].control != "cpus":
+            found[name] = level[0]
+    return found
+
+
+def _label(
+    table: Table, line: Line, shown: Sequence[str], every: Mapping[str, set[Level]], usual: Mapping[str, Level]
+) -> str:
+    parts = []
+    for name in shown:
+        levels = line.levels[name]
+        if set(levels) == every[name] or levels == (usual.get(name),):
+            continue
+        named = [short(table, {name: level}) for level in levels[:MOST_NAMED]]
+        rest = len(levels) - len(named)
+        parts.append(listed([*_without_repeats(named), *([f"{rest} more"] if rest else [])]))
+    return ", ".join(parts) or "all"
+
+
+def _without_repeats(named: Sequence[str]) -> list[str]:
+    """Names of one factor, whose title is said once: "lock none, cas"."""
+    first, *rest = named
+    head = first.rpartition(" ")[0]
+    return [first, *(text.removeprefix(f"{head} ") if head and not head[0].isdigit() else text for text in rest)]
+
+
+def _merged(lines: list[Line]) -> list[Line]:
+    """Join lines that differ in one setting and whose cells cannot be told apart, until none are left."""
+    while True:
+        pair = next((pair for pair in combinations(lines, 2) if _joins(*pair)), None)
+        if pair is None:
+            return lines
+        one, other = pair
+        lines = [_joined(one, other) if line is one else line for line in lines if line is not other]
+
+
+def _joins(one: Line, other: Line) -> bool:
+    differ = [name for name in one.levels if one.levels[name] != other.levels[name]]
+    return len(differ) == 1 and all(map(_alike, one.cells, other.cells))
+
+
+def _alike(one: MatrixCell, other: MatrixCell) -> bool:
+    """Whether one number stands for both."""
+    if one.estimate is None or other.estimate is None:
+        return one.estimate is other.estimate and one.text == other.text
+    return overlaps(one.estimate, other.estimate)
+
+
+def overlaps(one: Estimate, other: Estimate) -> bool:
+    """Tell whether two intervals of figures above zero have so much in common that one stands for both."""
+    if not one.low or not one.high or not other.low or not other.high:
+        return False
+    widest = max(log(one.high / one.low), log(other.high / other.low))
+    together = log(max(one.high, other.high) / min(one.low, other.low))
+    return max(one.low, other.low) <= min(one.high, other.high) and together <= CHAINED * widest + NEAR
+
+
+def _joined(one: Line, other: Line) -> Line:
+    levels = {name: tuple(dict.fromkeys((*one.levels[name], *other.levels[name]))) for name in one.levels}
+    return Line(levels, tuple(map(_cell, one.cells, other.cells)))
+
+
+def _cell(one: MatrixCell, other: MatrixCell) -> MatrixCell:
+    if one.estimate is None or other.estimate is None:
+        return one
+    return MatrixCell(estimate=around([one.estimate, other.estimate]), doubt=one.doubt or other.doubt)
+
+
+def around(estimates: Sequence[Estimate]) -> Estimate:
+    """Return the middle of estimates above zero, with an interval that holds all of theirs."""
+    values = [e.value for e in estimates if e.value]
+    lows, highs = [e.low for e in estimates if e.low], [e.high for e in estimates if e.high]
+    middle = (min(values) * max(values)) ** 0.5
+    return Estimate(middle, min(lows), max(highs), estimates[0].confidence, min(e.n for e in estimates), "a group")
+
+
+def columns_of(levels: Sequence[Level], needed: Sequence[Level]) -> list[Level]:
+    """Choose the levels that have a column: those that are needed, then such that divide the others evenly.
+
+    Args:
+        levels: of each configuration, in order.
+        needed: those to have in any case.
+
+    >>> columns_of([1, 2, 3, 4, 5, 6, 7], [1, 7])
+    [1, 3, 5, 7]
+    """
+    counts = Counter(levels)
+    if len(counts) <= MOST_COLUMNS:
+        return list(counts)
+    chosen = list(dict.fromkeys(needed))[:MOST_COLUMNS]
+    # What few settings have would leave the other rows empty.
+    others = [level for level, n in counts.items() if level not in chosen and 2 * n >= max(counts.values())]
+    n = min(MOST_COLUMNS - len(chosen), len(others))
+    chosen += [others[(2 * i + 1) * len(others) // (2 * n)] for i in range(n)]
+    return [level for level in counts if level in chosen]

@@ -1,0 +1,151 @@
+"""What curves say first: how much more workers gain, where they do not, and where it ends."""
+
+from collections.abc import Iterator, Sequence
+
+from scalograph.findings.answer import Taken
+from scalograph.findings.names import short, title, varying
+from scalograph.findings.speedup_rule import gain, primary
+from scalograph.findings.table import Table
+from scalograph.protocol.claim import Claim
+from scalograph.protocol.findings import Curve
+from scalograph.protocol.plain import Level
+from scalograph.questions.claims import fitting, unsaid
+from scalograph.questions.scaling.claim_matrix import speedup_matrix
+from scalograph.questions.scaling.model_claim import NO_GAIN, End, Lead, cpus_factor, end, is_resolved, lead
+from scalograph.questions.scaling.model_contrasts import Compared, compared
+from scalograph.text.quantities import percent_at_most, times, times_of
+from scalograph.text.short_names import is_counted, is_plural, listed
+
+
+def claim(table: Table, taken: Taken, curves: Sequence[Curve]) -> Claim | None:
+    """Say what curves gain; None where none of them has a speedup.
+
+    Args:
+        table: the study.
+        taken: the runs of each configuration.
+        curves: with their speedups.
+    """
+    points, why = compared(table, taken, curves), unsaid(table, taken)
+    if not points:
+        return Claim(sentences=[f"Cannot be said: {why}."], answered=False) if why else None
+    found = lead(table, points)
+    past = end(table, taken, found, points) if found else None
+    shown = speedup_matrix(table, curves, points, found, past)
+    sentences = [f"Cannot be said: {why}."] if why else fitting(_sentences(_Words(table, points), found, past))
+    return Claim(sentences=sentences, answered=not sentences[0].startswith("Cannot"), matrix=shown)
+
+
+def _sentences(words: "_Words", found: Lead | None, past: End | None) -> Iterator[str]:
+    if found is None:
+        yield from words.nothing_faster()
+        return
+    yield words.lead(found)
+    if past is not None:
+        yield words.end(found, past)
+    yield from words.elsewhere(found)
+
+
+class _Words:
+    """The sentences of one study."""
+
+    def __init__(self, table: Table, points: Sequence[Compared]) -> None:
+        self._table, self._points = table, points
+        self._factor = points[0].curve.factor
+        self._title = title(table, self._factor)
+        self._base = table.study.baseline[self._factor]
+
+    def lead(self, found: Lead) -> str:
+        """How much the best ones gain, and which do not."""
+        cpus = cpus_factor(self._table, self._factor)
+        on = f" on {short(self._table, {cpus: found.members[0].curve.group[cpus]})}" if cpus else ""
+        only = f" with {listed([self._named(*one) for one in found.only])}" if found.only else ""
+        text = f"{self._count(found.level)}{on}{only} {self._gain(found.level, found.members)}"
+        if not found.unless:
+            return f"{text}."
+        unless = listed([self._named(*one) for one in found.unless], "or")
+        return f"{text}, unless {unless}{self._then(found.others)}."
+
+    def _then(self, others: Sequence[Compared]) -> str:
+        """What becomes of the exceptions."""
+        curves = {id(point.curve) for point in others}
+        every = [point for point in self._points if id(point.curve) in curves]
+        if all(point.state == "slower" for point in every):
+            return f": then {self._more()} only {self._verb('make')} it slower"
+        if all(map(is_resolved, others)):
+            return f": then {times_of([p.point.speedup for p in others if p.point.speedup])}"
+        return ""
+
+    def end(self, found: Lead, past: End) -> str:
+        """What is left of it at more workers."""
+        count = self._count(past.level)
+        if not past.setting:
+            return f"{count} {self._verb('fall', past.level)} to {self._times(past.parts[0])}."
+        said = []
+        for (name, level), part in zip(past.setting, past.parts, strict=True):
+            plural = is_plural(title(self._table, name), level)
+            keeps = min(p.value for p in part) >= 1
+            verb = ("keep" if keeps else "fall to") if plural else ("keeps" if keeps else "falls to")
+            said.append(f"{self._named(name, level)} {verb} {self._times(part)}")
+        return f"At {count}, {'; '.join(said)}."
+
+    def elsewhere(self, found: Lead) -> Iterator[str]:
+        """On how many CPUs more workers never help, where that is shown."""
+        cpus = cpus_factor(self._table, self._factor)
+        for level in sorted({p.curve.group[cpus] for p in self._points} if cpus else (), key=str):
+            there = [point for point in self._points if point.curve.group[cpus] == level]
+            if all(point.high <= NO_GAIN for point in there):
+                yield f"On {short(self._table, {cpus: level})} {self._more()} never {self._verb('help')}."
+
+    def nothing_faster(self) -> Iterator[str]:
+        """How much slower it becomes; that it stays the same, where that is shown; else how little could be seen."""
+        known = [point for point in self._points if is_resolved(point)]
+        slower = [point for point in known if point.state == "slower"]
+        never = all(point.high <= NO_GAIN for point in self._points)
+        base = f"{self._named(self._factor, self._base)}"
+        if slower:
+            worst = min(slower, key=lambda point: point.high)
+            where = short(self._table, varying(self._table, worst.curve.group))
+            at = f"{self._count(worst.level)}{f' ({where})' if where else ''}"
+            head = f"{self._capital(self._more())} never {self._verb('help')}"
+            head = head if never else f"None is shown to be faster than {base}"
+            yield f"{head}: {at} {self._verb('fall', worst.level)} to {times(worst.point.speedup)}."
+            return
+        most = max((max(p.high, 1 / p.low) for p in known), default=0.0) - 1
+        if never and len(known) == len(self._points) and most <= NO_GAIN - 1:
+            yield f"{self._capital(self._more())} {self._verb('change')} nothing: at most {percent_at_most(most)}."
+        elif known:
+            unseen = f"one of {percent_at_most(most)} would not be seen"
+            yield f"Cannot be said: no difference from {base} is resolved; {unseen}."
+        else:
+            yield f"Cannot be said: runs differ too much to compare with {base}."
+
+    def _gain(self, level: int, members: Sequence[Compared]) -> str:
+        how, many = gain(self._table, self._factor), self._times(members)
+        base = f"{self._base}" if is_counted(self._title) else self._named(self._factor, self._base)
+        if how is not None and how.kind == "rate":
+            return f"{self._verb('reach', level)} {many} the {title(self._table, primary(self._table))} of {base}"
+        if how is not None and how.per_worker:
+            return f"{self._verb('do', level)} {many} the work of {base} in the same time"
+        return f"{self._verb('be', level)} {many} as fast as {base}"
+
+    def _times(self, points: Sequence[Compared]) -> str:
+        return times_of([point.point.speedup for point in points if point.point.speedup])
+
+    def _count(self, level: int) -> str:
+        return self._named(self._factor, level)
+
+    def _more(self) -> str:
+        return f"more {self._title}" if is_counted(self._title) else f"a higher {self._title}"
+
+    def _verb(self, verb: str, level: Level = 2) -> str:
+        plural = is_plural(self._title, level)
+        if verb in ("be", "do"):
+            return {"be": ("are", "is"), "do": ("do", "does")}[verb][not plural]
+        return verb if plural else f"{verb}{'es' if verb.endswith('ch') else 's'}"
+
+    def _named(self, name: str, level: Level) -> str:
+        return short(self._table, {name: level})
+
+    @staticmethod
+    def _capital(text: str) -> str:
+        return f"{text[:1].upper()}{text[1:]}"

@@ -1,0 +1,174 @@
+"""What to say of curves first: the configurations that gain the most, those that do not, and where it ends."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from scalograph.analysis.borrowed_variance import borrowed
+from scalograph.analysis.contrast import Contrast
+from scalograph.findings.answer import Taken
+from scalograph.findings.names import varied
+from scalograph.findings.table import Table
+from scalograph.protocol.plain import Level
+from scalograph.questions.scaling.model_contrasts import LEAST, Compared, contrasts_of, states
+from scalograph.text.compact import WIDEST
+
+# Levels that a sentence has room for, to say what is meant.
+MOST_LITERALS = 3
+# Intervals up to here are no gain that is worth having.
+NO_GAIN = 1.05
+# Of a difference between two settings, beside all that were looked at.
+CONFIDENCE = 0.95
+
+Literal = tuple[str, Level]
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Curves that gain the most and cannot be told apart, at the fewest workers that do.
+
+    Attributes:
+        members: one point of each of these curves.
+        others: points of the other curves on the same CPUs, at the same level.
+        only: levels that all members have, and no other has together; to be named.
+        unless: levels of which each other has one, and no member has any; to be named.
+    """
+
+    members: Sequence[Compared]
+    others: Sequence[Compared]
+    only: Sequence[Literal]
+    unless: Sequence[Literal]
+
+    @property
+    def level(self) -> int:
+        """How many workers."""
+        return self.members[0].level
+
+
+def is_resolved(point: Compared) -> bool:
+    """Tell whether a point has a number at all."""
+    return point.low > 0 and point.high <= WIDEST * point.low
+
+
+def lead(table: Table, points: Sequence[Compared]) -> Lead | None:
+    """Find the curves to lead with; None where nothing is faster than its baseline."""
+    faster = [point for point in points if point.state == "faster" and is_resolved(point)]
+    if not faster:
+        return None
+    best = max(faster, key=lambda point: point.low)
+    same = [p for p in faster if p.curve is best.curve and p.high >= best.low]
+    best = min(same, key=lambda point: point.level)
+    cpus = cpus_factor(table, best.curve.factor)
+    beside = [p for p in points if p.level == best.level and p.curve.group.get(cpus) == best.curve.group.get(cpus)]
+    names = [n for n in varied(table) if n not in (cpus, best.curve.factor)]
+    # What cannot be told apart, if few words say which these are; else what looks alike.
+    alike = _members(best, beside, lambda one, other: not _differ([other], [one], len(beside)))
+    for chosen in (alike, _members(best, beside, _overlap), [best]):
+        others = [point for point in beside if point not in chosen]
+        only, unless = _only(names, chosen, others), _unless(names, chosen, others)
+        if not others:
+            return Lead(chosen, [], [], [])
+        if unless is not None and (only is None or len(chosen) >= len(others) or len(unless) < len(only)):
+            return Lead(chosen, others, [], unless)
+        if only is not None:
+            return Lead(chosen, others, only, [])
+    return Lead([best], others, [(name, best.curve.group[name]) for name in names], [])
+
+
+def cpus_factor(table: Table, factor: str) -> str:
+    """The factor that gives the CPUs, where it varies beside the curve's own; else empty."""
+    names = (n for n in varied(table) if table.study.factors[n].control == "cpus" and n != factor)
+    return next(names, "")
+
+
+def _members(best: Compared, beside: Sequence[Compared], alike: Callable[[Compared, Compared], bool]) -> list[Compared]:
+    """Faster points that are all alike, the best one among them."""
+    members = [best]
+    for point in sorted(beside, key=lambda point: -point.value):
+        if point is not best and point.state == "faster" and is_resolved(point):
+            members += [point] if all(alike(point, other) for other in members) else []
+    return members
+
+
+def _overlap(one: Compared, other: Compared) -> bool:
+    return max(one.low, other.low) <= min(one.high, other.high)
+
+
+def _differ(better: Sequence[Compared], worse: Sequence[Compared], n: int) -> bool:
+    """Whether each of the better points differs from each of the worse, beside n such comparisons."""
+    pairs = [(one.contrast, other.contrast) for one in better for other in worse]
+    differences = [
+        Contrast(one.delta - other.delta, math.hypot(one.se, other.se), min(one.df, other.df), min(one.n, other.n), "")
+        for one, other in pairs
+    ]
+    p_values = [difference.p_value(LEAST) for difference in differences]
+    return all(p is not None and n * len(pairs) * p <= 1 - CONFIDENCE for p in p_values)
+
+
+def _unless(names: Sequence[str], members: Sequence[Compared], others: Sequence[Compared]) -> list[Literal] | None:
+    """Fewest levels, no member's, of which each other point has one; None where there are no such few."""
+    free = {(n, p.curve.group[n]) for p in others for n in names} - {
+        (n, p.curve.group[n]) for p in members for n in names
+    }
+    return _fewest(sorted(free, key=str), lambda chosen: all(_has(p, chosen, any) for p in others))
+
+
+def _only(names: Sequence[str], members: Sequence[Compared], others: Sequence[Compared]) -> list[Literal] | None:
+    """Fewest levels that all members have and no other point has together; None where there are none."""
+    shared = [(n, members[0].curve.group[n]) for n in names if len({p.curve.group[n] for p in members}) == 1]
+    return _fewest(shared, lambda chosen: not any(_has(p, chosen, all) for p in others))
+
+
+def _fewest(known: Sequence[Literal], fits: Callable[[Sequence[Literal]], bool]) -> list[Literal] | None:
+    sizes = range(1, MOST_LITERALS + 1)
+    return next(([*chosen] for n in sizes for chosen in combinations(known, n) if fits(chosen)), None)
+
+
+def _has(point: Compared, levels: Sequence[Literal], how: Callable[[Iterable[bool]], bool]) -> bool:
+    return how(point.curve.group[name] == level for name, level in levels)
+
+
+@dataclass(frozen=True)
+class End:
+    """What becomes of the curves at more workers.
+
+    Attributes:
+        level: how many.
+        parts: points there; in two parts where one level of a setting makes the difference, the better ones first.
+        setting: what names each part; empty where there is one.
+    """
+
+    level: int
+    parts: Sequence[Sequence[Compared]]
+    setting: Sequence[Literal] = ()
+
+
+def end(table: Table, taken: Taken, found: Lead, points: Sequence[Compared]) -> End | None:
+    """Find the level past the lead's where its curves are worst; None where none is worse for sure."""
+    curves = [point.curve for point in found.members]
+    beyond = [p for p in points if p.curve in curves and p.level > found.level]
+    lost = [contrasts_of(table, taken, curve, found.level) for curve in curves]
+    known = [(p, lost[curves.index(p.curve)].get(p.level)) for p in beyond]
+    pairs = [(point, contrast) for point, contrast in known if contrast is not None]
+    told = states(borrowed([contrast for _, contrast in pairs]), table.study.protocol.confidence)
+    fallen = [point for (point, _), state in zip(pairs, told, strict=True) if state == "slower" and is_resolved(point)]
+    if not fallen:
+        return None
+    level = min(fallen, key=lambda point: point.high).level
+    there = [point for point in beyond if point.level == level and is_resolved(point)]
+    return _divided(table, level, there) or (End(level, [there]) if all(p in fallen for p in there) else None)
+
+
+def _divided(table: Table, level: int, there: Sequence[Compared]) -> End | None:
+    """The setting of two levels of which one is better throughout."""
+    for name in (n for n in varied(table) if n in there[0].curve.group):
+        levels = list(dict.fromkeys(point.curve.group[name] for point in there))
+        if len(levels) != 2:
+            continue
+        parts = [[p for p in there if p.curve.group[name] == one] for one in levels]
+        order = sorted(range(2), key=lambda i: -min(p.low for p in parts[i]))
+        best, worst = (parts[i] for i in order)
+        if _differ(best, worst, len(varied(table))):
+            return End(level, [best, worst], [(name, levels[i]) for i in order])
+    return None

@@ -1,0 +1,110 @@
+"""The claim of a surface: what each worker beyond the CPUs adds, beside what sharing the CPUs must cost."""
+
+import math
+from collections.abc import Sequence
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.answer import Taken
+from scalograph.findings.names import setting, title, varying
+from scalograph.findings.table import Table
+from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.questions.surface.document import Surface
+from scalograph.questions.surface.model import PLAY, at_once
+from scalograph.text.quantities import cpus
+from scalograph.text.scale import Scale, scale_for
+from scalograph.text.short_names import listed, one_of
+from scalograph.text.spoken import is_resolved, spoken
+
+FIGURE = "surfaces"
+# Sharing is told to be as theory says where it is known that well.
+KNOWN = 0.2
+MOST_ROWS, NAMED = 24, 2
+
+
+def surface_claim(table: Table, taken: Taken, found: Sequence[Surface]) -> Claim | None:
+    """Say it of the surface of most configurations."""
+    if not found:
+        return None
+    one = found[0]
+    rows = [row for row, slope in enumerate(one.slopes) if is_resolved(slope) and one.alone(row)]
+    worker, figure = one_of(title(table, one.x)), FIGURE if len(one.y_levels) > 1 else ""
+    if not rows:
+        text = f"Cannot be said: what each {worker} beyond the CPUs adds is not resolved."
+        return Claim(sentences=[text, *_ridge(table, one)], answered=False, figure=figure)
+    over = {row: at_once(over_expected(one, row), len(rows)) for row in rows}
+    shown = [rows[0], rows[-1]] if len(rows) > 1 else rows
+    scale = _scale(table, one, rows)
+    adds = [f"{spoken(one.slopes[row], scale, ends=False)} {scale.unit} on {cpus(one.y_levels[row])}" for row in shown]
+    expected = [_expected(one, row, scale) + (" expected" if row == shown[0] else "") for row in shown]
+    text = ", ".join(f"{a} ({b})" for a, b in zip(adds, expected, strict=True))
+    where = setting(table, varying(table, one.group))
+    head = f"{_shared(one, over)}: each {worker} beyond the CPUs adds {text}"
+    limit = [f"Only with {where}: the tables have the others."] if where and len(found) > 1 else []
+    return Claim(
+        sentences=[f"{head}.", *_ridge(table, one), *limit][:3],
+        matrix=_matrix(table, taken, one, rows[:MOST_ROWS], worker), figure=figure,
+    )  # fmt: skip
+
+
+def over_expected(one: Surface, row: int) -> Estimate:
+    """What a worker adds over T(1)/M, with what is not known of either."""
+    slope, alone, m = one.slopes[row], one.cells[row][one.x_levels.index(1)], one.y_levels[row]
+    first = alone.estimate if alone else Estimate()
+    if not is_resolved(slope) or not is_resolved(first):
+        return Estimate()
+    value = (slope.value or 0) * m / (first.value or 1)
+    half = math.hypot(*(math.log((e.high or 1) / (e.low or 1)) / 2 for e in (slope, first)))
+    return Estimate(value, value * math.exp(-half), value * math.exp(half), slope.confidence, slope.n)
+
+
+def _shared(one: Surface, over: dict[int, Estimate]) -> str:
+    """Whether CPUs are shared as theory says: only where the intervals of all rows say so at once."""
+    known = [e for e in over.values() if is_resolved(e)]
+    dearer = [row for row, e in over.items() if (e.low or 0) > 1 + PLAY]
+    cheaper = [row for row, e in over.items() if e.high is not None and e.high < 1 - PLAY]
+    if dearer or cheaper:
+        names = listed([cpus(one.y_levels[row]) for row in (dearer or cheaper)[:NAMED]])
+        rest = f" and {len(dearer or cheaper) - NAMED} further counts" if len(dearer or cheaper) > NAMED else ""
+        return f"Sharing CPUs costs {'more' if dearer else 'less'} than theory says on {names}{rest}"
+    off = max((abs(math.log(x)) for e in known for x in (e.low or 1, e.high or 1)), default=math.inf)
+    if len(known) == len(over) and math.expm1(off) <= KNOWN:
+        return f"CPUs are shared as theory says, within {math.ceil(100 * math.expm1(off))} %"
+    return "Whether CPUs are shared as theory says is not resolved"
+
+
+def _ridge(table: Table, one: Surface) -> list[str]:
+    """The exception: workers that have a CPU each, and still take longer than one."""
+    ridges = [(m, *one.ridge(row)) for row, m in enumerate(one.y_levels)]
+    told = [(m, n, at_once(e, len(ridges))) for m, n, e in ridges if e is not None]
+    slow = [(m, n, e) for m, n, e in told if (e.low or 0) > 1 + PLAY and is_resolved(e)]
+    if not slow:
+        return []
+    m, n, e = slow[-1]
+    return [f"Not free below that: {n} {title(table, one.x)} on {cpus(m)} take {spoken(e)} times as long as one."]
+
+
+def _scale(table: Table, one: Surface, rows: Sequence[int]) -> Scale:
+    return scale_for(table.study.responses[one.response].unit, [one.slopes[row].value for row in rows])
+
+
+def _expected(one: Surface, row: int, scale: Scale) -> str:
+    cell = one.cells[row][one.x_levels.index(1)]
+    alone = cell.estimate if cell else Estimate()
+    return spoken(alone.scaled(1 / one.y_levels[row]), scale, ends=False)
+
+
+def _matrix(table: Table, taken: Taken, one: Surface, rows: Sequence[int], worker: str) -> Matrix:
+    of_group = [s for s in taken.values() if one.group.items() <= s.treatment.items()]
+    disturbed = {s.treatment[one.y] for s in of_group if s.falls_back}
+    made = []
+    for row in rows:
+        m, alone = one.y_levels[row], one.cells[row][one.x_levels.index(1)]
+        doubt = "some configurations have disturbed runs only" if m in disturbed else ""
+        cells = [MatrixCell(estimate=one.slopes[row], doubt=doubt)]
+        cells += [MatrixCell(estimate=alone.estimate.scaled(1 / m))] if alone else []
+        made.append(MatrixRow(label=str(m), cells=[*cells, MatrixCell(text=spoken(over_expected(one, row)))]))
+    return Matrix(
+        title=f"{title(table, one.response)} that each {worker} beyond the CPUs adds",
+        unit=table.study.responses[one.response].unit, better="lower", rows_are=title(table, one.y),
+        columns=["measured", "expected", "ratio"], rows=made, note="expected: that of one alone, over the CPUs",
+    )  # fmt: skip

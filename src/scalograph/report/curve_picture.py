@@ -1,0 +1,128 @@
+"""Curves as the plot that stands first: the lines that differ most in color, named at their ends, the rest in gray."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from scalograph.protocol.figure import Plot
+from scalograph.protocol.findings import Findings
+from scalograph.report.curve_choice import CurveLine, chosen, lines
+from scalograph.text.format import level_text, number
+from scalograph.text.plots import at, axis, decades, escaped, faded, line, outside, reach, round_numbers, short
+
+MOST_LETTERS = 32
+LOG_FROM = 3.0
+NEAR = 1e-4  # as shapes are rounded
+LETTER, GAP, HEIGHT = 6.6, 14, 230
+COLORS = (0, 1, 2, 3, 4, 7)  # roles that names can be read in
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
+Named = dict[str, dict[str, Any]]  # factors, as the page has them
+BETTER = {"lower": ", lower is better", "higher": ", higher is better"}
+
+
+def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str, Any], factors: Named) -> Plot:
+    """Draw a measure of a family of curves, in the words and numbers that the page's script has of it."""
+    every = lines(family, measure["id"])
+    named, leading = chosen(every)
+    gray = [one for one in every if one not in named]
+    ideals = list({tuple(one.ideal): one for one in named if measure["id"] == "speedup" and _rises(one.ideal)}.values())
+    upright = _upright(every, ideals, _title(findings, measure, factors))
+    labels = [_label(one, family["groups"], leading, factors) for one in named]
+    widest = [max(map(len, texts), default=0) for texts in (upright["ticktext"], labels)]
+    xs = [x for one in every for x in one.xs]
+    pad = 0.03 * (max(xs) - min(xs) or 1)
+    title = family["title"] + (" (log scale)" if family["axis"]["scale"] == "log" else "")
+    layout = {
+        "margin": {"l": 18 + round(LETTER * widest[0]), "t": 24, "b": 42, "r": 14 + round(LETTER * widest[1])},
+        "xaxis": axis(title, (min(xs) - pad, max(xs) + pad), **_ticks(family)), "yaxis": upright,
+        "annotations": _names(named, labels, upright), "shapes": family["shapes"],
+    }  # fmt: skip
+    dashed = {"style": {"dash": "6px,4px"}}
+    traces = [
+        *(line(one.xs, one.ys, faded("muted", 0.5), 1) for one in gray),
+        *(line(one.xs, one.ideal, "muted", 1.2, **dashed) for one in ideals),
+        *(_trace(one, i) for i, one in enumerate(named)),
+    ]  # fmt: skip
+    note = [
+        f"bars: {measure['confidence']} intervals", "dashed: ideal" if ideals else "",
+        f"gray: {len(gray)} more of {len(every)} lines" if gray else "",
+        *(one for one in measure["key"] if "upright" in one),
+        f"all with {family['fixed']}" if family["fixed"] else "",
+    ]  # fmt: skip
+    told = f"{upright['title']['text']}, over {family['title']}; {len(named)} of {len(every)} lines are named"
+    return Plot(told, traces, layout, note="; ".join(filter(None, note)))
+
+
+def _rises(ideal: Sequence[float | None]) -> bool:
+    return len({x for x in ideal if x is not None}) > 1
+
+
+def _trace(one: CurveLine, i: int) -> dict[str, Any]:
+    color = f"line-{COLORS[i]}"
+    above = [0 if v[2] is None else v[2] - v[0] for v in one.values]
+    below = [0 if v[1] is None else v[0] - v[1] for v in one.values]
+    bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": color}
+    return line(
+        one.xs, one.ys, color, 2, mode="lines+markers", hoverinfo="text", hovertext=[v[3] for v in one.values],
+        marker={"color": color, "size": 6.5, "symbol": SYMBOLS[i]}, error_y=bars | {"thickness": 1.4, "width": 0},
+    )  # fmt: skip
+
+
+def _upright(every: Sequence[CurveLine], ideals: Sequence[CurveLine], title: str) -> dict[str, Any]:
+    """The vertical axis: by ratios from a factor of 3 on, else from zero."""
+    core = [y for one in every for y in one.ys]
+    core += [y for one in ideals for y in one.ideal if y and y <= 2 * max(core)]
+    whole = [end for one in every for value in one.values for end in value[1:3] if end is not None]
+    if min(core) > 0 and max(core) / min(core) >= LOG_FROM:
+        low, high = reach(core, whole)
+        return {"title": {"text": f"{title} (log scale)"}} | decades(low / 1.1, high * 1.1)
+    foot, top = 1.06 * min(0.0, *core), 1.06 * max(*core, min(max(whole, default=0.0), 1.5 * max(core)))
+    ticks = round_numbers(foot, top, is_log=False)
+    return axis(title, (foot, top), **at(ticks, [*map(number, ticks)]), showgrid=True)
+
+
+def _title(findings: Findings, measure: dict[str, Any], factors: Named) -> str:
+    """What is drawn, its unit, and which direction is good."""
+    if measure["id"] == "speedup" and (base := findings.study.baseline):
+        return f"speedup over {factors[base.factor]['title']} {level_text(base.level)}, higher is better"
+    better = next((r.better for r in findings.study.responses if r.name == measure.get("response")), "none")
+    unit = f" ({measure['unit']})" if measure["unit"] else ""
+    return f"{measure['title']}{unit}{BETTER.get(better, '')}"
+
+
+def _ticks(family: dict[str, Any]) -> dict[str, Any]:
+    """Levels; where something is marked between two of them, both in one label there."""
+    places = sorted(zip(family["axis"]["at"], family["axis"]["labels"], strict=True))
+    width = 0.06 * (places[-1][0] - places[0][0])
+    for shape in family["shapes"]:
+        near = [place for place in places if shape["x0"] - NEAR <= place[0] <= shape["x1"] + NEAR]
+        if len(near) > 1:
+            middle = (near[0][0] + near[-1][0]) / 2
+            both = (middle, f"{near[0][1]} | {near[-1][1]}")
+            places = sorted([both, *(place for place in places if abs(place[0] - middle) > width)])
+    return outside(**at([x for x, _ in places], [text for _, text in places]))
+
+
+def _label(one: CurveLine, names: Sequence[str], leading: Sequence[int], factors: Named) -> str:
+    """The levels by which a line differs from others."""
+    texts = []
+    for i in leading:
+        known, level = factors[names[i]], one.group[i]
+        is_plain = isinstance(known["raw"][level], str) or known["unit"]
+        texts.append(known["levels"][level] if is_plain else f"{known['title']} {known['levels'][level]}")
+    return short(", ".join(texts), MOST_LETTERS)
+
+
+def _names(named: Sequence[CurveLine], labels: Sequence[str], upright: dict[str, Any]) -> list[dict[str, Any]]:
+    """Names at the ends of lines, apart from each other."""
+    low, high = upright["range"]
+    ends = [math.log10(one.ys[-1]) if upright.get("type") == "log" else one.ys[-1] for one in named]
+    order = sorted(range(len(named)), key=ends.__getitem__)
+    notes, used = [], -math.inf
+    for k, i in enumerate(order):
+        pixel = HEIGHT * (ends[i] - low) / (high - low)
+        used = max(used + GAP, min(pixel, HEIGHT - GAP * (len(order) - 1 - k)))
+        place = {"x": named[i].xs[-1], "y": ends[i], "xshift": 9, "yshift": round(used - pixel, 1), "xanchor": "left"}
+        font = {"size": 12, "color": f"line-{COLORS[i]}"}
+        notes.append({**place, "text": escaped(labels[i]), "showarrow": False, "font": font})
+    return notes if len(named) > 1 else []
