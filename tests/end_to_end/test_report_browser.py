@@ -231,6 +231,7 @@ def test_a_wide_interval_does_not_squeeze_the_others(browser: Any, sample: Modul
     assert point.speedup is not None
     point.speedup = replace(point.speedup, low=0.001, high=4000.0)
     with Visit(browser, report(findings)) as visit:
+        chooser(visit.page, "Vertical scale").select_option("linear")
         figure = visit.page.locator("figure:has(h3:text-is('Speedup'))")
         assert 2 < figure.locator(".plot").evaluate("(plot) => plot._fullLayout.yaxis.range[1]") < 10
         assert "leave the frame" in figure.locator(".key").first.inner_text()
@@ -314,7 +315,7 @@ def test_hostile_names_show_literally_and_do_nothing(browser: Any, hostile: Visi
             ".findIndex(t => t.mode === 'lines+markers'), pointNumber: 1}])"
         )
         assert HOSTILE in page.locator(".hoverlayer").first.text_content()
-        assert page.locator("#sample-list td").first.inner_text().startswith("=cmd")
+        assert page.locator("#sample-list tbody th").first.inner_text().startswith("=cmd")
         assert visit.overflow() <= 0
         assert visit.is_quiet()
 
@@ -470,7 +471,7 @@ def test_a_figure_is_drawn_when_it_comes_into_view_and_all_are_on_paper(browser:
     with Visit(browser, full_report, lazy=True) as visit:
         drawn, plots = visit.page.locator(".plot:has(svg.main-svg)"), visit.page.locator(".plot")
         assert visit.page.locator(".timelines .plot svg.main-svg").count() == 0
-        visit.page.locator(".timelines .plot").first.scroll_into_view_if_needed()
+        visit.page.locator(".timelines").first.scroll_into_view_if_needed()
         visit.page.locator(".timelines .plot svg.main-svg").first.wait_for()
         assert drawn.count() < plots.count()
         visit.page.emulate_media(media="print")

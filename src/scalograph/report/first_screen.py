@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from scalograph.protocol.claim import Matrix, MatrixCell
 from scalograph.protocol.findings import RunsDoc
 from scalograph.report.terminal_matrix import matrix_legend, matrix_title
-from scalograph.text.compact import compact
-from scalograph.text.scale import Scale, scale_for
+from scalograph.text.compact import compact, matrix_scale
+from scalograph.text.scale import Scale
 
 WORDS = {"believe": "Believe it", "doubt": "Use with care", "reject": "Do not believe it"}
 
@@ -24,7 +24,7 @@ class MatrixText:
 
 def matrix_text(matrix: Matrix) -> MatrixText:
     """Format the matrix."""
-    scale = scale_for(matrix.unit, [c.estimate.value for row in matrix.rows for c in row.cells if c.estimate])
+    scale = matrix_scale(matrix)
     rows = [(row.label, [_cell(cell, scale) for cell in row.cells]) for row in matrix.rows]
     return MatrixText(matrix_title(matrix, scale), [matrix.rows_are, *matrix.columns], rows, matrix_legend(matrix))
 
