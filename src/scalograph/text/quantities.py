@@ -32,11 +32,13 @@ def percent(share: float) -> str:
 
 
 def probability(share: float) -> str:
-    """Format a probability in whole percent; a small one is never 0.
+    """Format a probability in whole percent; it is never 0 and never 100.
 
-    >>> probability(0.004), probability(0.97)
-    ('less than 1 %', '97 %')
+    >>> probability(0.004), probability(0.97), probability(0.998)
+    ('less than 1 %', '97 %', 'more than 99 %')
     """
+    if share > 0.99:
+        return "more than 99 %"
     return "less than 1 %" if share < 0.01 else percent(share)
 
 

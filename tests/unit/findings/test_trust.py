@@ -116,12 +116,12 @@ def test_reasons_that_differ_in_figures_only_are_told_once_at_their_worst(tmp_pa
     assert told.endswith(f"and counted: {worst}")
 
 
-def test_a_configuration_that_could_not_be_checked_is_marked_and_the_others_are_believed(tmp_path: Path) -> None:
+def test_a_configuration_that_could_not_be_checked_is_marked_and_the_others_are_not(tmp_path: Path) -> None:
     made = [*changed(11, threads=4, neighbor_s=None), *others(4)]
     found = found_in(tmp_path, made, ONE_FACTOR)
     assert [at(found, n).doubt for n in (1, 2, 4)] == ["", "", "11 of 12 runs unverified"]
-    assert found.trust.level == "believe" and found.trust.sentence.endswith("except in 1 marked configuration.")
-    assert found.trust.points[0].startswith("1 of 3 configurations rests on unverified runs")
+    assert any(point.endswith("except in 1 marked configuration.") for point in found.trust.points)
+    assert found.trust.sentence == "1 of 3 configurations rests on unverified runs."
 
 
 def test_a_claim_that_rests_on_a_marked_configuration_is_doubted(tmp_path: Path) -> None:

@@ -61,6 +61,8 @@ def _serial(curve: Curve) -> str:
     serial = curve.serial
     if serial is None or serial.low is None or serial.high is None or not _holds_a_law(curve):
         return ""
+    if serial.low > 1:
+        return "more make it slower than one"
     low, high = (min(1.0, max(0.0, x)) for x in (serial.low, serial.high))
     return f"serial share {percents(low, high)}" if high else "no serial share to be seen"
 
@@ -75,7 +77,7 @@ def _next(curve: Curve) -> str:
     if gained is None or curve.next_size is None or gained.low is None or gained.high is None:
         return ""
     which = _ORDINALS.get(curve.next_size, f"number {curve.next_size}")
-    return f"a {which} would gain {percents(gained.low, gained.high)}"
+    return f"a {which} would gain {percents(gained.low, gained.high)} if nothing else fills up"
 
 
 def _take(study: StudyDoc, curve: Curve, target: float) -> str:
