@@ -71,3 +71,10 @@ def test_two_modes_are_named_with_shares_and_mark_the_cell() -> None:
 def test_disturbed_runs_say_nothing_of_versions() -> None:
     times = {"a": np.full(5, 100.0) + np.arange(5), "b": np.full(5, 50.0) + np.arange(5)}
     assert claimed(times, "contaminated").sentences[0].startswith("Cannot be said: 10 of 10 runs")
+
+
+def test_a_clock_that_ticks_makes_the_interval_as_wide_as_it_hides() -> None:
+    found = claimed({"a": np.array([120.0] * 11 + [130.0])})
+    assert found.matrix
+    typical = found.matrix.rows[0].cells[0].estimate
+    assert typical and typical.high and typical.low and typical.high / typical.low > 1.08
