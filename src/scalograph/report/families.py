@@ -10,6 +10,7 @@ from scalograph.report.law_lines import law_line
 from scalograph.report.samples import Samples
 from scalograph.report.share_figure import share_figure
 from scalograph.text.axes import Factors, Levels, key, place_of
+from scalograph.text.compact import matrix_scale
 from scalograph.text.escape import prose, visible
 from scalograph.text.format import estimate
 from scalograph.text.plots import COLORS
@@ -122,7 +123,8 @@ def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
     units = {name: named[name].unit if name in named else "" for name in found}
     scales = shared_scales([(units[name], [e.value for e in estimates[name]]) for name in found])
     measures = []
-    for name, scale in zip(found, scales, strict=True):
+    for name, shared in zip(found, scales, strict=True):
+        scale = _claimed(findings, name, units[name]) or shared
         title = prose(named[name].title if name in named else name)
         measure = _measure(f"response {name}", title, scale, estimates[name])
         measures.append(measure | {"response": name, "better": named[name].better if name in named else "none"})
@@ -131,6 +133,13 @@ def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
     first = findings.study.primary or next(iter(found), "")
     order = {f"response {first}": 0, "speedup": 1, "efficiency": 2, "serial_fraction": 4}
     return sorted((m for m in measures if m.pop("any")), key=lambda m: order.get(m["id"], 3))
+
+
+def _claimed(findings: Findings, name: str, unit: str) -> Scale | None:
+    """Return the scale of the claim's matrix, where the measure is the figure that shows it."""
+    claim = findings.claim
+    is_shown = claim is not None and claim.figure == f"response {name}"
+    return matrix_scale(claim.matrix) if claim and claim.matrix and is_shown and claim.matrix.unit == unit else None
 
 
 def _measure(name: str, title: str, scale: Scale, estimates: Sequence[Estimate | None]) -> dict[str, Any]:
@@ -190,7 +199,9 @@ def _estimate(point: Point, measure: dict[str, Any]) -> Estimate | None:
         response = point.responses.get(measure["response"])
         return response.estimate if response else None
     found: Estimate | None = getattr(point, measure["id"])
-    return found
+    # More workers than CPUs do not go faster, however little of their work is serial.
+    beyond = point.n_cpus and isinstance(point.level, int) and point.level > point.n_cpus
+    return None if beyond and measure["id"] == "serial_fraction" else found
 
 
 def _drawn(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[Any] | None:

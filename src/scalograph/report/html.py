@@ -17,7 +17,7 @@ from scalograph.protocol.results import write_text
 from scalograph.report import rows
 from scalograph.report.cells import sheet
 from scalograph.report.first_figure import first_figure, pictures
-from scalograph.report.first_screen import WORDS, facts_line, matrix_text, points, said
+from scalograph.report.first_screen import WORDS, day, matrix_text
 from scalograph.report.glossary import GLOSSARY
 from scalograph.report.machine_facts import facts
 from scalograph.report.pack import json_text, letters, nonce, pack
@@ -88,13 +88,12 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
 
 def _first(findings: Findings, drawn: Drawn, shown: dict[str, Any]) -> dict[str, Any]:
     """What stands on the first screen."""
-    first, strip = first_figure(findings, shown, drawn), run_strip(findings.log)
+    claim, first, strip = findings.claim, first_figure(findings, shown, drawn), run_strip(findings.log)
     return {
-        "said": said(findings),
-        "points": points(findings),
+        "said": claim.sentences if claim else findings.answer[:1],
         "trust_word": WORDS[findings.trust.level],
-        "facts_line": facts_line(findings),
-        "matrix": matrix_text(findings.claim.matrix if findings.claim else None),
+        "day": day(findings.runs),
+        "matrix": matrix_text(claim.matrix) if claim and claim.matrix else None,
         "first": first,
         "pictures": _markup(pictures(first) if first else {}),
         "strip": strip and replace(strip, pictures=_markup(strip.pictures)),
