@@ -59,10 +59,8 @@ def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts:
     every = {name: {v for line in lines for v in line.levels[name]} for name in (lines[0].levels if lines else ())}
     usual = _usual(table, shown, [name for name, levels in every.items() if len(levels) > 1])
     made = [MatrixRow(label=_label(table, line, every, usual), cells=list(line.cells)) for line in shown]
-    left = len(lines) - len(made)
-    more = f"{left} further row{'s' * (left > 1)} in the tables" if left else ""
     otherwise = f"otherwise {short(table, usual)}" if usual else ""
-    note = "; ".join(text for text in (texts.pop("note", ""), otherwise, more) if text)
+    note = "; ".join(text for text in (texts.pop("note", ""), otherwise) if text)
     return Matrix.model_validate({"columns": list(columns), "rows": made, "note": note, **texts})
 
 
