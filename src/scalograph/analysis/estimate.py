@@ -67,8 +67,8 @@ def need_runs(needed: int, have: Sequence[int] | int, purpose: str = "an interva
     'need >= 2 runs each for an interval, have 1 and 5'
     """
     if isinstance(have, int):
-        return f"need >= {needed} runs for {purpose}, have {have}"
-    return f"need >= {needed} runs each for {purpose}, have {' and '.join(str(n) for n in have)}"
+        return f"need >= {needed} run{'s' * (needed > 1)} for {purpose}, have {have}"
+    return f"need >= {needed} run{'s' * (needed > 1)} each for {purpose}, have {' and '.join(str(n) for n in have)}"
 
 
 def finite(x: float) -> float | None:
