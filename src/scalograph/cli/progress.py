@@ -116,7 +116,7 @@ class LiveProgress:
         again = [f"{said}: {counted(n - 1, 'time')}" for key, said in AGAIN.items() if (n := self._noted[key]) > 1]
         near = [_near(reached)] if (reached := self._reached()) else []
         near += [self._search.course.state] if self._search and self._search.course.state else []
-        left = left_text(*self._times(), at_most=self._planner is not None)
+        left = left_text(*self._times(), at_most=self._planner is not None) if self._done < self._total else ""
         return ", ".join(filter(None, [f"run {self._done} of {about}{self._total}", left, *near, *wrong, *again]))
 
     def _times(self) -> tuple[float | None, float | None]:
