@@ -54,7 +54,7 @@ class LiveProgress:
         self._went_wrong, self._noted = Counter[str](), Counter[str]()
         self._levels = ""
         console = err()
-        self._live = _live(self) if console.is_terminal else None
+        self._live = _live(self) if console.is_terminal and not console.is_dumb_terminal else None
 
     def __enter__(self) -> "LiveProgress":
         if self._live:
