@@ -30,7 +30,7 @@ def test_where_the_time_jumps_as_one_document(tmp_path: Path) -> None:
 
 def test_a_search_that_runs_out_says_so(tmp_path: Path) -> None:
     found = json.loads(find(tmp_path, "--max-runs", 12, "--json", *COMMAND).stdout)
-    assert not found["decided"] and "not decided after" in found["answer"][0].lower()
+    assert not found["decided"] and "the search ended after 12 runs" in found["answer"][0]
 
 
 def test_the_answer_on_the_terminal_and_its_report(tmp_path: Path) -> None:

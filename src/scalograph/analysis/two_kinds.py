@@ -10,6 +10,7 @@ Source: L. Engelman and J. A. Hartigan, Percentage points of a test for clusters
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ DEALS = 499
 MOST_GROUPS, MOST_RUNS = 64, 40  # of more, evenly spread ones tell as much
 _TIGHT = 1e-6  # scores that are equal make parts of no width
 
+T = TypeVar("T")
 Splits = NDArray[np.float64]
 
 
@@ -42,8 +44,9 @@ def two_kinds(logs: Sequence[Sequence[float]], seed: int = 0) -> TwoKinds | None
     >>> two_kinds([[0.0, 0.01, 0.3, 0.31, 0.005]] * 4).slow
     0.4
     """
-    groups = [np.sort(np.asarray(one[:MOST_RUNS], dtype=float)) for one in logs if len(one) > 2 and max(one) > min(one)]
-    groups = groups[:: max(1, -(-len(groups) // MOST_GROUPS))]
+    differing = [one for one in logs if len(one) > 2 and max(one) > min(one)]
+    groups = [np.sort(np.asarray(_some(one, MOST_RUNS), dtype=float)) for one in _some(differing, MOST_GROUPS)]
+    groups = [group for group in groups if group[-1] > group[0]]
     if not groups:
         return None
     rng, sizes = np.random.default_rng(seed), Counter(len(group) for group in groups)
@@ -55,6 +58,10 @@ def two_kinds(logs: Sequence[Sequence[float]], seed: int = 0) -> TwoKinds | None
     apart = float(np.median([float(gap) for _, _, gap in found]))
     p = (1 + int((by_chance >= seen).sum())) / (1 + DEALS)
     return TwoKinds(p, n_slow / sum(len(group) for group in groups), apart)
+
+
+def _some(every: Sequence[T], most: int) -> Sequence[T]:
+    return every[:: max(1, -(-len(every) // most))]
 
 
 def _split(scores: Splits) -> tuple[Splits, Splits, Splits]:

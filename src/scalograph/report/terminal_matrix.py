@@ -10,9 +10,9 @@ from rich.text import Text
 
 from scalograph.protocol.claim import Matrix, MatrixCell, MatrixRow
 from scalograph.report.paper import words
-from scalograph.text.compact import compact
+from scalograph.text.compact import compact, matrix_scale
 from scalograph.text.escape import encodable, prose
-from scalograph.text.scale import Scale, scale_for
+from scalograph.text.scale import Scale
 
 GAP = 2
 LEAST_LABEL = 16  # columns that a long label keeps where numbers need the room, and no more than a fifth of all
@@ -38,29 +38,26 @@ def matrix_lines(matrix: Matrix, console: Console, most: int) -> list[Text]:
     kept = _fitting([_width(column) for column in columns], _width(labels), console.width)
     room = console.width - sum(_width(columns[i]) + GAP for i in kept)
     width = min(_width(labels), max(room, 1))
-    lines = [_title(matrix)]
+    lines = [matrix_title(matrix, matrix_scale(matrix))]
     for at, label in enumerate(_shortened(labels, width, plain(DOTS))):
         lines.append((" " * GAP).join([label, *(columns[i][at] for i in kept)]))
     lines += _folded(len(matrix.rows) - len(rows), len(columns) - len(kept))
     found = words(console, "\n".join(lines)).split()
     found[1].stylize("bold")
-    legend = words(console, _legend(matrix), "dim")
+    legend = words(console, matrix_legend(matrix), "dim")
     return [*found, *legend.wrap(console, console.width)] if legend.plain else [*found]
 
 
-def _scale(matrix: Matrix) -> Scale:
-    return scale_for(matrix.unit, [c.estimate.value for row in matrix.rows for c in row.cells if c.estimate])
-
-
-def _title(matrix: Matrix) -> str:
-    beside = ", ".join(filter(None, [_scale(matrix).unit, BETTER[matrix.better]]))
+def matrix_title(matrix: Matrix, scale: Scale) -> str:
+    """Name the quantity, its unit, and which direction is good."""
+    beside = ", ".join(filter(None, [scale.unit, BETTER[matrix.better]]))
     return prose(matrix.title) + (f" ({beside})" if beside else "")
 
 
 def _columns(matrix: Matrix, rows: Sequence[MatrixRow], plain: Plain, room: int) -> list[list[str]]:
     """The texts of all columns below their headings; ends of lopsided intervals only where there is room for them."""
     for tight in (False, True):
-        told = partial(_text, scale=_scale(matrix), tight=tight, plain=plain)
+        told = partial(_text, scale=matrix_scale(matrix), tight=tight, plain=plain)
         cells = [[row.cells[i] for row in rows] for i in range(len(matrix.columns))]
         columns = [_column(plain(name), cells[i], told) for i, name in enumerate(matrix.columns)]
         if sum(_width(column) + GAP for column in columns) <= room:
@@ -110,8 +107,8 @@ def _folded(n_rows: int, n_columns: int) -> list[str]:
     return [f"{DOTS} {' and '.join(told)}: --tables"] if told else []
 
 
-def _legend(matrix: Matrix) -> str:
-    """What the signs mean: the level of the intervals, and why cells are marked, the most frequent reason first."""
+def matrix_legend(matrix: Matrix) -> str:
+    """Say what the signs mean: the level of the intervals, and why cells are marked, the most frequent reason first."""
     cells = [cell for row in matrix.rows for cell in row.cells]
     levels = {
         f"{100 * cell.estimate.confidence:g}" for cell in cells if cell.estimate and cell.estimate.low is not None

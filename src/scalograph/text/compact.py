@@ -3,8 +3,9 @@
 import math
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.claim import Matrix
 from scalograph.text.format import DASH, minus, number, significant, step, trimmed
-from scalograph.text.scale import PLAIN, Scale
+from scalograph.text.scale import PLAIN, Scale, scale_for
 
 # Ends farther apart than this are no number, and halves of an interval more unlike than this are told as its ends.
 WIDEST, LOPSIDED = 2.0, 1.5
@@ -44,6 +45,11 @@ def compact(estimate: Estimate | None, scale: Scale = PLAIN, tight: bool = False
     if not tight and max(below, above) > LOPSIDED * min(below, above) and share > 100 * NARROW:
         return _ends(value, low, high, digits)
     return f"{at_step(value, digits, False)} \N{PLUS-MINUS SIGN}{_at_most(share)} %"
+
+
+def matrix_scale(matrix: Matrix) -> Scale:
+    """Return the unit in which the numbers of a claim read best; the figure that shows it takes the same."""
+    return scale_for(matrix.unit, [c.estimate.value for row in matrix.rows for c in row.cells if c.estimate])
 
 
 def _ends(value: float, low: float, high: float, digits: int) -> str:
