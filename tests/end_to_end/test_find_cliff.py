@@ -30,14 +30,14 @@ def test_where_the_time_jumps_as_one_document(tmp_path: Path) -> None:
 
 def test_a_search_that_runs_out_says_so(tmp_path: Path) -> None:
     found = json.loads(find(tmp_path, "--max-runs", 12, "--json", *COMMAND).stdout)
-    assert not found["decided"] and "not decided after" in found["answer"][0].lower()
+    assert not found["decided"] and "the search ended after 12 runs" in found["answer"][0]
 
 
 def test_the_answer_on_the_terminal_and_its_report(tmp_path: Path) -> None:
-    done = find(tmp_path, "--max-runs", 14, *COMMAND)
+    done = find(tmp_path, "--max-runs", 14, "--tables", *COMMAND)
     assert "Levels that were measured" in done.stdout
-    assert done.stdout.splitlines()[-2:] == ["Report: results/report.html", "Study: results/study.toml"]
-    report = in_process("report", "results", cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "again   scalograph run results/study.toml"
+    report = in_process("report", "results", "--table", "cliff-levels", cwd=tmp_path)
     assert report.returncode in (0, 5) and "Levels that were measured" in report.stdout
     plan = in_process("plan", "results/study.toml", "--json", cwd=tmp_path)
     assert json.loads(plan.stdout)["question"] == "cliff"

@@ -42,11 +42,8 @@ def document(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
 def test_the_answer_on_the_terminal(folder: Path) -> None:
     done = measure(folder, "--threads", "1,2,4", "-o", "results", "--", "./prog", "{threads}")
     lines = done.stdout.splitlines()
-    assert lines[0] == "./prog '{threads}'"
-    assert "speedup" in done.stdout and "gain (%)" in done.stdout
-    assert any(line.lstrip().startswith("+----") for line in lines)
-    assert any("efficiency take" in line for line in lines)
-    assert lines[-2:] == ["Report: results/report.html", "Study: results/study.toml"]
+    assert lines[0] == "`./prog {threads}` over threads" and len(lines) <= 30
+    assert not any("gain (%)" in line for line in lines) and lines[-3].startswith("report  results/report.html")
     names = {path.name for path in (folder / "results").iterdir()}
     assert names == {"study.toml", "design.jsonl", "journal.jsonl", "findings.json", "report.html"}
     # It ran here; the baseline, which two speedups share, as often as the others or more.
@@ -79,7 +76,17 @@ def test_json_carries_the_figures(folder: Path) -> None:
 
 def test_a_command_alone(folder: Path) -> None:
     done = measure(folder, "--", "./prog", "1")
-    assert "wall time: mean " in done.stdout and ", max " in done.stdout
+    assert "median" in done.stdout and "most" in done.stdout
+
+
+def test_versions_are_held_against_the_first(folder: Path) -> None:
+    done = measure(
+        folder, "--shell", "--json", "--runs", 5, "-v", "nap=long,none", "--", "test {nap} = none || sleep 0.2"
+    )
+    claim = document(done)["claim"]
+    # On a busy machine nothing can be said; the ratio stands in the matrix in any case.
+    assert [row["label"] for row in claim["matrix"]["rows"]] == ["nap long", "nap none"]
+    assert "nap none" in claim["sentences"][0] or claim["sentences"][0].startswith("Cannot be said: ")
 
 
 def test_steps_around_the_runs_in_order(folder: Path) -> None:
@@ -98,9 +105,7 @@ def test_copies_at_once(folder: Path) -> None:
 
 def test_some_treatments_fail_and_the_others_are_measured(folder: Path) -> None:
     done = measure(folder, "--shell", "--threads", "1,2,3", "--", "test {threads} != 2", expect=(4,))
-    rows = [line.split() for line in done.stdout.splitlines()]
-    assert [row[0] for row in rows if row and row[-1] == "failed"] == ["2"]
-    assert "failed: 2 x " in done.stdout
+    assert "exited with 1" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -112,7 +117,7 @@ def test_some_treatments_fail_and_the_others_are_measured(folder: Path) -> None:
 )
 def test_no_response_and_two(output: str, told: str, folder: Path) -> None:
     done = measure(folder, "--response", r"ops:higher: ops (\d+)", "--", "echo", output, expect=(4,))
-    assert f"failed: 2 x {told}" in done.stdout
+    assert told in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -142,4 +147,4 @@ def test_bad_input_is_one_message_and_nothing_is_left(
 def test_a_prepare_that_fails_is_the_reason_of_its_runs(folder: Path) -> None:
     done = measure(folder, "--shell", "--threads", "1,2", "--prepare", "echo full >&2; exit $(({threads} - 1))", "--",
                    "./prog {threads}", expect=(4,))  # fmt: skip
-    assert "failed: 2 x prepare failed: sh: exit code 1; it said 'full'" in done.stdout
+    assert "prepare failed: sh: exit code 1; it said 'full'" in " ".join(done.stdout.split())

@@ -181,7 +181,7 @@ def test_a_whole_study_is_drawn_at_any_width(browser: Any, full: Visit, width: i
         assert page.locator(".plot:has(.plot-container path)").count() == plots
         assert page.locator(".scatterlayer .trace path.js-line").count() >= 100
         assert page.locator(".scatterlayer path.point").count() >= 2240
-        assert page.locator("#figures h3").all_text_contents()[1:4] == ["Wall time (ms)", "CPU time (ms)", "Speedup"]
+        assert page.locator("#figures h3").all_text_contents()[1:4] == ["Wall time (ms)", "Speedup", "Efficiency"]
         assert visit.overflow() <= 0
         spans = "[...document.querySelectorAll('caption > span')].map((s) => s.getBoundingClientRect().right)"
         assert max(page.evaluate(spans)) <= width
@@ -231,10 +231,11 @@ def test_a_wide_interval_does_not_squeeze_the_others(browser: Any, sample: Modul
     assert point.speedup is not None
     point.speedup = replace(point.speedup, low=0.001, high=4000.0)
     with Visit(browser, report(findings)) as visit:
+        chooser(visit.page, "Vertical scale").select_option("linear")
         figure = visit.page.locator("figure:has(h3:text-is('Speedup'))")
         assert 2 < figure.locator(".plot").evaluate("(plot) => plot._fullLayout.yaxis.range[1]") < 10
-        assert "wider than the frame are cut off" in figure.locator(".key").first.inner_text()
-        assert "wider than the frame" not in visit.page.locator("figure .key").first.inner_text()
+        assert "leave the frame" in figure.locator(".key").first.inner_text()
+        assert "leave the frame" not in visit.page.locator("figure .key").first.inner_text()
 
 
 def test_ticks_of_a_logarithmic_scale_are_whole_numbers(browser: Any, sample: ModuleType, report: Any) -> None:
@@ -314,7 +315,7 @@ def test_hostile_names_show_literally_and_do_nothing(browser: Any, hostile: Visi
             ".findIndex(t => t.mode === 'lines+markers'), pointNumber: 1}])"
         )
         assert HOSTILE in page.locator(".hoverlayer").first.text_content()
-        assert page.locator("#sample-list td").first.inner_text().startswith("=cmd")
+        assert page.locator("#sample-list tbody th").first.inner_text().startswith("=cmd")
         assert visit.overflow() <= 0
         assert visit.is_quiet()
 
@@ -367,10 +368,6 @@ def test_laws_stand_under_the_speedup_and_can_be_hidden(browser: Any, sample: Mo
         laws.nth(1).press("Enter")
         assert figure.locator(".plot").evaluate(marks) == []
         assert figure.locator(".plot").evaluate("(plot) => plot._fullLayout.xaxis.range[1]") < whole
-        figure.locator("summary").nth(1).click()
-        figure.locator("details li").first.wait_for()
-        told = figure.locator("details li").all_inner_texts()
-        assert len(told) == 2 and "N* > 24; line to 16: 2 times the largest size measured" in told[1]
         assert visit.is_quiet()
 
 
@@ -444,7 +441,7 @@ def test_a_timeline_without_records_of_switches_and_none_at_all(browser: Any, sa
 
 
 def test_timelines_can_be_chosen_and_list_their_tasks(full: Visit) -> None:
-    treatments = chooser(full.page, "Treatment")
+    treatments = chooser(full.page, "Configuration")
     treatments.select_option(index=30)
     title = full.page.locator(".timelines h4").first.inner_text()
     assert title == treatments.locator("option").nth(30).text_content()
@@ -466,7 +463,7 @@ def test_the_edges_are_drawn_quietly(browser: Any, sample: ModuleType, report: A
 
 def test_100_000_runs_are_drawn_in_time(browser: Any, sample: ModuleType, report: Any) -> None:
     with Visit(browser, report(sample.many_runs(100_000))) as visit:
-        assert "dots: 26 of up to 446 runs a point" in visit.page.locator(".key").first.inner_text()
+        assert "26 of up to 446 runs a point" in visit.page.locator(".key").first.inner_text()
         assert visit.is_quiet()
 
 
@@ -474,7 +471,7 @@ def test_a_figure_is_drawn_when_it_comes_into_view_and_all_are_on_paper(browser:
     with Visit(browser, full_report, lazy=True) as visit:
         drawn, plots = visit.page.locator(".plot:has(svg.main-svg)"), visit.page.locator(".plot")
         assert visit.page.locator(".timelines .plot svg.main-svg").count() == 0
-        visit.page.locator(".timelines .plot").first.scroll_into_view_if_needed()
+        visit.page.locator(".timelines").first.scroll_into_view_if_needed()
         visit.page.locator(".timelines .plot svg.main-svg").first.wait_for()
         assert drawn.count() < plots.count()
         visit.page.emulate_media(media="print")

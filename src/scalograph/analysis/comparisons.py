@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from scalograph.analysis.center import Scores, has_logs, present
 from scalograph.analysis.contrast import Contrast, paired, welch
 from scalograph.analysis.estimate import Estimate, check_confidence
+from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, modes
 from scalograph.analysis.quantiles import student_t
 from scalograph.analysis.ratios import paired_ratio, pairs, ratio
 from scalograph.analysis.students_t import t_quantile
@@ -73,7 +74,7 @@ def compare(
         raise ValueError(f'better: found "{better}", expected lower or higher')
     if not margin >= 0:
         raise ValueError(f"margin: found {margin}, expected 0 or more (0.01 is 1 %)")
-    estimate = paired_ratio(a, b, confidence) if paired else ratio(a, b, confidence)
+    estimate = _guarded(paired_ratio(a, b, confidence) if paired else ratio(a, b, confidence), a, b)
     found = _contrast(a, b, paired)
     return Comparison(
         ratio=estimate,
@@ -82,6 +83,14 @@ def compare(
         margin=margin,
         minimum_detectable_effect=None if found is None else _detectable(found, confidence),
     )
+
+
+def _guarded(estimate: Estimate, a: Scores, b: Scores) -> Estimate:
+    """Return the estimate, without an interval where few runs of one stand against two modes of the other."""
+    n = min(present(a)[0].size, present(b)[0].size)
+    if n >= FEWEST or not (modes(a) or modes(b)):
+        return estimate
+    return replace(estimate, low=None, high=None).warned(MODES_OF_FEW.format(n))
 
 
 def label(estimate: Estimate, margin: float = 0.01, better: Better = "lower") -> Label:

@@ -47,6 +47,9 @@ class Law(Protocol):
     def value(self, name: str) -> float:
         """Return one of the best parameters."""
 
+    def throughput(self, n: float) -> float:
+        """Return the throughput of the fitted curve at a size."""
+
     def step(self, name: str) -> float:
         """Return a step size for a parameter whose estimate is zero."""
 
@@ -91,6 +94,11 @@ class _Points:
     def value(self, name: str) -> float:
         """Return one of the best parameters."""
         return self.best[_NAMES.index(name)]
+
+    def throughput(self, n: float) -> float:
+        """Return the throughput of the fitted curve at a size."""
+        gamma, sigma, kappa = self.best
+        return gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
 
     def step(self, name: str) -> float:
         """Return a step size for a parameter whose estimate is zero: it halves the throughput at the largest size."""

@@ -50,8 +50,7 @@ class Usl:
 
     def throughput(self, n: float) -> float:
         """Return the throughput of the fitted curve at size `n`."""
-        gamma, sigma, kappa = self.law.best
-        return gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
+        return self.law.throughput(n)
 
 
 def fit_usl(
@@ -63,7 +62,7 @@ def fit_usl(
     """Fit the law to throughputs at sizes.
 
     Args:
-        n: sizes, at least 1: CPUs, threads, users. Several runs of a size are several points.
+        n: sizes above 0: CPUs, threads, users. Several runs of a size are several points.
         throughput: work per time at each; above zero, in any unit.
         weights: `relative`: points err by a share of themselves, least squares on N/X, which is linear in 1/gamma,
             sigma/gamma and kappa/gamma, none below zero. `none`: all by the same amount, least squares on X itself.
@@ -97,8 +96,8 @@ def _checked(
     sizes, rates = np.asarray(n, dtype=float), np.asarray(throughput, dtype=float)
     if sizes.ndim != 1 or sizes.shape != rates.shape:
         raise ValueError(f"found {sizes.shape} sizes and {rates.shape} throughputs, expected two lists of one length")
-    if not (np.isfinite(sizes).all() and np.isfinite(rates).all() and (sizes >= 1).all() and (rates > 0).all()):
-        raise ValueError("found a size below 1, a throughput of 0 or less, or no number; expected neither")
+    if not (np.isfinite(sizes).all() and np.isfinite(rates).all() and (sizes > 0).all() and (rates > 0).all()):
+        raise ValueError("found a size or a throughput of 0 or less, or no number; expected neither")
     if len(different := np.unique(sizes)) < N_PARAMETERS:
         raise ValueError(f"found {len(different)} different sizes, expected at least {N_PARAMETERS}")
     return sizes, rates

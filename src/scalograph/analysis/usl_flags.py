@@ -1,6 +1,8 @@
 """What a reader must know about a fitted scalability law: the data may not follow such a curve."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import comb
 
 import numpy as np
 
@@ -18,12 +20,19 @@ SUPERLINEAR = 1.05
 ALPHA = 0.01
 # A cost below this is none.
 ZERO = 1e-12
+# From so many sizes on, the signs of residuals tell a curve of another shape; that many at least make a law.
+MANY_SIZES, LEAST_SIZES = 10, 6
+# Probability of so few changes of sign where the law holds.
+RUNS_ALPHA = 0.05
+# The fitted throughput of one may be off the measured one by that share; by less where the interval excludes it.
+FAR, FAR_AND_SURE = 0.1, 0.05
 
 
 def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate) -> tuple[Flag, ...]:
     """Return the flags of a fit, the gravest first."""
     groups = [(float(n), rates[sizes == n]) for n in np.unique(sizes)]
-    return (*_superlinear(groups), *_unfit(groups, law), *_far(groups, gamma), *_bounds(law))
+    unfit = [*_unfit(groups, law)] or [*_bent(groups, law)]
+    return (*_superlinear(groups), *unfit, *_few(groups), *_far(groups, gamma), *_bounds(law))
 
 
 def _superlinear(groups: Groups) -> Iterator[Flag]:
@@ -65,6 +74,41 @@ def _unfit(groups: Groups, law: Law) -> Iterator[Flag]:
         yield Flag("lack of fit", text)
 
 
+def _bent(groups: Groups, law: Law) -> Iterator[Flag]:
+    """Flag residuals that change their sign too seldom along the sizes, also where each size has one run.
+
+    Source: A. Wald and J. Wolfowitz, On a test whether two samples are from the same population (1940).
+    """
+    if len(groups) < MANY_SIZES or law.exact:
+        return
+    above = [bool(found.mean() > law.throughput(n)) for n, found in groups]
+    if few_runs(above) < RUNS_ALPHA:
+        yield Flag("lack of fit", "lack of fit: the points lie above the curve, then below it, for many sizes in a row")
+
+
+def few_runs(signs: Sequence[bool]) -> float:
+    """Return the probability of so few runs of equal signs if their order were random.
+
+    >>> round(few_runs([True] * 5 + [False] * 5), 3)
+    0.008
+    """
+    n, m = sum(signs), len(signs) - sum(signs)
+    if not n or not m:
+        return 1.0
+    seen = 1 + sum(a != b for a, b in pairwise(signs))
+    ways = [2 * comb(n - 1, k - 1) * comb(m - 1, k - 1) for k in range(1, seen // 2 + 1)]
+    ways += [
+        comb(n - 1, k) * comb(m - 1, k - 1) + comb(n - 1, k - 1) * comb(m - 1, k) for k in range(1, (seen + 1) // 2)
+    ]
+    return sum(ways) / comb(n + m, n)
+
+
+def _few(groups: Groups) -> Iterator[Flag]:
+    if len(groups) < LEAST_SIZES:
+        text = f"only {len(groups)} sizes: it takes {LEAST_SIZES} or more to tell this law from others"
+        yield Flag("few sizes", text, len(groups))
+
+
 def _scale(found: FloatArray, law: Law) -> float:
     return float(found.mean() ** 2) if law.unit == 1.0 else 1.0
 
@@ -73,13 +117,16 @@ def _far(groups: Groups, gamma: Estimate) -> Iterator[Flag]:
     n, measured = groups[0]
     if n == 1 and gamma.value and gamma.low is not None and gamma.high is not None:
         mean = float(measured.mean())
-        if abs(mean / gamma.value - 1) > 0.05 and not gamma.low <= mean <= gamma.high:
+        off = abs(mean / gamma.value - 1)
+        if off > FAR or (off > FAR_AND_SURE and not gamma.low <= mean <= gamma.high):
             text = f"gamma is {gamma.value:.4g}, but one was measured at {mean:.4g}: the curve does not start there"
             yield Flag("gamma", text, mean / gamma.value)
 
 
 def _bounds(law: Law) -> Iterator[Flag]:
     _, sigma, kappa = law.best
+    if sigma > 1 + ZERO:
+        yield Flag("no share", f"sigma is {sigma:.3g}: above 1 it is no share", sigma)
     zero = [name for name, value in (("sigma", sigma), ("kappa", kappa)) if value <= ZERO]
     if zero:
         yield Flag("bound of zero", f"{' and '.join(zero)} on the bound of zero: at most what the interval says")

@@ -1,18 +1,17 @@
-"""What throughput would a larger size give? A bracket, never a point alone; refused if the data do not support it."""
+"""What throughput would a larger size give? An interval, never a point alone; refused if the data do not support it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate, unknown
 from scalograph.analysis.flag import NO_LAW
-from scalograph.analysis.law import Law
 from scalograph.analysis.likelihood_profile import limit, lower_end, upper_end
 from scalograph.analysis.usl import N_PARAMETERS, Usl
 
 # A prediction goes up to this multiple of the largest measured size.
 REACH = 2.0
 UNBOUNDED = "the points bound it from below only"
-METHOD = "prediction: bracket from coherency alone to Amdahl's law, widened by the profile interval"
+METHOD = "prediction: profile interval of all curves of the law that the points allow"
 
 
 class Boundary(NamedTuple):
@@ -27,8 +26,8 @@ def predict(
 ) -> Estimate:
     """Predict the throughput at a size that was not measured.
 
-    Near the last point a curve with only contention and one with only coherency fit alike; beyond it they diverge. The
-    bracket holds both, and all that the profile likelihood allows.
+    Near the last point a curve with only contention and one with only coherency may fit alike; beyond it they diverge.
+    The interval holds every curve that the points allow, those two too as far as they do.
 
     Args:
         fit: the law.
@@ -44,12 +43,11 @@ def predict(
     largest = fit.law.largest
     if why := _refusal(n, largest, boundaries) or _no_law(fit):
         return unknown(METHOD, confidence, fit.law.n, why)
-    ends = [_through(fit.law, n, shape, over) for shape in ("contention", "coherency")]
     value, top = _best(fit, n, over), limit(fit.law.rss, fit.law.n, N_PARAMETERS, confidence)
     if top is None:
         return Estimate(value, None, None, confidence, fit.law.n, METHOD, ("one more size or run makes an interval",))
     low, high = (value, value) if fit.law.exact else _profile_ends(fit, n, value, top, over)
-    found = Estimate(value, min(*ends, low), None if high is None else max(*ends, high), confidence, fit.law.n, METHOD)
+    found = Estimate(value, low, high, confidence, fit.law.n, METHOD)
     return found if found.high is not None else found.warned(UNBOUNDED)
 
 
@@ -119,13 +117,3 @@ def _no_law(fit: Usl) -> str:
     """Tell why a curve that the points do not follow predicts nothing."""
     bad = [flag.code for flag in fit.flags if flag.code in NO_LAW]
     return f"{bad[0]}: this law does not hold here, so it predicts nothing" if bad else ""
-
-
-def _through(law: Law, n: float, shape: str, over: float | None) -> float:
-    """Return the throughput by the law with only one of its two costs."""
-    gamma, sigma, kappa = law.reduced(shape)
-
-    def at(n: float) -> float:
-        return gamma * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
-
-    return at(n) / (1.0 if over is None else at(over))

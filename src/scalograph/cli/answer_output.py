@@ -1,5 +1,6 @@
 """How a command ends: tables where somebody asks for them, then the answer and where the rest is, or one document."""
 
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,10 +59,18 @@ def study_places(source: Path, found: "Findings", again: str = "") -> list[tuple
     """
     from scalograph.protocol.results import at
 
+    latest = source.parent / "latest"
+    source = latest if latest.is_symlink() and latest.resolve() == source.resolve() else source
     page, command = at(source).report, f"scalograph report {short(source)}"
     places = [("report", short(page) if page.exists() else command), ("tables", f"{command} --tables")]
-    again = again or (found.reproduce[0] if found.reproduce else "")
+    again = again or _from_here(next(iter(found.reproduce), ""), at(source).study)
     return places + ([("again", again)] if again else [])
+
+
+def _from_here(command: str, study: Path) -> str:
+    """A command that names the copy of a study as its folder does, as it is given here, or elsewhere if it says so."""
+    place = shlex.quote(str(study.resolve())) if "#" in command else short(study)
+    return re.sub(r" (RESULTS/)?study\.toml", lambda _: f" {place}", command)
 
 
 def short(path: Path) -> str:

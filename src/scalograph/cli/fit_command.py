@@ -1,23 +1,14 @@
 """`scalograph fit`."""
 
+import shlex
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from scalograph.cli.console import (
-    emit_json,
-    out,
-    printable,
-    tell,
-)
-from scalograph.cli.options import Json
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-_SAME = 1e-9  # what two numbers differ by that are the same
+from scalograph.cli.answer_output import answer
+from scalograph.cli.options import Json, TableName, Tables
 
 
 def command(
@@ -30,6 +21,8 @@ def command(
     predict: Annotated[
         list[float] | None, typer.Option("--predict", help="A size to predict; may be repeated.")
     ] = None,
+    tables: Tables = False,
+    table: TableName = None,
     json: Json = False,
 ) -> None:
     """The universal scalability law for numbers measured elsewhere: what limits it, and up to which size more helps.
@@ -41,95 +34,20 @@ def command(
     from scalograph.errors import StudyError
     from scalograph.exchange.csv_points import read_points
     from scalograph.exchange.fit import laws
+    from scalograph.exchange.fit_claim import fit_claim, fit_tables
+    from scalograph.report.screen import Screen
 
     if weights not in ("relative", "none"):
         raise StudyError.one("--weights", f'"{weights}"', "relative or none")
     if odd := [size for size in predict or () if not isfinite(size)]:
         raise StudyError.one("--predict", f"{odd[0]}", "a finite number")
     found = laws(read_points(file, x, y), weights, 0.95, predict or ())  # type: ignore[arg-type]
-    if json:
-        emit_json(found)
-        return
-    out().print(_coefficients(found))
-    tell()
-    out().print(_points(found))
-    tell()
-    for text in sentences(found):
-        tell(printable(text))
-
-
-def _coefficients(found: dict[str, Any]) -> "Table":
-    from rich.table import Table
-
-    told = (("sigma", "share that is serial"), ("kappa", "cost of coherency"), ("gamma", "throughput of one"),
-            ("optimum", "size with the largest throughput"))  # fmt: skip
-    grid = Table.grid(padding=(0, 2))
-    for name, words in told:
-        grid.add_row(name, _shown(found[name]), words)
-    return grid
-
-
-def _points(found: dict[str, Any]) -> "Table":
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2), header_style="bold")
-    for name in ("n", "throughput", "fitted", "speedup", "efficiency", "serial fraction"):
-        table.add_column(name, justify="right")
-    for point in found["points"]:
-        gained = (_shown(point[name]) for name in ("speedup", "efficiency", "serial_fraction"))
-        table.add_row(f"{point['size']:g}", f"{point['throughput']:.6g}", f"{point['fitted']:.6g}", *gained)
-    return table
-
-
-def _shown(estimate: dict[str, Any] | None) -> str:
-    from scalograph.analysis.estimate import Estimate
-    from scalograph.text.format import estimate as shown
-
-    return "" if estimate is None else str(shown(Estimate(**estimate)))
-
-
-def sentences(found: dict[str, Any]) -> list[str]:
-    """What the figures say, in words; of a law that does not hold, only that."""
-    if not found["holds"]:
-        return ["The law does not hold here: its figures say nothing of these points.", *found["flags"]]
-    return [*_limit(found), *_optimum(found["optimum"]), *_predictions(found), *found["flags"]]
-
-
-def _limit(found: dict[str, Any]) -> list[str]:
-    low, high = found["sigma"]["low"], found["sigma"]["high"]
-    if low is None:
-        return ["Too few points for intervals: one more size or run makes them."]
-    if low > 1 + _SAME:
-        return ["More make it slower than one alone."]
-    if low > 1 - _SAME:
-        return ["All of the work is serial: more do not help."]
-    if high is None:
-        return [f"Of the work at least {100 * low:.2g} % is serial.", *_whole(found["sigma"]["warnings"])]
-    high = min(1.0, high)
-    if high == 1:
-        return [f"Of the work {100 * low:.2g} % or more is serial."]
-    share = f"{100 * low:.2g} to {100 * high:.2g} %" if low else f"at most {100 * high:.2g} %"
-    return [f"Of the work {share} is serial."]
-
-
-def _optimum(optimum: dict[str, Any]) -> list[str]:
-    low, high = optimum["low"], optimum["high"]
-    if low is not None and high is not None:
-        return [f"Throughput is largest between {low:.3g} and {high:.3g}."]
-    return _whole(optimum["warnings"])
-
-
-def _whole(texts: list[str]) -> list[str]:
-    return [f"{text[0].upper()}{text[1:]}." for text in texts]
-
-
-def _predictions(found: dict[str, Any]) -> list[str]:
-    told = []
-    for made in found["predictions"]:
-        if made["low"] is None:
-            told += [f"At {made['size']:g}: {text}." for text in made["warnings"]]
-        elif made["high"] is None:
-            told.append(f"At {made['size']:g}: at least {made['low']:.4g} ({'; '.join(made['warnings'])}).")
-        else:
-            told.append(f"At {made['size']:g}: {made['low']:.4g} to {made['high']:.4g}.")
-    return told
+    shown = Screen(
+        title=f"Up to which size does {y} grow?",
+        claim=fit_claim(found, x),
+        tables=fit_tables(found),
+        remarks={"Flags": found["flags"]},
+    )
+    named = [*(["--x", x] if x != "n" else []), *(["--y", y] if y != "throughput" else [])]
+    places = [("tables", shlex.join(["scalograph", "fit", str(file), *named, "--tables"]))]
+    answer(shown, places, tables, table, found if json else None)

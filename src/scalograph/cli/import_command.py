@@ -1,23 +1,20 @@
 """`scalograph import`: what other instruments measured, alone or beside a study."""
 
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scalograph.cli.console import (
-    emit_json,
-    out,
-    say,
-    tell,
-)
-from scalograph.cli.options import Json
+from scalograph.cli.answer_output import answer
+from scalograph.cli.console import say
+from scalograph.cli.options import Json, TableName, Tables
 from scalograph.exchange.readers.registry import READERS, read
 
 if TYPE_CHECKING:
     from scalograph.exchange.benchmark import Benchmark
     from scalograph.findings.table import Table
-    from scalograph.protocol.findings import TableDoc
+    from scalograph.report.screen import Screen
 
 
 def command(
@@ -30,6 +27,8 @@ def command(
         list[str] | None,
         typer.Option("--where", metavar="FACTOR=LEVEL", help="A factor that is no param there; may be repeated."),
     ] = None,
+    tables: Tables = False,
+    table: TableName = None,
     json: Json = False,
 ) -> None:
     """What another instrument measured, with intervals, and whether a study agrees with it. Executes nothing.
@@ -43,39 +42,43 @@ def command(
     if where and beside is None:
         raise StudyError.one("--where", "no study", "--beside with its results", "it names levels of a study")
     every, name = read(instrument, file), READERS[instrument].instrument
-    if beside is None:
-        _alone(file, every, name, json)
-    else:
-        _beside(file, every, _loaded(beside), where or [], name, json)
+    shown, document = _alone(every, name) if beside is None else _beside(every, _loaded(beside), where or [], name)
+    again = ["scalograph", "import", instrument, str(file), *(["--beside", str(beside)] if beside else [])]
+    again += [word for level in where or () for word in ("--where", level)]
+    places = [("tables", shlex.join([*again, "--tables"]))]
+    answer(shown, places, tables, table, {"file": file.name, **document} if json else None)
 
 
-def _alone(file: Path, every: "list[Benchmark]", name: str, json: bool) -> None:
+def _alone(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, Any]]":
+    from scalograph.exchange.benchmark_claim import benchmark_claim
     from scalograph.exchange.benchmark_figures import figures, tables
+    from scalograph.report.screen import Screen
 
     found = [figures(benchmark, 0.95) for benchmark in every]
-    if json:
-        emit_json({"file": file.name, "benchmarks": [one.model_dump(mode="json") for one in found]})
-    else:
-        _draw(tables(found, name))
+    shown = Screen(title=f"Which is the fastest, by {name}?", claim=benchmark_claim(every), tables=tables(found, name))
+    return shown, {"benchmarks": [one.model_dump(mode="json") for one in found]}
 
 
-def _beside(file: Path, every: "list[Benchmark]", table: "Table", where: list[str], name: str, json: bool) -> None:
+def _beside(every: "list[Benchmark]", table: "Table", where: list[str], name: str) -> "tuple[Screen, dict[str, Any]]":
     from scalograph.exchange.agreement import sentences
+    from scalograph.exchange.benchmark_claim import agreement_claim
     from scalograph.exchange.comparison import beside, tables
     from scalograph.exchange.match import parse_where
     from scalograph.findings.names import title
+    from scalograph.report.screen import Screen
     from scalograph.study.responses import primary
 
     response = primary(table.study)
     found = beside(every, table, parse_where(where, table), name)
     said = sentences(found)
-    if json:
-        told = [{**one.model_dump(mode="json"), "sentence": text} for one, text in zip(found, said, strict=True)]
-        emit_json({"file": file.name, "study": table.study.name, "response": response, "benchmarks": told})
-        return
-    _draw(tables(found, title(table, response)))
-    for text in said:
-        tell(text)
+    told = [{**one.model_dump(mode="json"), "sentence": text} for one, text in zip(found, said, strict=True)]
+    shown = Screen(
+        title=f"Does {name} agree with the study?",
+        claim=agreement_claim(found, said),
+        tables=tables(found, title(table, response)),
+        remarks={"Answer": said},
+    )
+    return shown, {"study": table.study.name, "response": response, "benchmarks": told}
 
 
 def _loaded(source: Path) -> "Table":
@@ -86,12 +89,3 @@ def _loaded(source: Path) -> "Table":
     for text in read.warnings:
         say(f"warning: {text}", "yellow")
     return read
-
-
-def _draw(tables: "list[TableDoc]") -> None:
-    from scalograph.report.cells import sheet
-    from scalograph.report.terminal_table import draw
-
-    for table in tables:
-        draw(sheet(table), out())
-        tell()

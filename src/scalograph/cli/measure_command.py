@@ -19,7 +19,9 @@ class SweepOptions:
     threads: Annotated[str | None, typer.Option(help="Levels of {threads} in the command.")] = None
     jobs: Annotated[str | None, typer.Option(help="Levels of {jobs} in the command.")] = None
     copies: Annotated[str | None, typer.Option(help="Identical copies at once, each doing the same: levels.")] = None
-    factor: Annotated[list[str] | None, typer.Option(help="NAME=LEVELS of a {NAME}; may be repeated.")] = None
+    factor: Annotated[
+        list[str] | None, typer.Option("-v", "--factor", help="NAME=LEVELS of a {NAME}; may be repeated.")
+    ] = None
     per_worker: Annotated[bool, typer.Option("--per-worker", help="Each worker does the same work.")] = False
     runs: Annotated[int | None, typer.Option(min=1, help="Runs a configuration; 10, with --precision 100.")] = None
     warmup_runs: Annotated[int, typer.Option(min=0, help="First runs that do not count.")] = 0
@@ -38,6 +40,7 @@ def _measure(sweep: SweepOptions, options: CommandOptions) -> int:
     scalograph measure --threads 1,2,4 -- ./prog -t {threads}
     scalograph measure --jobs 1:8 --prepare 'make clean' -- make -j{jobs}
     scalograph measure --copies 1:4 -- ./prog                 copies at once
+    scalograph measure -v version=old,new -- ./prog-{version} is new faster than old?
     """
     from scalograph.cli.adhoc.from_options import swept_study
     from scalograph.cli.measure_output import measured

@@ -98,26 +98,19 @@ def _share(text: str) -> float:
 
 
 def _answer(session: "Session", target: float, cost: float | None, options: CommandOptions) -> int:
-    from scalograph.cli.adhoc import notes, show
-    from scalograph.cli.adhoc.answer_sentence import sentence
+    from scalograph.cli.adhoc import show
+    from scalograph.cli.adhoc.answer_sentence import sentence, unused
     from scalograph.cli.last_stops import report
-    from scalograph.protocol.claim import Claim
     from scalograph.report.screen import screen
 
     found, _ = report(session.results.folder)
     said = [text for curve in found.curves if (text := sentence(found.study, curve, target))]
-    document = show.document(found, said, cost)
-    if len(found.curves) == 1 and len(found.curves[0].points) == 1:
-        said.append(notes.spread(found.study, found.curves[0].points[0]))
-    said += filter(None, (notes.unused(found.study, curve) for curve in found.curves))
-    shown = screen(found)
-    told = replace(
-        shown,
-        claim=Claim(sentences=said[:3]) if said else shown.claim,
-        tables=[show.steps_table(found, cost), *shown.tables],
-        verbatim={**show.figures(found.curves), **shown.verbatim},
-    )
-    return close(session, found, told, options, document)
+    shown, asked = screen(found), [text for curve in found.curves if (text := unused(found.study, curve))]
+    is_curve = found.study.baseline is not None or len(found.curves[0].points) == 1
+    more = asked or (said if is_curve and len(found.curves) == 1 and shown.claim.answered else [])
+    claim = shown.claim.model_copy(update={"sentences": [*shown.claim.sentences, *more][:3]})
+    told = replace(shown, claim=claim, tables=[show.steps_table(found, cost), *shown.tables])
+    return close(session, found, told, options, show.document(found, said, cost))
 
 
 def close(

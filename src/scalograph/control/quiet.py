@@ -48,7 +48,7 @@ def look(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) ->
         after = _ticks(root)
     passed = max(LOOK_S, time.monotonic() - began) * _HZ
     used = {cpu: sum(after[cpu]) - sum(before[cpu]) for cpu in before if cpu in after}
-    return Look({cpu: max(0.0, ticks / passed) for cpu, ticks in used.items()})
+    return Look({cpu: min(1.0, max(0.0, ticks / passed)) for cpu, ticks in used.items()})
 
 
 def _ticks(root: Path) -> Ticks:

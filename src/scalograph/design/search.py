@@ -12,6 +12,7 @@ from scalograph.findings.stopping_rule import score, work_time
 from scalograph.protocol.record import Record
 from scalograph.study.scalars import Level
 from scalograph.study.treatment import Run
+from scalograph.text.quantities import counted
 
 # The least number of runs before a machine is called busy.
 BUSY_FROM = 8
@@ -181,8 +182,8 @@ class SearchPlan:
         """Say what will be run."""
         first = len(self._search.first)
         if self.block_size == 1:
-            treatments = f"{len(self._design.treatments)} treatments"
-            return f"{treatments}; {first} runs first, then one at a time where it tells most, at most {self.most_runs}"
+            levels = counted(len(self._design.treatments), "configuration")
+            return f"{levels}; {first} runs first, then one at a time where it tells most, at most {self.most_runs}"
         pairs = f"{first} pairs of runs first, then a pair at a time where it tells most"
         most = f"at most {self.most_runs} runs with those that are made again"
         return f"{len(self._search.steps)} points, two versions; {pairs}, {most}"

@@ -88,8 +88,8 @@ def _number(text: str | None) -> float | None:
 
 
 def _no_size(where: str, name: str, text: str | None, size: float | None) -> list[Problem]:
-    good = size is not None and 1 <= size <= _MOST
-    return [] if good else [Problem(where, f"{name} = {(text or '')[:40]!r}", f"a number from 1 to {_MOST:g}")]
+    good = size is not None and 1 / _MOST <= size <= _MOST
+    return [] if good else [Problem(where, f"{name} = {(text or '')[:40]!r}", f"a number above 0, up to {_MOST:g}")]
 
 
 def _no_rate(where: str, name: str, text: str | None, rate: float | None) -> list[Problem]:

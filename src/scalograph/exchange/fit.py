@@ -8,6 +8,7 @@ import numpy as np
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import NO_LAW
+from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.serial_fraction import karp_flatt
 from scalograph.analysis.usl import Usl, Weights, fit_usl
@@ -26,9 +27,9 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
         asked: sizes to predict; if empty, as far as the data reach.
 
     Returns:
-        `sigma`, `kappa`, `gamma`, `optimum` (estimates), `residual`, `flags`, `holds` (whether the law does),
-        `predictions`, and `points`: `size`,
-        `throughput`, `fitted`, and over the smallest size `speedup`, `efficiency`, `serial_fraction`.
+        `sigma`, `kappa`, `gamma`, `optimum` (estimates), `residual`, `flags` and their `codes`, `holds` (whether the
+        law does), `predictions`, and `points`: `size`, `throughput`, `fitted`, and over the smallest size `speedup`,
+        `efficiency`, `serial_fraction`.
 
     Raises:
         StudyError: there are too few sizes.
@@ -41,7 +42,7 @@ def laws(points: Points, weights: Weights, confidence: float, asked: Sequence[fl
     return {
         "sigma": asdict(fit.sigma), "kappa": asdict(fit.kappa), "gamma": asdict(fit.gamma),
         "optimum": asdict(fit.optimum), "residual": fit.residual, "weights": weights,
-        "flags": [flag.text for flag in fit.flags],
+        "flags": [flag.text for flag in fit.flags], "codes": [flag.code for flag in fit.flags],
         "holds": not any(flag.code in NO_LAW for flag in fit.flags),
         "points": list(_points(points, fit, confidence)),
         "predictions": [{"size": n, **asdict(predict(fit, n, confidence=confidence))} for n in sizes],
@@ -55,7 +56,7 @@ def _points(points: Points, fit: Usl, confidence: float) -> list[dict[str, Any]]
     return [
         {
             "size": n,
-            "throughput": float(rates[sizes == n].mean()),
+            "throughput": asdict(summarize(rates[sizes == n].tolist(), confidence)),
             "fitted": fit.throughput(n),
             **_gained(ratio(rates[sizes == n], rates[sizes == first], confidence), n / first),
         }

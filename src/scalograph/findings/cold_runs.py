@@ -58,10 +58,10 @@ def examine(table: Table, curves: Sequence[Curve], taken: Mapping[Key, Sample]) 
             if (start := found.get(key(table, curve, point))) is not None:
                 point.flags.append(Flag("cold start", start.told()))
     whole = _start(*_of_study(table, taken, name))
-    cure = (
-        f"discard them with warmup_runs = {table.study.protocol.warmup_runs + whole.seen.n} (or more)" if whole else ""
-    )
-    return [Doubt(whole.told(" of the study"), cure)] if whole else []
+    if not whole:
+        return []
+    cure = f"discard them with warmup_runs = {table.study.protocol.warmup_runs + whole.seen.n} (or more)"
+    return [Doubt(whole.told(" of the study"), cure)]
 
 
 def _of_study(table: Table, taken: Mapping[Key, Sample], name: str) -> tuple[list[Row], list[float]]:

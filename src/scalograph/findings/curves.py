@@ -11,6 +11,7 @@ from scalograph.analysis.speedup_points import SpeedupPoint
 from scalograph.findings import steady_state
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import COUNTED, Sample, flags, grouped
+from scalograph.findings.score_flags import score_flags
 from scalograph.findings.speedup_rule import gains, over_before, primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Table
@@ -60,7 +61,7 @@ def _point(table: Table, sample: Sample, level: Level, gain: SpeedupPoint | None
         speedup=gain.speedup if gain else None,
         simultaneous=gain.simultaneous if gain else None,
         efficiency=gain.efficiency if gain else None,
-        serial_fraction=gain.serial_fraction if gain and gain.n <= gain.n_cpus else None,
+        serial_fraction=gain.serial_fraction if gain else None,
         cpus_used=_cpus_used(table, sample),
         gain=step,
         per_cpu_share=_shares(sample),
@@ -71,7 +72,8 @@ def _point(table: Table, sample: Sample, level: Level, gain: SpeedupPoint | None
 
 def _flags(table: Table, sample: Sample, gain: SpeedupPoint | None) -> list[Flag]:
     of_speedup = (Flag("speedup", text) for text in gain.warnings) if gain else ()
-    return [*of_speedup, *flags(sample), *steady_state.flags(table.study, sample)]
+    shape = score_flags(table, sample, primary(table))
+    return [*of_speedup, *flags(sample), *shape, *steady_state.flags(table.study, sample)]
 
 
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:

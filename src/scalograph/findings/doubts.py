@@ -8,6 +8,7 @@ from scalograph.analysis.two_kinds import two_kinds
 from scalograph.findings.names import brief
 from scalograph.findings.reason import Doubt
 from scalograph.findings.sample import Sample
+from scalograph.findings.score_flags import identical_doubt
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.findings.visible_effect import BLIND
@@ -32,7 +33,9 @@ def doubts(
     if noise and noise.minimum_detectable_percent >= BLIND:
         sd = two_digits(noise.sd_log_percent)
         yield Doubt("too noisy to compare", f"runs of one configuration differ by {sd} %")
-    yield from _two_kinds(table, samples)
+    if basis(table.study.question) == "treatments":
+        yield from _two_kinds(table, samples)
+        yield from identical_doubt(samples, primary(table))
 
 
 def n_disturbed(runs: Iterable[Row]) -> int:
@@ -64,8 +67,6 @@ def _declared(table: Table, residue: Sequence[str]) -> Iterable[Doubt]:
 
 
 def _two_kinds(table: Table, samples: Sequence[Sample]) -> Iterable[Doubt]:
-    if basis(table.study.question) != "treatments":
-        return
     name = primary(table)
     logs = [[log(score) for score in sample.scores(name) if score > 0] for sample in samples]
     found = two_kinds(logs, table.study.seed % 2**32)

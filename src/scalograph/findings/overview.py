@@ -47,15 +47,19 @@ def run_counts(table: Table, taken: Sequence[Sample]) -> RunsDoc:
         n_done=len(real) - n_repeated, n_failed=len(failed), n_warmup=len(table.rows) - len(real),
         treatments=len(table.treatments), n_empty=sum(bool(s.n_failed) and not s.every for s in taken),
         n_short=n_short(table, taken), verdicts=dict(Counter(row.verdict for row in real)),
-        failures=_failures(failed),
+        failures=_failures(failed, table.study.workload.copies == 1),
         started=table.started, ended=table.ended, end_reason=table.end_reason,
     )  # fmt: skip
 
 
-def _failures(failed: Sequence[Row]) -> dict[str, int]:
-    """How many runs failed in each way, with the last words of one of them."""
-    counts = Counter(row.reason or row.status for row in failed).most_common(20)
-    words = {row.reason or row.status: row.last_words for row in failed if row.last_words}
+def _failures(failed: Sequence[Row], is_alone: bool) -> dict[str, int]:
+    """How many runs failed in each way, with the last words of one of them; a command alone is no copy."""
+    whys = [row.reason or row.status for row in failed]
+    whys = [
+        f"the command{why.removeprefix('copy 0')}" if is_alone and why.startswith("copy 0 ") else why for why in whys
+    ]
+    counts = Counter(whys).most_common(20)
+    words = {why: row.last_words for why, row in zip(whys, failed, strict=True) if row.last_words}
     return {f"{why}; it said: {words[why]}" if why in words else why: n for why, n in counts}
 
 

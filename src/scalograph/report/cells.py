@@ -164,7 +164,8 @@ def _cell(x: Any, scale: Scale, footnotes: Footnotes, shared: list[str]) -> Cell
     if isinstance(x, Estimate):
         shown = estimate(x, scale)
         title = prose("; ".join(x.warnings)) or _origin(x)
-        marks = footnotes.mark([w for w in x.warnings if w not in shared])
+        told = x.value is not None or x.n > 0  # that nothing was run is what the dash says
+        marks = footnotes.mark([w for w in x.warnings if w not in shared]) if told else ""
         return Cell(shown.value, shown.interval, marks, title, _magnitude(x))
     if isinstance(x, int | float) and not isinstance(x, bool):
         return Cell(number(x, scale), sort=float(x) if math.isfinite(x) else None)

@@ -10,7 +10,7 @@ from typing import Any
 MOST_LINES, MOST_COMPARED = 6, 200
 # A factor that moves the curves less than this, as a share of what the strongest one does, tells no lines apart.
 WEAK = 0.25
-ALIKE = math.log(1.05)
+ALIKE, GROUPED = math.log(1.05), math.log(1.15)  # lines that are one, and those that a row may stand for
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,21 @@ def lines(family: dict[str, Any], name: str) -> list[CurveLine]:
     return [line for line in found if line.xs]
 
 
-def chosen(every: Sequence[CurveLine]) -> tuple[list[CurveLine], list[int]]:
-    """Choose the lines that are named: the highest, then always the one that is furthest from those chosen.
+def of_rows(every: Sequence[CurveLine], rows: Sequence[dict[float, float]]) -> list[CurveLine]:
+    """Find the line that each row of the claim's matrix is about: the one that is nearest to its values."""
+    found = []
+    for row in filter(None, rows):
+        probe = CurveLine((), [*row], [[value] for value in row.values()], [])
+        near = min(every, key=lambda line: (len(row.keys() - {*line.xs}), line.apart(probe)))
+        if row.keys() <= {*near.xs} and near.apart(probe) < GROUPED and near not in found:
+            found.append(near)
+    return found[:MOST_LINES]
+
+
+def furthest(every: Sequence[CurveLine]) -> list[CurveLine]:
+    """Choose the highest line, then always the one that is furthest from those chosen; in declared order.
 
     Factors that move nothing are left at the level where most was measured.
-
-    Returns:
-        The lines in declared order, and the places of the factors that tell them apart.
     """
     leading = _leading(every)
     rest = Counter(_without(line, leading) for line in every for _ in line.xs).most_common(1)[0][0]
@@ -61,8 +69,7 @@ def chosen(every: Sequence[CurveLine]) -> tuple[list[CurveLine], list[int]]:
         if distance < ALIKE and len(left) > MOST_LINES:
             break
         named.append(left[i] if left[i] not in named else next(line for line in left if line not in named))
-    named = [line for line in left if line in named]
-    return named, [i for i in leading if len({line.group[i] for line in named}) > 1]
+    return [line for line in left if line in named]
 
 
 def _leading(every: Sequence[CurveLine]) -> list[int]:

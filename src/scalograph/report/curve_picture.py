@@ -1,16 +1,19 @@
 """Curves as the plot that stands first: the lines that differ most in color, named at their ends, the rest in gray."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from scalograph.protocol.claim import Claim
 from scalograph.protocol.figure import Plot
 from scalograph.protocol.findings import Findings
-from scalograph.report.curve_choice import CurveLine, chosen, lines
-from scalograph.text.format import level_text, number
+from scalograph.report.curve_choice import CurveLine, furthest, lines, of_rows
+from scalograph.text.format import number
 from scalograph.text.plots import at, axis, decades, escaped, faded, line, outside, reach, round_numbers, short
+from scalograph.text.short_names import short_setting
 
-MOST_LETTERS = 32
+MOST_LETTERS = 40
 LOG_FROM = 3.0
 NEAR = 1e-4  # as shapes are rounded
 LETTER, GAP, HEIGHT = 6.6, 14, 230
@@ -23,13 +26,14 @@ BETTER = {"lower": ", lower is better", "higher": ", higher is better"}
 def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str, Any], factors: Named) -> Plot:
     """Draw a measure of a family of curves, in the words and numbers that the page's script has of it."""
     every = lines(family, measure["id"])
-    named, leading = chosen(every)
+    named = of_rows(every, _rows(findings.claim, family)) or furthest(every)
     gray = [one for one in every if one not in named]
     ideals = list({tuple(one.ideal): one for one in named if measure["id"] == "speedup" and _rises(one.ideal)}.values())
-    upright = _upright(every, ideals, _title(findings, measure, factors))
-    labels = [_label(one, family["groups"], leading, factors) for one in named]
-    widest = [max(map(len, texts), default=0) for texts in (upright["ticktext"], labels)]
+    upright = _upright(every, ideals, _title(findings, measure, factors), family["axis"]["scale"] == "linear")
+    labels, common = _labels(named, family["groups"], factors)
     xs = [x for one in every for x in one.xs]
+    last = [len(label) for one, label in zip(named, labels, strict=True) if one.xs[-1] == max(xs)]
+    widest = [max(map(len, upright["ticktext"])), max(last, default=0) if len(named) > 1 else 0]
     pad = 0.03 * (max(xs) - min(xs) or 1)
     title = family["title"] + (" (log scale)" if family["axis"]["scale"] == "log" else "")
     layout = {
@@ -46,8 +50,8 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
     note = [
         f"bars: {measure['confidence']} intervals", "dashed: ideal" if ideals else "",
         f"gray: {len(gray)} more of {len(every)} lines" if gray else "",
-        *(one for one in measure["key"] if "upright" in one),
-        f"all with {family['fixed']}" if family["fixed"] else "",
+        *measure["over"],
+        f"where nothing else is said: {common}" if common else family["fixed"] and f"all with {family['fixed']}",
     ]  # fmt: skip
     told = f"{upright['title']['text']}, over {family['title']}; {len(named)} of {len(every)} lines are named"
     return Plot(told, traces, layout, note="; ".join(filter(None, note)))
@@ -68,12 +72,13 @@ def _trace(one: CurveLine, i: int) -> dict[str, Any]:
     )  # fmt: skip
 
 
-def _upright(every: Sequence[CurveLine], ideals: Sequence[CurveLine], title: str) -> dict[str, Any]:
-    """The vertical axis: by ratios from a factor of 3 on, else from zero."""
+def _upright(every: Sequence[CurveLine], ideals: Sequence[CurveLine], title: str, is_linear: bool) -> dict[str, Any]:
+    """The vertical axis: by ratios from a factor of 3 on, between lines where these are straight, else from zero."""
     core = [y for one in every for y in one.ys]
     core += [y for one in ideals for y in one.ideal if y and y <= 2 * max(core)]
     whole = [end for one in every for value in one.values for end in value[1:3] if end is not None]
-    if min(core) > 0 and max(core) / min(core) >= LOG_FROM:
+    tops = [max(one.ys) for one in every] if is_linear else core
+    if min(core) > 0 and max(tops) / min(tops) >= LOG_FROM:
         low, high = reach(core, whole)
         return {"title": {"text": f"{title} (log scale)"}} | decades(low / 1.1, high * 1.1)
     foot, top = 1.06 * min(0.0, *core), 1.06 * max(*core, min(max(whole, default=0.0), 1.5 * max(core)))
@@ -84,7 +89,7 @@ def _upright(every: Sequence[CurveLine], ideals: Sequence[CurveLine], title: str
 def _title(findings: Findings, measure: dict[str, Any], factors: Named) -> str:
     """What is drawn, its unit, and which direction is good."""
     if measure["id"] == "speedup" and (base := findings.study.baseline):
-        return f"speedup over {factors[base.factor]['title']} {level_text(base.level)}, higher is better"
+        return f"speedup over {short_setting(factors[base.factor]['title'], base.level)}, higher is better"
     better = next((r.better for r in findings.study.responses if r.name == measure.get("response")), "none")
     unit = f" ({measure['unit']})" if measure["unit"] else ""
     return f"{measure['title']}{unit}{BETTER.get(better, '')}"
@@ -103,14 +108,33 @@ def _ticks(family: dict[str, Any]) -> dict[str, Any]:
     return outside(**at([x for x, _ in places], [text for _, text in places]))
 
 
-def _label(one: CurveLine, names: Sequence[str], leading: Sequence[int], factors: Named) -> str:
-    """The levels by which a line differs from others."""
-    texts = []
-    for i in leading:
-        known, level = factors[names[i]], one.group[i]
-        is_plain = isinstance(known["raw"][level], str) or known["unit"]
-        texts.append(known["levels"][level] if is_plain else f"{known['title']} {known['levels'][level]}")
-    return short(", ".join(texts), MOST_LETTERS)
+def _rows(claim: Claim | None, family: dict[str, Any]) -> list[dict[float, float]]:
+    """What the matrix of a claim says at which place of the axis, in the unit of the findings."""
+    at = dict(zip(family["axis"]["labels"], family["axis"]["at"], strict=True))
+    columns = [at.get(text.split(" ")[0]) for text in claim.matrix.columns] if claim and claim.matrix else []
+    return [
+        {x: cell.estimate.value for x, cell in zip(columns, row.cells, strict=True)
+         if x is not None and cell.estimate and cell.estimate.value is not None}
+        for row in (claim.matrix.rows if claim and claim.matrix else ())
+    ]  # fmt: skip
+
+
+def _labels(named: Sequence[CurveLine], names: Sequence[str], factors: Named) -> tuple[list[str], str]:
+    """The levels by which lines differ; where these are many, one that most lines have is said once below."""
+    settings = [[_setting(factors[name], level) for name, level in zip(names, one.group, strict=True)] for one in named]
+    common = [Counter(texts).most_common(1)[0] for texts in zip(*settings, strict=True)]
+    varying = [i for i, (_, n) in enumerate(common) if n < len(named)]
+    full = [", ".join(one[i] for i in varying) for one in settings]
+    brief = [", ".join(one[i] for i in varying if one[i] != common[i][0]) for one in settings]
+    is_long = max(map(len, full)) > MOST_LETTERS and len(set(brief)) == len(named)
+    said = [text for text, n in common if is_long or n == len(named)]
+    telling = max(varying, key=lambda i: len({one[i] for one in settings}), default=0)
+    texts = [text or one[telling] for text, one in zip(brief, settings, strict=True)] if is_long else full
+    return [short(text, MOST_LETTERS) for text in texts], ", ".join(said)
+
+
+def _setting(factor: dict[str, Any], level: int) -> str:
+    return short_setting(factor["title"], factor["raw"][level], factor["unit"])
 
 
 def _names(named: Sequence[CurveLine], labels: Sequence[str], upright: dict[str, Any]) -> list[dict[str, Any]]:

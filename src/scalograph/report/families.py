@@ -10,22 +10,20 @@ from scalograph.report.law_lines import law_line
 from scalograph.report.samples import Samples
 from scalograph.report.share_figure import share_figure
 from scalograph.text.axes import Factors, Levels, key, place_of
+from scalograph.text.compact import matrix_scale
 from scalograph.text.escape import prose, visible
 from scalograph.text.format import estimate
 from scalograph.text.plots import COLORS
 from scalograph.text.scale import PLAIN, Scale, shared_scales
 
 DERIVED = {
-    "speedup": "Speedup",
-    "efficiency": "Efficiency",
-    "serial_fraction": "Serial fraction (Karp\N{EN DASH}Flatt)",
+    "speedup": ("Speedup", "higher"),
+    "efficiency": ("Efficiency", "higher"),
+    "serial_fraction": ("Serial fraction (Karp\N{EN DASH}Flatt)", "lower"),
 }
 # More lines than this to a panel, and the fitted laws wait until they are asked for.
 MANY_LAWS = 3
-LAW_KEY = (
-    "thin line and faint band: fitted scaling law, where shown, dotted past the largest size measured; "
-    "diamond: where it is largest, N*, with its interval"
-)
+BETTER = {"lower": "Lower is better.", "higher": "Higher is better."}
 
 
 def families(
@@ -36,7 +34,7 @@ def families(
     for curve in findings.curves:
         kinds.setdefault((curve.factor, *curve.group), []).append(curve)
     made = [_family(findings, curves, factors, samples, overlays) for curves in kinds.values()]
-    return [family for family in made if family["measures"]]
+    return [family | {"id": f"along-{i}"} for i, family in enumerate(made) if family["measures"]]
 
 
 def _family(
@@ -47,6 +45,8 @@ def _family(
     fixed = {name: curves[0].group[name] for name in names if name not in varying}
     measures = _measures(findings, curves)
     drawn = [_curve(findings, c, varying, measures, factors, samples) for c in curves]
+    constant = {m["id"]: text for m in measures[1:] if (text := _constant(m["id"], drawn))}
+    alike = [f"{m['title']}: {constant[m['id']]} {m['unit']}".rstrip() for m in measures if m["id"] in constant]
     axis = factors[factor].axis()
     for one in drawn:
         one["points"].sort(key=lambda point: axis["at"][point["level"]])
@@ -57,8 +57,8 @@ def _family(
         "title": _titled(factors, factor),
         "groups": varying,
         "line": line,
-        "fixed": factors.treatment(fixed),
-        "measures": [_explained(m, drawn, over) for m in measures],
+        "fixed": " \N{MIDDLE DOT} ".join(filter(None, [factors.treatment(fixed), *alike])),
+        "measures": [_explained(m, over) for m in measures if m["id"] not in constant],
         "laws": _laws(drawn, measures, varying.index(line) if line else None),
         "curves": drawn,
         "shapes": [_placed(shape, factors[factor]) for overlay in over for shape in overlay.shapes],
@@ -73,6 +73,13 @@ def default_line(curves: Sequence[Curve], varying: Sequence[str]) -> str | None:
     return max(colored, key=lambda name: sizes[name]) if colored else min(varying, key=lambda n: sizes[n], default=None)
 
 
+def _constant(measure: str, drawn: Sequence[dict[str, Any]]) -> str:
+    """Return the text of a measure that is the same everywhere; empty if it is not."""
+    values = [point["values"][measure] for curve in drawn for point in curve["points"] if measure in point["values"]]
+    is_flat = len(values) > 1 and all(v[0] == v[1] == v[2] == values[0][0] for v in values)
+    return str(values[0][3]) if is_flat else ""
+
+
 def _placed(shape: dict[str, Any], levels: Levels) -> dict[str, Any]:
     """Put a shape where its levels stand."""
     place = place_of(levels)
@@ -80,16 +87,12 @@ def _placed(shape: dict[str, Any], levels: Levels) -> dict[str, Any]:
     return shape | {end: round(x, 5) for end, x in ends.items() if x is not None}
 
 
-def _explained(measure: dict[str, Any], drawn: Sequence[dict[str, Any]], over: Sequence[Overlay]) -> dict[str, Any]:
-    """Say how to read a measure."""
-    parts, name = [f"Line: estimate; bars: its {measure['confidence']} interval"], measure["id"]
-    if name == "speedup":
-        parts.append("shaded: interval that holds for all levels at once")
-    if name in ("speedup", "efficiency"):
-        parts.append("dashed gray: ideal")
-    if name == "speedup" and any(curve["law"] for curve in drawn):
-        parts.append(LAW_KEY)
-    return measure | {"scale": measure["scale"].factor, "key": parts + [one.caption for one in over if one.caption]}
+def _explained(measure: dict[str, Any], over: Sequence[Overlay]) -> dict[str, Any]:
+    """Say how to read a measure, in a dozen words; the words at the end of the page say the rest."""
+    parts = [BETTER.get(measure["better"], ""), f"Bars: {measure['confidence']} interval."]
+    captions = [one.caption for one in over if one.caption]
+    key = " ".join(filter(None, [*parts, *captions]))
+    return measure | {"scale": measure["scale"].factor, "key": key, "over": captions}
 
 
 def _laws(drawn: Sequence[dict[str, Any]], measures: Sequence[dict[str, Any]], line: int | None) -> dict[str, bool]:
@@ -120,12 +123,23 @@ def _measures(findings: Findings, curves: list[Curve]) -> list[dict[str, Any]]:
     units = {name: named[name].unit if name in named else "" for name in found}
     scales = shared_scales([(units[name], [e.value for e in estimates[name]]) for name in found])
     measures = []
-    for name, scale in zip(found, scales, strict=True):
+    for name, shared in zip(found, scales, strict=True):
+        scale = _claimed(findings, name, units[name]) or shared
         title = prose(named[name].title if name in named else name)
-        measures.append(_measure(f"response {name}", title, scale, estimates[name]) | {"response": name})
-    for name, title in DERIVED.items():
-        measures.append(_measure(name, title, PLAIN, [getattr(p, name) for p in points]))
-    return [m for m in measures if m.pop("any")]
+        measure = _measure(f"response {name}", title, scale, estimates[name])
+        measures.append(measure | {"response": name, "better": named[name].better if name in named else "none"})
+    for name, (title, better) in DERIVED.items():
+        measures.append(_measure(name, title, PLAIN, [getattr(p, name) for p in points]) | {"better": better})
+    first = findings.study.primary or next(iter(found), "")
+    order = {f"response {first}": 0, "speedup": 1, "efficiency": 2, "serial_fraction": 4}
+    return sorted((m for m in measures if m.pop("any")), key=lambda m: order.get(m["id"], 3))
+
+
+def _claimed(findings: Findings, name: str, unit: str) -> Scale | None:
+    """Return the scale of the claim's matrix, where the measure is the figure that shows it."""
+    claim = findings.claim
+    is_shown = claim is not None and claim.figure == f"response {name}"
+    return matrix_scale(claim.matrix) if claim and claim.matrix and is_shown and claim.matrix.unit == unit else None
 
 
 def _measure(name: str, title: str, scale: Scale, estimates: Sequence[Estimate | None]) -> dict[str, Any]:
@@ -185,7 +199,9 @@ def _estimate(point: Point, measure: dict[str, Any]) -> Estimate | None:
         response = point.responses.get(measure["response"])
         return response.estimate if response else None
     found: Estimate | None = getattr(point, measure["id"])
-    return found
+    # More workers than CPUs do not go faster, however little of their work is serial.
+    beyond = point.n_cpus and isinstance(point.level, int) and point.level > point.n_cpus
+    return None if beyond and measure["id"] == "serial_fraction" else found
 
 
 def _drawn(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[Any] | None:

@@ -1,13 +1,16 @@
 """The figure that stands first: the one that the claim names, else the speedup, else what the question draws."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from scalograph.protocol.figure import Figure, Overlay, Plot
 from scalograph.protocol.findings import Findings
 from scalograph.report.curve_picture import curve_picture
 from scalograph.report.static_picture import picture
+from scalograph.text.format import significant
 
+FEW_ROWS = 4
 # Width and height of the pictures in pixels: of a desk, and of a hand.
 SIZES = {"wide": (900, 400), "narrow": (368, 300)}
 
@@ -20,18 +23,41 @@ def first_figure(findings: Findings, shown: dict[str, Any], drawn: Sequence[Figu
         shown: what the page's script reads, with the curves.
         drawn: what the questions draw.
     """
-    plots = {one.id: one.views[one.shown[0]].plots[0] for one in drawn if isinstance(one, Figure)}
+    plots = {one.id: _most_telling(one) for one in drawn if isinstance(one, Figure)}
     found: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     for family in shown["families"]:
         for measure in family["measures"]:
             found.setdefault(measure["id"], (family, measure))
     wanted = findings.claim.figure if findings.claim else ""
-    for name in (wanted, f"response {wanted}", "speedup", *plots, f"response {findings.study.primary}", *found):
-        if name in plots:
+    primary = f"response {findings.study.primary}"
+    instead = primary if wanted in plots else "speedup"
+    for name in (wanted, f"response {wanted}", instead, *plots, primary, *found):
+        if name in plots and not (found and _is_flat(plots[name])):
             return plots[name]
         if name in found:
             return curve_picture(findings, *found[name], shown["factors"])
     return None
+
+
+def _most_telling(figure: Figure) -> Plot:
+    """Of its plots the one with most in it, under the title of the whole."""
+    view = figure.views[figure.shown[0]]
+    plot = max(view.plots, key=lambda plot: (len(plot.data), -view.plots.index(plot)))
+    beside = view.name if plot.size == "large" else plot.title
+    title = " \N{MIDDLE DOT} ".join(filter(None, [figure.title, beside]))
+    return replace(plot, title=title + (f" ({figure.unit})" if figure.unit else ""), note=_shades(plot))
+
+
+def _is_flat(plot: Plot) -> bool:
+    """Whether it is a map of so few rows that lines tell more."""
+    return any(len(trace["z"]) < FEW_ROWS for trace in plot.data if "z" in trace)
+
+
+def _shades(plot: Plot) -> str:
+    """What the colors of a map stand for, where it has a scale of them."""
+    scaled = [trace["z"] for trace in plot.data if "z" in trace and trace.get("showscale", True)]
+    known = [z for rows in scaled for row in rows for z in row if z is not None]
+    return f"lightest {significant(min(known))}, darkest {significant(max(known))}" if known else ""
 
 
 def pictures(plot: Plot) -> dict[str, str]:

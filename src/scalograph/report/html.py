@@ -17,7 +17,8 @@ from scalograph.protocol.results import write_text
 from scalograph.report import rows
 from scalograph.report.cells import sheet
 from scalograph.report.first_figure import first_figure, pictures
-from scalograph.report.first_screen import WORDS, facts_line, matrix_text, points, said
+from scalograph.report.first_screen import WORDS, day, matrix_text
+from scalograph.report.glossary import GLOSSARY
 from scalograph.report.machine_facts import facts
 from scalograph.report.pack import json_text, letters, nonce, pack
 from scalograph.report.payload import payload
@@ -28,7 +29,8 @@ from scalograph.text.escape import visible
 ROOM = Path(__file__).parent
 STYLES = ("base", "verdict", "controls", "figures", "tables", "evidence", "print")
 SCRIPTS = (
-    "dom", "sort", "look", "plots", "figure", "samples", "family", "legend", "ranges", "laws", "curves", "main",
+    "dom", "links", "tools", "sort", "look", "plots", "figure", "samples", "family", "legend", "ranges", "laws",
+    "crosshair", "curves", "compare", "main",
 )  # fmt: skip
 # Types and remarks are for who works on the script.
 COMMENT = re.compile(r"\s*(//.*|/\*.*\*/)")
@@ -77,6 +79,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "script": Markup(script),  # noqa: S704
         "data": pack(data),
         "library": _library(),
+        "glossary": GLOSSARY,
         "has_figures": any(shown[name] for name in ("before", "families", "after")) or bool(findings.curves),
     }
     return _environment().get_template("page.html").render(context)
@@ -84,13 +87,12 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
 
 def _first(findings: Findings, drawn: Drawn, shown: dict[str, Any]) -> dict[str, Any]:
     """What stands on the first screen."""
-    first, strip = first_figure(findings, shown, drawn), run_strip(findings.log)
+    claim, first, strip = findings.claim, first_figure(findings, shown, drawn), run_strip(findings.log)
     return {
-        "said": said(findings),
-        "points": points(findings),
+        "said": claim.sentences if claim else findings.answer[:1],
         "trust_word": WORDS[findings.trust.level],
-        "facts_line": facts_line(findings),
-        "matrix": matrix_text(findings.claim.matrix if findings.claim else None),
+        "day": day(findings.runs),
+        "matrix": matrix_text(claim.matrix) if claim and claim.matrix else None,
         "first": first,
         "pictures": _markup(pictures(first) if first else {}),
         "strip": strip and replace(strip, pictures=_markup(strip.pictures)),

@@ -8,8 +8,9 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import NO_LAW
 from scalograph.protocol.findings import Curve, LawDoc
 from scalograph.text.axes import Levels, place_of
-from scalograph.text.escape import prose
 from scalograph.text.format import estimate
+
+BEYOND = 0.15  # how far a line reaches past the largest size measured, as a share of the axis
 
 
 def law_line(curve: Curve, levels: Levels) -> dict[str, Any] | None:
@@ -17,7 +18,9 @@ def law_line(curve: Curve, levels: Levels) -> dict[str, Any] | None:
     law, place = curve.law, place_of(levels)
     if law is None:
         return None
-    drawn = [(x, i) for i, n in enumerate(law.sizes) if (x := place(n)) is not None]
+    places = levels.axis()["at"]
+    end = max(places) + BEYOND * (max(places) - min(places))
+    drawn = [(x, i) for i, n in enumerate(law.sizes) if (x := place(n)) is not None and x <= end]
     if len(drawn) < 2:
         return None
     at, kept = [_short(x) for x, _ in drawn], [i for _, i in drawn]
@@ -30,7 +33,6 @@ def law_line(curve: Curve, levels: Levels) -> dict[str, Any] | None:
         "inside": sum(law.sizes[i] <= law.largest for i in kept),
         "optimum": None if _misfit(law) else _mark(law, place, at, columns["fitted"]),
         "words": _words(law),
-        "end": prose(f"line to {law.sizes[kept[-1]]:.3g}: {law.end}" if law.end else ""),
     }
 
 
@@ -38,11 +40,12 @@ def _mark(
     law: LawDoc, place: Callable[[float], float | None], at: Sequence[float | None], fitted: Sequence[float | None]
 ) -> dict[str, Any] | None:
     """Where the optimum stands with the ends of its interval; None where the line does not reach it."""
-    best, last = law.optimum, law.sizes[-1]
-    if best.value is None or not law.sizes[0] <= best.value <= last or (x := place(best.value)) is None:
+    best, last = law.optimum, at[-1] or 0.0
+    if best.value is None or best.value < law.sizes[0] or (x := place(best.value)) is None or x > last:
         return None
-    low, high = (place(min(end, last)) if end else None for end in (best.low, best.high))
-    return {"at": _short(x), "low": _short(low), "high": _short(high), "value": fitted[_nearest(at, x)]}
+    low, high = (place(end) if end else None for end in (best.low, best.high))
+    ends = {"low": _short(low), "high": _short(last if best.high and (high is None or high > last) else high)}
+    return {"at": _short(x), **ends, "value": fitted[_nearest(at, x)]}
 
 
 def _nearest(at: Sequence[float | None], x: float) -> int:

@@ -25,13 +25,14 @@ def payload(findings: Findings, drawn: Sequence[Figure | Overlay] = ()) -> dict[
     curves = families(findings, factors, samples, overlays)
     responses = {r.name: visible(r.unit) for r in findings.study.responses}
     responses |= {name: "" for row in samples.rows for name in row.scores if name not in responses}
+    logged = samples.take(findings.log) if findings.log else {}
     return {
         "study": visible(findings.study.name),
         "before": [one for one in drawn if isinstance(one, Figure)],
         "families": curves,
         "after": [*trace_figure.figures(findings, factors), *timeline_figure.figures(findings, factors)],
         "untimed": timeline_figure.untimed(findings),
-        "samples": samples.columns(responses),
+        "samples": samples.columns(responses) | logged,
         "responses": [[name, visible(name), unit] for name, unit in responses.items()],
         "factors": {f.name: _factor(f) for f in factors.known.values()},
     }

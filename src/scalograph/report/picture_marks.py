@@ -85,5 +85,6 @@ def text_lines(lines: Sequence[str], x: float, y: float, anchor: str, color: str
         for i, text in enumerate(lines)
         if text
     ]
+    halo = {"stroke": "var(--paper)", "stroke_width": 3, "paint_order": "stroke"}
     place = {"x": round(x, 1), "y": round(y, 1), "text_anchor": anchor, "font_size": size}
-    return element("text", *spans, **place, **colored("fill", color)) if spans else ""
+    return element("text", *spans, **place, **halo, **colored("fill", color)) if spans else ""

@@ -4,12 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from scalograph.protocol.findings import Curve, Point, PointResponse
+from scalograph.protocol.findings import Curve, Point, PointResponse, RunLog
 from scalograph.text.axes import Factors
 from scalograph.text.escape import visible
 
 EXACT_RUNS = 20_000  # past this, scores are rounded to DIGITS so that the page stays under 3 MB
 DIGITS = 5
+SAID = {"contaminated": "disturbed", "undecided": "unverified"}
+LOGGED = ("start_s", "status", "cause", "amount", "counted")
 
 
 @dataclass(slots=True)
@@ -20,6 +22,7 @@ class SampleRow:
     treatment: dict[str, int]
     verdict: str = ""
     scores: dict[str, float] = field(default_factory=dict)
+    left_out: set[str] = field(default_factory=set)
 
 
 class Samples:
@@ -50,8 +53,28 @@ class Samples:
             self.rows.append(SampleRow(visible(run), treatment))
         row = self.rows[place]
         row.scores[name] = response.scores[i]
+        if run in response.left_out:
+            row.left_out.add(name)
         row.verdict = response.verdicts[i] if i < len(response.verdicts) else row.verdict
         return place
+
+    def take(self, log: RunLog) -> dict[str, Any]:
+        """Add runs that no point has, the failed ones; returns what else is known of each row, and their order."""
+        known = {row.run: i for i, row in enumerate(self.rows)}
+        kept: dict[str, list[Any]] = {name: [None] * len(self.rows) for name in LOGGED}
+        order = []
+        for i, (run, treatment) in enumerate(zip(log.run, log.treatment, strict=True)):
+            place = known.get(visible(run), len(self.rows))
+            if place == len(self.rows):
+                levels = log.treatments[treatment].items()
+                at = {name: self.factors[name].index(level) for name, level in levels}
+                self.rows.append(SampleRow(visible(run), at, log.verdict[i]))
+                for column in kept.values():
+                    column.append(None)
+            for name, column in kept.items():
+                column[place] = getattr(log, name)[i]
+            order.append(place)
+        return {"log": kept, "order": order}
 
     def columns(self, responses: Iterable[str]) -> dict[str, Any]:
         """All rows as columns: JSON a third the size of rows, and it packs better."""
@@ -61,10 +84,11 @@ class Samples:
         exact = len(self.rows) <= EXACT_RUNS
         return {
             "run": [row.run for row in self.rows],
-            "verdicts": [visible(verdict) for verdict in verdicts],
+            "verdicts": [visible(SAID.get(verdict, verdict)) for verdict in verdicts],
             "verdict": [codes[row.verdict] for row in self.rows],
             "levels": {name: [row.treatment.get(name, -1) for row in self.rows] for name in names},
             "scores": {name: [_short(row.scores.get(name), exact) for row in self.rows] for name in responses},
+            "left_out": {name: [i for i, row in enumerate(self.rows) if name in row.left_out] for name in responses},
             "digits": None if exact else DIGITS,
         }
 

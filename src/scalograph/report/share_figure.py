@@ -9,8 +9,8 @@ from scalograph.text.axes import Factors, key
 from scalograph.text.plots import at, axis, escaped, faded
 
 FEW_CPUS, MANY_BARS, MANY_PANELS = 8, 40, 12
-BARS = "Each bar: one level, its CPU time split over the CPUs from the first at the bottom; dotted lines: even shares."
-MAP = "Rows: CPUs; the stronger the color, the larger the share."
+BARS = "CPU time split over the CPUs; dotted: even shares."
+MAP = "Rows: CPUs; stronger color: larger share."
 # What ran elsewhere before it was placed is no spread.
 LEAST = 0.01
 
@@ -45,7 +45,7 @@ def _groups(
         levels.setdefault(name, []).append(curve)
     if max(map(len, levels.values())) <= MANY_PANELS:
         return levels, factors[line].title if line else ""
-    return {_fixed(curve, varying, factors): [curve] for curve in spread}, "Treatment"
+    return {_fixed(curve, varying, factors): [curve] for curve in spread}, "Configuration"
 
 
 def _is_spread(point: Point) -> bool:

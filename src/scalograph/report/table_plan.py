@@ -18,21 +18,25 @@ class TablePlan:
     Attributes:
         lifted: how many label columns leave the table.
         strips: for each strip the indices of its columns and their widths.
+        stacked: indices of columns that fit beside no label.
     """
 
     lifted: int
     strips: list[dict[int, int]]
+    stacked: list[int]
 
 
 def plan(sheet: Sheet, columns: list[list[str]], width: int) -> TablePlan | None:
-    """The plan that changes least, or None where even one number beside its labels is too wide."""
+    """The plan that changes least, or None where no number fits beside its labels."""
     lifts = [k for k in range(max(labels(sheet), 1)) if k == 0 or len(sections(sheet, k)) * 2 <= len(sheet.rows)]
     for lifted in lifts:
         widths = fit(sheet, columns, list(range(lifted, len(columns))), width)
         if widths is not None:
-            return TablePlan(lifted, [widths])
+            return TablePlan(lifted, [widths], [])
     strips = _strips(sheet, columns, lifts[-1], width)
-    return TablePlan(lifts[-1], strips) if strips else None
+    shown = {i for strip in strips for i in strip}
+    stacked = [i for i in range(labels(sheet), len(columns)) if i not in shown]
+    return TablePlan(lifts[-1], strips, stacked) if strips else None
 
 
 def labels(sheet: Sheet) -> int:
@@ -71,7 +75,7 @@ def _least(sheet: Sheet, i: int, widest: int) -> int:
 
 
 def _strips(sheet: Sheet, columns: list[list[str]], lifted: int, width: int) -> list[dict[int, int]]:
-    """As many columns in each strip as fit beside the labels; none where one alone does not."""
+    """As many columns in each strip as fit beside the labels; one that alone does not fit is left out."""
     keys = list(range(lifted, labels(sheet)))
     strips: list[list[int]] = []
     for i in range(labels(sheet), len(columns)):
@@ -79,8 +83,6 @@ def _strips(sheet: Sheet, columns: list[list[str]], lifted: int, width: int) -> 
             strips[-1].append(i)
         elif fit(sheet, columns, [*keys, i], width):
             strips.append([i])
-        else:
-            return []
     fitted = (fit(sheet, columns, [*keys, *strip], width) for strip in strips)
     return [widths for widths in fitted if widths is not None]
 

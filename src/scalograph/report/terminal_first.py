@@ -12,13 +12,14 @@ from scalograph.report.screen import Screen
 from scalograph.report.terminal_matrix import matrix_lines
 from scalograph.text.escape import prose
 from scalograph.text.quantities import counted
+from scalograph.text.wording import DOT
 
 LINES, COLUMNS = 25, 80  # of a terminal as it opens; a narrow one may take more lines
 LABEL = 8  # columns of what stands before verdict and places
 TRUST_STYLES = {"believe": "bold green", "doubt": "bold yellow", "reject": "bold red"}
 TRUST_WORDS = {"believe": "BELIEVE", "doubt": "? CARE", "reject": "REJECT"}
 # What is left out first where the answer is too long: how many rows, points of the verdict and sentences stay.
-CUTS = [(24, 3, 3), (12, 3, 3), (8, 3, 3), (8, 2, 3), (6, 2, 3), (6, 1, 3), (5, 1, 2), (4, 1, 1), (3, 0, 1), (0, 0, 1)]
+CUTS = [*((n, 3, 3) for n in range(24, 6, -1)), (6, 2, 3), (5, 1, 3), (5, 1, 2), (4, 1, 1), (3, 0, 1), (0, 0, 1)]
 
 Places = Sequence[tuple[str, str]]
 
@@ -50,7 +51,7 @@ def _lines(
     blocks = [
         [
             line
-            for part in ((screen.title, "bold"), (screen.machine, "dim"))
+            for part in ((screen.title, "bold"), (_machine(screen.machine, console), "dim"))
             for line in _wrapped(console, part, room=console.width)
         ],
         _wrapped(console, (first, "bold"), (" ".join(more), "")),
@@ -59,6 +60,12 @@ def _lines(
         [_place(screen, console, *place) for place in places],
     ]
     return [*chain.from_iterable([*block, Text()] for block in blocks if block)][:-1]
+
+
+def _machine(text: str, console: Console) -> str:
+    """The machine in one line, where need be without how many configurations there were."""
+    head, *rest = text.split(DOT)
+    return text if len(text) <= console.width or len(rest) < 2 else DOT.join([head, rest[-1]])
 
 
 def _told(screen: Screen, n_points: int) -> list[tuple[str, str, str]]:

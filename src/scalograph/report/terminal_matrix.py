@@ -2,16 +2,17 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from scalograph.protocol.claim import Matrix, MatrixCell
+from scalograph.protocol.claim import Matrix, MatrixCell, MatrixRow
 from scalograph.report.paper import words
-from scalograph.text.compact import compact
+from scalograph.text.compact import compact, matrix_scale
 from scalograph.text.escape import encodable, prose
-from scalograph.text.scale import Scale, scale_for
+from scalograph.text.scale import Scale
 
 GAP = 2
 LEAST_LABEL = 16  # columns that a long label keeps where numbers need the room, and no more than a fifth of all
@@ -30,36 +31,51 @@ def matrix_lines(matrix: Matrix, console: Console, most: int) -> list[Text]:
     """
     if not most:
         return []
-    scale = scale_for(matrix.unit, [c.estimate.value for row in matrix.rows for c in row.cells if c.estimate])
     rows = matrix.rows if len(matrix.rows) <= most else matrix.rows[: most - 1]
     plain: Plain = lambda text: encodable(prose(text), console.encoding)  # noqa: E731
-    columns = [_column([row.cells[i] for row in rows], name, scale, plain) for i, name in enumerate(matrix.columns)]
     labels = [plain(text) for text in (matrix.rows_are, *(row.label for row in rows))]
+    columns = _columns(matrix, rows, plain, console.width - _width(labels))
     kept = _fitting([_width(column) for column in columns], _width(labels), console.width)
     room = console.width - sum(_width(columns[i]) + GAP for i in kept)
     width = min(_width(labels), max(room, 1))
-    lines = [_title(matrix, scale)]
+    lines = [matrix_title(matrix, matrix_scale(matrix))]
     for at, label in enumerate(_shortened(labels, width, plain(DOTS))):
         lines.append((" " * GAP).join([label, *(columns[i][at] for i in kept)]))
     lines += _folded(len(matrix.rows) - len(rows), len(columns) - len(kept))
     found = words(console, "\n".join(lines)).split()
     found[1].stylize("bold")
-    legend = words(console, _legend(matrix), "dim")
+    legend = words(console, matrix_legend(matrix), "dim")
     return [*found, *legend.wrap(console, console.width)] if legend.plain else [*found]
 
 
-def _title(matrix: Matrix, scale: Scale) -> str:
+def matrix_title(matrix: Matrix, scale: Scale) -> str:
+    """Name the quantity, its unit, and which direction is good."""
     beside = ", ".join(filter(None, [scale.unit, BETTER[matrix.better]]))
     return prose(matrix.title) + (f" ({beside})" if beside else "")
 
 
-def _column(cells: Sequence[MatrixCell], name: str, scale: Scale, plain: Plain) -> list[str]:
-    """The texts of a column and its heading, in one width: values end under each other, and so do intervals begin."""
-    texts = [plain(cell.text or compact(cell.estimate, scale)) for cell in cells]
+def _columns(matrix: Matrix, rows: Sequence[MatrixRow], plain: Plain, room: int) -> list[list[str]]:
+    """The texts of all columns below their headings; ends of lopsided intervals only where there is room for them."""
+    for tight in (False, True):
+        told = partial(_text, scale=matrix_scale(matrix), tight=tight, plain=plain)
+        cells = [[row.cells[i] for row in rows] for i in range(len(matrix.columns))]
+        columns = [_column(plain(name), cells[i], told) for i, name in enumerate(matrix.columns)]
+        if sum(_width(column) + GAP for column in columns) <= room:
+            break
+    return columns
+
+
+def _text(cell: MatrixCell, scale: Scale, tight: bool, plain: Plain) -> str:
+    return plain(cell.text or compact(cell.estimate, scale, tight))
+
+
+def _column(name: str, cells: Sequence[MatrixCell], told: Callable[[MatrixCell], str]) -> list[str]:
+    """A heading and its texts, in one width: values end under each other, and so do intervals begin."""
+    texts = [told(cell) for cell in cells]
     parts = [text.partition(" ") if any(c.isdigit() for c in text) else ("", "", text) for text in texts]
     value = max((cell_len(head) for head, blank, _ in parts if blank), default=0)
     lined = [f"{head:>{value}} {tail}" if blank else head or tail for head, blank, tail in parts]
-    shown = [plain(name), *(f"{text} !" if cell.doubt else text for text, cell in zip(lined, cells, strict=True))]
+    shown = [name, *(f"{text} !" if cell.doubt else text for text, cell in zip(lined, cells, strict=True))]
     width = _width(shown)
     return [text + " " * (width - cell_len(text)) for text in shown]
 
@@ -79,11 +95,9 @@ def _fitting(widths: Sequence[int], label: int, room: int) -> list[int]:
 
 
 def _shortened(labels: Sequence[str], width: int, dots: str) -> list[str]:
-    """Labels in one width; where their beginnings are the same their ends are kept."""
-    n = width - len(dots)
-    cut = [label[:n] + dots if cell_len(label) > width else label for label in labels]
-    if len(set(cut)) < len(set(labels)):
-        cut = [dots + label[-n:] if cell_len(label) > width else label for label in labels]
+    """Labels in one width, cut in their middle: one end or the other tells them apart."""
+    n = max(width - len(dots), 2)
+    cut = [f"{label[: n // 2]}{dots}{label[-(n - n // 2) :]}" if cell_len(label) > width else label for label in labels]
     return [set_cell_size(label, width) for label in cut]
 
 
@@ -93,8 +107,8 @@ def _folded(n_rows: int, n_columns: int) -> list[str]:
     return [f"{DOTS} {' and '.join(told)}: --tables"] if told else []
 
 
-def _legend(matrix: Matrix) -> str:
-    """What the signs mean: the level of the intervals, and why cells are marked, the most frequent reason first."""
+def matrix_legend(matrix: Matrix) -> str:
+    """Say what the signs mean: the level of the intervals, and why cells are marked, the most frequent reason first."""
     cells = [cell for row in matrix.rows for cell in row.cells]
     levels = {
         f"{100 * cell.estimate.confidence:g}" for cell in cells if cell.estimate and cell.estimate.low is not None

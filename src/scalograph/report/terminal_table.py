@@ -30,9 +30,12 @@ def draw(sheet: Sheet, console: Console) -> None:
     if not sheet.rows:
         say(console, "no rows")
     elif found is None:
-        _stacked(sheet, console)
+        _stacked(sheet, console, [i for i, h in enumerate(sheet.headings) if not h.label])
     else:
         _planned(sheet, columns, found, console)
+        if found.stacked:
+            gap(console)
+            _stacked(sheet, console, found.stacked)
     for text in [sheet.note, *(f"({mark}) {text}" for mark, text in sheet.footnotes)]:
         if text:
             say(console, text, "dim")
@@ -80,10 +83,9 @@ def _cell(sheet: Sheet, i: int, text: str, width: int, console: Console) -> Text
     return cell
 
 
-def _stacked(sheet: Sheet, console: Console) -> None:
+def _stacked(sheet: Sheet, console: Console, others: list[int]) -> None:
     """Each row as a block: its labels as a headline, then a line for each column, or two where that is tight."""
     labels = [i for i, h in enumerate(sheet.headings) if h.label]
-    others = [i for i, h in enumerate(sheet.headings) if not h.label]
     names = max((cell_len(str(sheet.headings[i])) for i in others), default=0)
     for row, cells in enumerate(sheet.rows):
         say(console, _headline(sheet, row, labels) or f"row {row + 1}", "bold")

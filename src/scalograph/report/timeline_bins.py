@@ -49,7 +49,7 @@ class Bins:
         bin_ns = timeline["bin_ns"] * merge
         rows = [[x / bin_ns for x in merged(row, merge)] for row in timeline["busy_ns"]]
         waits = [x / bin_ns for x in merged(timeline["waiting_ns"] or [], merge)]
-        self.width, self.unit = bin_ns * scale.factor, scale.unit
+        self.bin_ns, self.width, self.unit = bin_ns, bin_ns * scale.factor, scale.unit
         self.cpus = [visible(str(cpu)) for cpu in timeline["cpus"]]
         self.busy: list[list[int]] = [[round(100 * x) for x in row] for row in rows]
         self.waiting = [float(f"{x:.3g}") for x in waits]

@@ -16,11 +16,9 @@ from scalograph.text.scale import scale_for
 MAX_CELLS = 300_000  # CPUs x bins over all timelines: about 0.4 MB in the page
 # More CPUs than this are a map, not bands; and the picture as numbers has so many rows at most.
 FEW_CPUS, FEW_ROWS = 8, 20
-KEY = (
-    "Of each treatment, the run nearest the median. Below the line: tasks on a CPU, one band for each CPU. Above it: "
-    "tasks that were ready and had to wait (vertical scales differ)."
-)
-TITLE = "On the CPUs over time"
+KEY = "Run nearest the median. Below: tasks on CPUs; above: tasks waiting."
+WINDOW = " Shaded: before and after the measured window."
+TITLE = "Tasks on CPUs over time"
 
 
 def figures(findings: Findings, factors: Factors) -> list[Figure]:
@@ -33,7 +31,7 @@ def figures(findings: Findings, factors: Factors) -> list[Figure]:
     scale = scale_for("ns", [whole["bin_ns"] * len(whole["busy_ns"][0]) for _, whole in kept])
     views = [_view(t, Bins(whole, merge, scale), factors) for t, whole in kept]
     shown = (0, len(views) - 1) if len(views) > 1 else (0,)
-    return [Figure("timelines", TITLE, KEY, views, shown, choice="Treatment")]
+    return [Figure("timelines", TITLE, KEY, views, shown, choice="Configuration")]
 
 
 def untimed(findings: Findings) -> str:
@@ -51,8 +49,19 @@ def _view(doc: TimelineDoc, bins: Bins, factors: Factors) -> View:
     details = [_busiest(bins, run)] if bins.tasks else []
     note = bins.words if bins.tasks else f"{bins.words} The tasks of this run were not recorded."
     data, layout = _drawn(bins)
+    if doc.window_ns:
+        layout.setdefault("shapes", []).extend(_around(doc.window_ns, bins))
+        note += WINDOW
     reach, more = bins.width * bins.n, [*details, _over_time(bins, run)]
     return View([Plot(label, data, layout, title, note=note, details=more, reach=reach, size="large")], name=title)
+
+
+def _around(window: tuple[int, int], bins: Bins) -> list[dict[str, Any]]:
+    """Shade what was not measured: the start-up, and what came after."""
+    first, last = (min(end * bins.width / bins.bin_ns, bins.width * bins.n) for end in window)
+    spans = [(0, first), (last, bins.width * bins.n)]
+    shade = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1, "line": {"width": 0}, "fillcolor": faded("muted", 0.3)}
+    return [shade | {"x0": a, "x1": b} for a, b in spans if b > a]
 
 
 def _drawn(bins: Bins) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -66,6 +75,8 @@ def _drawn(bins: Bins) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     below = {"domain": [0, 0.56 if waits else 1], "title": {"text": "on a CPU" if few else "CPU"}}
     time = axis(f"time since the start ({bins.unit})", (0, bins.width * bins.n), anchor="y", nticks=6, **outside())
     layout: dict[str, Any] = {"margin": MARGIN, "xaxis": time, "yaxis": below | rows}
+    if few:
+        layout |= {"hovermode": "x unified", "hoversubplots": "axis"}
     split = {"type": "line", "xref": "paper", "yref": "paper", "x0": 0, "x1": 1, "y0": 0.59, "y1": 0.59}
     if waits:
         layout["yaxis2"] = {
@@ -94,7 +105,7 @@ def _bands(bins: Bins) -> list[dict[str, Any]]:
     """Stack a band for each CPU, the first at the bottom."""
     shades = [faded("line-0", 0.9 - 0.55 * i / len(bins.cpus)) for i in range(len(bins.cpus))]
     edge = {"line": {"width": 0.6, "color": "paper", "shape": "hv"}, "stackgroup": "cpus"}
-    tell = [f"%{{x:.3~r}} {bins.unit}: CPU {escaped(cpu)} busy %{{y:d}} %<extra></extra>" for cpu in bins.cpus]
+    tell = [f"CPU {escaped(cpu)} busy %{{y:d}} %<extra></extra>" for cpu in bins.cpus]
     return [
         _steps(bins, row, "paper", **edge, fillcolor=shade, hovertemplate=text)
         for text, row, shade in zip(tell, bins.busy, shades, strict=True)

@@ -14,10 +14,7 @@ from scalograph.text.plots import MARGIN, at, axis, mixed, outside
 from scalograph.text.scale import MICRO
 
 MOST_SUBTASKS = 512
-KEY = (
-    "Of each treatment, one shot in the run nearest the median. Each bar is a subtask, in two shades by turns, on the "
-    "row of the worker that did it; in a gap the worker did none."
-)
+KEY = "One shot of the run nearest the median. Each bar: a subtask."
 
 
 def figures(findings: Findings, factors: Factors) -> list[Figure]:

@@ -3,8 +3,9 @@
 import math
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.claim import Matrix
 from scalograph.text.format import DASH, minus, number, significant, step, trimmed
-from scalograph.text.scale import PLAIN, Scale
+from scalograph.text.scale import PLAIN, Scale, scale_for
 
 # Ends farther apart than this are no number, and halves of an interval more unlike than this are told as its ends.
 WIDEST, LOPSIDED = 2.0, 1.5
@@ -13,15 +14,20 @@ EXACT = 1e-4  # an interval narrower than such a share of its value is none
 NARROW = 0.1  # an interval within so much of its value is told as a share of it, however unlike its halves
 
 
-def compact(estimate: Estimate | None, scale: Scale = PLAIN) -> str:
+def compact(estimate: Estimate | None, scale: Scale = PLAIN, tight: bool = False) -> str:
     """Format an estimate with its interval, whose width sets the digits of both, as a share of it.
+
+    Args:
+        estimate: with any interval.
+        scale: in which it is told.
+        tight: tell the wider half of a lopsided interval, too, where there is no room for both ends.
 
     >>> compact(Estimate(1.94, 1.81, 2.07)), compact(Estimate(1.0, 0.4, 3.0)), compact(Estimate(3.0))
     ('1.94 ±7 %', 'not resolved', '3')
-    >>> compact(Estimate(0.5, 0.45, 0.75)), compact(Estimate(30461, 28329, 32593)), compact(None)
-    ('0.5 [0.45, 0.75]', '30,500 ±7 %', '–')
-    >>> compact(Estimate(100.0, 99.8, 100.2)), compact(Estimate(-13.2, -23.4, -3.8))
-    ('100.00 ±0.2 %', '−13 [−23, −4]')
+    >>> compact(Estimate(0.5, 0.45, 0.75)), compact(Estimate(0.5, 0.45, 0.75), tight=True), compact(None)
+    ('0.50 [0.45, 0.75]', '0.50 ±50 %', '–')
+    >>> compact(Estimate(30461, 28329, 32593)), compact(Estimate(-13.2, -23.4, -3.8))
+    ('30,500 ±7 %', '−13 [−23, −4]')
     """  # noqa: RUF002  the signs that people read
     if estimate is None or estimate.value is None:
         return DASH
@@ -31,14 +37,23 @@ def compact(estimate: Estimate | None, scale: Scale = PLAIN) -> str:
     low, high = estimate.low * scale.factor, estimate.high * scale.factor
     digits = step(low, high)
     if high < 0:  # a difference
-        return f"{at_step(value, digits)} [{at_step(low, digits)}, {at_step(high, digits)}]"
+        return _ends(value, low, high, digits)
     if low <= 0 or high / low > WIDEST:
         return NOT_RESOLVED
     below, above = value - low, high - value
     share = 100 * max(below, above) / value
-    if max(below, above) > LOPSIDED * min(below, above) and share > 100 * NARROW:
-        return f"{at_step(value, digits)} [{at_step(low, digits)}, {at_step(high, digits)}]"
+    if not tight and max(below, above) > LOPSIDED * min(below, above) and share > 100 * NARROW:
+        return _ends(value, low, high, digits)
     return f"{at_step(value, digits, False)} \N{PLUS-MINUS SIGN}{_at_most(share)} %"
+
+
+def matrix_scale(matrix: Matrix) -> Scale:
+    """Return the unit in which the numbers of a claim read best; the figure that shows it takes the same."""
+    return scale_for(matrix.unit, [c.estimate.value for row in matrix.rows for c in row.cells if c.estimate])
+
+
+def _ends(value: float, low: float, high: float, digits: int) -> str:
+    return "{} [{}, {}]".format(*(at_step(x, digits, False) for x in (value, low, high)))
 
 
 def at_step(x: float, digits: int, is_trimmed: bool = True) -> str:

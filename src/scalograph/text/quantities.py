@@ -32,11 +32,13 @@ def percent(share: float) -> str:
 
 
 def probability(share: float) -> str:
-    """Format a probability in whole percent; a small one is never 0.
+    """Format a probability in whole percent; it is never 0 and never 100.
 
-    >>> probability(0.004), probability(0.97)
-    ('less than 1 %', '97 %')
+    >>> probability(0.004), probability(0.97), probability(0.998)
+    ('less than 1 %', '97 %', 'more than 99 %')
     """
+    if share > 0.99:
+        return "more than 99 %"
     return "less than 1 %" if share < 0.01 else percent(share)
 
 
@@ -89,23 +91,40 @@ def times_of(estimates: Sequence[Estimate]) -> str:
     return f"{significant(low, 2)}-{significant(high, 2)}x"
 
 
-def change(ratio: Estimate, noun: str) -> str:
+def change(ratio: Estimate, noun: str, over: str = "") -> str:
     """Tell what a ratio adds to an amount or takes from it; from a factor of 2 on, how many times it is.
 
-    >>> change(Estimate(1.22, 1.18, 1.25), "time"), change(Estimate(0.957, 0.954, 0.96), "time")
-    ('22 % more time [18, 25]', '4.3 % less time [4.0, 4.6]')
-    >>> change(Estimate(4.41, 4.2, 4.6), "time"), change(Estimate(3.0, 1.0, 9.0), "time")
-    ('4.41x the time [4.20, 4.60]', 'not resolved')
+    Args:
+        ratio: with its interval.
+        noun: what it is a ratio of.
+        over: what is compared with; empty where that is told elsewhere.
+
+    >>> change(Estimate(1.22, 1.18, 1.25), "time"), change(Estimate(0.957, 0.954, 0.96), "time", "old")
+    ('22 % more time [18, 25]', '4.3 % less time than old [4.0, 4.6]')
+    >>> change(Estimate(4.41, 4.2, 4.6), "time", "old"), change(Estimate(3.0, 1.0, 9.0), "time")
+    ('4.41x the time of old [4.20, 4.60]', 'not resolved')
     """
     if ratio.value is None or ratio.low is None or ratio.high is None or ratio.high > WIDEST * ratio.low:
         return NOT_RESOLVED
     if not 0.5 < ratio.value < 2:
         shown = estimate(ratio)
-        return f"{shown.value}x the {noun} {shown.interval}".rstrip()
+        return f"{shown.value}x the {noun}{over and f' of {over}'} {shown.interval}".rstrip()
     word, sign = ("more", 1) if ratio.value >= 1 else ("less", -1)
     low, high = sorted(100 * sign * (end - 1) for end in (ratio.low, ratio.high))
     shown = estimate(replace(ratio, value=100 * sign * (ratio.value - 1), low=low, high=high))
-    return f"{shown.value} % {word} {noun} {shown.interval}".rstrip()
+    return f"{shown.value} % {word} {noun}{over and f' than {over}'} {shown.interval}".rstrip()
+
+
+def between(ratio: Estimate) -> str:
+    """Format the ends of a ratio that is near 1 as what they add or take.
+
+    >>> between(Estimate(1.0, 0.979, 1.0143)), between(Estimate(1.3, 0.9, 2.1))
+    ('2.1 % less to 1.4 % more', '0.9x to 2.1x')
+    """
+    if not ratio.low or not ratio.high or ratio.low < 0.5 or ratio.high > 1.5:
+        return ends(ratio)
+    shown = (f"{two_digits(100 * abs(end - 1))} % {'less' if end < 1 else 'more'}" for end in (ratio.low, ratio.high))
+    return " to ".join(shown)
 
 
 def inverse(ratio: Estimate) -> Estimate:

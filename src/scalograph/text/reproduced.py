@@ -21,7 +21,7 @@ def reproduced(table: TableDoc | None) -> list[str]:
     n = sum(answers[answer] for answer in (YES, LOWER, HIGHER, NOT_RESOLVED))
     if not n:
         return ["None of the published configurations was run here."]
-    words = {HIGHER: "higher than here", LOWER: "lower", NOT_RESOLVED: "not resolved"}
-    text = f"{answers[YES]} of {n} published scaling factors reproduce"
+    words = {HIGHER: "higher", LOWER: "lower"}
+    text = f"{answers[YES]} of {n} published factors reproduce"
     others = (f"{answers[answer]} {what}" for answer, what in words.items() if answers[answer])
     return [f"{', '.join([text, *others])}."]

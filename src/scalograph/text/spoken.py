@@ -28,8 +28,8 @@ def spoken(e: Estimate, scale: Scale = PLAIN, ends: bool = True) -> str:
         return NOT_RESOLVED
     low, value, high = ((x or 0) * scale.factor for x in (e.low, e.value, e.high))
     digits = step(low, high) if low < high else 3 - math.ceil(math.log10(value))
-    told = at_step(value, digits)
-    return f"{told} [{at_step(low, digits)}, {at_step(high, digits)}]" if ends else told
+    shown, *both = (at_step(x, digits, is_trimmed=False) for x in (value, low, high))
+    return f"{shown} [{', '.join(both)}]" if ends else shown
 
 
 def sentence(text: str) -> str:

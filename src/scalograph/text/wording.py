@@ -144,7 +144,7 @@ def _made(findings: Findings) -> str:
     """Say how many runs there were, and how long they took; of a search not what it might have run."""
     doc, log = findings.runs, findings.log
     n, of = doc.n_done + doc.n_repeated, len(log.treatments) if log else doc.treatments
-    across = f"{counted(of, 'configuration')}, " if of <= n else ""
+    across = f"{counted(of, 'configuration')}{DOT}" if of <= n else ""
     try:
         ends = [datetime.fromisoformat(text) for text in (doc.started or "", doc.ended or "")]
         seconds = (ends[1] - ends[0]).total_seconds()

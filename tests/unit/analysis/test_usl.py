@@ -91,7 +91,7 @@ def test_flags() -> None:
 
 @pytest.mark.parametrize(
     ("n", "rates"),
-    [([1, 2], [1, 2]), ([1, 2, 2, 2], [1, 2, 2, 2]), ([0.5, 1, 2], [1, 1, 1]), ([1, 2, 3], [1, 0, 1]),
+    [([1, 2], [1, 2]), ([1, 2, 2, 2], [1, 2, 2, 2]), ([0, 1, 2], [1, 1, 1]), ([1, 2, 3], [1, 0, 1]),
      ([1, 2, 3], [1, math.nan, 1]), ([1, 2, 3], [1, 2])],
 )  # fmt: skip
 def test_what_no_law_can_be_fitted_to(n: list[float], rates: list[float]) -> None:
@@ -206,3 +206,27 @@ def test_a_lucky_run_is_not_superlinear_for_sure() -> None:
     sure = fit_usl(n, [10, 10.01, 24, 24.1, 50, 50.2, 100, 101])
     assert any(flag.startswith("superlinear at 2, 4, 8") for flag in texts(sure.flags))
     assert predict(sure, 10).value is None
+
+
+def test_a_bend_shows_in_the_order_of_residuals_also_with_one_run_a_size() -> None:
+    n, rng = np.arange(1, 31.0), np.random.default_rng(6)
+    knees = np.minimum(10 * n, 80) * np.exp(0.02 * rng.standard_normal((20, n.size)))
+    lawful = curve(n, 0.05, 0.001) * np.exp(0.02 * rng.standard_normal((60, n.size)))
+    found = [sum("lack of fit" in {flag.code for flag in fit_usl(n, x).flags} for x in xs) for xs in (knees, lawful)]
+    assert found[0] >= 16 and found[1] <= 9
+
+
+def test_few_sizes_a_distant_start_and_a_share_above_one_are_flagged() -> None:
+    assert "few sizes" in {flag.code for flag in fit_usl([1, 2, 4, 8, 16], [10, 18, 29, 39, 45]).flags}
+    codes = {flag.code for flag in fit_usl([1, 2, 4, 8, 16, 32], [8, 20, 39, 70, 110, 140]).flags}
+    assert "gamma" in codes and "few sizes" not in codes
+    assert "no share" in {flag.code for flag in fit_usl([1, 2, 4, 8, 16, 32], [10, 8, 6.1, 3.9, 3.5, 3.4]).flags}
+
+
+def test_more_runs_narrow_a_prediction_at_twice_the_range() -> None:
+    rng, width = np.random.default_rng(7), {}
+    for n_runs in (3, 100):
+        n = np.repeat([1.0, 2, 4, 8, 16, 32], n_runs)
+        made = predict(fit_usl(n, curve(n, 0.05, 0.001) * np.exp(0.03 * rng.standard_normal(n.size))), 64)
+        width[n_runs] = (made.high or math.inf) / (made.low or 1.0)
+    assert width[100] < 1 + 0.5 * (width[3] - 1)

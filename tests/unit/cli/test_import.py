@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from scalograph.cli.main import _code
+from scalograph.exchange.benchmark_claim import benchmark_claim
+from scalograph.exchange.readers.registry import read
+from scalograph.protocol.claim import Claim
 
 from ..exchange.made import RECORDED, result, written
 from ..findings.test_table import TREATMENTS, write
@@ -25,7 +28,8 @@ def results(folder: Path) -> Path:
 
 
 def test_alone_it_tells_a_row_for_each_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = said(capsys, RECORDED)
+    shown = said(capsys, RECORDED, "--tables")
+    assert "The fastest is ForkJoinBench.shot n=3000" in shown
     assert "ForkJoinBench.shot" in shown and "version=pool" in shown and "p99" in shown
     told = json.loads(said(capsys, RECORDED, "--json"))
     assert [one["n_forks"] for one in told["benchmarks"]] == [5, 5]
@@ -35,11 +39,23 @@ def test_alone_it_tells_a_row_for_each_benchmark(capsys: pytest.CaptureFixture[s
 def test_beside_a_study_it_says_whether_both_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path, result([[500.0], [510.0], [520.0]], params={"threads": "2"}))
     shown = said(capsys, file, "--beside", results(tmp_path), "--where", "lock=cas")
-    assert shown.splitlines()[-1].startswith("Sum.run threads=2: agree within ")
+    assert "Sum.run threads=2: agree within " in shown
     told = json.loads(said(capsys, file, "--beside", tmp_path, "--where", "lock=cas", "--json"))
     (one,) = told["benchmarks"]
     assert (told["study"], told["response"], one["label"]) == ("hello", "wall", "agree")
     assert one["ratio"]["value"] == pytest.approx(1.0) and one["sentence"] in shown
+
+
+def test_the_fastest_is_named_only_where_forks_tell_it(tmp_path: Path) -> None:
+    def claim(*forks: list[float]) -> Claim:
+        results = [result([[x] for x in times], params={"p": str(i)}) for i, times in enumerate(forks)]
+        return benchmark_claim(read("jmh", written(tmp_path, *results)))
+
+    clear = claim([10.0, 10.1, 9.9], [12.0, 12.1, 11.9], [20.0, 20.5, 19.5])
+    assert clear.answered and "Sum.run p=0; the next, Sum.run p=1, takes 20" in clear.sentences[0]
+    assert clear.matrix is not None and len(clear.matrix.rows) == 3
+    assert not claim([10.0, 10.1, 9.9], [10.02, 10.1, 9.9]).answered
+    assert not claim([10.0], [20.0]).answered and claim([10.0, 10.1]).answered
 
 
 def test_what_is_wrong_has_a_code_and_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

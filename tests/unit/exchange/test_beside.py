@@ -148,4 +148,4 @@ def test_disturbed_runs_are_said(tmp_path: Path) -> None:
     made = [(TREATMENTS[3], recorded(0.5 + r / 100, 0.5, neighbor_s=0.2 if r == 2 else 0.0)) for r in range(3)]
     read_ = table.load(write(tmp_path / "journal.jsonl", made))
     (found,) = beside(read(written(tmp_path, result([[0.5]] * 3, "s/op", params=CAS))), read_, {}, "JMH")
-    assert found.n_runs == 2 and any("1 of 3 runs contaminated" in text for text in found.flags)
+    assert found.n_runs == 2 and any("1 of 3 runs disturbed" in text for text in found.flags)

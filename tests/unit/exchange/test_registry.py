@@ -35,7 +35,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_further_reader_is_a_file_and_a_row(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _code(["import", "toy", str(toy)]) == 0
+    assert _code(["import", "toy", str(toy), "--tables"]) == 0
     assert "Times by Toy" in capsys.readouterr().out
 
 

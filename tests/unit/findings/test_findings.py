@@ -142,7 +142,7 @@ def test_published_figures_stand_beside_the_measured_ones(tmp_path: Path) -> Non
     assert [c.name for c in shown.columns][:3] == ["os", "threads", "sync"]
     assert [row[-1] for row in shown.rows] == ["yes", "no: published higher", "not measured"]
     assert shown.rows[1][3] == 40.0 and shown.rows[1][4].value == pytest.approx(4.0, rel=1e-3)
-    assert found.answer[-1] == "1 of 2 published scaling factors reproduce, 1 higher than here."
+    assert found.answer[-1] == "1 of 2 published factors reproduce, 1 higher."
 
 
 def test_a_published_file_stays_in_the_folder(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_published_baselines_say_nothing_and_the_lowest_factor_says_where(tmp_pa
     (shown,) = [t for t in found.tables if t.id == "published"]
     assert [row[-1] for row in shown.rows] == ["baseline", "no: published higher", "not measured"]
     assert shown.note == "The lowest published scaling factor, 0.5, is that of threads 4, sync atomic."
-    assert found.answer[-1].startswith("0 of 1 published scaling factors")
+    assert found.answer[-1].startswith("0 of 1 published factors")
 
 
 def test_reproduction_is_by_interval_and_never_without_one() -> None:

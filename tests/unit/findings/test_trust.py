@@ -160,6 +160,7 @@ def test_a_study_that_sees_only_large_effects_is_too_noisy(tmp_path: Path) -> No
 def test_runs_that_never_differ_measure_no_effect(tmp_path: Path) -> None:
     same = [({"threads": n}, recorded(1 / n, cpus=(0, 1, 2, 3))) for _ in range(6) for n in (1, 2)]
     found = found_in(tmp_path, same, ONE_FACTOR)
+    assert found.trust.level == "doubt" and any("too coarse" in cause for cause in found.trust.causes)
     assert not any("visible" in point for point in found.trust.points)
     assert found.noise and "0 %" not in wording.noise(found.noise)
 

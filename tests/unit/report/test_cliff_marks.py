@@ -4,6 +4,8 @@ from math import log10
 
 import pytest
 
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.findings import Findings, Part
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
 from scalograph.questions.cliff.figure import CAPTION, figures
@@ -33,7 +35,7 @@ def test_a_band_where_it_begins_and_is_over() -> None:
     (mark,) = family["shapes"]
     assert (mark["x0"], mark["x1"]) == (pytest.approx(log10(3), abs=1e-4), pytest.approx(log10(4), abs=1e-4))
     assert (mark["type"], mark["yref"]) == ("rect", "paper")
-    assert all(measure["key"][-1] == CAPTION for measure in family["measures"])
+    assert all(measure["key"].endswith(CAPTION) for measure in family["measures"])
 
 
 def test_only_curves_along_the_factor_that_was_searched_have_it() -> None:
@@ -61,3 +63,18 @@ def test_the_axis_is_of_ratios_and_of_measured_levels() -> None:
     assert axis["scale"] == "log" and axis["labels"] == ["1", "2", "8", "512"]
     some = [curve.model_copy(update={"points": curve.points[:3]}) for curve in found.curves]
     assert Factors(found.model_copy(update={"curves": some}), [factor])[factor].axis()["labels"] == ["1", "2", "8"]
+
+
+def test_figure_and_matrix_have_one_unit() -> None:
+    """By all its levels the figure would be in milliseconds; the matrix of the claim is in microseconds."""
+    found = searched()
+    (name, *_) = found.curves[0].points[0].responses
+    unit = next(response.unit for response in found.study.responses if response.name == name)
+    cells = [MatrixCell(estimate=Estimate(2e-6, 1.9e-6, 2.1e-6))]
+    matrix = Matrix(title="t", unit=unit, columns=["below"], rows=[MatrixRow(label="3", cells=cells)])
+    for claim, wanted in (
+        (None, "ms"),
+        (Claim(sentences=["So."], matrix=matrix, figure=f"response {name}"), "\N{MICRO SIGN}s"),
+    ):
+        (family,) = payload(found.model_copy(update={"claim": claim}), figures(found))["families"]
+        assert next(m for m in family["measures"] if m.get("response") == name)["unit"] == wanted

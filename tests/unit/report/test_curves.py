@@ -3,7 +3,8 @@
 from types import ModuleType
 from typing import Any
 
-from scalograph.protocol.findings import BaselineDoc, Findings
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.findings import BaselineDoc, Findings, PointResponse
 from scalograph.report.payload import payload
 
 
@@ -47,3 +48,15 @@ def test_the_download_has_levels_as_they_are(sample: ModuleType) -> None:
     findings.study.factors[1].unit = "CPUs"
     factor = payload(findings)["factors"]["cpus"]
     assert (factor["levels"], factor["raw"], factor["unit"]) == (["1 CPUs", "2 CPUs"], [1, 2], "CPUs")
+
+
+def test_what_is_the_same_everywhere_is_a_sentence_and_the_rest_stands_in_order(sample: ModuleType) -> None:
+    findings = sample.small()
+    for point in (p for curve in findings.curves for p in curve.points):
+        one = Estimate(value=2.0, low=2.0, high=2.0, n=3)
+        point.responses["cpu"] = PointResponse(estimate=one, scores=[2.0] * 3)
+    (family,) = payload(findings)["families"]
+    assert "CPU time: 2,000 ms" in family["fixed"]
+    assert [m["id"] for m in family["measures"]] == ["response wall", "speedup", "efficiency", "serial_fraction"]
+    assert all(len(m["key"].split()) <= 12 for m in family["measures"])
+    assert family["measures"][0]["key"].startswith("Lower is better.")

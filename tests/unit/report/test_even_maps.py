@@ -68,7 +68,7 @@ def test_rows_without_a_line_say_which(kind: str) -> None:
     found = changed(lines=lines)
     row = drawn(found).rows[0]
     assert (row.kind, row.band) == (kind, None)
-    assert kind in row.said and f"\N{LEFT DOUBLE QUOTATION MARK}{kind}" in figures(found)[0].caption
+    assert kind in row.said
     (word,) = (note for note in plot(found).layout["annotations"] if "room" not in note)
     assert word["text"] == kind
 

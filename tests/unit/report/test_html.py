@@ -17,7 +17,7 @@ import pytest
 import scalograph.report
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import HostError
-from scalograph.protocol.findings import Findings
+from scalograph.protocol.findings import Column, Findings, TableDoc
 from scalograph.report.cells import sheet
 from scalograph.report.html import page, write
 from scalograph.report.machine_facts import facts
@@ -262,3 +262,13 @@ def luminance(color: str) -> float:
     parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_cells_have_a_real_minus_and_set_back_what_repeats(sample: ModuleType) -> None:
+    columns = [Column(name="kind", kind="label"), Column(name="change", kind="estimate")]
+    rows = [
+        ["a-1", Estimate(value=-1.5, low=-2.5, high=-0.5, n=3)],
+        ["a-1", Estimate(value=1.0, low=0.5, high=1.5, n=3)],
+    ]
+    html = str(body(sheet(TableDoc(id="t", title="t", columns=columns, rows=rows))))
+    assert html.count("\N{MINUS SIGN}") == 3 and html.count("a-1") == 2 and html.count("again") == 1

@@ -37,7 +37,7 @@ def test_of_too_many_curves_each_is_seen_alone(sample: ModuleType) -> None:
     first = findings.curves[0]
     findings.curves = [first.model_copy(update={"group": {"a": i % 2, "b": i}}) for i in range(40)]
     figure = share(findings)
-    assert figure.choice == "Treatment" and {len(view.plots) for view in figure.views} == {1}
+    assert figure.choice == "Configuration" and {len(view.plots) for view in figure.views} == {1}
     assert len(figure.views) == 40
 
 

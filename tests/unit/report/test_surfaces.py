@@ -39,7 +39,8 @@ def test_under_the_pointer_stands_the_evidence(sample: ModuleType) -> None:
 
 
 def test_the_ridge_and_the_cells_with_a_cpu_for_each_worker_are_marked(sample: ModuleType) -> None:
-    flat, lines = figures(sample.two_cpus())[0].views[0].plots
+    (flat,) = figures(sample.two_cpus())[0].views[0].plots
+    lines = figures(sample.many_cpus())[0].views[0].plots[1]
     assert list(zip(flat.data[1]["x"], flat.data[1]["y"], strict=True)) == [(0, 0), (1, 1)]
     assert flat.layout["shapes"][0]["path"] == "M-0.5,-0.5L0.5,-0.5L0.5,0.5L1.5,0.5L1.5,1.5L-0.5,1.5Z"
     assert [shape["type"] for shape in lines.layout["shapes"]] == ["path", "line"]

@@ -68,6 +68,12 @@ def test_a_narrow_terminal_stacks_rows(sample: ModuleType) -> None:
     assert "\n    12,345.68 [12,345.60,\n    12,345.70]\n" in printed(with_table(sample, table), 26)
 
 
+def test_a_column_that_is_too_wide_does_not_take_the_others_apart(sample: ModuleType) -> None:
+    columns = [Column(name="lock", kind="label"), Column(name="runs"), Column(name="w" * 30)]
+    text = printed(with_table(sample, TableDoc(id="t", title="T", columns=columns, rows=[["none", 7, 4]])), 30)
+    assert "none     7\n" in text and f"lock: none\n  {'w' * 28}\n  ww\n    4\n" in text
+
+
 def test_points_stand_under_points_in_columns_of_plain_numbers(sample: ModuleType) -> None:
     columns = [Column(name="k", kind="label"), Column(name="seconds"), Column(name="n")]
     table = TableDoc(id="t", title="T", columns=columns, rows=[["a", 43.34, 1], ["b", 43.5993, 20]])

@@ -1,11 +1,14 @@
-"""The answer in one sentence for each curve."""
+"""What a curve says beside its claim: CPUs used, the serial share, one more CPU, and whether its levels change it."""
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import NO_LAW
+from scalograph.analysis.versus import said
 from scalograph.cli.adhoc.steps import efficiency, ordered
 from scalograph.protocol.findings import Curve, Point, StudyDoc
 from scalograph.text.quantities import percents
 
+# CPUs used do not rise where they rise by less.
+NO_RISE = 0.10
 # So many of the CPUs that are used most are as many.
 ALIKE = 0.95
 _ORDINALS = {2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "seventh", 8: "eighth", 9: "ninth"}
@@ -23,6 +26,19 @@ def sentence(study: StudyDoc, curve: Curve, target: float) -> str:
     parts = [part for part in (_uses(curve), _serial(curve), _next(curve), _take(study, curve, target)) if part]
     text = "; ".join(parts)
     return f"{where}: {text}." if where and text else f"{text[:1].upper()}{text[1:]}{'.' * bool(text)}"
+
+
+def unused(study: StudyDoc, curve: Curve) -> str:
+    """Ask about a command that is shown to take the same time at all levels that it was given; else empty."""
+    (factor,) = (factor for factor in study.factors if factor.name == curve.factor)
+    compared = [point.speedup for point in ordered(curve) if point.speedup][1:]
+    given = factor.name != "copies" and factor.control is None
+    same = all(said(speedup) == "same" for speedup in compared)
+    used = [_used(point) for point in curve.points if _used(point)]
+    if not compared or not given or not same or (used and max(used) > (1 + NO_RISE) * used[0]):
+        return ""
+    name = factor.name
+    return f"All levels of {name} take the same time, and CPUs used do not rise: does the command use {{{name}}}?"
 
 
 def _uses(curve: Curve) -> str:
@@ -45,6 +61,8 @@ def _serial(curve: Curve) -> str:
     serial = curve.serial
     if serial is None or serial.low is None or serial.high is None or not _holds_a_law(curve):
         return ""
+    if serial.low > 1:
+        return "more make it slower than one"
     low, high = (min(1.0, max(0.0, x)) for x in (serial.low, serial.high))
     return f"serial share {percents(low, high)}" if high else "no serial share to be seen"
 
@@ -59,7 +77,7 @@ def _next(curve: Curve) -> str:
     if gained is None or curve.next_size is None or gained.low is None or gained.high is None:
         return ""
     which = _ORDINALS.get(curve.next_size, f"number {curve.next_size}")
-    return f"a {which} would gain {percents(gained.low, gained.high)}"
+    return f"a {which} would gain {percents(gained.low, gained.high)} if nothing else fills up"
 
 
 def _take(study: StudyDoc, curve: Curve, target: float) -> str:

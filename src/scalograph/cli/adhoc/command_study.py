@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
+from scalograph.study.scalars import Level
 
 # Options of their own, in the order in which the curve is looked for: what counts workers before what they run on.
 WORKERS = ("threads", "jobs", "copies")
@@ -57,11 +58,29 @@ class CommandStudy:
                 return name, min(counts)
         return None
 
+    @property
+    def reference(self) -> tuple[str, Level] | None:
+        """The factor whose versions are compared, and the first of them.
+
+        Texts are versions; numbers are where they count no workers and nothing else varies.
+        """
+        if self.question != "sweep":
+            return None
+        several = {name: levels for name, text in self.factors.items() if len(levels := _levels(text)) > 1}
+        for name, levels in several.items():
+            if all(isinstance(level, str) for level in levels) or (len(several) == 1 and self.along is None):
+                return name, levels[0]
+        return None
+
 
 def _counts(text: str) -> list[int]:
     """Levels that are all counts; "all" is many."""
+    levels = _levels(text)
+    return [n for n in levels if type(n) is int] if all(type(n) is int and n >= 1 for n in levels) else []
+
+
+def _levels(text: str) -> list[Level]:
     try:
-        levels = parse_levels(text, SOME_HOST if needs_host(text) else None)
+        return parse_levels(text, SOME_HOST if needs_host(text) else None)
     except LevelsError:
         return []  # told where the study is checked
-    return [n for n in levels if type(n) is int] if all(type(n) is int and n >= 1 for n in levels) else []

@@ -1,7 +1,6 @@
 """The study of a command line, as text that `scalograph check` accepts and `scalograph run` repeats."""
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 
@@ -14,9 +13,9 @@ from scalograph.errors import (
 )
 from scalograph.questions.registry import is_search
 from scalograph.study.levels import LevelsError, parse_levels
-from scalograph.study.scalars import as_text
+from scalograph.study.scalars import Level, as_text
 
-MAX_TITLE = 200
+MAX_TITLE, MAX_COMMAND = 60, 28
 # Response, where it is read where it is the first and where it is not, unit, direction, title.
 _OWN = (
     ("wall", "window.wall", "run.wall", "s", "lower", "wall time"),
@@ -37,7 +36,7 @@ def study_text(study: CommandStudy) -> str:
         f"# What `scalograph {study.asked}` ran. Repeat it from the folder where that was: scalograph run study.toml",
         "version = 1",
         f"name = {quoted(name(study.command, study.asked.rpartition(' ')[2]))}",
-        f"title = {quoted(_title(study.command))}",
+        f"title = {quoted(_title(study))}",
         f"question = {quoted(study.question)}",
         f"work = {quoted('per-worker' if per_worker else 'total')}",
         "seed = 1",
@@ -48,6 +47,9 @@ def study_text(study: CommandStudy) -> str:
         factor, level = study.baseline
         # As the text of the levels reads it: 1 is a number.
         baseline = ["", "[baseline]", f"{factor} = {_level(level)}"]
+    if study.reference:
+        version, first = study.reference
+        baseline += ["", "[reference]", f"{version} = {_scalar(first)}"]
     protocol = ["", "[protocol]", *(f"{key} = {_value(value)}" for key, value in study.protocol.items())]
     return "\n".join([*head, *_workload(study), *_factors(study), *_responses(study), *baseline, *protocol]) + "\n"
 
@@ -136,12 +138,24 @@ def _level(text: str) -> str:
         (level,) = parse_levels(text)
     except LevelsError:
         return quoted(text)  # told where the study is checked
+    return _scalar(level)
+
+
+def _scalar(level: Level) -> str:
     return quoted(level) if isinstance(level, str) else as_text(level)
 
 
-def _title(command: Sequence[str]) -> str:
-    text = shlex.join(command)
-    return text if len(text) <= MAX_TITLE else f"{text[:MAX_TITLE]}..."
+def _title(study: CommandStudy) -> str:
+    """The question in short; the command as a whole stands in the study."""
+    text = study.command[2] if study.command[:2] == ("sh", "-c") else " ".join(study.command)
+    if len(text) > MAX_COMMAND or not text.isprintable():
+        text = text.split()[0].rpartition("/")[2][:MAX_COMMAND]
+    shown, names = f"`{text}`", [name for name, levels in study.factors.items() if re.search("[,:]|all", levels)]
+    if study.reference and len(names) == 1 and isinstance(study.reference[1], str):
+        *first, last = study.factors[names[0]].split(",")
+        if first and len(title := f"{shown}: {', '.join(map(str.strip, first))} or {last.strip()}?") <= MAX_TITLE:
+            return title
+    return f"{shown} over {' and '.join(names)}"[:MAX_TITLE] if names else f"How long does {shown} take?"
 
 
 def _as_option(problem: Problem) -> Problem:

@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from scalograph.analysis.estimate import Estimate
-from scalograph.cli.adhoc.notes import law_line, unused
-from scalograph.cli.adhoc.plot import Mark, plot
+from scalograph.cli.adhoc.answer_sentence import unused
 from scalograph.cli.adhoc.steps import efficiency, gains_per_cost, ordered, primary, scores
 from scalograph.protocol.findings import Cell, Column, Curve, FactorDoc, Findings, Point, StudyDoc, TableDoc
 
@@ -88,29 +85,6 @@ def _runs(point: Point) -> str:
 
 def _confidence(found: Findings) -> float:
     return found.curves[0].points[0].responses[primary(found.study)].estimate.confidence
-
-
-def figures(curves: Sequence[Curve]) -> dict[str, list[str]]:
-    """Draw each curve in text, its law below it."""
-    drawn = {
-        f"speedup{''.join(f', {n} {v}' for n, v in curve.group.items())}": (figure(curve), curve) for curve in curves
-    }
-    return {title: [*lines, *filter(None, [law_line(curve)])] for title, (lines, curve) in drawn.items() if lines}
-
-
-def figure(curve: Curve) -> list[str]:
-    """Draw the curve in text."""
-    points = [point for point in ordered(curve) if point.speedup and point.speedup.value]
-    marks = [_mark(float(point.level), point.speedup) for point in points if point.speedup]
-    law = curve.law
-    if law is None:
-        return plot(marks)
-    return plot(marks, lambda size: float(np.interp(size, law.sizes, law.fitted)))
-
-
-def _mark(size: float, speedup: Estimate) -> Mark:
-    value = speedup.value or 0.0
-    return Mark(size, value, value if speedup.low is None else speedup.low, speedup.high or value)
 
 
 def document(found: Findings, said: Sequence[str], cost: float | None) -> dict[str, Any]:

@@ -42,8 +42,7 @@ def gains_per_cost(study: StudyDoc, curve: Curve, cost: float | None) -> dict[Le
     (factor,) = (factor for factor in study.factors if factor.name == curve.factor)
     found = {}
     for before, now in pairwise(ordered(curve)):
-        more = _paid(factor, now) - _paid(factor, before)
-        if cost and more > 0 and now.gain:
+        if cost and now.gain and (more := _paid(factor, now) - _paid(factor, before)) > 0:
             found[now.level] = now.gain.scaled(100 / (cost * more))
     return found
 

@@ -1,7 +1,7 @@
 """A machine's ceiling beside the findings of a study: sentences, a table, and the document."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import Flag
@@ -48,7 +48,9 @@ def _worst(reached: Sequence[CurveReach]) -> list[CurveReach]:
 def joined(found: Findings, ceiling: Ceiling) -> Findings:
     """The findings with the ceiling's sentences after their own, and its tables after theirs."""
     more = beside(found, ceiling)
-    update = {"answer": [*found.answer, *more.answer], "tables": [*found.tables, *more.tables]}
+    update: dict[str, Any] = {"answer": [*found.answer, *more.answer], "tables": [*found.tables, *more.tables]}
+    if found.claim and more.answer:
+        update["claim"] = found.claim.model_copy(update={"sentences": [*found.claim.sentences[:2], more.answer[0]]})
     return found.model_copy(update={**update, "ceilings": more.document})
 
 

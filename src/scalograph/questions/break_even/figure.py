@@ -4,7 +4,6 @@ from scalograph.protocol.figure import Figure, Plot, View
 from scalograph.protocol.findings import Findings
 from scalograph.questions.break_even.figure_curve import drawn as curve
 from scalograph.questions.break_even.figure_key import key
-from scalograph.questions.break_even.figure_map import WORDS
 from scalograph.questions.break_even.figure_map import drawn as map_of
 from scalograph.questions.break_even.figure_panels import Chart, Panel, chart
 
@@ -36,15 +35,6 @@ def _over(found: Chart) -> str:
 
 
 def _caption(found: Chart) -> str:
-    over, alike = f"S{_over(found)}", f"{100 * found.even:g} % more or less counts as even"
     if not found.y:
-        sides = f"above 1 {found.other} is faster, below 1 {found.baseline} is"
-        band = f"The band around the curve is its {SURE} interval"
-        return f"{over}: {sides}; {alike}. {band}; the dotted one holds the place where the curve crosses 1."
-    line = f"Both are even along the bold line; the dotted band holds it with {SURE}."
-    parts = [f"{over}: the stronger a color, the further they are apart; {alike} and has none."]
-    if any(row.location is not None for row in found.rows):
-        parts.append(f"{line} Between rows, both are only drawn through.")
-    kinds = {row.kind for row in found.rows}
-    words = [f"“{word}”, where {told.format(found)}" for kind, (word, told) in WORDS.items() if kind in kinds]
-    return " ".join([*parts, *([f"Rows without a line: {'; '.join(words)}."] if words else [])])
+        return f"Above 1 {found.other} is faster. Bands: {SURE} intervals, also of the crossing."
+    return f"Stronger color: further apart, from {100 * found.even:g} % on. Dotted: {SURE} of the line."

@@ -13,13 +13,13 @@ Drawn = tuple[list[dict[str, Any]], dict[str, Any]]
 Run = tuple[list[EvenRow], list[float]]
 # Of a line's color in the strongest shade, so that marks stay readable on it.
 STRONG, WEAK = 0.66, 0.14
-# What stands beside rows that the line does not cross, and what it means.
+# What stands beside rows that the line does not cross.
 WORDS = {
-    "always": ("always", "{0.other} is always faster, or even"),
-    "never": ("never", "{0.other} is never faster by more than that"),
-    "several": ("several", "{0.other} is faster in several regions"),
-    "unmeasured": ("not measured", "no pair there has two times"),
-    "undecided": ("not decided", "more pairs would be needed"),
+    "always": "always",
+    "never": "never",
+    "several": "several",
+    "unmeasured": "not measured",
+    "undecided": "not decided",
 }
 
 
@@ -97,7 +97,7 @@ def _beside(panel: Panel, rows: Sequence[float]) -> tuple[list[dict[str, Any]], 
     for run, (low, high) in _runs(panel, rows, lambda row: row.kind if row.kind in WORDS else None):
         words.append({
             "xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "y": (run[0].at + run[-1].at) / 2,
-            "text": escaped(WORDS[run[0].kind][0]), "showarrow": False, "font": {"size": 12, "color": "ink"},
+            "text": escaped(WORDS[run[0].kind]), "showarrow": False, "font": {"size": 12, "color": "ink"},
         })  # fmt: skip
         rules.append({
             "type": "line", "xref": "paper", "xsizemode": "pixel", "xanchor": 1, "x0": 5, "x1": 5,

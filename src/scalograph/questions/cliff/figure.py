@@ -5,9 +5,10 @@ from typing import Any
 from scalograph.protocol.figure import Overlay
 from scalograph.protocol.findings import Findings
 from scalograph.questions.cliff.document import CliffDoc, Cliffs
+from scalograph.text.format import number
 from scalograph.text.plots import faded
 
-CAPTION = "shaded upright: levels between which the time jumps"
+CAPTION = "Shaded: where the time jumps."
 
 
 def figures(findings: Findings) -> list[Overlay]:
@@ -24,4 +25,8 @@ def _band(cliff: CliffDoc) -> dict[str, Any]:
     upright = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
     edge = {"width": 1, "color": "muted", "dash": "2px,3px"}
     across = {"x0": cliff.low, "x1": cliff.high}
-    return {"type": "rect", **upright, **across, "line": edge, "fillcolor": faded("line-1", 0.18)}
+    ends = f"{number(cliff.low)} \N{EN DASH} {number(cliff.high)}"
+    label = {"text": ends, "textposition": "top center", "yanchor": "bottom", "font": {"size": 11, "color": "ink"}}
+    return {
+        "type": "rect", **upright, **across, "line": edge, "fillcolor": faded("line-1", 0.18), "label": label,
+    }  # fmt: skip

@@ -18,6 +18,7 @@ from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
 from scalograph.questions.effective_cpus.answer_doubt import beyond_use
 from scalograph.questions.effective_cpus.answer_figures import Figures, figures
+from scalograph.questions.effective_cpus.claim import effective_claim, effective_sentences
 from scalograph.questions.effective_cpus.course import begin, rounds
 from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
 from scalograph.questions.effective_cpus.model import Effective, effective_cpus
@@ -29,9 +30,9 @@ from scalograph.questions.effective_cpus.model_limit import (
 )
 from scalograph.questions.effective_cpus.model_programs import most_runs
 from scalograph.questions.effective_cpus.model_search import Searched, search
-from scalograph.questions.effective_cpus.sentences import effective_sentences
 from scalograph.questions.effective_cpus.tables import effective_tables
 from scalograph.questions.registry import is_search
+from scalograph.text.quantities import cpus
 
 QUESTION = "effective-cpus"
 MOST = 16
@@ -72,7 +73,8 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     return Answer(
         document=EffectiveGroups(groups=found),
         decided=bool(found) and not undecided if is_asked else None,
-        sentences=effective_sentences(table, taken, found),
+        claim=effective_claim(table, taken, found[0]) if is_asked and found else None,
+        sentences=() if is_asked else effective_sentences(table, found),
         tables=effective_tables(table, taken, found),
         doubts=undecided if is_asked else (),
     )
@@ -189,10 +191,10 @@ def _lost(table: Table) -> str:
 
 def _limit(table: Table, made: EffectiveCpus, found: Found, seen: Figures | None) -> Named:
     if found is None or found.k_eff is None or made.mask is None or seen is None:
-        return Named("not sure", f"not decided: {_lost(table)}")
+        return Named("not sure", _lost(table))
     model = found if isinstance(found, Effective) else None
     if not found.sure and (model is None or model.probability >= SURE):
-        return Named("not sure", f"{found.k_eff} of {made.mask} CPUs seem to help, which {found.n} runs do not decide")
+        return Named("not sure", f"{found.n} runs do not decide whether {cpus(found.k_eff)} of {made.mask} help")
     return name_limit(
         Seen(
             k_eff=found.k_eff,

@@ -28,7 +28,7 @@ def beyond_use(members: Mapping[int, Sample], k_eff: int, response: str) -> str:
     if gained <= SLACK * has / had:
         return ""
     seen = f"with {k_eff} CPUs it is {gained:.2f}x as fast as with {least}, and had {has:.2f} of them in use"
-    return f"not decided: {seen}, which cannot be: something else kept CPUs busy while it was given few"
+    return f"{seen}, which cannot be: something else kept CPUs busy while it was given few"
 
 
 def _used(sample: Sample) -> float | None:

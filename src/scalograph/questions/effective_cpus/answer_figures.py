@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.interval import summarize
 from scalograph.findings.run_records import records_of
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.events import Record
 from scalograph.questions.effective_cpus.model_concurrency import Concurrency, concurrency
-from scalograph.study.model import Study
+from scalograph.questions.effective_cpus.model_levels import cpus_used
 
 # As `value`, and as a response of that name that is read from the output.
 _BELIEVED = ("believed_cpus", "output_believed_cpus")
@@ -45,21 +44,13 @@ def figures(table: Table, sample: Sample) -> Figures:
     tasks = [record.run.n_tasks for record in records if record.run.n_tasks]
     waited = [share for record in records if (share := _waited(record)) is not None]
     return Figures(
-        used=_used(table.study, sample),
+        used=cpus_used(table.study, sample),
         at_once=_mean([_at_once(record) for record in records]),
         mask=max((row.n_cpus for row in sample.counted), default=None),
         believed=round(median(believed)) if believed else None,
         n_tasks=round(median(tasks)) if tasks else None,
         waited=median(waited) if waited else None,
     )
-
-
-def _used(study: Study, sample: Sample) -> Estimate | None:
-    name = next((name for name, r in study.responses.items() if r.source == "run.cpu_percent"), None)
-    scores = [x / 100 for x in sample.scores(name)] if name else []
-    if not scores:
-        scores = [row.cpu_s / row.wall_s for row in sample.counted if row.wall_s and row.cpu_s is not None]
-    return summarize(scores, study.protocol.confidence) if scores else None
 
 
 def _at_once(record: Record) -> Concurrency:

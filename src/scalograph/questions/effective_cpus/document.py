@@ -5,7 +5,7 @@ from pydantic import Field
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model, Text
 from scalograph.text.format import estimate
-from scalograph.text.quantities import percent
+from scalograph.text.quantities import probability
 
 
 class EffectiveCpus(Model):
@@ -34,8 +34,13 @@ class EffectiveCpus(Model):
     def sure(self) -> str:
         """How sure the answer is, in words."""
         if not self.with_model:
-            return "found without a model, within 5 %"
-        return f"probability {percent(self.posterior.get(self.k_eff or 0, 0.0))}"
+            return "found without a model"
+        return f"probability {probability(self.posterior.get(self.k_eff or 0, 0.0))}"
+
+    @property
+    def margin(self) -> str:
+        """What does not count as a gain."""
+        return "2 %" if self.with_model else "about 5 %"
 
     @property
     def cpus_used(self) -> str:

@@ -87,7 +87,7 @@ def _not_sure(seen: Seen) -> Named | None:
     if seen.probability >= SURE:
         return None
     probability = f"with a probability of {percent(seen.probability)}"
-    return Named("not sure", f"{cpus(seen.k_eff)} {_help(seen)} {probability}: make more runs")
+    return Named("not sure", f"{cpus(seen.k_eff)} {_help(seen)} {probability} only: make more runs")
 
 
 def _quota(seen: Seen) -> Named | None:
@@ -105,7 +105,7 @@ def _all_help(seen: Seen) -> Named | None:
         return None
     if seen.mask < seen.machine:
         return Named("mask", f"a mask: all {seen.mask} CPUs that it may run on help, of {seen.machine} of the machine")
-    return Named("none", f"none found: all {seen.mask} CPUs help{_waits(seen)}")
+    return Named("none", f"none found on this machine{_waits(seen)}")
 
 
 def _work(seen: Seen) -> Named | None:

@@ -25,11 +25,13 @@ from scalograph.analysis.center import FloatArray
 GAIN = 0.02
 # Neighboring serial shares differ by this much in the time on all CPUs: about the noise of one run.
 STEP = 0.05
+# Serial shares from here on differ by 1 %.
+FINE_FROM, N_FINE = 0.8, 21
+# The most that is believed before of the flat program, which one CPU serves: however few CPUs there are.
+MOST_FLAT = 0.1
 # What all CPUs together cost, in parts of T1, and the weight of each before anything was measured.
 COSTS = (0.0, 0.06, 0.12, 0.24, 0.48)
 COST_PRIOR = (0.8, 0.05, 0.05, 0.05, 0.05)
-# Weight (1 - s)^3: who asks how many CPUs help has a program that is parallel for the most part.
-MOSTLY_PARALLEL = 3
 
 # Programs times choices of slowed runs that are weighed in a second or two, and in a few hundred MB.
 AFFORDABLE = 3e7
@@ -47,7 +49,8 @@ class Programs:
         serials: its serial share, 0 to 1.
         log_times: log of the time for the same work at each level, relative to one CPU; shape (programs, levels).
         answers: index of the level beyond which more CPUs gain less than 2 %.
-        log_prior: log weight before anything was measured.
+        log_prior: log weight before anything was measured: every serial share is as probable as any other, and so is
+            every cap but 1, which gives the same flat program at each share.
     """
 
     levels: tuple[int, ...]
@@ -89,8 +92,10 @@ def programs(levels: tuple[int, ...], rounds: bool = False) -> Programs:
     # One axis for each of cost, form and cap, serial share, level.
     times = serial + (1 - serial) * forms[None, :, None, :] + costs[:, None, None, :]
     axes = times.shape[:3]
-    prior = np.log(COST_PRIOR)[:, None, None] + MOSTLY_PARALLEL * np.log1p(-np.minimum(shares, 0.9))
     caps = np.resize(np.arange(1, top + 1), len(forms))[:, None]
+    one = min(1 / top, MOST_FLAT)
+    of_caps = np.where(caps == 1, one, (1 - one) / (top - 1))
+    prior = np.log(COST_PRIOR)[:, None, None] + np.log(of_caps) + np.log(_cells(shares))
     flat = times.reshape(-1, len(levels))
     return Programs(
         levels, _spread(caps, axes), _spread(shares, axes), np.log(flat), answers(flat), _spread(prior, axes)
@@ -111,9 +116,19 @@ def answers(times: FloatArray) -> IntArray:
 
 
 def _serial_shares(top: int) -> FloatArray:
-    """Even steps in the log of the time on all CPUs: elsewhere a step could not be seen, or would hide an answer."""
+    """Even steps in the log of the time on all CPUs: elsewhere a step could not be seen, or would hide an answer.
+
+    Of almost serial programs finer ones: between one CPU that helps and all of them lie a few percent of the time.
+    """
     logs = np.linspace(-np.log(top), 0.0, max(2, int(np.ceil(np.log(top) / STEP)) + 1))
-    return np.clip((np.exp(logs) - 1 / top) / (1 - 1 / top), 0.0, 1.0)
+    shares = np.clip((np.exp(logs) - 1 / top) / (1 - 1 / top), 0.0, 1.0)
+    return np.concatenate([shares[shares < FINE_FROM], np.linspace(FINE_FROM, 1.0, N_FINE)])
+
+
+def _cells(shares: FloatArray) -> FloatArray:
+    """Width of the cell of each share: halfway to its neighbors, so that every share is as probable as any other."""
+    edges = np.concatenate([[0.0], (shares[1:] + shares[:-1]) / 2, [1.0]])
+    return np.asarray(np.diff(edges))
 
 
 def _parallel(sizes: IntArray, top: int, in_rounds: bool) -> FloatArray:

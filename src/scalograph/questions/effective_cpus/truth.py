@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from scalograph.questions.effective_cpus.course import EffectiveCourse
-from scalograph.questions.effective_cpus.model_search import search
+from scalograph.questions.effective_cpus.model import Effective
+from scalograph.questions.effective_cpus.model_programs import GAIN
+from scalograph.questions.effective_cpus.model_search import Searched, search
 from scalograph.simulate.noise import FloatArray, Noise
 from scalograph.simulate.runs import run_scores
 from scalograph.simulate.speedups import amdahl
@@ -19,7 +21,22 @@ Answer = tuple[int | None, int]
 def capped(rng: np.random.Generator, levels: Sequence[int]) -> FloatArray:
     """Times on 1, 2, ... CPUs of a program that uses m of them at most, with a serial share up to 5 %."""
     cap, serial = int(rng.integers(1, levels[-1] + 1)), rng.uniform(0, 0.05)
+    return with_share(cap, serial, levels)
+
+
+def any_share(rng: np.random.Generator, levels: Sequence[int], capped: bool) -> FloatArray:
+    """The same with any serial share, up to all, with or without a cap."""
+    return with_share(int(rng.integers(1, levels[-1] + 1)) if capped else levels[-1], rng.uniform(), levels)
+
+
+def with_share(cap: int, serial: float, levels: Sequence[int]) -> FloatArray:
+    """Times of a program with this cap and this serial share."""
     return np.array([1 / amdahl(min(k, cap), serial) for k in levels])
+
+
+def least_level(times: FloatArray, answer: int | None) -> bool:
+    """Whether the answer is the least CPU count at most 2 % above the shortest time."""
+    return answer == 1 + int(np.argmax(times <= (1 + GAIN) * times.min()))
 
 
 def with_model(times: FloatArray, rng: np.random.Generator, noise: Noise, rounds: bool = False) -> Answer:
@@ -35,6 +52,16 @@ def with_model(times: FloatArray, rng: np.random.Generator, noise: Noise, rounds
     while (k := course.next_level) is not None and len(course.k) < MOST:
         course.add(k, times[k - 1] * _factor(rng, noise))
     return (course.found.k_eff if course.found and course.found.sure else None), len(course.k)
+
+
+def stated(times: FloatArray, rng: np.random.Generator, noise: Noise) -> tuple[int, float]:
+    """The answer of the model and its probability, when it is over or has had its chance."""
+    course, found = EffectiveCourse(range(1, times.size + 1), int(rng.integers(1 << 30)), False), None
+    while (k := course.next_level) is not None and not isinstance(course.found, Searched):
+        course.add(k, times[k - 1] * _factor(rng, noise))
+        found = course.found if isinstance(course.found, Effective) else found
+    assert found is not None
+    return found.k_eff, found.probability
 
 
 def without_model(times: FloatArray, rng: np.random.Generator, noise: Noise) -> Answer:

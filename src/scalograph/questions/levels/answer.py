@@ -15,6 +15,8 @@ def applies(table: Table) -> str | None:
     """Say why levels are not compared here; None where nothing else compares them."""
     if is_search(table.study.question):
         return "its question is another one"
+    if table.study.reference and len(table.treatments) > 1:
+        return "its versions are compared with a reference"
     if table.study.baseline and gain(table, curve_factor(table)) is not None:
         return "its levels are compared as speedups"
     return None

@@ -10,6 +10,7 @@ from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell
 from scalograph.questions.claims import fitting, unsaid
+from scalograph.questions.levels.claim_single import single_claim
 from scalograph.questions.levels.model import LevelDifference, differences, farthest, spread
 from scalograph.questions.matrices import columns_of, matrix, rows
 from scalograph.text.format import estimate
@@ -35,6 +36,8 @@ def claim(table: Table, taken: Taken) -> Claim:
         sentences = [f"Cannot be said: {why}."]
     elif not known:
         sentences = [f"Cannot be said: no run tells {title(table, name)}."]
+    elif len(known) == 1:
+        return single_claim(table, known[0])
     else:
         sentences = fitting(_ordered(table, taken, known, found))
     shown = _matrix(table, known, found) if len(known) > 1 else None
@@ -44,11 +47,6 @@ def claim(table: Table, taken: Taken) -> Claim:
 def _ordered(table: Table, taken: Taken, known: Sequence[Sample], found: Sequence[LevelDifference]) -> Iterator[str]:
     share = spread(taken, primary(table))
     differ = "" if share is None else f"Runs of one configuration differ by {two_digits(100 * share)} %."
-    if len(known) == 1:
-        one = estimated(table, known[0], primary(table))
-        spread_of_runs = "" if share is None else f"; typical run-to-run spread {two_digits(100 * share)} %"
-        yield f"{_capital(title(table, primary(table)))} {_figure(table, one)}{spread_of_runs}."
-        return
     # Of work that is the same under all names, how much its runs differ is the question.
     is_noise = any(table.study.factors[name].kind == "nuisance" for name in varied(table))
     if is_noise and differ:

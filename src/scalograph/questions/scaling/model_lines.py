@@ -18,8 +18,6 @@ from scalograph.questions.scaling.model_boundaries import NO_CPU
 
 # Points of a line within the measured range, and beyond it.
 N_INSIDE, N_BEYOND = 24, 6
-# Code of the flag that sizes are more than CPUs.
-BEYOND = "beyond the CPUs"
 
 
 def law_doc(fit: Usl, smallest: float, base: float, limits: Sequence[Boundary]) -> LawDoc:
@@ -63,7 +61,7 @@ def _past(largest: float, limits: Sequence[Boundary]) -> list[Flag]:
     """More workers than CPUs do not go faster, however little of their work is serial."""
     n = next((limit.after for limit in limits if limit.begins == NO_CPU and limit.after < largest), None)
     text = f"fitted beyond {n}, where {NO_CPU}: sigma is no serial share"
-    return [] if n is None else [Flag(BEYOND, text, n)]
+    return [] if n is None else [Flag("beyond the CPUs", text, n)]
 
 
 def _amdahl(fit: Usl, sizes: Sequence[float], over: float) -> list[float]:

@@ -9,6 +9,7 @@ from scalograph.design.sequential import SequentialPlanner
 from scalograph.findings.stopping_rule import score, stopping
 from scalograph.protocol.record import unmeasured
 from scalograph.study.treatment import Run
+from scalograph.text.quantities import counted
 
 
 class GridPlan:
@@ -50,7 +51,8 @@ class GridPlan:
     def outlook(self) -> str:
         """Say what will be run."""
         made = self._design
-        return f"{len(made.treatments)} treatments, {made.n_runs} runs in {made.study.protocol.runs} blocks"
+        runs = f"{counted(made.n_runs, 'run')} in {counted(made.study.protocol.runs, 'block')}"
+        return f"{counted(len(made.treatments), 'configuration')}, {runs}"
 
 
 plan = GridPlan

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import in_words
 from scalograph.findings.names import curve_factor, title, varied
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, Curve, LawDoc, TableDoc
-from scalograph.questions.scaling.model_lines import BEYOND
 
 _NOTE = (
     "universal scalability law, throughput = gamma n / (1 + sigma (n - 1) + kappa n (n - 1)), fitted to the runs of "
@@ -31,7 +29,4 @@ def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
 
 
 def _row(labels: list[Cell], law: LawDoc) -> list[Cell]:
-    # More workers than CPUs do not go faster, however little of their work is serial.
-    beyond = any(flag.code == BEYOND for flag in law.flags)
-    sigma = Estimate(warnings=("more workers than CPUs: no serial share",)) if beyond else law.sigma
-    return [*labels, sigma, law.kappa, law.optimum, law.twice, in_words(law.flags)]
+    return [*labels, law.sigma, law.kappa, law.optimum, law.twice, in_words(law.flags)]

@@ -12,12 +12,9 @@ from scalograph.text.plots import MARGIN, at, axis, hover, mixed
 from scalograph.text.scale import Scale, scale_for
 
 FEW_CPUS = 16  # of which each one's busy time is told under the pointer
-FLAT = (
-    "As long as there is a CPU for each (outlined), one more should cost nothing; from the ridge on (diamonds, "
-    "dashed), where they are as many as the CPUs, time should rise."
-)
-MAP = "One cell for each treatment; hovering over it tells what was expected, how fair it was, and how busy each CPU."
-LINES = "Along a line the time is the same; numbers of both axes to scale."
+FLAT = "Outlined: a CPU for each. Diamonds: as many as there are CPUs."
+LINES = "Along a line the time is the same; axes to scale."
+FEW_ROWS = 4  # of fewer, lines of equal time would run through values that were never measured
 # Colors run from nearly the page's own to a part of the first line's, so that labels stay readable on them.
 SHADES = [[0, mixed("line-0", 0.06)], [1, mixed("line-0", 0.72)]]
 BAR = {"thickness": 8, "outlinewidth": 0, "tickfont": {"color": "muted", "size": 11}, "nticks": 6}
@@ -56,7 +53,7 @@ def _view(one: Surface, scale: Scale, measure: str, factors: Factors) -> View:
     over = f"of {measure} over {x.title} and {y.title}; numbers in the table below the figure"
     cells = {"z": z, "colorscale": SHADES, "hoverinfo": "text", "text": texts, "colorbar": BAR}
     plots = [
-        Plot(f"map {over}", *_map(one, cells, x, y), title="Map", key=MAP, size="large"),
+        Plot(f"map {over}", *_map(one, cells, x, y), title="Map", size="large"),
         Plot(
             f"lines of equal time {over}",
             *_lines(one, cells, x, y),
@@ -65,6 +62,8 @@ def _view(one: Surface, scale: Scale, measure: str, factors: Factors) -> View:
             size="large",
         ),
     ]
+    if len(one.y_levels) < FEW_ROWS:
+        del plots[1]
     note = f"All with {group}." if group else ""
     return View(plots, name=group, note=note, details=[_table(one, scale, measure, x, y)])
 

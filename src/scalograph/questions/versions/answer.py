@@ -23,4 +23,4 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     compared = versions(table, taken)
     if not compared:
         return Answer()
-    return Answer(claim=claim(table, compared), tables=[reference_table(table, compared)])
+    return Answer(claim=claim(table, taken, compared), tables=[reference_table(table, compared)])

@@ -1,34 +1,59 @@
 """The version to choose, and how much it saves: the ratio over the reference, first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.findings.names import short, title, varying
+from scalograph.analysis.versus import visible
+from scalograph.findings.answer import Taken
+from scalograph.findings.names import short, title
+from scalograph.findings.score_flags import two_modes
 from scalograph.findings.speedup_rule import kind, primary
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
-from scalograph.protocol.plain import Level
-from scalograph.questions.versions.model import Version
-from scalograph.text.quantities import change, ends, inverse
+from scalograph.questions.claims import fitting, unsaid
+from scalograph.questions.versions.claim_matrix import matrix, version_name
+from scalograph.questions.versions.model import Version, ratio
+from scalograph.text.quantities import between, change, percent_at_most
+from scalograph.text.short_names import listed
 
 
-def claim(table: Table, versions: Sequence[Version]) -> Claim:
+def claim(table: Table, taken: Taken, versions: Sequence[Version]) -> Claim:
     """Say what beats the reference.
 
     Args:
         table: the study.
+        taken: the runs of each configuration.
         versions: all that are compared with it, one or more.
     """
     known = sorted((v for v in versions if v.gain.value is not None), key=lambda v: v.gain.value or 0, reverse=True)
     resolved = [v for v in known if v.word != "not resolved"]
-    if not resolved:
-        return Claim(sentences=[_unresolved(table, known)], answered=False)
-    text = _one(table, known[0]) if len(known) == 1 else _several(table, known)
-    return Claim(sentences=[text])
+    if why := unsaid(table, taken):
+        text, resolved = f"Cannot be said: {why}.", []
+    elif not resolved:
+        text = _unresolved(table, known)
+    elif all(v.word == "the same" for v in known):
+        text = _alike(table, known)
+    else:
+        text = _one(table, known[0]) if len(known) == 1 else _several(table, known)
+    samples = [sample for version in versions for sample in (version.base, version.sample)]
+    modes = {version_name(table, s.treatment): two_modes(table, s, primary(table)) for s in samples}
+    odd = [f"Runs of {name} have {text}." for name, text in modes.items() if text]
+    return Claim(
+        sentences=fitting([text, *odd]), answered=bool(resolved), matrix=matrix(table, versions, _noun(table), modes)
+    )
 
 
 def _one(table: Table, version: Version) -> str:
-    return f"{_name(table, version)} {_verb(table)} {_change(table, version)} than {_reference(table)}."
+    return f"{_name(table, version)} {_verb(table)} {_change(table, version, over=True)}."
+
+
+def _alike(table: Table, known: Sequence[Version]) -> str:
+    """Equal within what the widest interval leaves; of a single one also what it differs by, where that is known."""
+    ratios = [ratio(table, version) for version in known]
+    most = max(abs(end - 1) for ratio in ratios for end in (ratio.low, ratio.high) if end is not None)
+    verb = "take" if _is_time(table) else "have"
+    names = listed([_reference(table), *(_name(table, version) for version in known)]) if len(known) < 4 else "All"
+    text = f"{names} {verb} the same {_noun(table)} within {percent_at_most(most)}"
+    return f"{text}: {_one(table, known[0])}" if len(known) == 1 and not ratios[0].contains(1.0) else f"{text}."
 
 
 def _several(table: Table, known: Sequence[Version]) -> str:
@@ -36,31 +61,38 @@ def _several(table: Table, known: Sequence[Version]) -> str:
     best, worst, reference = known[0], known[-1], _reference(table)
     below = f"the worst, {_name(table, worst)}, {_change(table, worst)}" if worst.word == "slower" else ""
     if best.word == "faster":
-        text = f"The fastest, {_name(table, best)}, {_verb(table)} {_change(table, best)} than {reference}"
+        text = f"The fastest, {_name(table, best)}, {_verb(table)} {_change(table, best, over=True)}"
         return f"{text}; {below}." if below else f"{text}."
     if best.word == "slower":
         above = f"the best, {_name(table, best)}, {_verb(table)} {_change(table, best)}"
         return f"None is faster than {reference}: {above}; {below}."
-    return f"None is shown to be faster than {reference}; {below}."
+    none = f"None is shown to be faster than {reference}"
+    return f"{none}; {below}." if below else f"{none}."
 
 
 def _unresolved(table: Table, known: Sequence[Version]) -> str:
-    if len(known) == 1 and known[0].gain.low is not None:
-        return f"Cannot be said: the ratio to {_reference(table)} lies within {ends(_ratio(table, known[0]))}."
-    return f"Cannot be said: no difference from {_reference(table)} is resolved."
+    """What the runs leave open, and what they would have shown."""
+    seen = [effect for version in known if (effect := visible(version.gain))]
+    if not seen:
+        why = next((text for version in known for text in version.gain.warnings[-1:]), "too few runs")
+        return f"Cannot be said: {why}."
+    shown = f"effects from {percent_at_most(max(seen))} are visible" if max(seen) < 1 else "runs differ too much"
+    if len(known) > 1:
+        return f"Cannot be said: no difference from {_reference(table)} is resolved; {shown}."
+    left = f"the {_noun(table)} of {_name(table, known[0])} is {between(ratio(table, known[0]))}"
+    return f"Cannot be said: {left} than that of {_reference(table)}; {shown}."
 
 
-def _change(table: Table, version: Version) -> str:
-    return change(_ratio(table, version), "time" if _is_time(table) else title(table, primary(table)))
-
-
-def _ratio(table: Table, version: Version) -> Estimate:
-    """Of the figures as they are measured: times, or rates."""
-    return inverse(version.gain) if table.study.responses[primary(table)].better != "higher" else version.gain
+def _change(table: Table, version: Version, over: bool = False) -> str:
+    return change(ratio(table, version), _noun(table), _reference(table) if over else "")
 
 
 def _is_time(table: Table) -> bool:
     return kind(table.study.responses[primary(table)]) == "time"
+
+
+def _noun(table: Table) -> str:
+    return "time" if _is_time(table) else title(table, primary(table))
 
 
 def _verb(table: Table) -> str:
@@ -68,17 +100,10 @@ def _verb(table: Table) -> str:
 
 
 def _name(table: Table, version: Version) -> str:
-    """The levels in which it differs from the reference, and those that vary beside."""
-    levels = varying(table, version.sample.treatment)
-    return short(table, _numbered(levels))
+    return version_name(table, version.sample.treatment)
 
 
 def _reference(table: Table) -> str:
     """The texts of the reference say what it is; its counts are no choice of the reader."""
     levels = table.study.reference
     return short(table, {name: level for name, level in levels.items() if isinstance(level, str)} or levels)
-
-
-def _numbered(levels: Mapping[str, Level]) -> dict[str, Level]:
-    """Texts first: "stream, 8 threads"."""
-    return dict(sorted(levels.items(), key=lambda item: not isinstance(item[1], str)))

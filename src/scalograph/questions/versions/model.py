@@ -9,13 +9,17 @@ from statistics import fmean, geometric_mean
 from typing import Literal, NamedTuple
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.ratios import paired_ratio
 from scalograph.analysis.simultaneous import paired_level
+from scalograph.analysis.versus import Said, said, versus
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.findings.whole_run import UNLIKE
 from scalograph.protocol.plain import Level
+from scalograph.text.quantities import inverse
+
+Word = Literal["faster", "slower", "the same", "not resolved"]
+_WORDS: dict[Said, Word] = {"more": "faster", "less": "slower", "same": "the same", "not shown": "not resolved"}
 
 
 class Version(NamedTuple):
@@ -32,11 +36,9 @@ class Version(NamedTuple):
     gain: Estimate
 
     @property
-    def word(self) -> Literal["faster", "slower", "not resolved"]:
+    def word(self) -> Word:
         """What its interval says."""
-        if self.gain.low is None or self.gain.high is None:
-            return "not resolved"
-        return "faster" if self.gain.low > 1 else "slower" if self.gain.high < 1 else "not resolved"
+        return _WORDS[said(self.gain)]
 
 
 def versions(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Version]:
@@ -45,6 +47,11 @@ def versions(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Ve
     others = [(s, base) for s, base in compared if s is not base]
     level = _level(table, others)
     return [Version(s, base, _gain(table, s, base, level)) for s, base in others]
+
+
+def ratio(table: Table, version: Version) -> Estimate:
+    """Its figures, times or rates as they are measured, over those of the reference."""
+    return version.gain if table.study.responses[primary(table)].better == "higher" else inverse(version.gain)
 
 
 def _base(table: Table, taken: Mapping[tuple[Level, ...], Sample], sample: Sample) -> Sample | None:
@@ -72,7 +79,7 @@ def _gain(table: Table, sample: Sample, base: Sample, confidence: float) -> Esti
     base_s, own_s = [other[block] for block in blocks], [own[block] for block in blocks]
     is_rate = table.study.responses[name].better == "higher"
     over, under = (own_s, base_s) if is_rate else (base_s, own_s)
-    return paired_ratio(over, under, confidence)
+    return versus(over, under, confidence)
 
 
 def _by_block(sample: Sample, name: str) -> dict[int, float]:

@@ -33,7 +33,7 @@ def test_a_command_alone_is_measured_on_all_cpus(tmp_path: Path) -> None:
     assert study.workload.command == ["./prog", "a b"] and study.workload.cwd == "caller"
     assert study.factors["cpus"].levels == "all" and study.factors["cpus"].control == "cpus"
     assert study.baseline == {} and study.work == "total"
-    assert study.title == "./prog 'a b'"
+    assert study.title == "How long does `./prog a b` take?"
 
 
 def test_the_curve_is_along_the_first_factor_that_counts(tmp_path: Path) -> None:
@@ -48,6 +48,22 @@ def test_the_curve_is_along_the_first_factor_that_counts(tmp_path: Path) -> None
         "more of a size is more work"
     )
     assert CommandStudy(("p",), {"size": "1:512:*2"}).along is None
+
+
+def test_versions_are_held_against_the_first(tmp_path: Path) -> None:
+    study = declared(CommandStudy(("p-{version}",), {"version": "old,new"}), tmp_path)
+    assert study.reference == {"version": "old"} and study.baseline == {}
+    assert study.title == "`p-{version}`: old or new?"
+    both = declared(CommandStudy(("p", "{gc}", "{threads}"), {"gc": "g1,serial", "threads": "1,2"}), tmp_path)
+    assert both.reference == {"gc": "g1"} and both.baseline == {"threads": 1}
+    assert declared(CommandStudy(("gzip", "-{level}"), {"level": "1,9"}), tmp_path).reference == {"level": 1}
+    assert declared(CommandStudy(("p", "{threads}"), {"threads": "1,2"}), tmp_path).reference == {}
+
+
+@pytest.mark.parametrize("levels", ["a" * 70 + ",b", "1:512:*2"])
+def test_a_title_is_short(levels: str, tmp_path: Path) -> None:
+    wish = CommandStudy(("/usr/bin/" + "long" * 20, "{x}", "\n"), {"x": levels})
+    assert len(declared(wish, tmp_path).title) <= 60
 
 
 def test_copies_are_a_count_or_levels(tmp_path: Path) -> None:

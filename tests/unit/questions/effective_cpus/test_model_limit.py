@@ -66,7 +66,7 @@ BASE = {"probability": 0.97, "machine": 12, "mask": 12}
         (Seen(2, **BASE, used=1.97, n_tasks=40), "pool of fixed size", ["2 CPUs busy", "10 idle", "40 tasks"]),
         (Seen(2, **BASE, used=1.95, quota=2.0), "quota", ["a quota of 2 CPUs", "1.9"]),
         (Seen(4, 0.99, 12, 4, used=3.9), "mask", ["all 4 CPUs", "of 12"]),
-        (Seen(12, **BASE, used=11.8, waited=0.3), "none", ["all 12 CPUs help", "waited 30 %"]),
+        (Seen(12, **BASE, used=11.8, waited=0.3), "none", ["none found", "waited 30 %"]),
         (Seen(4, **BASE, used=3.9, workers=4), "more CPUs than work", ["4 workers", "4 CPUs help"]),
         (
             Seen(4, **BASE, used=3.9, believed=4),

@@ -58,30 +58,25 @@ function lineTrace(family, measure, curve, points, style, ink) {
   };
 }
 
+// Counted: a dot; counted without being clean: a ring; left out: an x.
 /** @param {Family} family @param {Measure} measure @param {CurveData} curve @param {Drawn[]} points @param {string} ink @param {number} quota @returns {Trace[]} */
 function dotTrace(family, measure, curve, points, ink, quota) {
   const { samples } = family;
+  const leftOut = new Set(samples.left_out[measure.response ?? ""]);
   const verdict = (/** @type {number} */ row) => samples.verdicts[samples.verdict[row]];
+  const symbol = (/** @type {number} */ row) => (leftOut.has(row) ? "x-thin-open" : ["clean", ""].includes(verdict(row)) ? "circle" : "circle-open");
   const dots = points.flatMap(({ point, x }) => spread(rowsOf(point), quota).map((row) => ({ x, row, y: scored(samples, measure, row) })));
-  const told = dots.map(({ row, y }) => hover([family.lineText(curve), `run ${samples.run[row]}`, `${Number(y?.toPrecision(5))} ${measure.unit}`, verdict(row)]));
+  const told = dots.map(({ row, y }) => hover([family.lineText(curve), `run ${samples.run[row]}`, `${Number(y?.toPrecision(5))} ${measure.unit}`, verdict(row), leftOut.has(row) && "left out"]));
   return [{
     type: "scatter",
     mode: "markers",
     x: dots.map(({ x }) => x),
     y: dots.map(({ y }) => y),
-    marker: {
-      color: `${ink}/0.5`,
-      size: 4,
-      symbol: dots.map(({ row }) => (isDisturbed(verdict(row)) ? "x-thin-open" : "circle")),
-      line: { color: ink, width: dots.map(({ row }) => (isDisturbed(verdict(row)) ? 1.2 : 0)) },
-    },
+    marker: { color: `${ink}~0.87`, size: 6, symbol: dots.map(({ row }) => symbol(row)), line: { color: `${ink}~0.87`, width: dots.map(({ row }) => (symbol(row) === "circle" ? 0 : 1.3)) } },
     hoverinfo: "text",
     hovertext: told,
   }];
 }
-
-/** @param {string} verdict */
-const isDisturbed = (verdict) => !["clean", ""].includes(verdict);
 
 // At most `quota` of the rows, evenly spaced.
 /** @param {number[]} rows @param {number} quota */
@@ -90,20 +85,8 @@ function spread(rows, quota) {
   return Array.from({ length: quota }, (_, i) => rows[Math.floor((i * rows.length) / quota)]);
 }
 
-/** @param {Family} family @param {Measure} measure @param {number} quota @param {number} most @param {boolean} isCut */
-function caption({ samples }, measure, quota, most, isCut) {
-  const parts = [...measure.key];
-  const marked = samples.verdicts.filter(isDisturbed);
-  if (measure.response !== undefined) {
-    parts.push(most > quota ? `dots: ${quota} of up to ${most} runs a point` : "dots: every run");
-    if (marked.length) parts.push(`crosses: runs that are ${marked.join(" or ")}`);
-  }
-  if (isCut) parts.push("intervals wider than the frame are cut off, hovering over a point tells their ends");
-  return `${parts.join("; ")}.`;
-}
-
-/** @param {Family} family @param {Measure} measure */
-function measureFigure(family, measure) {
+/** @param {Family} family @param {Measure} measure @param {HTMLElement} node */
+function measureNodes(family, measure, node) {
   const panels = family.panelsOf(measure);
   const points = panels.flatMap((panel) => panel.curves.flatMap((curve) => curve.points));
   const counts = points.map((point) => point.rows.reduce((sum, [, count]) => sum + count, 0));
@@ -113,17 +96,31 @@ function measureFigure(family, measure) {
   const drawn = panels.map((panel) => {
     const title = panel.title ? `, ${panel.title}` : "";
     const label = `${measure.title} over ${family.data.title}${title}: ${family.visible(panel).length} lines; numbers in the table below the figure`;
-    const make = (/** @type {Box} */ box) => ({
-      data: curveTraces(family, measure, panel, quota),
-      layout: { xaxis: horizontal(family, measure, box), yaxis: vertical(range()), shapes: family.data.shapes },
-    });
-    return el("div", { class: "panel" }, panel.title && el("h4", {}, panel.title), plot(label, make));
+    const make = (/** @type {Box} */ box) => {
+      const found = range();
+      const beyond = measure.id === "speedup" && family.laws.fitted && family.visible(panel).some(({ law }) => law && law.inside < law.at.length);
+      const annotations = [...(found?.onLog ? [aside("log scale", 0)] : []), ...(beyond ? [aside("dotted: beyond the data", 1)] : [])];
+      const yaxis = vertical(found);
+      const letters = Math.max(...(yaxis.ticktext ?? [String(Math.round(yaxis.range?.[1] ?? 0))]).map((text) => text.length));
+      const layout = { margin: { ...MARGIN, t: 18, l: Math.max(MARGIN.l, 8 * letters + 8) }, xaxis: horizontal(family, measure, box), yaxis, shapes: family.data.shapes, annotations };
+      return { data: curveTraces(family, measure, panel, quota), layout };
+    };
+    const place = plot(label, make);
+    return { panel, place, node: el("div", { class: "panel" }, panel.title && el("h4", {}, panel.title), place) };
   });
-  const key = el("p", { class: "key" }, caption(family, measure, quota, Math.max(...counts), Boolean(range()?.isCut)));
+  crosshair(family, measure, drawn);
+  const most = Math.max(...counts);
+  const fewer = measure.response !== undefined && most > quota && ` ${quota} of up to ${most} runs a point.`;
+  const key = el("p", { class: "key" }, measure.key, fewer, range()?.isCut && " Some leave the frame.");
   const head = el("figcaption", {}, headed(measure.title, measure.unit), key, keyLines(family));
   const numbers = onDemand("These numbers as a table", () => panels.map((panel) => textTable(panelTable(family, measure, panel))));
-  return el("figure", {}, head, el("div", { class: panels.length > 1 ? "panels" : "panels single" }, ...drawn), numbers, lawWords(family, measure, panels));
+  const body = el("div", { class: panels.length > 1 ? "panels" : "panels single" }, ...drawn.map((one) => one.node));
+  return [head, body, figureTools(node, measure.title), numbers];
 }
+
+// Words above a corner of the frame.
+/** @param {string} text @param {0 | 1} x */
+const aside = (text, x) => ({ xref: "paper", yref: "paper", x, y: 1, xanchor: x ? "right" : "left", yanchor: "bottom", text, showarrow: false, font: { size: 11, color: "muted" } });
 
 // One range for the lines that are shown: every panel asks, one answer serves all.
 /** @param {Family} family @param {() => Extent | null} find */
@@ -148,20 +145,35 @@ function panelTable(family, measure, panel) {
 /** @param {FamilyData} data @param {Data} all */
 function familySection(data, all) {
   const family = new Family(data, all.factors, all.samples);
-  const node = el("div", { class: "family" });
-  const share = data.share && figureSection(data.share);
+  const node = el("div", { class: "family", id: `figure-${data.id}` });
+  const share = data.share && laterFigure(data.share, `${data.id}-shares`);
+  const changed = () => {
+    keepLink(node.id);
+    redraw(node);
+  };
   const build = () => {
-    const figures = family.data.measures.map((measure) => measureFigure(family, measure));
-    const head = el("div", { class: "family-head" }, controls(family, rebuild), legend(family, () => redraw(node)), lawLegend(family, () => redraw(node)));
+    const figures = data.measures.map((measure) => {
+      const figure = el("figure", { class: "later", id: measureId(measure) }, headed(measure.title, measure.unit));
+      return later(figure, () => measureNodes(family, measure, figure));
+    });
+    const head = el("div", { class: "family-head" }, controls(family, rebuild), legend(family, changed), el("div", { class: "lines" }, lawLegend(family, changed), runMarks()));
     const measures = el("div", { class: family.panels().length === 1 ? "measures few" : "measures" }, ...figures, share);
     const fixed = data.fixed ? [el("p", { class: "note" }, `All with ${data.fixed}.`)] : [];
     node.replaceChildren(el("h3", { class: "quiet" }, `Along ${data.title}`), head, ...fixed, measures);
   };
   const rebuild = () => {
     const focus = [...node.querySelectorAll("select")].findIndex((select) => select === document.activeElement);
+    keepLink(node.id);
     build();
     node.querySelectorAll("select")[focus]?.focus();
   };
+  const measureId = (/** @type {Measure} */ measure) => `figure-${data.id}-${measure.id.replace(/\W+/g, "-")}`;
+  for (const id of [node.id, ...data.measures.map(measureId)]) {
+    linkable(id, () => family.state(), (asked) => {
+      family.restore(asked);
+      build();
+    });
+  }
   build();
   return node;
 }

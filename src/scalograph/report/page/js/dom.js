@@ -20,15 +20,18 @@ function svg(tag, attributes = {}, ...children) {
  * @template {Element} E
  * @param {E} node @param {Attributes} attributes @param {Child[]} children
  */
-function filled(node, attributes, children) {
+function filled(node, attributes, children = []) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") node.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
     else if (value === true) node.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, String(value));
   }
-  node.append(...children.flatMap((child) => (child || child === 0 ? [child instanceof Node ? child : String(child)] : [])));
+  node.append(...nodes(children));
   return node;
 }
+
+/** @param {Child[]} children */
+const nodes = (children) => children.flatMap((child) => (child || child === 0 ? [child instanceof Node ? child : String(child)] : []));
 
 /**
  * A labelled select.
@@ -60,7 +63,8 @@ function textTable({ title, head, rows }) {
   const cells = (/** @type {string[]} */ row) => row.map((text, i) => (i ? el("td", { class: "n" }, text) : el("th", { scope: "row" }, text)));
   const body = el("tbody", {}, ...rows.map((row) => el("tr", {}, ...cells(row))));
   const table = el("table", {}, el("caption", {}, title), el("thead", {}, el("tr", {}, ...heads)), body);
-  return el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": title }, table);
+  sortable(table);
+  return el("div", {}, el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": title }, table), tableTools(table));
 }
 
 // What is built when it is asked for.

@@ -19,6 +19,26 @@ class Family {
     this.heldAt = Object.fromEntries(data.groups.map((name) => [name, this.used(name)[0]]));
   }
 
+  // What a link keeps.
+  /** @returns {State} */
+  state() {
+    const held = this.held().map((name) => [`at ${name}`, String(this.heldAt[name])]);
+    const laws = Object.entries(this.laws).flatMap(([name, on]) => (on ? [name] : []));
+    return { lines: this.line ?? "", panels: this.panel, scale: this.vertical, hidden: [...this.hidden].sort().join("."), laws: laws.join("."), ...Object.fromEntries(held) };
+  }
+
+  /** @param {State} asked */
+  restore(asked) {
+    const { groups } = this.data;
+    if (groups.includes(asked.lines)) this.line = asked.lines;
+    const isPanel = asked.panels === "all" || asked.panels === "none" || this.others().includes(asked.panels);
+    this.panel = isPanel && this.combinations(asked.panels === "none" ? [] : asked.panels === "all" ? this.others() : [asked.panels]) <= MOST_PANELS ? asked.panels : this.defaultPanel();
+    this.vertical = SCALES.some(([scale]) => scale === asked.scale) ? asked.scale : "auto";
+    this.hidden = new Set(asked.hidden.split(".").filter(Boolean).map(Number));
+    for (const name of /** @type {Law[]} */ (Object.keys(this.laws))) this.laws[name] = asked.laws.split(".").includes(name);
+    for (const name of groups) if (this.used(name).includes(Number(asked[`at ${name}`]))) this.heldAt[name] = Number(asked[`at ${name}`]);
+  }
+
   /** All other factors where their panels are few, else the one with the most levels that are few, else none. */
   defaultPanel() {
     if (this.combinations(this.others()) <= MANY_PANELS) return "all";

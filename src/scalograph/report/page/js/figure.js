@@ -2,26 +2,34 @@
 
 const FEW_TIMES = 8; // plots that end at places further apart than this have a scale each
 
-/** @param {Figure} figure */
-function figureSection(figure) {
+// A figure that is built when it comes near.
+/** @param {Figure} figure @param {string} id */
+function laterFigure(figure, id) {
   const shown = figure.shown.map((place) => figure.views[place]);
-  const slots = shown.map(() => el("div", {}));
-  const head = el("figcaption", {}, headed(figure.title, figure.unit), el("p", { class: "key" }, figure.caption), keyOf(figure.key));
-  const body = el("div", { class: shown.length > 1 ? "panels pair" : null }, ...slots);
-  const node = el("figure", { class: figure.id }, head, body, ...detailsOf(figure.details));
-  slots.forEach((slot, i) => {
+  const node = el("figure", { id: `figure-${id}`, class: `${figure.id} later` }, headed(figure.title, figure.unit));
+  const options = figure.views.map((view, place) => /** @type {[number, string]} */ ([place, view.name]));
+  const slotOf = (/** @type {View} */ view, /** @type {number} */ i) => {
     const content = el("div", {});
     const show = () => content.replaceChildren(...viewNodes(shown[i], () => reachOf(shown)));
-    const options = figure.views.map((view, place) => /** @type {[number, string]} */ ([place, view.name]));
-    const pick = choice(figure.choice, options, figure.shown[i], (place) => {
+    const pick = choice(figure.choice, options, figure.views.indexOf(view), (place) => {
       shown[i] = figure.views[Number(place)];
+      keepLink(node.id);
       show();
       redraw(node);
     });
     show();
-    slot.append(...(options.length > 1 ? [el("div", { class: "controls" }, pick)] : []), content);
+    return el("div", {}, options.length > 1 && el("div", { class: "controls" }, pick), content);
+  };
+  const build = () => {
+    const head = el("figcaption", {}, headed(figure.title, figure.unit), el("p", { class: "key" }, figure.caption), keyOf(figure.key));
+    const body = el("div", { class: shown.length > 1 ? "panels pair" : null }, ...shown.map(slotOf));
+    return [head, body, figureTools(node, figure.title), ...detailsOf(figure.details)];
+  };
+  linkable(node.id, () => ({ views: shown.map((view) => figure.views.indexOf(view)).join(".") }), ({ views }) => {
+    views.split(".").forEach((place, i) => i in shown && figure.views[Number(place)] && (shown[i] = figure.views[Number(place)]));
+    later(node, build);
   });
-  return node;
+  return later(node, build);
 }
 
 /** @param {string} title @param {string} unit */

@@ -67,13 +67,5 @@ function idealTraces(family, measure, curves) {
   return [...seen.values()];
 }
 
-// The laws in words, for each curve.
-/** @param {Family} family @param {Measure} measure @param {PanelOfCurves[]} panels */
-function lawWords(family, measure, panels) {
-  if (measure.id !== "speedup") return null;
-  const told = panels.flatMap((panel) => panel.curves.flatMap((curve) => (curve.law ? [[panel.title, family.lineText(curve), curve.law.words, curve.law.end].filter(Boolean).join("; ")] : [])));
-  return told.length ? onDemand("Fitted laws in words", () => [el("ul", {}, ...told.map((text) => el("li", {}, text)))]) : null;
-}
-
 /** @param {number | null} x */
 const tidy = (x) => String(Number((x ?? NaN).toPrecision(3)));

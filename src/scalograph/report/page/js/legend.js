@@ -11,6 +11,7 @@ const MARKS = {
   "triangle-down": "M0 4.4L4.2 -3.2H-4.2z",
   star: "M0 -5L1.3 -1.6L4.8 -1.5L2 0.7L3 4.2L0 2.2L-3 4.2L-2 0.7L-4.8 -1.5L-1.3 -1.6z",
 };
+const RUN_MARKS = [["counted", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"], ["unverified", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"], ["left out", "M-3 -3L3 3M-3 3L3 -3"]];
 /** @type {[Law, string, string][]} */
 const LAWS = [
   ["fitted", "fitted law", "none"],
@@ -65,6 +66,9 @@ function lawLegend(family, changed) {
   });
   return buttons.length ? buttonRow("legend laws", "Under the speedup", "Lines under the speedup", buttons) : null;
 }
+
+// How runs are drawn.
+const runMarks = () => el("p", { class: "run-marks" }, ...RUN_MARKS.map(([word, path]) => el("a", { href: `#word-${word.replace(" ", "-")}` }, svg("svg", { width: 12, height: 12, "aria-hidden": "true" }, svg("path", { d: path, class: "run-mark", transform: "translate(6 6)" })), word)));
 
 // The same without buttons, for paper.
 /** @param {Family} family */

@@ -1,26 +1,22 @@
-// Tables work at once; then the data, then the drawing library, then each figure when it comes into view.
+// Tables work at once; then the data; frames, the drawing library and drawings when they come near.
 
 const NONCE = /** @type {HTMLScriptElement} */ (document.currentScript).nonce;
 
-async function loadLibrary() {
-  const script = el("script", {});
-  script.nonce = NONCE;
-  script.textContent = await unpack("library");
-  document.head.append(script);
+/** @param {Data} data */
+function drawFigures(data) {
+  const sections = [
+    ...data.before.map((figure) => laterFigure(figure, figure.id)),
+    ...data.families.map((family) => familySection(family, data)),
+    ...data.after.map((figure) => laterFigure(figure, figure.id)),
+  ];
+  byId("drawn").append(...sections, ...(data.untimed ? [el("p", { class: "note" }, data.untimed)] : []));
+  if (!sections.length) say("No point of these findings has a value, so there is nothing to draw.");
 }
 
-/** @param {Data} data */
-async function drawFigures(data) {
-  const place = byId("drawn");
-  const sections = [
-    ...data.before.map(figureSection),
-    ...data.families.map((family) => familySection(family, data)),
-    ...data.after.map(figureSection),
-  ];
-  place.append(...sections, ...(data.untimed ? [el("p", { class: "note" }, data.untimed)] : []));
-  if (!sections.length) return say("No point of these findings has a value, so there is nothing to draw.");
-  await loadLibrary();
-  followMedia();
+/** @param {Error} error */
+function failed(error) {
+  say(`The figures could not be drawn here (${error.message}); their numbers stand in the tables below.`);
+  console.error(error);
 }
 
 /** @param {string} text */
@@ -32,17 +28,22 @@ function say(text) {
 async function main() {
   for (const table of /** @type {NodeListOf<HTMLTableElement>} */ (document.querySelectorAll("table.sortable"))) {
     giveHints(table);
-    markRepeats(table);
     sortable(table);
+    table.closest(".sheet")?.append(tableTools(table));
   }
   const data = /** @type {Data} */ (JSON.parse(await unpack("data")));
   sampleList(data);
-  if (document.getElementById("drawn")) await drawFigures(data);
+  if (!document.getElementById("drawn")) return;
+  followMedia();
+  drawFigures(data);
+  comparison(data);
+  byId("first-figure")?.addEventListener("pointerenter", library, { once: true });
+  followLink();
+  addEventListener("hashchange", followLink);
+  await new Promise((done) => setTimeout(done)); // what is in sight already asks for the library
+  await loading;
 }
 
 main()
-  .catch((error) => {
-    say(`The figures could not be drawn here (${error.message}); their numbers stand in the tables below.`);
-    console.error(error);
-  })
+  .catch(failed)
   .finally(() => document.documentElement.setAttribute("data-drawn", "yes"));

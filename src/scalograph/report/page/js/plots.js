@@ -16,15 +16,26 @@ const watcher = new IntersectionObserver(
       if (isIntersecting && !fresh.has(target)) draw(target);
     }
   },
-  { rootMargin: "50%" },
+  { rootMargin: "10%" },
 );
+
+/** @type {Promise<void> | undefined} */
+let loading;
+
+// The drawing library, unpacked when the first figure comes into sight.
+const library = () => (loading ??= unpack("library").then((code) => {
+  const script = el("script", { nonce: NONCE });
+  script.textContent = code;
+  document.head.append(script);
+  inView.forEach(draw);
+}).catch(failed));
 
 // A place for a drawing.
 /** @param {string} label what it shows @param {Make} make @param {string} size */
 function plot(label, make, size = "small") {
   const place = el("div", { class: `plot ${size}`, role: "img", "aria-label": label });
   drawings.set(place, make);
-  if ("Plotly" in window) watcher.observe(place);
+  watcher.observe(place);
   return place;
 }
 
@@ -32,6 +43,7 @@ function plot(label, make, size = "small") {
 function draw(place) {
   const make = drawings.get(place);
   if (!make || !place.isConnected) return forget(place);
+  if (!("Plotly" in window)) return void library();
   fresh.add(place);
   const box = { width: place.clientWidth, height: place.clientHeight };
   const { data, layout } = make(box);
@@ -128,7 +140,6 @@ const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replac
 const hover = (lines) => lines.flatMap((line) => (line ? [plain(short(line, 90))] : [])).join("<br>");
 
 function followMedia() {
-  for (const place of drawings.keys()) watcher.observe(place);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
   let width = document.documentElement.clientWidth;
   let timer = 0;
@@ -141,14 +152,21 @@ function followMedia() {
   addEventListener("beforeprint", () => printing(true));
   addEventListener("afterprint", () => printing(false));
   matchMedia("print").addEventListener("change", (event) => printing(event.matches));
+  addEventListener("keydown", (event) => {
+    if (event.key !== "p" || !(event.ctrlKey || event.metaKey) || "Plotly" in window) return;
+    event.preventDefault();
+    library().then(() => print());
+  });
 }
 
 const isPrinting = () => document.documentElement.classList.contains("printing");
 
 // Paper is narrow and white: the class gives the page that width and those colors before it is laid out.
-/** @param {boolean} on */
+/** @param {boolean} on @returns {void} */
 function printing(on) {
   if (on === isPrinting()) return;
+  if (on && !("Plotly" in window) && waiting.size) return void library().then(() => printing(matchMedia("print").matches));
   document.documentElement.classList.toggle("printing", on);
+  if (on) [...waiting.keys()].forEach(buildNow);
   redraw();
 }

@@ -2,6 +2,7 @@
 
 const CROWD = 24; // more levels than this get round numbers as ticks instead of themselves
 const SPARE = 0.5; // how far past the estimates intervals may widen a figure, as a share of its height without them
+const WIDE = 3; // a scale by ratios from here on
 
 class Reach {
   low = Infinity;
@@ -42,7 +43,7 @@ function extent(family, measure, panels) {
   }
   if (core.low > core.high) return null;
   whole.take(core.low, core.high);
-  const onLog = core.low > 0 && (family.vertical === "log" || (family.vertical === "auto" && core.high / core.low > 12));
+  const onLog = core.low > 0 && (family.vertical === "log" || (family.vertical === "auto" && core.high / core.low > WIDE));
   return { onLog, ...cut(core, whole, onLog) };
 }
 
@@ -99,6 +100,6 @@ function decades(low, high) {
   const every = Math.ceil(length / 6);
   const powers = Array.from({ length: Math.ceil(length) + 2 }, (_, i) => 10 ** (Math.floor(range[0]) + i)).filter((_, i) => i % every === 0);
   const tickvals = powers.flatMap((power) => steps.map((step) => Number((step * power).toPrecision(3))));
-  const ticktext = tickvals.map((x) => (x >= 1e6 || x < 1e-4 ? String(x) : x.toLocaleString("en", { maximumFractionDigits: 6 })));
+  const ticktext = tickvals.map((x) => (x >= 1e9 || x < 1e-4 ? String(x) : x.toLocaleString("en", { maximumFractionDigits: 6 })));
   return { range, tickmode: "array", tickvals, ticktext };
 }

@@ -5,9 +5,11 @@ const LISTED = 300;
 // Names of the columns, and what each has in a row.
 /** @param {Data} data @returns {[string, (row: number) => string | number][]} */
 function sampleColumns({ samples, factors, responses }) {
-  const head = (/** @type {string} */ name, /** @type {string} */ unit) => (unit ? `${name}_${unit}` : name);
+  const head = (/** @type {string} */ name, /** @type {string} */ unit) => (unit && !name.endsWith(`_${unit}`) ? `${name}_${unit}` : name);
+  const { log } = samples;
   return [
     ["run", (row) => samples.run[row]],
+    ...Object.entries(log ?? {}).map(([name, values]) => /** @type {[string, (row: number) => string | number]} */ ([name, (row) => /** @type {any} */ (values[row]) ?? ""])),
     ["verdict", (row) => samples.verdicts[samples.verdict[row]]],
     ...Object.keys(samples.levels).map((name) => /** @type {[string, (row: number) => string | number]} */ ([head(name, factors[name].unit), (row) => factors[name].raw[samples.levels[name][row]] ?? ""])),
     ...responses.map(([name, shown, unit]) => /** @type {[string, (row: number) => string | number]} */ ([head(shown, unit), (row) => samples.scores[name][row] ?? ""])),
@@ -22,32 +24,23 @@ function csvField(value) {
   return /[",\n\r']/.test(harmless) ? `"${harmless.replace(/"/g, '""')}"` : harmless;
 }
 
+// Rows as the runs were made, where that is known.
+/** @param {Data} data */
+const inOrder = ({ samples }) => samples.order ?? samples.run.map((_, row) => row);
+
 /** @param {Data} data */
 function csv(data) {
   const columns = sampleColumns(data);
-  const rows = data.samples.run.map((_, row) => columns.map(([, read]) => csvField(read(row))).join(","));
+  const rows = inOrder(data).map((row) => columns.map(([, read]) => csvField(read(row))).join(","));
   return [columns.map(([name]) => csvField(name)).join(","), ...rows, ""].join("\r\n");
-}
-
-/** @param {Data} data */
-function download(data) {
-  const name = data.study.replace(/[^\w-]/g, "_") || "study";
-  const link = el("a", { href: URL.createObjectURL(new Blob([csv(data)], { type: "text/csv" })), download: `${name}-samples.csv` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
 /** @param {Data} data */
 function sampleTable(data) {
   const columns = sampleColumns(data);
   const n = data.samples.run.length;
-  const cell = (/** @type {string | number} */ value) => el("td", { class: typeof value === "number" ? "n" : "l", "data-sort": typeof value === "number" ? value : null }, String(value));
-  const rows = Array.from({ length: Math.min(LISTED, n) }, (_, row) => el("tr", {}, ...columns.map(([, read]) => cell(read(row)))));
-  const heads = columns.map(([name]) => el("th", { scope: "col" }, name));
-  const title = LISTED < n ? `The first ${LISTED} of ${n} runs; all are in the CSV` : "Every run";
-  const table = el("table", {}, el("caption", {}, title), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows));
-  sortable(table);
-  return el("div", { class: "scroll long", role: "region", tabindex: 0, "aria-label": title }, table);
+  const rows = inOrder(data).slice(0, LISTED).map((row) => columns.map(([, read]) => String(read(row))));
+  return textTable({ title: LISTED < n ? `The first ${LISTED} of ${n} runs; all are in the CSV` : "Every run", head: columns.map(([name]) => name), rows });
 }
 
 /** @param {Data} data */
@@ -56,7 +49,7 @@ function sampleList(data) {
   const n = data.samples.run.length;
   if (!n) return place.append(el("p", {}, "No run scores are kept in this file: those of pairs, and of runs that have no result, are in the journal, and scalograph export writes them."));
   const rounded = data.samples.digits ? ` Scores are rounded to ${data.samples.digits} digits here; findings.json has them in full.` : "";
-  const button = el("button", { type: "button", class: "action", onclick: () => download(data) }, "Download all run scores (CSV)");
-  const kept = el("p", {}, `${n.toLocaleString("en")} run scores are kept in this file.${rounded}`);
-  place.append(kept, el("p", { class: "chrome" }, button), onDemand("Run scores as a table", () => [sampleTable(data)]));
+  const button = el("button", { type: "button", class: "action", onclick: () => download(`${data.study}-runs.csv`, new Blob([csv(data)], { type: "text/csv" })) }, "Download all runs (CSV)");
+  const kept = el("p", {}, `${n.toLocaleString("en")} runs are kept in this file.${rounded}`);
+  place.append(kept, el("p", { class: "chrome" }, button), onDemand("Runs as a table", () => [sampleTable(data)]));
 }

@@ -36,7 +36,7 @@ function ordered(rows, column, order) {
 /** @param {HTMLTableCellElement} cell @returns {SortKey} */
 function sortKey(cell) {
   const text = (cell.querySelector("b") ?? cell).firstChild?.textContent?.trim() ?? "";
-  const number = cell.dataset.sort ?? (/\b[en]\b/.test(cell.className) ? text.replace(/,/g, "") : "");
+  const number = /\b[en]\b/.test(cell.className) ? text.replace(/,/g, "").replace("\u2212", "-") : "";
   if (number !== "" && !Number.isNaN(Number(number))) return Number(number);
   return text === "\u2013" || text === "" ? null : text;
 }
@@ -54,18 +54,4 @@ function compareKeys(a, b, sign) {
 function giveHints(table) {
   const hints = /** @type {string[]} */ (JSON.parse(table.dataset.hints ?? "[]"));
   for (const cell of /** @type {NodeListOf<HTMLElement>} */ (table.querySelectorAll("td[data-h]"))) cell.title = hints[Number(cell.dataset.h)];
-}
-
-// Labels that repeat the row above are set back, so that groups show.
-/** @param {HTMLTableElement} table */
-function markRepeats(table) {
-  const rows = [...table.tBodies[0].rows];
-  rows.forEach((row, i) => {
-    for (let column = 0; i > 0 && column < row.cells.length; column++) {
-      const cell = row.cells[column];
-      if (!cell.classList.contains("l") && !cell.classList.contains("n")) break;
-      if (cell.textContent !== rows[i - 1].cells[column].textContent) break;
-      cell.classList.add("again");
-    }
-  });
 }

@@ -14,8 +14,13 @@ type Trace = Record<string, unknown>;
 type Law = "fitted" | "amdahl" | "ideal";
 type Mark = [tag: string, attributes: Attributes, children: Mark[]];
 
+type State = Record<string, string>;
+interface Linked { first: State; state: () => State; restore: (state: State) => void }
+type Levelled = Record<string, number>;
+interface Scored { run: string; score: number }
+interface Ratio { value: number; low: number; high: number; how: string }
 interface Box { width: number; height: number }
-interface Note { name?: string; room?: [number, number] }
+interface Note { name?: string; room?: [number, number]; [name: string]: unknown }
 interface Axis {
   title?: { text: string };
   type?: string;
@@ -65,10 +70,13 @@ interface Samples {
   verdict: number[];
   levels: Record<string, number[]>;
   scores: Record<string, Numbers>;
+  left_out: Record<string, number[]>;
   digits: number | null;
+  log?: Record<string, (string | number | boolean | null)[]>;
+  order?: number[];
 }
 interface FactorData { title: string; unit: string; levels: string[]; raw: (string | number)[] }
-interface Measure { id: string; title: string; unit: string; scale: number; confidence: string; response?: string; key: string[] }
+interface Measure { id: string; title: string; unit: string; scale: number; confidence: string; response?: string; key: string }
 /** Value, low end, high end, text; of a speedup also the band for all levels at once, and its text. */
 type Value = [value: number, low: number | null, high: number | null, text: string, below?: number, above?: number, band?: string];
 interface PointData {
@@ -88,10 +96,10 @@ interface LawData {
   inside: number;
   optimum: { at: number; low: number | null; high: number | null; value: number } | null;
   words: string;
-  end: string;
 }
 interface CurveData { group: number[]; points: PointData[]; law: LawData | null }
 interface FamilyData {
+  id: string;
   axis: { scale: "log" | "linear" | "category"; at: number[]; labels: string[] };
   title: string;
   groups: string[];

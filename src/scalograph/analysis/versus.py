@@ -1,0 +1,85 @@
+"""Does a take less than b, more, or the same? Pairs of runs, some of them slowed, in two modes, or coarse."""
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from scalograph.analysis.center import FloatArray, Scores, has_logs, n_trimmed
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, modes
+from scalograph.analysis.quantiles import student_t
+from scalograph.analysis.ratios import paired_ratio, pairs
+from scalograph.analysis.step import widened
+from scalograph.analysis.students_t import t_quantile
+
+# Share of pairs set aside at each end, where one run in twenty is slowed, and where runs have two modes: chosen among
+# Student's t, trimmed t and signed ranks for most effects told at 5 % false ones (benchmarks/statistics_ab.py).
+TRIM, TRIM_OF_MODES = 0.1, 0.25
+# A ratio whose whole interval is this near to 1 is one of equals.
+SAME = 0.02
+
+Said = Literal["less", "more", "same", "not shown"]
+
+
+def versus(a: Scores, b: Scores, confidence: float = 0.95) -> Estimate:
+    """Return the typical score of `a` over that of `b`, from runs interleaved in blocks.
+
+    Args:
+        a: scores of the numerator, shape (n,); a[i] ran in block i.
+        b: scores of the denominator, shape (n,); b[i] ran in block i.
+        confidence: nominal coverage.
+
+    Returns:
+        The ratio, with an interval that slowed runs do not decide, that holds what a coarse clock hides, and that is
+        missing where too few runs stand against two modes.
+
+    Raises:
+        ValueError: the lengths differ or the confidence is no probability.
+
+    Source: K. K. Yuen, The two-sample trimmed t for unequal population variances, Biometrika 61 (1974), of pairs.
+
+    >>> found = versus([96.0, 96.1, 95.8, 96.3, 95.9], [100.1, 99.9, 100.2, 100.0, 100.3])
+    >>> said(found), round(found.value, 3)
+    ('less', 0.959)
+    """
+    x, y, _ = pairs(a, b)
+    bimodal = _bimodal(x, y)
+    trim = TRIM_OF_MODES if bimodal and x.size >= FEWEST else TRIM
+    found = paired_ratio(a, b, confidence, trim=trim if n_trimmed(x.size, trim) else 0.0)
+    if bimodal and x.size < FEWEST:
+        why = (*found.warnings, MODES_OF_FEW.format(x.size))
+        return Estimate(found.value, None, None, confidence, found.n, found.method, why)
+    return widened(found, x, y)
+
+
+def said(ratio: Estimate, same: float = SAME) -> Said:
+    """Return what a ratio shows: the same only if its whole interval is near to 1.
+
+    >>> [said(Estimate(1.0, *ends)) for ends in ((0.99, 1.01), (0.95, 1.01), (1.03, 1.04), (None, None))]
+    ['same', 'not shown', 'more', 'not shown']
+    """
+    if ratio.low is None or ratio.high is None:
+        return "not shown"
+    if 1 / (1 + same) <= ratio.low and ratio.high <= 1 + same:
+        return "same"
+    return "less" if ratio.high < 1 else "more" if ratio.low > 1 else "not shown"
+
+
+def visible(ratio: Estimate, power: float = 0.8) -> float | None:
+    """Return the smallest relative effect that these pairs show with this power; None without an interval.
+
+    >>> round(visible(Estimate(1.0, 0.98, 1.0204, 0.95, 10)), 3)
+    0.028
+    """
+    if not ratio.low or not ratio.high or ratio.n < 2:
+        return None
+    half, df = math.log(ratio.high / ratio.low) / 2, ratio.n - 1
+    return math.expm1(half * (1 + student_t(power, df) / t_quantile(ratio.confidence, df)))
+
+
+def _bimodal(x: FloatArray, y: FloatArray) -> bool:
+    """Whether either has two modes; few runs are looked at together, each over its median."""
+    if x.size >= FEWEST or not x.size or not has_logs(x, y):
+        return modes(x) is not None or modes(y) is not None
+    return modes(np.column_stack([x / np.median(x), y / np.median(y)]).ravel()) is not None

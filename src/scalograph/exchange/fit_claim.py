@@ -1,0 +1,145 @@
+"""What throughputs at sizes say: how far more helps, what is serial, what a larger size would give."""
+
+from collections.abc import Iterator
+from math import inf
+from typing import Any
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.flag import NO_LAW
+from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.text.compact import NOT_RESOLVED, WIDEST, compact
+from scalograph.text.format import estimate, significant
+from scalograph.text.quantities import percents, two_digits
+
+_SAME = 1e-9  # what two numbers differ by that are the same
+COLUMNS = 6
+# Flags that a reader of the claim must know; the others stand beside the tables.
+_TOLD = ("perhaps superlinear", "few sizes", "gamma")
+_MEANINGS = {
+    "sigma": "share that is serial",
+    "kappa": "cost of coherency",
+    "gamma": "throughput of one",
+    "optimum": "size with the largest throughput",
+}
+
+
+def fit_claim(found: dict[str, Any], x: str) -> Claim:
+    """Say up to which size throughput grows, as far as the points carry it.
+
+    Args:
+        found: what `exchange.fit.laws` gives.
+        x: what the sizes count.
+    """
+    first, is_answered = _grows(found, "" if x == "n" else f" {x}")
+    # Where the points contradict the law, or its maximum, none of its figures is said.
+    more = [*_serial(found), *_predictions(found)] if found["holds"] and not _contradicted(found) else []
+    remarks = _remarks(found)[: 2 - len(more[:2])]
+    return Claim(sentences=[first, *more[:2], *remarks], answered=is_answered, matrix=_matrix(found, x))
+
+
+def _grows(found: dict[str, Any], of: str) -> tuple[str, bool]:
+    """The size of the maximum only where the largest measured agrees, and its interval ends within the data."""
+    low, high = found["optimum"]["low"], found["optimum"]["high"]
+    sizes, best = [point["size"] for point in found["points"]], _best(found)
+    measured = f"of the sizes measured, {best:g} has the largest throughput"
+    if not found["holds"]:
+        why = next(text for code, text in zip(found["codes"], found["flags"], strict=True) if code in NO_LAW)
+        return f"Cannot be said from a scaling law ({why}); {measured}.", False
+    if found["sigma"]["low"] is None:
+        return "Cannot be said: too few points for an interval; one more size or run makes it.", False
+    if found["sigma"]["low"] > 1 + _SAME:
+        return "Throughput does not grow: more make it slower than one alone.", True
+    if found["sigma"]["low"] > 1 - _SAME:
+        return "Throughput does not grow: all of the work is serial, more do not help.", True
+    if low is None or _contradicted(found):
+        return f"Cannot be said: the points do not carry where throughput is largest; {measured}.", False
+    if low >= sizes[-1]:
+        return f"Throughput still grows at {sizes[-1]:g}{of}, the most that were measured.", True
+    if high is not None and high <= min(sizes[-1], WIDEST * low):
+        return f"Throughput is largest near {estimate(Estimate(**found['optimum']))}{of}.", True
+    if best == sizes[-1]:
+        most = f"Throughput is largest at {best:g}{of}, the most that were measured"
+        return f"{most}; whether more would help is {NOT_RESOLVED}.", True
+    return f"Cannot be said: the place of the maximum is {NOT_RESOLVED}; {measured}.", False
+
+
+def _best(found: dict[str, Any]) -> float:
+    """The size with the largest throughput that was measured."""
+    best: float = max(found["points"], key=lambda point: point["throughput"]["value"])["size"]
+    return best
+
+
+def _contradicted(found: dict[str, Any]) -> bool:
+    """Whether the curve starts elsewhere, or the best size is neither in the interval of the maximum nor next to it."""
+    if "gamma" in found["codes"]:
+        return True
+    low, high, best = found["optimum"]["low"], found["optimum"]["high"], _best(found)
+    sizes = [point["size"] for point in found["points"]]
+    if low is None or low >= sizes[-1]:
+        return low is not None and best != sizes[-1]
+    inside = [size for size in sizes if low <= size <= (high or inf)]
+    near = inside or [max(size for size in sizes if size < low), min(size for size in sizes if size > low)]
+    return best not in near
+
+
+def _serial(found: dict[str, Any]) -> Iterator[str]:
+    low, high = found["sigma"]["low"], found["sigma"]["high"]
+    if low is None or low > 1 - _SAME:
+        return
+    if high is None or high >= 1:
+        if low:
+            yield f"Of the work {two_digits(100 * low)} % or more is serial."
+    elif low:
+        yield f"Of the work {percents(low, high)} is serial."
+    else:
+        yield f"Of the work at most {two_digits(100 * high)} % is serial."
+
+
+def _predictions(found: dict[str, Any]) -> Iterator[str]:
+    for made in found["predictions"]:
+        if made["low"] is None:
+            yield f"At {made['size']:g} nothing is predicted: {'; '.join(made['warnings'])}."
+        elif made["high"] is None or made["high"] > WIDEST * made["low"]:
+            yield f"At {made['size']:g} the throughput is {NOT_RESOLVED}."
+        else:
+            ends = f"{significant(made['low'])} to {significant(made['high'])}"
+            yield f"At {made['size']:g} it would be {ends}, if nothing else fills up."
+
+
+def _remarks(found: dict[str, Any]) -> list[str]:
+    flags = zip(found["codes"], found["flags"], strict=True)
+    return [f"{text[0].upper()}{text[1:]}." for code, text in flags if code in _TOLD]
+
+
+def _matrix(found: dict[str, Any], x: str) -> Matrix:
+    """Measured and fitted throughputs at sizes spread over the range, and the predictions."""
+    points, asked = found["points"], found["predictions"][: COLUMNS // 2]
+    room, last = COLUMNS - 1 - len(asked), len(points) - 1
+    spread = {round(i * last / (room - 1)) for i in range(room)}
+    shown = [point for i, point in enumerate(points) if i in spread or point["size"] == _best(found)]
+    measured = [MatrixCell(estimate=Estimate(**point["throughput"])) for point in shown]
+    fitted = [MatrixCell(estimate=Estimate(point["fitted"])) for point in shown]
+    fitted += [MatrixCell(text=compact(Estimate(**{k: v for k, v in p.items() if k != "size"}))) for p in asked]
+    rows = [MatrixRow(label="measured", cells=[*measured, *(MatrixCell() for _ in asked)])]
+    return Matrix(
+        title=f"throughput, by {x}",
+        better="higher",
+        columns=[f"{point['size']:g}" for point in (*shown, *asked)],
+        rows=[*rows, MatrixRow(label="by the law", cells=fitted)] if found["holds"] else rows,
+    )
+
+
+def fit_tables(found: dict[str, Any]) -> list[TableDoc]:
+    """The coefficients, and every size with what it gained."""
+    parts: list[list[Cell]] = [[name, Estimate(**found[name]), text] for name, text in _MEANINGS.items()]
+    columns = [Column(name="coefficient", kind="label"), Column(name="value", kind="estimate")]
+    law = TableDoc(id="law", title="Scaling law", columns=[*columns, Column(name="meaning", kind="text")], rows=parts)
+    names = ("throughput", "speedup", "efficiency", "serial_fraction")
+    rows: list[list[Cell]] = [
+        [point["size"], point["fitted"], *(Estimate(**point[name]) if point[name] else None for name in names)]
+        for point in found["points"]
+    ]
+    columns = [Column(name="size", kind="label"), Column(name="by the law")]
+    columns += [Column(name=name.replace("_", " "), kind="estimate") for name in names]
+    return [law, TableDoc(id="points", title="Sizes that were measured", columns=columns, rows=rows)]

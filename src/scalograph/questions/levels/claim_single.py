@@ -1,0 +1,35 @@
+"""What a study of one configuration says: how long it takes, unless its runs have two modes."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.curves import estimated
+from scalograph.findings.names import title
+from scalograph.findings.sample import Sample
+from scalograph.findings.score_flags import two_modes
+from scalograph.findings.speedup_rule import kind, primary
+from scalograph.findings.table import Table
+from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.text.format import estimate
+from scalograph.text.scale import scale_for
+
+_FIGURES: Mapping[str, Callable[[Sequence[float]], float]] = {"median": np.median, "least": np.min, "most": np.max}
+
+
+def single_claim(table: Table, sample: Sample) -> Claim:
+    """Tell the primary response of all its runs, one or more."""
+    name, scores = primary(table), sample.scores(primary(table))
+    response, found = table.study.responses[name], estimated(table, sample, name)
+    scale, modes = scale_for(response.unit, scores), two_modes(table, sample, name)
+    shown = f"{estimate(found, scale)} {scale.unit}".rstrip()
+    text = f"A run takes {shown}." if kind(response) == "time" else f"{title(table, name).capitalize()}: {shown}."
+    figures = [found, *(Estimate(float(figure(scores))) for figure in _FIGURES.values())]
+    matrix = Matrix(
+        title=f"{title(table, name)} of {len(scores)} run{'s' * (len(scores) != 1)}",
+        unit=response.unit, better=response.better, columns=["typical", *_FIGURES],
+        rows=[MatrixRow(label="", cells=[MatrixCell(estimate=x) for x in figures])],
+    )  # fmt: skip
+    sentences = [f"Runs have {modes}: none takes what is typical of all."] if modes else [text]
+    return Claim(sentences=sentences, matrix=matrix)

@@ -1,0 +1,53 @@
+// A link to a figure as it is shown: what differs from how it came stands behind its name in the address.
+
+/** @type {Map<string, Linked>} */
+const linked = new Map();
+
+/** @param {string} id @param {() => State} state @param {(state: State) => void} restore */
+function linkable(id, state, restore) {
+  linked.set(id, { first: state(), state, restore });
+}
+
+/** @param {string} id */
+function linkOf(id) {
+  const one = linked.get(id);
+  const changed = Object.entries(one?.state() ?? {}).filter(([name, value]) => value !== one?.first[name]);
+  return `#${id}${changed.length ? `?${new URLSearchParams(changed)}` : ""}`;
+}
+
+/** @param {string} id */
+const keepLink = (id) => history.replaceState(null, "", linkOf(id));
+
+// Show what the address asks for.
+function followLink() {
+  const [id, query = ""] = location.hash.slice(1).split("?");
+  const one = linked.get(id);
+  one?.restore({ ...one.first, ...Object.fromEntries(new URLSearchParams(query)) });
+  const place = id && document.getElementById(id);
+  if (!place || (!one && !query && place.closest("#drawn") === null)) return; // the browser has gone there by itself
+  buildNow(place);
+  place.scrollIntoView(/** @type {any} */ ({ behavior: "instant" })); // newer than the checker
+}
+
+// Frames that are filled when they come near; all of them for paper.
+/** @type {Map<Element, () => Child[]>} */
+const waiting = new Map();
+const nearby = new IntersectionObserver((entries) => entries.forEach(({ target, isIntersecting }) => isIntersecting && buildNow(target)), { rootMargin: "60%" });
+
+/**
+ * @template {Element} E
+ * @param {E} node @param {() => Child[]} fill
+ */
+function later(node, fill) {
+  waiting.set(node, fill);
+  nearby.observe(node);
+  return node;
+}
+
+/** @param {Element} node */
+function buildNow(node) {
+  const fill = waiting.get(node);
+  waiting.delete(node);
+  nearby.unobserve(node);
+  if (fill && node.isConnected) filled(node, { class: node.className.replace(/\blater\b/, "").trim() }).replaceChildren(...nodes(fill()));
+}

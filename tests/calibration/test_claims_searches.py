@@ -1,0 +1,76 @@
+"""The short version of benchmarks/statistics_claims_searches.py: what a claim says is true, and is said where it is."""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from scalograph.protocol.claim import Claim
+from scalograph.questions.cliff.truth import Draw, curve, jump, line
+from scalograph.simulate.noise import LOW
+
+from .sequential import is_share
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[ModuleType]:
+    folder = str(Path(__file__).resolve().parents[2] / "benchmarks")
+    sys.path.insert(0, folder)
+    yield importlib.import_module("statistics_claims_searches")
+    sys.path.remove(folder)
+
+
+def is_short(claim: Claim) -> bool:
+    """At most three sentences and 55 words, of which the first answers, or says that it cannot be said."""
+    said = claim.sentences[0].startswith("Cannot be said: ")
+    return len(" ".join(claim.sentences).split()) <= 55 and claim.answered != said
+
+
+@pytest.mark.parametrize("draw", [line, curve])
+def test_where_nothing_jumps_no_cliff_is_told(bench: ModuleType, draw: Draw) -> None:
+    claim = bench.cliff_said(draw(np.random.default_rng(1), bench.TOP), np.random.default_rng(2), LOW)
+    assert is_short(claim) and not bench.jumps(claim)
+
+
+@pytest.mark.parametrize("factor", [2.0, 0.4])
+def test_a_jump_is_told_where_it_is(bench: ModuleType, factor: float) -> None:
+    program = partial(jump, factor=factor)(np.random.default_rng(4), bench.TOP)
+    claim = bench.cliff_said(program, np.random.default_rng(5), LOW)
+    assert is_short(claim) and bench.jumps(claim) and ("falls" in claim.sentences[0]) == (factor < 1)
+    low, high = map(float, claim.matrix.rows[0].label.split(" to "))
+    assert low - 1 <= np.exp(program.place or 0) <= high + 1
+
+
+def test_break_even_is_told_where_it_is(bench: ModuleType) -> None:
+    claim, lines, truth = bench.even_searched(np.random.default_rng(6), 0.02)
+    assert is_short(claim) and " from size " in claim.sentences[0]
+    told = [one for one in lines if one.kind == "from"]
+    assert len(told) == 3
+    assert all(one.location == pytest.approx(truth(one.level), rel=0.25) for one in told)
+
+
+@pytest.mark.parametrize(
+    ("excess", "begins"),
+    [(1.0, "CPUs are shared as theory says, within "), (1.5, "Sharing CPUs costs more than theory")],
+)
+def test_cpus_are_shared_as_theory_says_where_they_are(bench: ModuleType, excess: float, begins: str) -> None:
+    claims = [bench.surface_said(np.random.default_rng(seed), excess, 0.02) for seed in range(5)]
+    assert all(is_short(claim) and claim.sentences[0].startswith(begins) for claim in claims)
+
+
+@pytest.mark.parametrize(("typical", "share"), [([1, 1, 1, 1], 0.05), ([1.8, 1, 1.03, 1.06], 0.05)])
+def test_the_best_number_of_jobs_is_seldom_left_out(bench: ModuleType, typical: list[float], share: float) -> None:
+    rng = np.random.default_rng(7)
+    claims = (bench.build_said(rng, typical, 5) for _ in range(400))
+    assert is_share(("-j 2" in c.sentences[0] or not c.answered for c in claims), 1 - share, rather_than=0.85)
+
+
+def test_a_clear_best_is_named_though_blocks_drift(bench: ModuleType) -> None:
+    claims = [bench.build_said(np.random.default_rng(seed), [1.8, 1, 1.3, 1.3], 5) for seed in range(10)]
+    assert sum(c.sentences[0].startswith("-j 2 builds fastest") for c in claims) >= 8
+    assert all(is_short(c) for c in claims)

@@ -1,0 +1,88 @@
+"""What is said of two versions, on noise of which the truth is known; benchmarks/statistics_ab.py is the long form."""
+
+import numpy as np
+import pytest
+
+from scalograph.analysis.comparisons import compare
+from scalograph.analysis.modes import modes
+from scalograph.analysis.step import common_step, rounding
+from scalograph.analysis.versus import said, versus, visible
+from scalograph.simulate.versions import KINDS, Kind, blocks, session
+
+CASES = 120
+
+
+def told(kind: Kind, n: int, effect: float) -> list[str]:
+    rng = np.random.default_rng([11, n, KINDS.index(kind)])
+    return [said(versus(*blocks(rng, kind, n, effect))) for _ in range(CASES)]
+
+
+@pytest.mark.parametrize("n", [5, 10])
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_version_is_better_than_itself_and_none_of_4_percent_the_same(kind: Kind, n: int) -> None:
+    alike, faster = told(kind, n, 0.0), told(kind, n, 0.04)
+    assert alike.count("less") + alike.count("more") <= 18  # 5 % are 6: a true share of 5 % fails once in 10,000
+    assert faster.count("same") + faster.count("more") <= 12
+
+
+@pytest.mark.parametrize("kind", ["normal", "autocorrelated", "step", "drift"])
+def test_four_percent_are_told_and_equals_are_called_so(kind: Kind) -> None:
+    assert told(kind, 10, 0.04).count("less") > 0.8 * CASES
+    assert told(kind, 20, 0.0).count("same") > 0.7 * CASES
+
+
+def test_one_run_in_twenty_does_not_hide_an_effect() -> None:
+    assert told("outliers", 10, 0.04).count("less") > 0.6 * CASES
+
+
+def test_the_kept_example_is_told() -> None:
+    rng = np.random.default_rng(1)
+    found = versus(96.05 * np.exp(rng.normal(0, 0.003, 10)), 100.11 * np.exp(rng.normal(0, 0.003, 10)))
+    assert said(found) == "less" and found.value == pytest.approx(0.959, abs=0.004)
+    seen = visible(found)
+    assert seen is not None and 0.001 < seen < 0.01
+
+
+def test_a_coarse_clock_shows_nothing_that_its_step_hides() -> None:
+    assert told("ticks", 10, 0.02).count("not shown") == CASES
+    constant = versus([120.0] * 8, [120.0] * 8)
+    assert (constant.low, said(constant)) == (None, "not shown")
+    assert said(versus([120.0] * 8, [130.0] * 8)) == "not shown"  # one step apart
+    assert said(versus([120.0] * 8, [200.0] * 8)) == "less"
+
+
+def test_a_step_that_runs_blur_widens_nothing() -> None:
+    scores = 10 * np.round(np.random.default_rng(2).normal(12, 2, 50))
+    assert common_step(scores) == 10.0
+    assert rounding(scores, 10.0) == 0 and rounding([120, 120, 130], 10.0) == 0.0
+    assert rounding([120] * 9 + [130], 10.0) == pytest.approx(5 / 121)
+
+
+def test_few_pairs_against_two_modes_say_nothing() -> None:
+    one, two = [100, 77, 100, 101, 77.0], [77.1, 101, 100.2, 100, 76.8]
+    found = versus(one, two)
+    assert found.low is None and "two modes" in found.warnings[-1]
+
+
+def test_five_runs_against_fifty_with_two_modes_are_not_faster() -> None:
+    """Of five runs all are of one mode in one of six cases, and their spread says nothing of the other."""
+    rng = np.random.default_rng(4)
+    pairs = [(session(rng, "modes", 5), session(rng, "modes", 50)) for _ in range(CASES)]
+    assert sum(compare(few, many).label in ("faster", "slower") for few, many in pairs) <= 12
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_modes_are_found_where_they_are(kind: Kind) -> None:
+    rng = np.random.default_rng([5, KINDS.index(kind)])
+    n = sum(modes(session(rng, kind, 20)) is not None for _ in range(CASES))
+    assert n > 0.7 * CASES if kind == "modes" else n <= 18
+
+
+def test_modes_have_shares_and_places() -> None:
+    rng = np.random.default_rng(3)
+    times = np.where(rng.random(100) < 0.3, 77, 100) * np.exp(rng.normal(0, 0.01, 100))
+    found = modes(times)
+    assert found is not None and found.low == pytest.approx(77, rel=0.02) and found.high == pytest.approx(100, rel=0.02)
+    assert 0.15 < found.share_low < 0.45
+    assert modes(np.sort(times)) is None  # one after the other: a machine that changed once
+    assert modes([0.0] * 20) is None and modes(times[:7]) is None

@@ -1,0 +1,55 @@
+"""Where the rest of an answer is: paths as a person would type them, commands that can be pasted."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.cli.answer_output import short, study_places
+
+from ..report import sample
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("here", "home", "other"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path
+
+
+def test_a_path_is_given_from_here_or_from_home(here: Path) -> None:
+    paths = (here / "here" / "a b", here / "home" / "x", here / "other")
+    assert [short(path) for path in paths] == ["'a b'", "~/x", str(here / "other")]
+
+
+@pytest.mark.parametrize(
+    ("again", "told"),
+    [
+        ("scalograph run study.toml --quick", "scalograph run out/study.toml --quick"),
+        (
+            "scalograph run RESULTS/study.toml    # from there",
+            "scalograph run {here}/here/out/study.toml    # from there",
+        ),
+        ("scalograph study fork-join", "scalograph study fork-join"),
+    ],
+)
+def test_a_study_is_run_again_from_here(here: Path, again: str, told: str) -> None:
+    found: Any = sample.bare()
+    found.reproduce = [again]
+    Path("out").mkdir()
+    assert study_places(Path("out"), found)[-1] == ("again", told.format(here=here))
+    assert study_places(Path("out"), found, "as it was")[-1] == ("again", "as it was")
+
+
+def test_the_latest_results_have_a_short_name_and_a_page_that_is_not_made_has_a_command(here: Path) -> None:
+    made = Path("results/2026")
+    made.mkdir(parents=True)
+    found: Any = sample.bare()
+    assert dict(study_places(made, found))["report"] == "scalograph report results/2026"
+    Path("results/latest").symlink_to("2026")
+    (made / "report.html").touch()
+    places = dict(study_places(made, found))
+    assert places["report"] == "results/latest/report.html"
+    assert places["tables"] == "scalograph report results/latest --tables"

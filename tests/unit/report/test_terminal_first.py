@@ -1,0 +1,94 @@
+"""The answer on a terminal: what is left out where there is no room, and in which order."""
+
+import io
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.findings import Column, TableDoc, Trust
+from scalograph.report.screen import Screen
+from scalograph.report.terminal_first import render_first
+
+PLACES = [("report", "results/report.html"), ("tables", "scalograph report results --tables"), ("again", "again")]
+LONG = "A sentence that goes on and on, as they do, until a line and a half of the terminal are full of it, at least."
+
+
+def cell(value: float, doubt: str = "") -> MatrixCell:
+    return MatrixCell(estimate=Estimate(value=value, low=0.95 * value, high=1.05 * value, n=5), doubt=doubt)
+
+
+def matrix(n_rows: int = 3, n_columns: int = 3) -> Matrix:
+    rows = [
+        MatrixRow(label=f"2 CPUs, lock number {i}", cells=[cell(10.0**i + j) for j in range(n_columns)])
+        for i in range(n_rows)
+    ]
+    return Matrix(
+        title="time", unit="s", better="lower", rows_are="lock", columns=[f"c{j}" for j in range(n_columns)], rows=rows
+    )
+
+
+def screen(made: Matrix | None = None, points: int = 3, **more: object) -> Screen:
+    claim = Claim(sentences=[f"First. {LONG}", f"Second. {LONG}", f"Third. {LONG}"], matrix=made)
+    trust = Trust(level="doubt", sentence=f"Verdict. {LONG}", points=[f"point {i}. {LONG}" for i in range(points)])
+    table = TableDoc(id="t", title="T", columns=[Column(name="k")], rows=[[1], [2]])
+    return Screen(title="What?", machine="This CPU", claim=claim, trust=trust, tables=[table], **more)  # type: ignore[arg-type]
+
+
+def printed(shown: Screen, width: int = 80, encoding: str = "utf-8") -> list[str]:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding, errors="strict", write_through=True)
+    render_first(shown, Console(file=stream, width=width, force_terminal=False), PLACES)
+    return raw.getvalue().decode(encoding).splitlines()
+
+
+@pytest.mark.parametrize("n_rows", [1, 8, 24])
+def test_it_fits_a_screen_however_much_there_is_to_say(n_rows: int) -> None:
+    shown = screen(matrix(n_rows, 12), published=LONG, failures="3 x no such file")
+    lines = printed(shown)
+    assert len(lines) <= 25 and max(map(cell_len, lines)) <= 80
+    text = "\n".join(lines)
+    assert all(word in text for word in ("What?", "First.", "Verdict.", "no such file", "report  results/report.html"))
+
+
+def test_rows_that_are_left_out_are_counted_before_a_sentence_is() -> None:
+    text = "\n".join(printed(screen(matrix(20))))
+    assert "more rows: --tables" in text and "Second." in text
+    assert "more rows" not in "\n".join(printed(screen(matrix(3), points=0)))
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 200])
+def test_a_narrow_terminal_has_fewer_columns_and_the_last_of_them(width: int) -> None:
+    lines = printed(screen(matrix(2, 12)), width)
+    assert all(cell_len(line) <= width for line in lines[:-3])
+    heading = next(line for line in lines if "c11" in line)
+    assert ("more column" in "\n".join(lines)) == ("c5" not in heading)
+
+
+def test_a_long_label_keeps_both_its_ends() -> None:
+    lines = printed(screen(matrix(3)), 44)
+    assert all(any(line.startswith("2 CP") and f" {i}  " in line for line in lines) for i in range(3))
+
+
+def test_values_stand_under_values_and_every_mark_is_explained() -> None:
+    made = matrix(2, 2)
+    made.rows[0].cells[1] = cell(3, "only 4 clean runs")
+    made.rows[1].cells[1] = MatrixCell(text="never", doubt="another reason")
+    made.note = "1 thread: 3 ms"
+    lines = printed(screen(made, points=0))
+    first, second = (next(line for line in lines if f"number {i}" in line) for i in range(2))
+    assert first.index("\N{PLUS-MINUS SIGN}") == second.index("\N{PLUS-MINUS SIGN}")
+    assert first.endswith(" !") and second.endswith("never !")
+    legend = next(line for line in lines if "95 % interval" in line)
+    assert "!: only 4 clean runs (and 1 more reason); 1 thread: 3 ms" in legend
+
+
+def test_a_terminal_without_signs_gets_plain_ones() -> None:
+    text = "\n".join(printed(screen(matrix(20)), encoding="ascii"))
+    assert "+-5 %" in text and "... " in text
+
+
+def test_how_many_tables_there_are_is_told() -> None:
+    assert printed(screen())[-2] == "tables  scalograph report results --tables  (1 table, 2 rows)"
