@@ -32,7 +32,7 @@ def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate) -> tu
     """Return the flags of a fit, the gravest first."""
     groups = [(float(n), rates[sizes == n]) for n in np.unique(sizes)]
     unfit = [*_unfit(groups, law)] or [*_bent(groups, law)]
-    return (*_superlinear(groups), *unfit, *_few(groups), *_far(groups, gamma), *_bounds(law))
+    return (*_superlinear(groups), *unfit, *_few(groups, law), *_far(groups, gamma), *_bounds(law))
 
 
 def _superlinear(groups: Groups) -> Iterator[Flag]:
@@ -103,10 +103,13 @@ def few_runs(signs: Sequence[bool]) -> float:
     return sum(ways) / comb(n + m, n)
 
 
-def _few(groups: Groups) -> Iterator[Flag]:
+def _few(groups: Groups, law: Law) -> Iterator[Flag]:
     if len(groups) < LEAST_SIZES:
         text = f"only {len(groups)} sizes: it takes {LEAST_SIZES} or more to tell this law from others"
         yield Flag("few sizes", text, len(groups))
+    elif law.n == len(groups) < MANY_SIZES and not law.exact:
+        text = f"with one run of each of {len(groups)} sizes it was not checked that the points follow the law"
+        yield Flag("not checked", text, len(groups))
 
 
 def _scale(found: FloatArray, law: Law) -> float:

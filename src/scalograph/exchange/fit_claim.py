@@ -15,7 +15,7 @@ from scalograph.text.quantities import percents, two_digits
 _SAME = 1e-9  # what two numbers differ by that are the same
 COLUMNS = 6
 # Flags that a reader of the claim must know; the others stand beside the tables.
-_TOLD = ("perhaps superlinear", "few sizes", "gamma")
+_TOLD = ("perhaps superlinear", "few sizes", "not checked", "gamma")
 _MEANINGS = {
     "sigma": "share that is serial",
     "kappa": "cost of coherency",
@@ -34,8 +34,8 @@ def fit_claim(found: dict[str, Any], x: str) -> Claim:
     first, is_answered = _grows(found, "" if x == "n" else f" {x}")
     # Where the points contradict the law, or its maximum, none of its figures is said.
     more = [*_serial(found), *_predictions(found)] if found["holds"] and not _contradicted(found) else []
-    remarks = _remarks(found)[: 2 - len(more[:2])]
-    return Claim(sentences=[first, *more[:2], *remarks], answered=is_answered, matrix=_matrix(found, x))
+    remarks = _remarks(found)[: 1 if more else 2]
+    return Claim(sentences=[first, *more[: 2 - len(remarks)], *remarks], answered=is_answered, matrix=_matrix(found, x))
 
 
 def _grows(found: dict[str, Any], of: str) -> tuple[str, bool]:
