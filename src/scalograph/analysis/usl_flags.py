@@ -28,11 +28,18 @@ RUNS_ALPHA = 0.05
 FAR, FAR_AND_SURE = 0.1, 0.05
 
 
-def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate) -> tuple[Flag, ...]:
+def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate, optimum: Estimate) -> tuple[Flag, ...]:
     """Return the flags of a fit, the gravest first."""
     groups = [(float(n), rates[sizes == n]) for n in np.unique(sizes)]
     unfit = [*_unfit(groups, law)] or [*_bent(groups, law)]
-    return (*_superlinear(groups), *unfit, *_few(groups, law), *_far(groups, gamma), *_bounds(law))
+    return (
+        *_superlinear(groups),
+        *unfit,
+        *_few(groups, law),
+        *_far(groups, gamma),
+        *_elsewhere(groups, optimum),
+        *_bounds(law),
+    )
 
 
 def _superlinear(groups: Groups) -> Iterator[Flag]:
@@ -124,6 +131,21 @@ def _far(groups: Groups, gamma: Estimate) -> Iterator[Flag]:
         if off > FAR or (off > FAR_AND_SURE and not gamma.low <= mean <= gamma.high):
             text = f"gamma is {gamma.value:.4g}, but one was measured at {mean:.4g}: the curve does not start there"
             yield Flag("gamma", text, mean / gamma.value)
+
+
+def _elsewhere(groups: Groups, optimum: Estimate) -> Iterator[Flag]:
+    """Flag a best size that is neither in the interval of the maximum nor, where no size is, next to it."""
+    sizes, (best, _) = [n for n, _ in groups], max(groups, key=lambda group: float(group[1].mean()))
+    if optimum.low is None:
+        return
+    high = optimum.high if optimum.high is not None else sizes[-1]
+    near = [n for n in sizes if optimum.low <= n <= high]
+    near = near or [
+        max((n for n in sizes if n < optimum.low), default=sizes[0]),
+        min((n for n in sizes if n > high), default=sizes[-1]),
+    ]
+    if best not in near:
+        yield Flag("peak elsewhere", f"throughput was largest at {best:g}, where the law has no maximum", best)
 
 
 def _bounds(law: Law) -> Iterator[Flag]:
