@@ -10,7 +10,7 @@ npm install --no-audit --no-fund --ignore-scripts "plotly.js@$version" esbuild@0
 python3 -m venv zopfli && zopfli/bin/pip install --quiet zopfli
 
 core=node_modules/plotly.js/src/core
-grep -vE "components/(annotations3d|updatemenus|sliders|rangeselector)'" $core.js >$core-small.js
+grep -vE "components/(annotations3d|updatemenus|sliders|rangeselector|rangeslider|images|grid)'" $core.js >$core-small.js
 cat >entry.js <<'EOF'
 const Plotly = require("plotly.js/src/core-small");
 Plotly.register([require("plotly.js/lib/bar"), require("plotly.js/lib/heatmap"), require("plotly.js/lib/contour")]);

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from scalograph.protocol.claim import Claim
@@ -41,9 +42,10 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
         "xaxis": axis(title, (min(xs) - pad, max(xs) + pad), **_ticks(family)), "yaxis": upright,
         "annotations": _names(named, labels, upright), "shapes": family["shapes"],
     }  # fmt: skip
+    xs_gray, ys_gray = ([*chain.from_iterable([*part, None] for part in parts)] for parts in _columns(gray))
     dashed = {"style": {"dash": "6px,4px"}}
     traces = [
-        *(line(one.xs, one.ys, faded("muted", 0.5), 1) for one in gray),
+        line(xs_gray, ys_gray, faded("muted", 0.5), 1),
         *(line(one.xs, one.ideal, "muted", 1.2, **dashed) for one in ideals),
         *(_trace(one, i) for i, one in enumerate(named)),
     ]  # fmt: skip
@@ -55,6 +57,10 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
     ]  # fmt: skip
     told = f"{upright['title']['text']}, over {family['title']}; {len(named)} of {len(every)} lines are named"
     return Plot(told, traces, layout, note="; ".join(filter(None, note)))
+
+
+def _columns(every: Sequence[CurveLine]) -> tuple[list[list[float]], list[list[float]]]:
+    return [one.xs for one in every], [one.ys for one in every]
 
 
 def _rises(ideal: Sequence[float | None]) -> bool:

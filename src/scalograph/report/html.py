@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from scalograph import __version__
-from scalograph.protocol.figure import Figure, Overlay
+from scalograph.protocol.figure import Figure, Overlay, Plot
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.results import write_text
 from scalograph.report import rows
@@ -63,11 +63,13 @@ def write(findings: Findings, drawn: Drawn, path: Path) -> None:
 def page(findings: Findings, drawn: Drawn = ()) -> str:
     """The whole page as text."""
     shown = payload(findings, drawn)
-    data = json_text(shown)
+    first = first_figure(findings, shown, drawn)
+    live = {"label": first.label, "data": first.data, "layout": first.layout} if first else None
+    data = json_text(shown | {"first": live})
     script, style = _joined("js", SCRIPTS), _joined("css", STYLES)
     context: dict[str, Any] = {
         "f": findings,
-        **_first(findings, drawn, shown),
+        **_first(findings, first),
         "sheets": [sheet(t) for t in findings.tables],
         "machine": facts(findings.machine),
         "rows": rows,
@@ -76,7 +78,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "nonce": nonce(__version__, script, style, data, findings.model_dump_json()),
         "style_hashes": STYLE_HASHES,
         "style": Markup(style),  # noqa: S704  ours, from this package
-        "script": Markup(script),  # noqa: S704
+        "script": pack(f'(() => {{\n"use strict";\n{script}\n}})();'),
         "data": pack(data),
         "library": _library(),
         "glossary": GLOSSARY,
@@ -86,9 +88,9 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
     return _environment().get_template("page.html").render(context)
 
 
-def _first(findings: Findings, drawn: Drawn, shown: dict[str, Any]) -> dict[str, Any]:
+def _first(findings: Findings, first: Plot | None) -> dict[str, Any]:
     """What stands on the first screen."""
-    claim, first, strip = findings.claim, first_figure(findings, shown, drawn), run_strip(findings.log)
+    claim, strip = findings.claim, run_strip(findings.log)
     return {
         "said": claim.sentences if claim else findings.answer[:1],
         "trust_word": WORDS[findings.trust.level],
@@ -128,7 +130,6 @@ def _library() -> str:
 
 @cache
 def _joined(kind: str, names: tuple[str, ...]) -> str:
-    lines = "\n".join((ROOM / "page" / kind / f"{name}.{kind}").read_text(encoding="utf-8") for name in names).split(
-        "\n"
-    )
-    return "\n".join(line for line in lines if not COMMENT.fullmatch(line))
+    texts = ((ROOM / "page" / kind / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)
+    lines = (line.strip() for text in texts for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not COMMENT.fullmatch(line))

@@ -6,14 +6,22 @@ from typing import Any
 from scalograph.text.format import number
 from scalograph.text.scale import scale_for
 
+# What a reader asks first; the rest follows as it was found.
+ORDER = (
+    "cpu_model", "hypervisor", "n_cpus", "smt", "topology", "memory_bytes", "kernel", "kernel_command_line",
+    "microcode", "governor", "clocksource", "autogroup", "jvms_used", "jvms", "probe",
+)  # fmt: skip
+NAMES = {"jvms_used": "JVM used", "jvms": "JVMs found", "cpu_model": "CPU", "n_cpus": "CPUs", "smt": "SMT"}
+
 
 def facts(values: dict[str, Any]) -> list[tuple[str, str]]:
     """Each fact of the machine, with its name and its value in words.
 
     >>> facts({"memory_bytes": 8589934592, "smt": {"active": False}, "microcode": None})
-    [('memory', '8 GiB'), ('smt', 'active: no'), ('microcode', 'not known')]
+    [('SMT', 'active: no'), ('memory', '8 GiB'), ('microcode', 'not known')]
     """
-    return [(_name(name), _said(name, value)) for name, value in values.items()]
+    ordered = [*(name for name in ORDER if name in values), *(name for name in values if name not in ORDER)]
+    return [(NAMES.get(name) or _name(name), _said(name, values[name])) for name in ordered]
 
 
 def _name(name: str) -> str:

@@ -1,8 +1,9 @@
 """All runs in the order in which they were made, as a strip: how far each is from the middle of its configuration."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from scalograph.protocol.findings import RunLog
 from scalograph.report.picture_marks import colored, element, text_lines
@@ -61,11 +62,11 @@ def _kind(log: RunLog, i: int) -> str:
 def _drawn(marks: Sequence[RunMark], width: int, reach: float, took: str) -> str:
     end, middle = max(mark.at for mark in marks) or 1.0, (TOP + HEIGHT - BOTTOM) / 2
     half = middle - TOP
-    places: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
+    places: dict[str, dict[tuple[int, int], None]] = {kind: {} for kind in KINDS}
     for mark in marks:
         x = LEFT + (width - LEFT - RIGHT) * mark.at / end
         y = middle - half * min(max(mark.height / reach, -1), 1)
-        places[mark.kind][f"M{x:.0f} {y:.0f}"] = None
+        places[mark.kind][round(x), round(y)] = None
     rule = element("path", d=f"M{LEFT} {middle:g}H{width - RIGHT}", **colored("stroke", "rule"))
     ends = [
         text_lines([f"{math.exp(sign * reach):.2g}x"], LEFT - 8, middle - sign * half + 4, "end", size=11)
@@ -81,21 +82,27 @@ def _drawn(marks: Sequence[RunMark], width: int, reach: float, took: str) -> str
     )
 
 
-def _signs(places: dict[str, dict[str, None]]) -> Iterator[str]:
+def _dots(places: Iterable[tuple[int, int]]) -> str:
+    """A path of points, each from the one before: half the letters."""
+    ordered = [(0, 0), *sorted(places)]
+    return "".join(f"m{x - a} {y - b}h0" for (a, b), (x, y) in pairwise(ordered))
+
+
+def _signs(places: dict[str, dict[tuple[int, int], None]]) -> Iterator[str]:
     """Dots, rings and crosses, a path for each kind."""
     pen = {"fill": "none", "stroke_linecap": "round"}
     if places["counted"]:
         yield element(
             "path",
-            d="".join(f"{at}h0" for at in places["counted"]),
+            d=_dots(places["counted"]),
             **pen,
             **colored("stroke", "line-0"),
             stroke_width=4,
         )
     if places["unverified"]:
-        dots = "".join(f"{at}h0" for at in places["unverified"])
+        dots = _dots(places["unverified"])
         for color, width in (("line-0", 6), ("paper", 3.4)):
             yield element("path", d=dots, **pen, **colored("stroke", color), stroke_width=width)
     if places["left out"]:
-        cross = "".join(f"{at}m-3-3l6 6m0-6l-6 6" for at in places["left out"])
+        cross = "".join(f"M{x - 3} {y - 3}l6 6m0-6l-6 6" for x, y in places["left out"])
         yield element("path", d=cross, **pen, **colored("stroke", "line-1"), stroke_width=1.6)

@@ -8,7 +8,7 @@ from scalograph.protocol.findings import Curve, Point, PointResponse, RunLog
 from scalograph.text.axes import Factors
 from scalograph.text.escape import visible
 
-EXACT_RUNS = 20_000  # past this, scores are rounded to DIGITS so that the page stays under 3 MB
+EXACT_RUNS = 2_000  # past this, scores are rounded to DIGITS so that the page stays small
 DIGITS = 5
 SAID = {"contaminated": "disturbed", "undecided": "unverified"}
 LOGGED = ("start_s", "status", "cause", "amount", "counted")
@@ -59,10 +59,9 @@ class Samples:
         return place
 
     def take(self, log: RunLog) -> dict[str, Any]:
-        """Add runs that no point has, the failed ones; returns what else is known of each row, and their order."""
+        """Add runs that no point has, the failed ones; returns what else is known of each row."""
         known = {row.run: i for i, row in enumerate(self.rows)}
         kept: dict[str, list[Any]] = {name: [None] * len(self.rows) for name in LOGGED}
-        order = []
         for i, (run, treatment) in enumerate(zip(log.run, log.treatment, strict=True)):
             place = known.get(visible(run), len(self.rows))
             if place == len(self.rows):
@@ -73,8 +72,7 @@ class Samples:
                     column.append(None)
             for name, column in kept.items():
                 column[place] = getattr(log, name)[i]
-            order.append(place)
-        return {"log": kept, "order": order}
+        return {"log": kept}
 
     def columns(self, responses: Iterable[str]) -> dict[str, Any]:
         """All rows as columns: JSON a third the size of rows, and it packs better."""

@@ -185,7 +185,7 @@ def test_headings_step_down_one_at_a_time(sample: ModuleType) -> None:
 
 
 def test_samples_keep_every_score_of_every_run(sample: ModuleType) -> None:
-    findings: Findings = sample.full()
+    findings: Findings = sample.small()
     samples = payload(findings)["samples"]
     expected = {(r, s) for c in findings.curves for p in c.points for r, s in _pairs(p.responses["wall"])}
     assert set(zip(samples["run"], samples["scores"]["wall"], strict=True)) == expected

@@ -10,6 +10,15 @@ function drawFigures(data) {
   if (!sections.length) say("No point of these findings has a value, so there is nothing to draw.");
 }
 
+// The still picture answers at once; who touches it gets the live one, in its place and of its size.
+/** @param {Data} data */
+function wakeFirst({ first }) {
+  const still = document.querySelector("#first-figure .picture");
+  if (!still || !first) return;
+  const wake = () => library().then(() => still.replaceWith(plot(first.label, () => first, "first")));
+  still.addEventListener("pointerenter", wake, { once: true });
+}
+
 /** @param {Error} error */
 function failed(error) {
   say(`The figures could not be drawn here (${error.message}); their numbers stand in the tables below.`);
@@ -30,7 +39,7 @@ async function main() {
   followMedia();
   drawFigures(data);
   comparison(data);
-  byId("first-figure")?.addEventListener("pointerenter", library, { once: true });
+  wakeFirst(data);
   followLink();
   addEventListener("hashchange", followLink);
   await new Promise((done) => setTimeout(done)); // what is in sight already asks for the library

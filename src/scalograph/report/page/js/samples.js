@@ -26,7 +26,10 @@ function csvField(value) {
 
 // Rows as the runs were made, where that is known.
 /** @param {Data} data */
-const inOrder = ({ samples }) => samples.order ?? samples.run.map((_, row) => row);
+function inOrder({ samples }) {
+  const started = samples.log?.start_s ?? [];
+  return samples.run.map((_, row) => row).sort((a, b) => Number(started[a] ?? 0) - Number(started[b] ?? 0));
+}
 
 /** @param {Data} data */
 function csv(data) {

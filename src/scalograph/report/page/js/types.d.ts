@@ -73,7 +73,6 @@ interface Samples {
   left_out: Record<string, number[]>;
   digits: number | null;
   log?: Record<string, (string | number | boolean | null)[]>;
-  order?: number[];
 }
 interface FactorData { title: string; unit: string; levels: string[]; raw: (string | number)[] }
 interface Measure { id: string; title: string; unit: string; scale: number; confidence: string; response?: string; key: string }
@@ -116,6 +115,7 @@ interface Drawn { point: PointData; value: Value; x: number }
 interface Extent { onLog: boolean; low: number; high: number; isCut: boolean }
 interface Data {
   study: string;
+  first: { label: string; data: Trace[]; layout: Layout } | null;
   before: Figure[];
   families: FamilyData[];
   after: Figure[];

@@ -1,0 +1,95 @@
+"""The first screen: which figure stands there, which of its lines are named, and the strip of runs."""
+
+from types import ModuleType
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.cli.last_stops import figures
+from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.figure import Plot
+from scalograph.protocol.findings import Findings, RunLog
+from scalograph.report.curve_choice import CurveLine, furthest, of_rows
+from scalograph.report.first_figure import first_figure
+from scalograph.report.first_screen import matrix_text
+from scalograph.report.html import page
+from scalograph.report.payload import payload
+from scalograph.report.run_strip import run_strip
+
+
+def first(findings: Findings) -> Plot:
+    drawn = figures(findings)
+    plot = first_figure(findings, payload(findings, drawn), drawn)
+    assert plot
+    return plot
+
+
+def curve(group: tuple[int, ...], *ys: float) -> CurveLine:
+    return CurveLine(group, [float(i) for i in range(len(ys))], [[y, y, y, ""] for y in ys], [])
+
+
+def test_speedup_stands_first_unless_the_claim_names_another(sample: ModuleType) -> None:
+    findings: Findings = sample.full()
+    assert first(findings).layout["yaxis"]["title"]["text"].startswith("speedup over")
+    findings.claim = Claim(sentences=["So it is."], figure="response cpu")
+    assert "lower is better" in first(findings).layout["yaxis"]["title"]["text"]
+
+
+def test_few_lines_are_named_and_none_twice(sample: ModuleType) -> None:
+    names = [note["text"] for note in first(sample.full()).layout["annotations"]]
+    assert 1 < len(set(names)) == len(names) <= 6
+
+
+def test_lines_far_apart_are_chosen_and_twins_are_not() -> None:
+    every = [curve((i, 0), 1, 2 ** (i % 4)) for i in range(8)]
+    assert {one.ys[-1] for one in furthest(every)} == {1, 2, 4, 8}
+    assert len(furthest(every)) == 4
+
+
+def test_a_factor_that_moves_nothing_tells_no_lines_apart() -> None:
+    every = [curve((i, j), 1, 2.0**i) for i in range(3) for j in range(3)]
+    assert len({one.group[1] for one in furthest(every)}) == 1
+
+
+def test_rows_of_the_matrix_find_their_lines() -> None:
+    every = [curve((i,), 1, 1 + i / 2) for i in range(9)]
+    assert of_rows(every, [{1.0: 3.01}, {}, {1.0: 400}]) == [every[4]]
+
+
+def test_the_matrix_says_value_interval_and_doubt() -> None:
+    cells = [
+        MatrixCell(estimate=Estimate(1.94, 1.81, 2.07)),
+        MatrixCell(text="never"),
+        MatrixCell(text="5", doubt="why"),
+    ]
+    shown = matrix_text(Matrix(title="speedup", columns=["2", "8", "9"], rows=[MatrixRow(label="a", cells=cells)]))
+    assert [cell[0] for cell in shown.rows[0][1]] == ["1.94", "never", "5"]
+    assert shown.rows[0][1][0][1].endswith("%")
+    assert "why" in shown.note
+
+
+def log(n: int) -> RunLog:
+    verdicts = ["clean", "undecided", "contaminated"] * n
+    return RunLog(
+        treatments=[{"n": 1}], run=[f"r{i}" for i in range(3 * n)], treatment=[0] * 3 * n,
+        start_s=[float(i) for i in range(3 * n)], status=["ok"] * 3 * n, verdict=verdicts, cause=[""] * 3 * n,
+        amount=[None] * 3 * n, counted=[v != "contaminated" for v in verdicts], relative=[1.0, 1.1, None] * n,
+    )  # fmt: skip
+
+
+def test_the_strip_counts_every_run_and_draws_those_with_a_figure() -> None:
+    strip = run_strip(log(5))
+    assert strip
+    assert [count for *_, count in strip.counts] == [5, 5, 5]
+    assert "5 left out" in strip.words
+    assert set(strip.pictures) == {"wide", "narrow"}
+    assert run_strip(None) is run_strip(RunLog()) is None
+
+
+def test_many_runs_stay_small() -> None:
+    strip = run_strip(log(10_000))
+    assert strip
+    assert sum(map(len, strip.pictures.values())) < 300_000
+
+
+def test_the_first_figure_is_in_the_page_before_any_script(sample: ModuleType) -> None:
+    html = page(sample.full())
+    assert html.index('id="first-figure"') < html.index("<svg") < html.index('id="figures"') < html.index("<script")

@@ -1,0 +1,78 @@
+"""Still pictures: the plot that the script would draw, without it."""
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+from scalograph.report.picture_axis import PictureAxis
+from scalograph.report.static_picture import picture
+from scalograph.text.plots import at, axis, decades
+
+LAYOUT: dict[str, Any] = {
+    "margin": {"l": 50, "r": 50, "t": 24, "b": 42},
+    "xaxis": axis("threads", (0, 10), **at([0, 5, 10], ["one", "five", "ten"])),
+    "yaxis": {"title": {"text": "speedup"}} | decades(0.5, 50),
+}
+LINE: dict[str, Any] = {
+    "type": "scatter", "mode": "lines+markers", "x": [0, 5, 10], "y": [1, None, 10],
+    "line": {"color": "line-0", "width": 2}, "marker": {"color": ["ink", "ink", "line-1/0.5"], "size": 6},
+}  # fmt: skip
+
+
+def drawn(*data: dict[str, Any], **layout: Any) -> ElementTree.Element:
+    return ElementTree.fromstring(picture(data, LAYOUT | layout, 400, 300))
+
+
+def test_values_stand_where_the_axes_say() -> None:
+    across, up = PictureAxis(LAYOUT["xaxis"], 50, 350), PictureAxis(LAYOUT["yaxis"], 258, 24)
+    assert across(5) == 200
+    assert up(0.5) > up(1) > up(10) > up(50)
+    assert abs(up(0.5) - 258) < 1
+    assert not up.has(0)
+    assert up.inside(1e9) == 24
+
+
+def test_colors_stay_roles_and_a_gap_stays_a_gap() -> None:
+    paths = [node.attrib for node in drawn(LINE).iter("path")]
+    line = next(path for path in paths if path.get("stroke") == "var(--line-0)")
+    assert line["d"].count("M") == 2
+    marks = {path["fill"]: path for path in paths if path.get("fill") in ("var(--ink)", "var(--line-1)")}
+    assert marks["var(--line-1)"]["fill-opacity"] == "0.5"
+    assert not re.search("#[0-9a-f]{3}|rgb", ElementTree.tostring(drawn(LINE), encoding="unicode"))
+
+
+def test_an_interval_ends_at_the_frame() -> None:
+    bars = {"array": [1e6, 0, 1], "arrayminus": [5, 0, 1], "color": "line-0", "thickness": 1}
+    heights = [
+        float(y)
+        for node in drawn(LINE | {"error_y": bars}).iter("path")
+        for y in re.findall(r"V([\d.]+)", node.get("d", ""))
+    ]
+    assert all(24 <= y <= 258 for y in heights)
+
+
+def test_a_map_is_cells_of_which_neighbors_alike_are_one() -> None:
+    colors = [[0, "line-1~0.6"], [0.5, "line-1~0"], [0.5, "line-0~0"], [1, "line-0~0.6"]]
+    cells = {"type": "heatmap", "x": [1, 2, 3], "y": [1, 2], "z": [[-1, -1, 1], [None, 1, 1]], "colorscale": colors}
+    flat = {"yaxis": axis("rows", (0.5, 2.5), **at([1, 2], ["1", "2"]))}
+    found = {
+        node.get("fill"): node.attrib["d"].count("M")
+        for node in drawn(cells, **flat).iter("path")
+        if "shape-rendering" in node.attrib
+    }
+    assert found == {"var(--line-1)": 1, "var(--line-0)": 2}
+
+
+def test_texts_are_harmless_and_fit() -> None:
+    note = {"x": 5, "y": 1, "text": "a &lt;b&gt;<br>second", "xanchor": "left"}
+    shown = drawn(annotations=[note], xaxis=LAYOUT["xaxis"] | {"title": {"text": "</svg><script>" * 20}})
+    texts = ["".join(node.itertext()) for node in shown.iter("tspan")]
+    assert "a <b>" in texts
+    assert not list(shown.iter("script"))
+    assert max(map(len, texts)) < 70
+
+
+def test_of_notes_with_a_name_the_first_that_has_room_is_kept() -> None:
+    notes = [{"x": 1, "y": 0, "text": str(room), "name": "side", "room": (room, 10)} for room in (1000, 200, 100)]
+    assert [node.text for node in drawn(annotations=notes).iter("tspan")].count("200") == 1
+    assert not {"1000", "100"} & {node.text for node in drawn(annotations=notes).iter("tspan")}
