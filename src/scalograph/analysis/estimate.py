@@ -66,9 +66,11 @@ def need_runs(needed: int, have: Sequence[int] | int, purpose: str = "an interva
     >>> need_runs(2, (1, 5))
     'need >= 2 runs each for an interval, have 1 and 5'
     """
+    if needed == 1:
+        return "no run that counts"
     if isinstance(have, int):
-        return f"need >= {needed} run{'s' * (needed > 1)} for {purpose}, have {have}"
-    return f"need >= {needed} run{'s' * (needed > 1)} each for {purpose}, have {' and '.join(str(n) for n in have)}"
+        return f"need >= {needed} runs for {purpose}, have {have}"
+    return f"need >= {needed} runs each for {purpose}, have {' and '.join(str(n) for n in have)}"
 
 
 def finite(x: float) -> float | None:

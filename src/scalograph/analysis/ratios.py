@@ -83,7 +83,7 @@ def paired_ratio(a: Scores, b: Scores, confidence: float = 0.95, *, trim: float 
     check_confidence(confidence)
     x, y, notes = pairs(a, b)
     if x.size == 0:
-        return unknown(PAIRED, confidence, 0, *notes, "need >= 1 pairs for a ratio, have 0")
+        return unknown(PAIRED, confidence, 0, *notes, "no pair of runs that count")
     if not has_logs(x, y):
         covariance = float(np.cov(x, y)[0, 1]) / x.size if x.size > 1 else 0.0
         return _fieller(x, y, covariance, confidence, x.size).warned(*notes)

@@ -1,6 +1,6 @@
 """First runs that read from disk what later ones found in memory: flags beside them, and a doubt with its cure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -23,24 +23,23 @@ Key = tuple[Level, ...]
 
 @dataclass(frozen=True)
 class Start:
-    """A cold start in words: what was seen, in bytes or in pages, over which runs."""
+    """A cold start in words: what was seen, in bytes or in pages."""
 
     seen: Cold
     in_bytes: bool
-    runs: Sequence[str]
 
     def told(self, of: str = "") -> str:
         """What the first runs read, and what became of their scores."""
         runs, scores = (
             ("run", "its score differs") if self.seen.n == 1 else (f"{self.seen.n} runs", "their scores differ")
         )
-        return f"the first {runs}{of} {self.read()}, and {scores} by {100 * self.seen.change:+.2g} %"
+        return f"the first {runs}{of} {self._read()}, and {scores} by {100 * self.seen.change:+.2g} %"
 
-    def read(self, most: str = "") -> str:
+    def _read(self) -> str:
         """How much, against the later runs."""
         later = self._amount(self.seen.later) if self.seen.later else "none"
         verb = "read" if self.in_bytes else "waited for"
-        return f"{verb} {most}{self._amount(self.seen.read)} from disk, the later ones {later}"
+        return f"{verb} {self._amount(self.seen.read)} from disk, the later ones {later}"
 
     def _amount(self, amount: float) -> str:
         return f"{amount / 1e6:.3g} MB" if self.in_bytes else f"{amount:.0f} pages"
@@ -50,7 +49,7 @@ def examine(table: Table, curves: Sequence[Curve], taken: Mapping[Key, Sample]) 
     """Flag each treatment whose first runs were cold.
 
     Returns:
-        The first runs of the study, a doubt, and treatments with cold runs besides, which are marked.
+        A doubt where those of the study were; single treatments are marked.
     """
     name = primary(table)
     found = {k: start for k, s in taken.items() if (start := _start(s.rows(name), s.scores(name)))}
@@ -59,27 +58,10 @@ def examine(table: Table, curves: Sequence[Curve], taken: Mapping[Key, Sample]) 
             if (start := found.get(key(table, curve, point))) is not None:
                 point.flags.append(Flag("cold start", start.told()))
     whole = _start(*_of_study(table, taken, name))
-    return [*_study(table, whole), *_treatments(table, found.values(), whole)]
-
-
-def _study(table: Table, whole: Start | None) -> Iterable[Doubt]:
-    if whole:
-        yield Doubt(whole.told(" of the study"), _cure(table, whole.seen.n))
-
-
-def _treatments(table: Table, found: Iterable[Start], whole: Start | None) -> Iterable[Doubt]:
-    """Those that the cold start of the study does not explain: programs or files of their own."""
-    left = [start for start in found if not whole or not {*start.runs} <= {*whole.runs}]
-    if left:
-        most = max(left, key=lambda start: start.seen.read)
-        of = f"{len(left)} of {len(table.treatments)} configurations"
-        # Runs that warm up take the treatments in turn.
-        n = max(start.seen.n for start in left) * len(table.treatments)
-        yield Doubt(f"in {of} the first runs {most.read('up to ')}", _cure(table, n), whole=False)
-
-
-def _cure(table: Table, n: int) -> str:
-    return f"discard them with warmup_runs = {table.study.protocol.warmup_runs + n} (or more)"
+    if not whole:
+        return []
+    cure = f"discard them with warmup_runs = {table.study.protocol.warmup_runs + whole.seen.n} (or more)"
+    return [Doubt(whole.told(" of the study"), cure)]
 
 
 def _of_study(table: Table, taken: Mapping[Key, Sample], name: str) -> tuple[list[Row], list[float]]:
@@ -95,5 +77,5 @@ def _start(rows: Sequence[Row], scores: Sequence[float]) -> Start | None:
     for field, least in (("read_bytes", LEAST_BYTES), ("n_major_faults", LEAST_PAGES)):
         read = [amount for row in rows if (amount := getattr(row, field)) is not None]
         if len(read) == len(rows) and (seen := cold(read, scores, least)):
-            return Start(seen, field == "read_bytes", [row.run for row in rows[: seen.n]])
+            return Start(seen, field == "read_bytes")
     return None

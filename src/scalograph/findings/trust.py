@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
 from scalograph.findings.doubts import n_disturbed
@@ -14,7 +14,7 @@ from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import StudyNoise, Trust
 from scalograph.text.quantities import counted, two_digits
-from scalograph.verdict.cause import SPARSE, SWITCHES, Cause
+from scalograph.verdict.cause import Cause
 
 # Past this share of disturbed or failed runs a study cannot be believed at all.
 REJECT = 0.50
@@ -24,11 +24,6 @@ _UNMADE = {
     "busy": "the machine was busy, and the study ends there",
     "interrupted": "the study was interrupted before",
     "complete": "nothing was left to run",
-}
-# Reasons that are told without figures.
-_IN_GENERAL = {
-    SWITCHES: "too many switches to record",
-    SPARSE: "short tasks with long pauses, and something was taken in either",
 }
 MOST_POINTS = 3
 BY_CHANCE = 0.82  # half of 1.64: the standard deviation of a count is half the root of the runs
@@ -47,12 +42,15 @@ def trust(
         noise: between runs of one configuration, where it is known.
     """
     ok, known = table.counted(), [*marked.reasons, *reasons]
-    causes = [*(one.text for one in known), *_disturbances(ok), *_short(table, samples), *_unverified(ok)]
+    causes = [*(one.text for one in known), *_by_cause(ok, ("contaminated", "impossible"), "left out")]
+    causes += [*_short(table, samples), *_by_cause(ok, ("undecided",), "unverified, and counted")]
     if why := _rejected(table, ok):
         return Trust(level="reject", sentence=as_sentence(why, MOST_WORDS), causes=causes)
     busy = [*_busy(ok)]
     against = [*busy, *(one for one in known if one.whole)]
-    facts = [*([marked.right] if marked.right else []), *_facts(ok, noise)]
+    # Of versions, which are compared in pairs, their own answer tells what effects could be seen.
+    seen = None if table.study.reference else noise
+    facts = [*([marked.right] if marked.right else []), *_facts(ok, seen)]
     if against:
         told = [against[0].does, *(one.text for one in against[1:])]
         level, sentence = "doubt", against[0].why
@@ -129,15 +127,15 @@ def _cause(row: Row) -> str:
     return row.causes[0].cause if row.causes else row.verdict
 
 
-def _disturbances(ok: Sequence[Row]) -> Iterable[str]:
-    """By cause: how many runs were left out, and the worst of them in its own words."""
+def _by_cause(ok: Sequence[Row], verdicts: Collection[str], said: str) -> Iterable[str]:
+    """How many runs there are of each cause, and the worst of them in its own words."""
     found: dict[str, list[Cause]] = {}
     for row in ok:
-        for cause in row.causes if row.verdict not in COUNTED else ():
+        for cause in row.causes if row.verdict in verdicts else ():
             found.setdefault(cause.cause, []).append(cause)
     for name, causes in sorted(found.items()):
         worst = max(causes, key=lambda cause: cause.amount or 0.0)
-        yield f"{name}: {counted(len(causes), 'run')}, the worst {worst.text}"
+        yield f"{name}: {counted(len(causes), 'run')} {said}, the worst {worst.text}"
 
 
 def _short(table: Table, samples: Sequence[Sample]) -> Iterable[str]:
@@ -163,22 +161,3 @@ def n_short(table: Table, samples: Sequence[Sample]) -> int:
 def _n_clean(sample: Sample, response: str) -> int:
     usable = (*COUNTED, "contaminated") if response in sample.by_cpu else COUNTED
     return sum(row.verdict in usable and response in row.scores for row in sample.every)
-
-
-def _unverified(ok: Sequence[Row]) -> Iterable[str]:
-    """Why runs could not be checked, by cause; rates differ from run to run and are not worth a line each."""
-    found = [row for row in ok if row.verdict == "undecided"]
-    if found:
-        reasons: dict[tuple[str, str], list[Cause]] = {}
-        for cause in (row.causes[0] for row in found):
-            kind = "" if cause.code in _IN_GENERAL else cause.cause
-            reasons.setdefault((kind, cause.code), []).append(cause)
-        told = "; ".join(map(_worst, sorted(reasons.values(), key=len, reverse=True)[:3]))
-        yield f"{len(found)} of {counted(len(ok), 'run')} unverified, and counted: {told}"
-
-
-def _worst(alike: Sequence[Cause]) -> str:
-    """Tell a reason that several runs have, with the figures of the worst of them."""
-    worst = max(alike, key=lambda cause: cause.amount or 0.0)
-    at_worst = "at worst " if len(alike) > 1 and worst.amount is not None else ""
-    return f"{_IN_GENERAL.get(worst.code) or at_worst + worst.text} ({len(alike)})"

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-# Codes of reasons whose figures differ from run to run.
-SWITCHES, SPARSE = "too many switches", "sparse"
 # Share of the CPU time that a run wanted, or of the time that it took: quiet machines show about 0.5 %.
 SHARE = 0.02
 # A tick of /proc/stat and of rusage.
@@ -22,14 +20,12 @@ class Cause:
         amount: in `unit`; None if it has no size.
         unit: what the amount is a share of.
         text: the cause and its amount for people.
-        code: which of the kinds of this cause it is, if it has several; follows from the record.
     """
 
     cause: str
     amount: float | None
     unit: str
     text: str
-    code: str = ""
 
     def as_journaled(self) -> dict[str, Any]:
         """Return the cause as a `verdict` event has it."""

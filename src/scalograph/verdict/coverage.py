@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from scalograph.protocol.record import Record
-from scalograph.verdict.cause import SPARSE, Cause
+from scalograph.verdict.cause import Cause
 
 # Windows that cover a smaller share of a run's time may have missed whatever disturbed it.
 COVERED = 0.1
@@ -35,4 +35,4 @@ def small(causes: Sequence[Cause]) -> bool:
 def unplaced(record: Record, causes: Sequence[Cause]) -> list[Cause]:
     """Turn the causes of a whole run into bounds for its windows, since it is unknown where they struck."""
     where = f"its windows cover {100 * covered(record):.1f} % of its time; in them or between them"
-    return [Cause(c.cause, c.amount, f"{c.unit}, at most", f"{where}: {c.text}", SPARSE) for c in causes]
+    return [Cause(c.cause, c.amount, f"{c.unit}, at most", f"{where}: {c.text}") for c in causes]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from scalograph.protocol.record import CopyEvent, Record
-from scalograph.verdict.cause import SWITCHES, TICK_NS, Cause
+from scalograph.verdict.cause import TICK_NS, Cause
 from scalograph.verdict.coverage import is_sparse, small, unplaced
 from scalograph.verdict.impossible import impossible
 from scalograph.verdict.preemption import (
@@ -132,20 +132,13 @@ def _without_records(record: Record) -> Judgment:
     """Judge a run without switch records: the busy time of the CPUs bounds what neighbors had; enough from 2 s on."""
     run, why = record.run, _why_not(record)
     if (used := busy(run)) is None:
-        return Judgment("undecided", [Cause("no switch records", None, "", why, _code(record))])
+        return Judgment("undecided", [Cause("no switch records", None, "", why)])
     wall, most = run.wall_ns or 0, max(0, used - (run.cpu_ns or 0)) + BUSY_TICKS * n_cpus(record) * TICK_NS
     if wall >= BUSY_NS and not blamed(most, run):
         return Judgment("clean")
     bound = most / wanted(run, most)
     text = f"{why}; others used the CPUs for less than {100 * bound:.0f} % of the CPU time that it wanted"
-    return Judgment("undecided", [Cause("no switch records", bound, "of wanted, at most", text, _code(record))])
-
-
-def _code(record: Record) -> str:
-    """Return what tells apart why there are no switch records: rates and counts differ from run to run."""
-    if record.timeline is not None and record.timeline.source == "cpu.stat":
-        return SWITCHES
-    return "lost records" if record.run.n_lost_records else _why_not(record)
+    return Judgment("undecided", [Cause("no switch records", bound, "of wanted, at most", text)])
 
 
 def _why_not(record: Record) -> str:

@@ -37,7 +37,7 @@ def unplaced_neighbor(run: RunFigures) -> Iterator[Cause]:
     most = min(taken, _by_others(run, run.neighbor_ns))
     if most > 0 and most >= SHARE * wall:
         text = f"one CPU was taken by {_names(run)} for {100 * most / wall:.1f} % of its time at most"
-        yield Cause("neighbor", most / wall, "of time, at most", text, "one CPU")
+        yield Cause("neighbor", most / wall, "of time, at most", text)
 
 
 def steal_at_most(run: RunFigures) -> Iterator[Cause]:

@@ -50,7 +50,7 @@ def kept_out(record: Record, for_sure: bool) -> Iterator[Cause]:
     if for_sure == (_is_saturated(record) and share >= _COMPANY):
         most = "" if for_sure else " at most"
         text = f"it waited while others had CPUs that it might use, for {100 * share:.1f} % of what it wanted{most}"
-        yield Cause("neighbor", share, "of wanted" if for_sure else "of wanted, at most", text, "kept out")
+        yield Cause("neighbor", share, "of wanted" if for_sure else "of wanted, at most", text)
 
 
 def no_records(run: RunFigures) -> bool:

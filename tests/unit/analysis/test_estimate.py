@@ -56,4 +56,4 @@ def test_numbers_that_json_cannot_hold_become_none() -> None:
 
 def test_need_and_have_are_stated() -> None:
     assert need_runs(2, 1) == "need >= 2 runs for an interval, have 1"
-    assert need_runs(1, (0, 3), "a ratio") == "need >= 1 run each for a ratio, have 0 and 3"
+    assert need_runs(1, (0, 3), "a ratio") == "no run that counts"

@@ -53,7 +53,7 @@ def test_pairing_removes_what_a_block_shares() -> None:
 def test_want_of_data_is_said(function: object) -> None:
     none = function([], [])  # type: ignore[operator]
     assert none.value is None
-    assert "have 0" in none.warnings[0]
+    assert none.warnings[0].startswith("no ")
     one = function([2.0], [1.0])  # type: ignore[operator]
     assert one.value == pytest.approx(2.0)
     assert (one.low, one.high) == (None, None)
@@ -64,7 +64,7 @@ def test_want_of_data_is_said(function: object) -> None:
 
 def test_one_run_on_one_side_is_said() -> None:
     assert ratio([1.0, 1.1, 1.2], [1.0]).warnings == ("need >= 2 runs each for an interval, have 3 and 1",)
-    assert ratio([1.0, 1.1, 1.2], []).warnings == ("need >= 1 runs each for a ratio, have 3 and 0",)
+    assert ratio([1.0, 1.1, 1.2], []).warnings == ("no run that counts",)
 
 
 def test_pairs_that_miss_a_score_are_counted() -> None:

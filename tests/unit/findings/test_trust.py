@@ -103,7 +103,7 @@ def test_a_few_undecided_runs_are_told_and_are_not_short(tmp_path: Path) -> None
     made = [run for n in (1, 2, 4) for run in changed(5, threads=n, neighbor_s=None)]
     found = found_in(tmp_path, made, ONE_FACTOR)
     assert found.trust.level == "believe" and "15 runs unverified: they count." in found.trust.points
-    assert any(text.startswith("15 of 108 runs unverified, and counted") for text in found.trust.causes)
+    assert any("15 runs unverified, and counted" in text for text in found.trust.causes)
     assert (found.runs.n_short, exit_code(found)) == (0, 0)
 
 
@@ -112,8 +112,8 @@ def test_reasons_that_differ_in_figures_only_are_told_once_at_their_worst(tmp_pa
     made[0][1]["run"]["cpu_ns"] = made[0][1]["run"]["wall_ns"] = 500_000_000
     found = found_in(tmp_path, made, ONE_FACTOR)
     (told,) = [text for text in found.trust.causes if "unverified" in text]
-    worst = "at worst the hypervisor took the CPU for less than 5.7 % of the CPU time that it wanted (3)"
-    assert told.endswith(f"and counted: {worst}")
+    worst = "the hypervisor took the CPU for less than 5.7 % of the CPU time that it wanted"
+    assert told == f"steal: 3 runs unverified, and counted, the worst {worst}"
 
 
 def test_a_configuration_that_could_not_be_checked_is_marked_and_the_others_are_not(tmp_path: Path) -> None:
