@@ -129,7 +129,7 @@ def test_a_busy_machine_ends_it_with_a_note() -> None:
     while run := made.ask():
         notes.append(made.tell(run, {"score": 1.0}, "contaminated"))
     assert made.gave_up
-    told = "machine busy, not measurable now: 8 of 8 runs were contaminated (wait for quiet: --wait-quiet 10m)"
+    told = "machine busy, not measurable now: 8 of 8 runs were disturbed (wait for quiet: --wait-quiet 10m)"
     assert len(notes) == 8 and notes[-1] == told
 
 
