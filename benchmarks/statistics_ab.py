@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from statistics_common import Case, Measure, main, share
 
-from scalograph.analysis.modes import modes
+from scalograph.analysis.modes import FEWEST, modes
 from scalograph.analysis.versus import SAME, said, versus, visible
 from scalograph.simulate.versions import KINDS, Kind, blocks, session
 
@@ -38,7 +38,7 @@ def useful(kind: Kind, n: int) -> Measure:
         seen = [visible(versus(*blocks(rng, kind, n, 0.0))) for _ in range(n_cases)]
         effect = 2 * float(np.quantile([np.inf if x is None else x for x in seen], 0.8, method="higher"))
         if not np.isfinite(effect):
-            return share(n_cases, n_cases, "cannot be said, whatever the effect")
+            return share(0, n_cases, "cannot be said, whatever the effect")
         less = 1 - 1 / (1 + effect)
         told = [said(versus(*blocks(rng, kind, n, less))) for _ in range(n_cases)]
         return share(told.count("less"), n_cases, f"an effect of {100 * less:.1f} %")
@@ -61,7 +61,10 @@ def cases() -> Iterator[Case]:
         for n in BLOCKS:
             for effect in EFFECTS:
                 yield Case(f"{kind}: {n} blocks, effect {100 * effect:g} %: false", FALSE, false(kind, n, effect))
-            yield Case(f"{kind}: {n} blocks, twice the visible effect: told", TOLD, useful(kind, n))
+            # So few runs against two modes, and a clock that shows no spread, say nothing whatever the effect.
+            open_ended = kind == "ticks" or (kind == "modes" and n < FEWEST)
+            target = None if open_ended else TOLD
+            yield Case(f"{kind}: {n} blocks, twice the visible effect: told", target, useful(kind, n))
     for kind in KINDS:
         for n in (10, 20, 50):
             # A mode of 30 % that is 23 % lower; of ten runs it has fewer than three in 38 %.
@@ -70,4 +73,4 @@ def cases() -> Iterator[Case]:
 
 
 if __name__ == "__main__":
-    main("statistics_ab", list(cases()), n_long=2_000, n_quick=400)
+    main("statistics_ab", list(cases()), n_long=2_000, n_quick=800)

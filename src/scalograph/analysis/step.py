@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from scalograph.analysis.center import FloatArray, Scores, present
+from scalograph.analysis.center import Scores, present
 from scalograph.analysis.estimate import Estimate
 
 # Numbers are multiples of a step if they are within this of one, as a share of the largest.
@@ -47,7 +47,7 @@ def rounding(scores: Scores, step: float | None) -> float:
     return 0.0 if spread >= BLURRED * step else step / 2 / float(np.mean(np.abs(values)))
 
 
-def widened(found: Estimate, *samples: FloatArray) -> Estimate:
+def widened(found: Estimate, *samples: Scores) -> Estimate:
     """Return the estimate with an interval that holds what the step of its scores hides.
 
     One value throughout hides all: there is no interval then.

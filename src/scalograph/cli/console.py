@@ -75,7 +75,7 @@ def _print(text: str, style: str, to_stderr: bool) -> None:
         return
     from rich.text import Text
 
-    (err if to_stderr else out)().print(Text(text, style=style))
+    (err if to_stderr else out)().print(Text(text, style=style), soft_wrap=True)  # commands in it can be copied
 
 
 def emit_json(document: Any) -> None:

@@ -1,6 +1,7 @@
 """What `measure` and `find` do: a command's study is run, and what it learned is told."""
 
 import shlex
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -121,7 +122,9 @@ def close(
     from scalograph.cli.last_stops import exit_code
 
     results = session.results
-    places = study_places(results.folder, found, shlex.join(["scalograph", "run", str(results.study)]))
+    # What it was, unless its results have a folder of their own, which is taken now.
+    words = sys.argv[1:] if options.output is None else ["run", str(results.study)]
+    places = study_places(results.folder, found, shlex.join(["scalograph", *words]))
     as_one = {**document, "results": str(results.folder)} if options.json else None
     answer(told, places, options.tables, options.table, as_one)
     return exit_code(found)

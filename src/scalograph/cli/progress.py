@@ -54,7 +54,7 @@ class LiveProgress:
         self._went_wrong, self._noted = Counter[str](), Counter[str]()
         self._levels = ""
         console = err()
-        self._live = _live(self) if console.is_terminal else None
+        self._live = _live(self) if console.is_terminal and not console.is_dumb_terminal else None
 
     def __enter__(self) -> "LiveProgress":
         if self._live:
@@ -116,7 +116,7 @@ class LiveProgress:
         again = [f"{said}: {counted(n - 1, 'time')}" for key, said in AGAIN.items() if (n := self._noted[key]) > 1]
         near = [_near(reached)] if (reached := self._reached()) else []
         near += [self._search.course.state] if self._search and self._search.course.state else []
-        left = left_text(*self._times(), at_most=self._planner is not None)
+        left = left_text(*self._times(), at_most=self._planner is not None) if self._done < self._total else ""
         return ", ".join(filter(None, [f"run {self._done} of {about}{self._total}", left, *near, *wrong, *again]))
 
     def _times(self) -> tuple[float | None, float | None]:

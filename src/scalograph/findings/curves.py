@@ -8,6 +8,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.flag import Flag
 from scalograph.analysis.interval import summarize
 from scalograph.analysis.speedup_points import SpeedupPoint
+from scalograph.analysis.step import common_step, widened
 from scalograph.findings import steady_state
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import COUNTED, Sample, flags, grouped
@@ -93,6 +94,8 @@ def estimated(table: Table, sample: Sample, name: str) -> Estimate:
     rule, scores = stopping(table.study), sample.scores(name)
     by_rule = rule is not None and name == primary(table)
     found = rule.estimate(scores) if rule and by_rule else summarize(scores, table.study.protocol.confidence)
+    if name == primary(table) and common_step(scores) is not None:  # of one score throughout nothing is known
+        found = widened(found, scores)
     return replace(found, warnings=(*found.warnings, WARNING)) if name in sample.whole else found
 
 

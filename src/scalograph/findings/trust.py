@@ -48,7 +48,9 @@ def trust(
         return Trust(level="reject", sentence=as_sentence(why, MOST_WORDS), causes=causes)
     busy = [*_busy(ok)]
     against = [*busy, *(one for one in known if one.whole)]
-    facts = [*([marked.right] if marked.right else []), *_facts(ok, noise)]
+    # Of versions, which are compared in pairs, their own answer tells what effects could be seen.
+    seen = None if table.study.reference else noise
+    facts = [*([marked.right] if marked.right else []), *_facts(ok, seen)]
     if against:
         told = [against[0].does, *(one.text for one in against[1:])]
         level, sentence = "doubt", against[0].why

@@ -55,35 +55,29 @@ def rows(table: Table, along: str, columns: Sequence[Level], cells: Iterable[tup
 
 def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts: str) -> Matrix:
     """Label the rows and cut them to those that have room; `texts` are the other fields of the matrix."""
+    shown = lines[:MOST_ROWS]
     every = {name: {v for line in lines for v in line.levels[name]} for name in (lines[0].levels if lines else ())}
-    shown = [name for name, levels in every.items() if len(levels) > 1]
-    usual = _usual(table, lines, shown)
-    made = [
-        MatrixRow(label=_label(table, line, shown, every, usual), cells=list(line.cells)) for line in lines[:MOST_ROWS]
-    ]
-    left = len(lines) - len(made)
-    more = f"{left} further row{'s' * (left > 1)} in the tables" if left else ""
-    otherwise = f"where nothing else is said: {short(table, usual)}" if usual else ""
-    note = "; ".join(text for text in (texts.pop("note", ""), otherwise, more) if text)
+    usual = _usual(table, shown, [name for name, levels in every.items() if len(levels) > 1])
+    made = [MatrixRow(label=_label(table, line, every, usual), cells=list(line.cells)) for line in shown]
+    otherwise = f"otherwise {short(table, usual)}" if usual else ""
+    note = "; ".join(text for text in (texts.pop("note", ""), otherwise) if text)
     return Matrix.model_validate({"columns": list(columns), "rows": made, "note": note, **texts})
 
 
 def _usual(table: Table, lines: Sequence[Line], names: Sequence[str]) -> dict[str, Level]:
     """Levels that most rows have, where labels would be long; said once for all."""
     found: dict[str, Level] = {}
-    for name in names if len(names) > MOST_SHORT else ():
+    for name in names:
         level, n = Counter(line.levels[name] for line in lines).most_common(1)[0]
-        if 2 * n > len(lines) and len(level) == 1 and table.study.factors[name].control != "cpus":
+        is_most = 2 * n >= len(lines) and len(names) > MOST_SHORT and table.study.factors[name].control != "cpus"
+        if len(level) == 1 and (is_most or n == len(lines) > 1):
             found[name] = level[0]
     return found
 
 
-def _label(
-    table: Table, line: Line, shown: Sequence[str], every: Mapping[str, set[Level]], usual: Mapping[str, Level]
-) -> str:
+def _label(table: Table, line: Line, every: Mapping[str, set[Level]], usual: Mapping[str, Level]) -> str:
     parts = []
-    for name in shown:
-        levels = line.levels[name]
+    for name, levels in line.levels.items():
         if set(levels) == every[name] or levels == (usual.get(name),):
             continue
         named = [short(table, {name: level}) for level in levels[:MOST_NAMED]]

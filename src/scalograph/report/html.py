@@ -80,6 +80,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "data": pack(data),
         "library": _library(),
         "glossary": GLOSSARY,
+        "samples": shown["samples"],
         "has_figures": any(shown[name] for name in ("before", "families", "after")) or bool(findings.curves),
     }
     return _environment().get_template("page.html").render(context)

@@ -45,18 +45,16 @@ def render_first(screen: Screen, console: Console, places: Places = ()) -> None:
 def _lines(
     screen: Screen, console: Console, places: Places, n_rows: int, n_points: int, n_sentences: int
 ) -> list[Text]:
-    """All lines, blocks apart."""
-    claim = screen.claim
-    first, *more = (prose(sentence) for sentence in claim.sentences[:n_sentences])
+    """All lines, blocks apart; that a study is not to be believed stands above what it would say."""
+    claim, is_rejected = screen.claim, screen.trust is not None and screen.trust.level == "reject"
+    first, *more = claim.sentences[:n_sentences]
+    heads = ((screen.title, "bold"), (_machine(screen.machine, console), "dim"))
+    said = _wrapped(console, (first, "" if is_rejected else "bold"), (" ".join(more), ""))
+    numbers = matrix_lines(claim.matrix, console, n_rows) if claim.matrix else []
+    told = [line for part in _told(screen, n_points) for line in _labelled(console, *part)]
     blocks = [
-        [
-            line
-            for part in ((screen.title, "bold"), (_machine(screen.machine, console), "dim"))
-            for line in _wrapped(console, part, room=console.width)
-        ],
-        _wrapped(console, (first, "bold"), (" ".join(more), "")),
-        matrix_lines(claim.matrix, console, n_rows) if claim.matrix else [],
-        [line for label, text, style in _told(screen, n_points) for line in _labelled(console, label, text, style)],
+        [line for part in heads for line in _wrapped(console, part, room=console.width)],
+        *([told, said, numbers] if is_rejected else [said, numbers, told]),
         [_place(screen, console, *place) for place in places],
     ]
     return [*chain.from_iterable([*block, Text()] for block in blocks if block)][:-1]

@@ -17,7 +17,7 @@ MAX_CELLS = 300_000  # CPUs x bins over all timelines: about 0.4 MB in the page
 # More CPUs than this are a map, not bands; and the picture as numbers has so many rows at most.
 FEW_CPUS, FEW_ROWS = 8, 20
 KEY = "Run nearest the median. Below: tasks on CPUs; above: tasks waiting."
-WINDOW = " Shaded: before and after the measured window."
+WINDOW = " Gray: outside the measured window."
 TITLE = "Tasks on CPUs over time"
 
 
@@ -77,6 +77,7 @@ def _drawn(bins: Bins) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     layout: dict[str, Any] = {"margin": MARGIN, "xaxis": time, "yaxis": below | rows}
     if few:
         layout |= {"hovermode": "x unified", "hoversubplots": "axis"}
+        time["unifiedhovertitle"] = {"text": f"%{{x:.3~r}} {bins.unit}"}
     split = {"type": "line", "xref": "paper", "yref": "paper", "x0": 0, "x1": 1, "y0": 0.59, "y1": 0.59}
     if waits:
         layout["yaxis2"] = {
@@ -121,7 +122,7 @@ def _map(bins: Bins) -> dict[str, Any]:
 
 
 def _waiting(bins: Bins) -> dict[str, Any]:
-    tell = f"%{{x:.3~r}} {bins.unit}: %{{y:.3~r}} waiting<extra></extra>"
+    tell = "%{y:.3~r} waiting<extra></extra>"
     return _steps(
         bins, bins.waiting, "wait", yaxis="y2", fill="tozeroy", fillcolor=faded("wait", 0.35), hovertemplate=tell
     )

@@ -113,7 +113,7 @@ def test_one_factor_alone_is_a_curve() -> None:
 
 
 def test_a_short_range_or_one_with_zero_is_linear() -> None:
-    short = changed(x_levels=[10 + i for i in range(49)], pairs=[])
+    short = changed(x_levels=[10 + i / 4 for i in range(49)], pairs=[])
     assert drawn(short).x.is_log is False
     from_zero = drawn(changed(y_levels=[0, 2, 4, 8], pairs=[]))
     assert from_zero.y is not None and from_zero.y.is_log is False
@@ -162,3 +162,10 @@ def test_the_largest_document_fits(tmp_path: Path) -> None:
 def test_names_enter_as_text() -> None:
     assert sample.HOSTILE not in page(sample.hostile(), figures(sample.hostile()))
     assert sample.HOSTILE not in str([trace for trace in plot(sample.hostile()).data if "text" in trace])
+
+
+def test_the_first_map_has_a_line() -> None:
+    never = sample.even_map(1, group={"cost": 1})
+    none = never.model_copy(update={"lines": [EvenLine(level=one.level, kind="never") for one in never.lines]})
+    found = sample.with_maps([none, sample.even_map(4, group={"cost": 4})])
+    assert [one.title for one in figures(found)[0].views[0].plots] == ["cost: 4", "cost: 1"]

@@ -1,6 +1,7 @@
 """The answer on a terminal: what is left out where there is no room, and in which order."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
@@ -92,3 +93,10 @@ def test_a_terminal_without_signs_gets_plain_ones() -> None:
 
 def test_how_many_tables_there_are_is_told() -> None:
     assert printed(screen())[-2] == "tables  scalograph report results --tables  (1 table, 2 rows)"
+
+
+@pytest.mark.parametrize("level", ["believe", "reject"])
+def test_what_is_not_to_be_believed_says_so_above_its_figures(level: str) -> None:
+    shown = screen(matrix(2), points=0)
+    text = "\n".join(printed(replace(shown, trust=Trust(level=level, sentence="Verdict."))))  # type: ignore[arg-type]
+    assert (text.index("Verdict.") < text.index("First.")) == (level == "reject")

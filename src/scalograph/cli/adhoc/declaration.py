@@ -101,7 +101,7 @@ def _factors(study: CommandStudy) -> Iterator[str]:
     for factor, levels in (study.factors or {"cpus": "all"}).items():
         yield from ("", f"[factors.{factor}]", f"levels = {quoted(levels)}")
         if factor == "cpus":
-            yield 'control = "cpus"'
+            yield from ('control = "cpus"', 'title = "CPUs"')
         if factor in study.roles:
             yield f"role = {quoted(study.roles[factor])}"
 
@@ -155,7 +155,8 @@ def _title(study: CommandStudy) -> str:
         *first, last = study.factors[names[0]].split(",")
         if first and len(title := f"{shown}: {', '.join(map(str.strip, first))} or {last.strip()}?") <= MAX_TITLE:
             return title
-    return f"{shown} over {' and '.join(names)}"[:MAX_TITLE] if names else f"How long does {shown} take?"
+    along = " and ".join("CPUs" if name == "cpus" else name for name in names)
+    return f"{shown} over {along}"[:MAX_TITLE] if names else f"How long does {shown} take?"
 
 
 def _as_option(problem: Problem) -> Problem:

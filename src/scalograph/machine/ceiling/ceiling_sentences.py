@@ -6,7 +6,8 @@ from typing import get_args
 from scalograph.analysis.estimate import Estimate
 from scalograph.machine.ceiling.verdict import Against, Label
 from scalograph.protocol.machine_ceiling import PATTERNS, RESOURCES, WORDS
-from scalograph.text.quantities import times
+from scalograph.text.quantities import counted, times
+from scalograph.text.short_names import listed
 
 
 def sentence(name: str, program: Estimate, n_cpus: int, found: Sequence[Against]) -> str:
@@ -57,7 +58,10 @@ def _listed(found: Sequence[Against]) -> str:
 
 
 def summary(n_cpus: int, ceilings: Mapping[str, Estimate]) -> str:
-    """What the box itself scales to on so many CPUs, the best first."""
-    ordered = sorted(ceilings.items(), key=lambda item: -(item[1].value or 0.0))
-    parts = ", ".join(f"{WORDS.get(kind, kind)} to {times(estimate)}" for kind, estimate in ordered)
-    return f"On {n_cpus} CPUs this box scales {parts}." if parts else ""
+    """What the box itself scales to on so many CPUs: at best and at worst."""
+    best, *others = sorted(ceilings.items(), key=lambda item: -(item[1].value or 0.0)) or [("", Estimate())]
+    if not best[0]:
+        return ""
+    parts = [f"{WORDS.get(kind, kind)} to {times(estimate)}" for kind, estimate in (best, *others[-1:])]
+    between = f"; {counted(len(others) - 1, 'further kind')} of work in between" if others[1:] else ""
+    return f"On {n_cpus} CPUs this box scales {listed(parts)}{between}."

@@ -85,7 +85,8 @@ def _chosen(found: BreakEven, is_alike: bool) -> list[int]:
         placed = [(line.location, i) for i, line in enumerate(one.lines) if line.location is not None]
         ends |= {min(placed)[1], max(placed)[1]} if placed else set()
     even = [round(i * (n - 1) / (MOST_COLUMNS - 1)) for i in range(MOST_COLUMNS)]
-    more = [i for i in even if i not in ends][: max(MOST_COLUMNS - len(ends), 0)]
+    apart = sorted(even, key=lambda i: -min(abs(i - end) for end in ends))
+    more = [i for i in apart if i not in ends][: max(MOST_COLUMNS - len(ends), 0)]
     return sorted([*ends, *more])[:12]
 
 

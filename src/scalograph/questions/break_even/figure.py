@@ -17,7 +17,9 @@ def figures(findings: Findings) -> list[Figure]:
     found = chart(findings)
     if found is None:
         return []
-    plots = [_plot(found, panel) for panel in found.panels]
+    # The one that the page begins with has a line, where any has.
+    panels = sorted(found.panels, key=lambda panel: all(row.location is None for row in panel.rows))
+    plots = [_plot(found, panel) for panel in panels]
     title = f"Where {found.other} is faster than {found.baseline}"
     return [Figure(id="even", title=title, caption=_caption(found), key=key(found), views=[View(plots)])]
 

@@ -4,13 +4,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from scalograph.text.axes import WIDE, Levels
+from scalograph.text.axes import Levels
 from scalograph.text.escape import visible
 from scalograph.text.format import level_text
 from scalograph.text.plots import at, axis, outside, round_numbers
 
 # More declared levels than that get round numbers as ticks.
 FEW_LEVELS = 24
+# Ratio of the largest level to the smallest from which they stand by their ratios.
+WIDE = 3
 
 
 class EvenAxis:

@@ -44,7 +44,7 @@ def cliff_claim(table: Table, found: Cliffs | None) -> Claim:
         told = [first, *rest[:1], *_open(table, found), *rest[1:], least]
         return Claim(sentences=told[:3], matrix=cliff_matrix(table, found, known), figure=figure)
     if holes:
-        return _unsaid(holes[0])
+        return _unsaid(holes[0][0].lower() + holes[0][1:])
     return _none(table, found)
 
 

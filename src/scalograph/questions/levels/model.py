@@ -1,7 +1,7 @@
 """All pairs of configurations that differ in one factor: which differ for sure, beside all the others."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from math import exp, log
 from typing import NamedTuple
 
@@ -53,7 +53,8 @@ class LevelDifference(NamedTuple):
 
 def differences(table: Table, taken: Taken, response: str) -> list[LevelDifference]:
     """Compare all pairs, the largest certain difference first."""
-    pairs = [found for name in varied(table) for found in _pairs(taken, name, response)][:MOST_PAIRS]
+    every = (found for name in varied(table) for found in _pairs(taken, name, response))
+    pairs = list(islice(every, MOST_PAIRS))
     lent = borrowed([pair.contrast for pair in pairs])
     p_values = holm([contrast.p_value(log(1 + PLAY)) for contrast in lent])
     alpha = 1 - table.study.protocol.confidence

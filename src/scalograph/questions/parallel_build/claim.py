@@ -5,7 +5,7 @@ from statistics import median
 
 from scalograph.findings.answer import Taken
 from scalograph.findings.curves import estimated, primary
-from scalograph.findings.names import setting, title, varying
+from scalograph.findings.names import short, title, varying
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
@@ -26,7 +26,7 @@ def build_claim(table: Table, taken: Taken, factor: str) -> Claim | None:
         return None
     found = [best(table, group, len(every)) for group in every]
     lead, contenders = every[0], found[0]
-    where, cost = _where(table, factor, every, found), _cost(table, factor, lead)
+    where, cost = _where(table, every, found), _cost(table, factor, lead)
     matrix, figure = _matrix(table, taken, factor, lead, contenders), f"response {primary(table)}"
     if disturbed(lead, primary(table)):
         rows = [row for sample in taken.values() for row in sample.every]
@@ -38,7 +38,7 @@ def build_claim(table: Table, taken: Taken, factor: str) -> Claim | None:
         return Claim(
             sentences=[_unsaid(table, factor, contenders, where), *cost], answered=False, matrix=matrix, figure=figure
         )
-    text = f"{named[0]} builds fastest{where}." if len(named) == 1 else _alike(named, where)
+    text = f"{_build(named)}{where}{', and cannot be told apart' * (len(named) > 1)}."
     return Claim(sentences=[text, *cost, *_elsewhere(table, factor, every, found)][:3], matrix=matrix, figure=figure)
 
 
@@ -50,20 +50,17 @@ def _named(table: Table, factor: str, level: float) -> str:
     return short_setting(title(table, factor), int(level), table.study.factors[factor].unit)
 
 
-def _where(table: Table, factor: str, every: Sequence[Group], found: Sequence[Sequence[Contender]]) -> str:
-    """The CPUs of the first group; all that it has in common with no other, where others of as many say otherwise."""
-    alike = [one for group, one in zip(every, found, strict=True) if _n_cpus(group) == _n_cpus(every[0])]
-    if len({_set(one) for one in alike}) > 1:
-        return f" with {setting(table, varying(table, every[0].fixed))}"
-    return f" on {cpus(_n_cpus(every[0]))}" if len(alike) < len(every) else ""
+def _where(table: Table, every: Sequence[Group], found: Sequence[Sequence[Contender]]) -> str:
+    """The CPUs of the first group; its whole setting where another one of as many CPUs says otherwise."""
+    n, first = _n_cpus(every[0]), primary(table)
+    alike = [(disturbed(g, first), _set(c)) for g, c in zip(every, found, strict=True) if _n_cpus(g) == n]
+    if len(set(alike)) > 1:
+        return f" with {short(table, varying(table, every[0].fixed))}"
+    return f" on {cpus(n)}" if len(alike) < len(every) else ""
 
 
 def _set(found: Sequence[Contender]) -> tuple[float, ...]:
     return tuple(c.level for c in found if c.may_be_best)
-
-
-def _alike(named: Sequence[str], where: str) -> str:
-    return f"{listed(named)} build fastest{where}, and cannot be told apart."
 
 
 def _looks(table: Table, factor: str, found: Sequence[Contender], where: str) -> list[str]:
@@ -109,7 +106,11 @@ def _elsewhere(table: Table, factor: str, every: Sequence[Group], found: Sequenc
     where = f"On {cpus(_n_cpus(group))}"
     if len(named) == len(contenders):
         return [f"{where} no {title(table, factor)} can be told from the fastest."]
-    return [f"{where} {listed(named)} build{'s' * (len(named) == 1)} fastest."]
+    return [f"{where} {_build(named)}."]
+
+
+def _build(named: Sequence[str]) -> str:
+    return f"{listed(named)} build{'s' * (len(named) == 1)} fastest"
 
 
 def _matrix(table: Table, taken: Taken, factor: str, group: Group, found: Sequence[Contender]) -> Matrix:
@@ -128,10 +129,10 @@ def _matrix(table: Table, taken: Taken, factor: str, group: Group, found: Sequen
         )
         for level in list(group.samples)[:MOST_ROWS]
     ]
-    where = setting(table, varying(table, group.fixed))
+    where = short(table, varying(table, group.fixed))
     heads = [title(table, name).partition(",")[0] for name in names]
     return Matrix(
-        title=f"a build{f', {where}' if where else ''}", unit=unit, better="lower", rows_are=title(table, factor),
+        title=f"one build{f' with {where}' if where else ''}", unit=unit, better="lower", rows_are=title(table, factor),
         columns=[*heads, "may be fastest"], rows=rows,
     )  # fmt: skip
 

@@ -1,8 +1,9 @@
 """Which level is the best, and which cannot be told apart from it? From contrasts within blocks, all at once."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from scalograph.analysis.students_t import t_quantile
 METHOD = "typical score over that of the best of the others, within blocks, multiple comparisons with the best"
 # How often the least effect that is told would be told.
 POWER = 0.8
+
+Pair = tuple[float, float]
+Pairs = Mapping[Pair, Contrast]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,25 +64,29 @@ def contenders(samples: Mapping[float, Mapping[int, float]], confidence: float =
     [False, True, True]
     """
     check_confidence(confidence)
-    levels = list(samples)
-    contrasts = [[_contrast(samples[i], samples[j]) for j in levels if j != i] for i in levels]
-    if len(levels) < 2 or any(one is None or one.df <= 0 for row in contrasts for one in row):
+    known = {pair: _contrast(*(samples[level] for level in pair)) for pair in permutations(samples, 2)}
+    pairs = {pair: one for pair, one in known.items() if one and one.df > 0}
+    if not pairs or len(pairs) < len(known):
         return []
-    alpha = (1 - confidence) / (len(levels) - 1)
-    known = [[one for one in row if one] for row in contrasts]
-    gaps, halves = _squares(known, 1 - 2 * alpha)
-    lower = [max(gaps[i][j] - halves[i][j] for j in _others(i, gaps)) for i in range(len(levels))]
-    may_be = [low <= 0 for low in lower]
-    found = []
-    for i, level in enumerate(levels):
-        value = max(gaps[i][j] for j in _others(i, gaps))
-        low, high = _ends(i, lower[i], gaps, halves, may_be)
-        estimate = Estimate(exp(value), exp(low), exp(high), confidence, known[i][0].n, METHOD)
-        if min(one.se for one in known[i]) == 0:
-            estimate = estimate.warned(IDENTICAL)
-        least = max((t_quantile(1 - 2 * alpha, one.df) + student_t(POWER, one.df)) * one.se for one in known[i])
-        found.append(Contender(level, estimate, may_be[i], math.expm1(min(least, 99.0))))
-    return found
+    single = 1 - 2 * (1 - confidence) / (len(samples) - 1)
+    halves = {pair: t_quantile(single, one.df) * one.se for pair, one in pairs.items()}
+    lower = {i: max(pairs[i, j].delta - halves[i, j] for j in samples if j != i) for i in samples}
+    return [_contender(i, pairs, halves, lower, single, confidence) for i in samples]
+
+
+def _contender(
+    i: float, pairs: Pairs, halves: Mapping[Pair, float], lower: Mapping[float, float], single: float, confidence: float
+) -> Contender:
+    """One level against all others; a level that is out cannot be the better one."""
+    mine = [one for (level, _), one in pairs.items() if level == i]
+    rivals = [pairs[i, j].delta + halves[j, i] for j, low in lower.items() if low <= 0 and j != i]
+    low, high = min(0.0, lower[i]) if lower[i] <= 0 else 0.0, max(0.0, *rivals) if rivals else 0.0
+    value = max(one.delta for one in mine)
+    estimate = Estimate(exp(value), exp(low), exp(high), confidence, mine[0].n, METHOD)
+    if min(one.se for one in mine) == 0:
+        estimate = estimate.warned(IDENTICAL)
+    least = max((t_quantile(single, one.df) + student_t(POWER, one.df)) * one.se for one in mine)
+    return Contender(i, estimate, lower[i] <= 0, math.expm1(min(least, 99.0)))
 
 
 def _contrast(a: Mapping[int, float], b: Mapping[int, float]) -> Contrast | None:
@@ -88,26 +96,3 @@ def _contrast(a: Mapping[int, float], b: Mapping[int, float]) -> Contrast | None
         return None
     logs = [np.log([scores[block] for block in both]) for scores in (a, b)]
     return paired(logs[0], logs[1])
-
-
-def _squares(known: Sequence[Sequence[Contrast]], level: float) -> tuple[list[list[float]], list[list[float]]]:
-    """Log ratios i over j and half of the widths of their intervals; 0 on the diagonal."""
-    gaps = [[one.delta for one in row] for row in known]
-    halves = [[t_quantile(level, one.df) * one.se for one in row] for row in known]
-    for rows in (gaps, halves):
-        for i, row in enumerate(rows):
-            row.insert(i, 0.0)
-    return gaps, halves
-
-
-def _ends(
-    i: int, lower: float, gaps: Sequence[Sequence[float]], halves: Sequence[Sequence[float]], may_be: Sequence[bool]
-) -> tuple[float, float]:
-    """Ends of the log ratio to the best of the others, constrained: a level that is out cannot be the better one."""
-    rivals = [j for j, possible in enumerate(may_be) if possible and j != i]
-    high = max(0.0, max(gaps[i][j] + halves[j][i] for j in rivals)) if rivals else 0.0
-    return min(0.0, lower) if may_be[i] else 0.0, high
-
-
-def _others(i: int, among: Sequence[object]) -> list[int]:
-    return [j for j in range(len(among)) if j != i]

@@ -11,7 +11,7 @@ from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
 from scalograph.questions.claims import fitting, unsaid
 from scalograph.questions.scaling.claim_matrix import speedup_matrix
-from scalograph.questions.scaling.model_claim import NO_GAIN, End, Lead, cpus_factor, end, is_resolved, lead
+from scalograph.questions.scaling.model_claim import NO_GAIN, End, Lead, cpus_factor, end, is_resolved, lead, named
 from scalograph.questions.scaling.model_contrasts import Compared, compared
 from scalograph.text.quantities import percent_at_most, times, times_of
 from scalograph.text.short_names import is_counted, is_plural, listed
@@ -60,10 +60,13 @@ class _Words:
         on = f" on {short(self._table, {cpus: found.members[0].curve.group[cpus]})}" if cpus else ""
         only = f" with {listed([self._named(*one) for one in found.only])}" if found.only else ""
         text = f"{self._count(found.level)}{on}{only} {self._gain(found.level, found.members)}"
-        if not found.unless:
-            return f"{text}."
-        unless = listed([self._named(*one) for one in found.unless], "or")
-        return f"{text}, unless {unless}{self._then(found.others)}."
+        if found.unless:
+            unless = listed([self._named(*one) for one in found.unless], "or")
+            text += f", unless {unless}{self._then(found.others)}"
+        if found.left:
+            who = listed([self._named(*one) for one in named(self._table, found)] or ["some settings"])
+            text += f"; not resolved: {who}"
+        return f"{text}."
 
     def _then(self, others: Sequence[Compared]) -> str:
         """What becomes of the exceptions."""

@@ -36,7 +36,7 @@ def speedup_matrix(
     ]
     lines = rows(table, factor, chosen, cells)
     cpus = cpus_factor(table, factor)
-    lines.sort(key=lambda line: (-_number(line, cpus), -(_first(line))))
+    lines.sort(key=lambda line: (-_number(line, cpus), *_rank(line, chosen, found)))
     base = short(table, {factor: table.study.baseline[factor]})
     texts = {"title": f"speedup over {base}", "better": "higher", "note": _baseline(table, curves, base)}
     return matrix(table, lines, [_head(table, factor, level, level == chosen[-1]) for level in chosen], **texts)
@@ -59,8 +59,12 @@ def _number(line: Line, name: str) -> float:
     return max((float(level) for level in levels if isinstance(level, int | float)), default=0.0)
 
 
-def _first(line: Line) -> float:
-    return next((cell.estimate.value or 0.0 for cell in line.cells if cell.estimate), 0.0)
+def _rank(line: Line, columns: Sequence[Level], found: Lead | None) -> tuple[bool, float]:
+    """The best first, then the worst: what lies between them tells least."""
+    cell = line.cells[columns.index(found.level) if found else 0]
+    value = cell.estimate.value or 0.0 if cell.estimate else 0.0
+    is_best = found is None or value >= min(point.low for point in found.members)
+    return not is_best, -value if is_best else value
 
 
 def _head(table: Table, factor: str, level: Level, is_last: bool) -> str:

@@ -1,27 +1,22 @@
 """What to say of curves first: the configurations that gain the most, those that do not, and where it ends."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from scalograph.analysis.borrowed_variance import borrowed
 from scalograph.analysis.contrast import Contrast
 from scalograph.findings.answer import Taken
 from scalograph.findings.names import varied
 from scalograph.findings.table import Table
-from scalograph.protocol.plain import Level
 from scalograph.questions.scaling.model_contrasts import LEAST, Compared, contrasts_of, states
+from scalograph.questions.scaling.model_settings import Literal, fewest_only, fewest_unless, has_levels
 from scalograph.text.compact import WIDEST
 
-# Levels that a sentence has room for, to say what is meant.
-MOST_LITERALS = 3
 # Intervals up to here are no gain that is worth having.
 NO_GAIN = 1.05
 # Of a difference between two settings, beside all that were looked at.
 CONFIDENCE = 0.95
-
-Literal = tuple[str, Level]
 
 
 @dataclass(frozen=True)
@@ -30,15 +25,17 @@ class Lead:
 
     Attributes:
         members: one point of each of these curves.
-        others: points of the other curves on the same CPUs, at the same level.
+        others: points of curves on the same CPUs, at the same level, that gain less for sure.
         only: levels that all members have, and no other has together; to be named.
         unless: levels of which each other has one, and no member has any; to be named.
+        left: further points, which are meant by the same words, but are not resolved.
     """
 
     members: Sequence[Compared]
     others: Sequence[Compared]
     only: Sequence[Literal]
     unless: Sequence[Literal]
+    left: Sequence[Compared] = ()
 
     @property
     def level(self) -> int:
@@ -65,15 +62,22 @@ def lead(table: Table, points: Sequence[Compared]) -> Lead | None:
     # What cannot be told apart, if few words say which these are; else what looks alike.
     alike = _members(best, beside, lambda one, other: not _differ([other], [one], len(beside)))
     for chosen in (alike, _members(best, beside, _overlap), [best]):
-        others = [point for point in beside if point not in chosen]
-        only, unless = _only(names, chosen, others), _unless(names, chosen, others)
-        if not others:
-            return Lead(chosen, [], [], [])
+        rest = [point for point in beside if not any(point is member for member in chosen)]
+        apart = [_differ([best], [point], len(beside)) for point in rest]
+        others = [point for point, differs in zip(rest, apart, strict=True) if differs]
+        left = [point for point, differs in zip(rest, apart, strict=True) if not differs]
+        only, unless = fewest_only(names, chosen, others), fewest_unless(names, chosen, others)
         if unless is not None and (only is None or len(chosen) >= len(others) or len(unless) < len(only)):
-            return Lead(chosen, others, [], unless)
+            return Lead(chosen, others, [], unless, [p for p in left if not has_levels(p, unless, any)])
         if only is not None:
-            return Lead(chosen, others, only, [])
-    return Lead([best], others, [(name, best.curve.group[name]) for name in names], [])
+            return Lead(chosen, others, only, [], [p for p in left if has_levels(p, only, all)])
+    return Lead([best], others, [(name, best.curve.group[name]) for name in names], [], [])
+
+
+def named(table: Table, found: Lead) -> Sequence[Literal]:
+    """Name what is not resolved: levels that all of it has and nothing else; none where it takes too many words."""
+    names = [name for name in varied(table) if name in found.members[0].curve.group]
+    return (fewest_unless(names, [*found.members, *found.others], found.left) or []) if found.left else []
 
 
 def cpus_factor(table: Table, factor: str) -> str:
@@ -83,11 +87,11 @@ def cpus_factor(table: Table, factor: str) -> str:
 
 
 def _members(best: Compared, beside: Sequence[Compared], alike: Callable[[Compared, Compared], bool]) -> list[Compared]:
-    """Faster points that are all alike, the best one among them."""
+    """Faster points that are like the best one, which is the first of them."""
     members = [best]
     for point in sorted(beside, key=lambda point: -point.value):
         if point is not best and point.state == "faster" and is_resolved(point):
-            members += [point] if all(alike(point, other) for other in members) else []
+            members += [point] if alike(point, best) else []
     return members
 
 
@@ -97,36 +101,14 @@ def _overlap(one: Compared, other: Compared) -> bool:
 
 def _differ(better: Sequence[Compared], worse: Sequence[Compared], n: int) -> bool:
     """Whether each of the better points differs from each of the worse, beside n such comparisons."""
-    pairs = [(one.contrast, other.contrast) for one in better for other in worse]
-    differences = [
-        Contrast(one.delta - other.delta, math.hypot(one.se, other.se), min(one.df, other.df), min(one.n, other.n), "")
-        for one, other in pairs
-    ]
-    p_values = [difference.p_value(LEAST) for difference in differences]
-    return all(p is not None and n * len(pairs) * p <= 1 - CONFIDENCE for p in p_values)
+    n *= len(better) * len(worse)
+    return all(_is_apart(one.contrast, other.contrast, n) for one in better for other in worse)
 
 
-def _unless(names: Sequence[str], members: Sequence[Compared], others: Sequence[Compared]) -> list[Literal] | None:
-    """Fewest levels, no member's, of which each other point has one; None where there are no such few."""
-    free = {(n, p.curve.group[n]) for p in others for n in names} - {
-        (n, p.curve.group[n]) for p in members for n in names
-    }
-    return _fewest(sorted(free, key=str), lambda chosen: all(_has(p, chosen, any) for p in others))
-
-
-def _only(names: Sequence[str], members: Sequence[Compared], others: Sequence[Compared]) -> list[Literal] | None:
-    """Fewest levels that all members have and no other point has together; None where there are none."""
-    shared = [(n, members[0].curve.group[n]) for n in names if len({p.curve.group[n] for p in members}) == 1]
-    return _fewest(shared, lambda chosen: not any(_has(p, chosen, all) for p in others))
-
-
-def _fewest(known: Sequence[Literal], fits: Callable[[Sequence[Literal]], bool]) -> list[Literal] | None:
-    sizes = range(1, MOST_LITERALS + 1)
-    return next(([*chosen] for n in sizes for chosen in combinations(known, n) if fits(chosen)), None)
-
-
-def _has(point: Compared, levels: Sequence[Literal], how: Callable[[Iterable[bool]], bool]) -> bool:
-    return how(point.curve.group[name] == level for name, level in levels)
+def _is_apart(one: Contrast, other: Contrast, n: int) -> bool:
+    difference = Contrast(one.delta - other.delta, math.hypot(one.se, other.se), min(one.df, other.df), one.n, "")
+    p_value = difference.p_value(LEAST)
+    return p_value is not None and n * p_value <= 1 - CONFIDENCE
 
 
 @dataclass(frozen=True)
@@ -146,10 +128,9 @@ class End:
 
 def end(table: Table, taken: Taken, found: Lead, points: Sequence[Compared]) -> End | None:
     """Find the level past the lead's where its curves are worst; None where none is worse for sure."""
-    curves = [point.curve for point in found.members]
-    beyond = [p for p in points if p.curve in curves and p.level > found.level]
-    lost = [contrasts_of(table, taken, curve, found.level) for curve in curves]
-    known = [(p, lost[curves.index(p.curve)].get(p.level)) for p in beyond]
+    lost = {id(p.curve): contrasts_of(table, taken, p.curve, found.level) for p in found.members}
+    beyond = [p for p in points if id(p.curve) in lost and p.level > found.level]
+    known = [(p, lost[id(p.curve)].get(p.level)) for p in beyond]
     pairs = [(point, contrast) for point, contrast in known if contrast is not None]
     told = states(borrowed([contrast for _, contrast in pairs]), table.study.protocol.confidence)
     fallen = [point for (point, _), state in zip(pairs, told, strict=True) if state == "slower" and is_resolved(point)]

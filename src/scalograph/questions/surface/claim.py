@@ -16,6 +16,7 @@ from scalograph.text.short_names import listed, one_of
 from scalograph.text.spoken import is_resolved, spoken
 
 FIGURE = "surfaces"
+FEW_ROWS = 4  # of fewer, the curves show it better than a map
 # Sharing is told to be as theory says where it is known that well.
 KNOWN = 0.2
 MOST_ROWS, NAMED = 24, 2
@@ -27,7 +28,8 @@ def surface_claim(table: Table, taken: Taken, found: Sequence[Surface]) -> Claim
         return None
     one = found[0]
     rows = [row for row, slope in enumerate(one.slopes) if is_resolved(slope) and one.alone(row)]
-    worker, figure = one_of(title(table, one.x)), FIGURE if len(one.y_levels) > 1 else ""
+    worker = one_of(title(table, one.x))
+    figure = FIGURE if len(one.y_levels) >= FEW_ROWS else f"response {one.response}"
     if not rows:
         text = f"Cannot be said: what each {worker} beyond the CPUs adds is not resolved."
         return Claim(sentences=[text, *_ridge(table, one)], answered=False, figure=figure)

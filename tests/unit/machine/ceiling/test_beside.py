@@ -2,6 +2,7 @@
 
 from scalograph.machine.ceiling.joined import MAX_SENTENCES, beside, joined
 from scalograph.machine.ceiling.reach import in_use, reach
+from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve, Findings
 from scalograph.protocol.machine_ceiling import Ceiling
 
@@ -18,7 +19,10 @@ def said(reached: float, kinds: dict[str, float] | None = None) -> str:
 def test_the_box_is_told_first() -> None:
     made = beside(findings(curve({1: (1.0, 2), 2: (1.25, 2)})), ceiling())
     assert made.answer[0].startswith("On 2 CPUs this box scales arithmetic to 1.98x [")
-    assert made.answer[0].index("memory bandwidth to 1.3x [") > made.answer[0].index("making processes to 1.7x [")
+    assert "one lock that is taken all the time to 0.4x [" in made.answer[0]
+    claim = Claim(sentences=["So.", "Thus.", "And."])
+    told = joined(findings(curve({1: (1.0, 2), 2: (1.25, 2)})).model_copy(update={"claim": claim}), ceiling()).claim
+    assert told and told.sentences == ["So.", "Thus.", made.answer[0]]
 
 
 def test_what_the_box_gives() -> None:

@@ -95,7 +95,7 @@ def claim_of(found: Findings) -> Claim:
 def test_the_claim_says_what_one_more_costs_on_fewest_and_most_cpus(tmp_path: Path) -> None:
     found = claim_of(surface_of(tmp_path, shared))
     (text,) = found.sentences
-    assert text.startswith("CPUs are shared as theory says, within ") and found.figure == "surfaces"
+    assert text.startswith("CPUs are shared as theory says, within ") and found.figure == "response wall"
     assert "each copy beyond the CPUs adds 100" in text and "ms on 1 CPU (100" in text
     assert found.matrix and [row.label for row in found.matrix.rows] == ["1", "2"]
 

@@ -21,8 +21,8 @@ function centered(x) {
   return { mean, n: x.length, variance: x.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (x.length - 1) / x.length };
 }
 
-/** Mean log of each block, as run names have it.
- * @param {Scored[]} runs */
+// Mean log of each block, as run names have it.
+/** @param {Scored[]} runs */
 function byBlock(runs) {
   /** @type {Map<string, number[]>} */
   const blocks = new Map();
@@ -33,10 +33,8 @@ function byBlock(runs) {
   return new Map([...blocks].map(([block, logs]) => [block, centered(logs).mean]));
 }
 
-/**
- * A over B: paired within the blocks that both have, where these are three or more, else Welch; t on logs.
- * @param {Scored[]} a @param {Scored[]} b @returns {Ratio | string}
- */
+// A over B: paired within the blocks that both have, where these are three or more, else Welch; t on logs.
+/** @param {Scored[]} a @param {Scored[]} b @returns {Ratio | string} */
 function ratio(a, b) {
   if (Math.min(a.length, b.length) < NEEDED) return `cannot be said: it takes ${NEEDED} runs that count of each, here are ${a.length} of A and ${b.length} of B`;
   if ([...a, ...b].some(({ score }) => score <= 0)) return "cannot be said: a score of zero or less has no logarithm";
@@ -81,10 +79,10 @@ function comparison(data) {
   const { samples, factors, responses } = data;
   const names = Object.keys(samples.levels);
   const rows = samples.run.map((_, row) => row).filter((row) => responses.some(([name]) => samples.scores[name][row] !== null));
-  if (!rows.length) return byId("compare").remove();
+  if (!rows.length) return document.querySelectorAll("#compare, a[href='#compare']").forEach((node) => node.remove());
   const levelsOf = (/** @type {number} */ row) => Object.fromEntries(names.map((name) => [name, samples.levels[name][row]]));
-  const isNear = (/** @type {number} */ row) => names.filter((name) => samples.levels[name][row] !== samples.levels[name][rows[0]]).length === 1;
-  const sides = /** @type {Record<string, Levelled>} */ ({ A: levelsOf([...rows].reverse().find(isNear) ?? rows[0]), B: levelsOf(rows[0]) });
+  const far = rows.filter((row) => names.filter((name) => samples.levels[name][row] !== samples.levels[name][rows[0]]).length === 1);
+  const sides = /** @type {Record<string, Levelled>} */ ({ A: levelsOf(far.pop() ?? rows[0]), B: levelsOf(rows[0]) });
   const titled = new Map(data.families.flatMap(({ measures }) => measures.map(({ response, title }) => [response, title])));
   const options = responses.map(([name, shown]) => /** @type {[string, string]} */ ([name, titled.get(name) ?? shown]));
   let response = responses[0][0];

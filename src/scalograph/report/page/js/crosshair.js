@@ -26,7 +26,6 @@ function crosshair(family, measure, panels) {
       readout.replaceChildren(el("b", {}, `${family.data.title}: ${labels[level]}`), ...valuesAt(family, measure, panel, level));
     }
   };
-  const hide = () => show(-1);
   const onpointermove = (/** @type {PointerEvent} */ { buttons, clientX, currentTarget }) => {
     const place = /** @type {any} */ (currentTarget);
     const axis = place._fullLayout?.xaxis;
@@ -37,9 +36,9 @@ function crosshair(family, measure, panels) {
   const onkeydown = (/** @type {KeyboardEvent} */ { key }) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
     if (step) show(order[Math.min(Math.max(order.indexOf(shown) + step, 0), order.length - 1)]);
-    if (key === "Escape") hide();
+    if (key === "Escape") show(-1);
   };
-  for (const { place } of marks) filled(place, { tabindex: 0, onpointermove, onkeydown, onpointerleave: hide, onblur: hide });
+  for (const { place } of marks) filled(place, { tabindex: 0, onpointermove, onkeydown, onpointerleave: () => show(-1), onblur: () => show(-1) });
 }
 
 /** @param {Family} family @param {Measure} measure @param {PanelOfCurves} panel @param {number} level */

@@ -90,12 +90,10 @@ function measureNodes(family, measure, node) {
   const panels = family.panelsOf(measure);
   const points = panels.flatMap((panel) => panel.curves.flatMap((curve) => curve.points));
   const counts = points.map((point) => point.rows.reduce((sum, [, count]) => sum + count, 0));
-  const total = counts.reduce((a, b) => a + b, 0);
-  const quota = total <= MANY_DOTS ? Infinity : Math.max(4, Math.floor(MANY_DOTS / points.length));
+  const quota = counts.reduce((a, b) => a + b, 0) <= MANY_DOTS ? Infinity : Math.max(4, Math.floor(MANY_DOTS / points.length));
   const range = shared(family, () => extent(family, measure, panels));
   const drawn = panels.map((panel) => {
-    const title = panel.title ? `, ${panel.title}` : "";
-    const label = `${measure.title} over ${family.data.title}${title}: ${family.visible(panel).length} lines; numbers in the table below the figure`;
+    const label = `${measure.title} over ${family.data.title}${panel.title && `, ${panel.title}`}: ${family.visible(panel).length} lines; numbers in the table below the figure`;
     const make = (/** @type {Box} */ box) => {
       const found = range();
       const beyond = measure.id === "speedup" && family.laws.fitted && family.visible(panel).some(({ law }) => law && law.inside < law.at.length);
@@ -114,8 +112,7 @@ function measureNodes(family, measure, node) {
   const key = el("p", { class: "key" }, measure.key, fewer, range()?.isCut && " Some leave the frame.");
   const head = el("figcaption", {}, headed(measure.title, measure.unit), key, keyLines(family));
   const numbers = onDemand("These numbers as a table", () => panels.map((panel) => textTable(panelTable(family, measure, panel))));
-  const body = el("div", { class: panels.length > 1 ? "panels" : "panels single" }, ...drawn.map((one) => one.node));
-  return [head, body, figureTools(node, measure.title), numbers];
+  return [head, el("div", { class: panels.length > 1 ? "panels" : "panels single" }, ...drawn.map((one) => one.node)), figureTools(node, measure.title), numbers];
 }
 
 // Words above a corner of the frame.

@@ -3,10 +3,7 @@
 /** @param {string} id */
 const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
-/**
- * @template {keyof HTMLElementTagNameMap} T
- * @param {T} tag @param {Attributes} attributes @param {Child[]} children
- */
+/** @template {keyof HTMLElementTagNameMap} T @param {T} tag @param {Attributes} attributes @param {Child[]} children */
 function el(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
@@ -16,10 +13,7 @@ function svg(tag, attributes = {}, ...children) {
   return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-/**
- * @template {Element} E
- * @param {E} node @param {Attributes} attributes @param {Child[]} children
- */
+/** @template {Element} E @param {E} node @param {Attributes} attributes @param {Child[]} children */
 function filled(node, attributes, children = []) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") node.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
@@ -33,11 +27,8 @@ function filled(node, attributes, children = []) {
 /** @param {Child[]} children */
 const nodes = (children) => children.flatMap((child) => (child || child === 0 ? [child instanceof Node ? child : String(child)] : []));
 
-/**
- * A labelled select.
- * @param {string} label @param {[string | number, string][]} options @param {unknown} chosen
- * @param {(value: string) => void} changed
- */
+// A labelled select.
+/** @param {string} label @param {[string | number, string][]} options @param {unknown} chosen @param {(value: string) => void} changed */
 function choice(label, options, chosen, changed) {
   const onchange = (/** @type {Event} */ event) => changed(/** @type {HTMLSelectElement} */ (event.target).value);
   const listed = options.map(([value, text]) => el("option", { value, selected: String(value) === String(chosen) }, text));

@@ -31,8 +31,7 @@ class Family {
   restore(asked) {
     const { groups } = this.data;
     if (groups.includes(asked.lines)) this.line = asked.lines;
-    const isPanel = asked.panels === "all" || asked.panels === "none" || this.others().includes(asked.panels);
-    this.panel = isPanel && this.combinations(asked.panels === "none" ? [] : asked.panels === "all" ? this.others() : [asked.panels]) <= MOST_PANELS ? asked.panels : this.defaultPanel();
+    this.panel = this.panelChoices().some(([panel]) => panel === asked.panels) ? asked.panels : this.defaultPanel();
     this.vertical = SCALES.some(([scale]) => scale === asked.scale) ? asked.scale : "auto";
     this.hidden = new Set(asked.hidden.split(".").filter(Boolean).map(Number));
     for (const name of /** @type {Law[]} */ (Object.keys(this.laws))) this.laws[name] = asked.laws.split(".").includes(name);

@@ -13,11 +13,7 @@ const MARKS = {
 };
 const RUN_MARKS = [["counted", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"], ["unverified", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"], ["left out", "M-3 -3L3 3M-3 3L3 -3"]];
 /** @type {[Law, string, string][]} */
-const LAWS = [
-  ["fitted", "fitted law", "none"],
-  ["amdahl", "Amdahl\u2019s law", "6 2 1 2"],
-  ["ideal", "ideal", "3 3"],
-];
+const LAWS = [["fitted", "fitted law", "none"], ["amdahl", "Amdahl\u2019s law", "6 2 1 2"], ["ideal", "ideal", "3 3"]];
 /** @type {[string, string][]} */
 const SCALES = [["auto", "as the range asks"], ["linear", "linear"], ["log", "logarithmic"]];
 

@@ -34,10 +34,7 @@ function followLink() {
 const waiting = new Map();
 const nearby = new IntersectionObserver((entries) => entries.forEach(({ target, isIntersecting }) => isIntersecting && buildNow(target)), { rootMargin: "60%" });
 
-/**
- * @template {Element} E
- * @param {E} node @param {() => Child[]} fill
- */
+/** @template {Element} E @param {E} node @param {() => Child[]} fill */
 function later(node, fill) {
   waiting.set(node, fill);
   nearby.observe(node);

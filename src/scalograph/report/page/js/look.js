@@ -31,11 +31,8 @@ function hex(role) {
   return [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16));
 }
 
-/**
- * The same value with its colors as they are now: only under names of colors is a role one, a name elsewhere is a name.
- * @param {any} value @param {boolean} isColor
- * @returns {any}
- */
+// The same value with its colors as they are now: only under names of colors is a role one.
+/** @param {any} value @param {boolean} isColor @returns {any} */
 function painted(value, isColor = false) {
   if (typeof value === "string") return isColor ? color(value) : value;
   if (Array.isArray(value)) return isColor || typeof value[0] === "object" ? value.map((each) => painted(each, isColor)) : value;

@@ -4,11 +4,8 @@ const NONCE = /** @type {HTMLScriptElement} */ (document.currentScript).nonce;
 
 /** @param {Data} data */
 function drawFigures(data) {
-  const sections = [
-    ...data.before.map((figure) => laterFigure(figure, figure.id)),
-    ...data.families.map((family) => familySection(family, data)),
-    ...data.after.map((figure) => laterFigure(figure, figure.id)),
-  ];
+  const figures = (/** @type {Figure[]} */ some) => some.map((figure) => laterFigure(figure, figure.id));
+  const sections = [...figures(data.before), ...data.families.map((family) => familySection(family, data)), ...figures(data.after)];
   byId("drawn").append(...sections, ...(data.untimed ? [el("p", { class: "note" }, data.untimed)] : []));
   if (!sections.length) say("No point of these findings has a value, so there is nothing to draw.");
 }
@@ -19,11 +16,7 @@ function failed(error) {
   console.error(error);
 }
 
-/** @param {string} text */
-function say(text) {
-  const place = document.getElementById("drawing");
-  if (place) Object.assign(place, { hidden: !text, textContent: text });
-}
+const say = (/** @type {string} */ text) => Object.assign(document.getElementById("drawing") ?? {}, { hidden: !text, textContent: text });
 
 async function main() {
   for (const table of /** @type {NodeListOf<HTMLTableElement>} */ (document.querySelectorAll("table.sortable"))) {

@@ -18,12 +18,8 @@ class Reach {
   }
 }
 
-/**
- * Estimates and runs are always inside; an interval that would squeeze them into a corner leaves the frame, and the
- * caption says so.
- * @param {Family} family @param {Measure} measure @param {PanelOfCurves[]} panels
- * @returns {Extent | null}
- */
+// Estimates and runs are always inside; an interval that would squeeze them into a corner leaves the frame.
+/** @param {Family} family @param {Measure} measure @param {PanelOfCurves[]} panels @returns {Extent | null} */
 function extent(family, measure, panels) {
   const [core, whole] = [new Reach(), new Reach()];
   for (const curve of panels.flatMap((panel) => family.visible(panel))) {

@@ -45,11 +45,8 @@ function sampleTable(data) {
 
 /** @param {Data} data */
 function sampleList(data) {
-  const place = byId("sample-list");
-  const n = data.samples.run.length;
-  if (!n) return place.append(el("p", {}, "No run scores are kept in this file: those of pairs, and of runs that have no result, are in the journal, and scalograph export writes them."));
-  const rounded = data.samples.digits ? ` Scores are rounded to ${data.samples.digits} digits here; findings.json has them in full.` : "";
-  const button = el("button", { type: "button", class: "action", onclick: () => download(`${data.study}-runs.csv`, new Blob([csv(data)], { type: "text/csv" })) }, "Download all runs (CSV)");
-  const kept = el("p", {}, `${n.toLocaleString("en")} runs are kept in this file.${rounded}`);
-  place.append(kept, el("p", { class: "chrome" }, button), onDemand("Runs as a table", () => [sampleTable(data)]));
+  if (!data.samples.run.length) return;
+  const save = () => download(`${data.study}-runs.csv`, new Blob([csv(data)], { type: "text/csv" }));
+  const button = el("button", { type: "button", class: "action", onclick: save }, "Download all runs (CSV)");
+  byId("sample-list").append(el("p", { class: "chrome" }, button), onDemand("Runs as a table", () => [sampleTable(data)]));
 }

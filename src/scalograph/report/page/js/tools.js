@@ -42,12 +42,13 @@ function figureTools(figure, title) {
 async function picture(figure, kind) {
   await library();
   const frame = figure.getBoundingClientRect();
-  const parts = [...figure.querySelectorAll(".plot")].flatMap((place) => {
+  const places = [...figure.querySelectorAll(".plot")];
+  const parts = places.flatMap((place) => {
     if (!fresh.has(place)) draw(place);
     const { left, top } = place.getBoundingClientRect();
     return [...place.querySelectorAll("svg.main-svg")].map((one) => filled(/** @type {Element} */ (one.cloneNode(true)), { x: left - frame.left, y: top - frame.top }));
   });
-  const foot = Math.max(...[...figure.querySelectorAll(".plot")].map((place) => place.getBoundingClientRect().bottom - frame.top)) + 8;
+  const foot = Math.max(...places.map((place) => place.getBoundingClientRect().bottom - frame.top)) + 8;
   const words = [...figure.querySelectorAll("h3, h4")].map((node) => {
     const { left, bottom } = node.getBoundingClientRect();
     return svg("text", { x: left - frame.left, y: bottom - frame.top - 4, fill: color("ink"), "font-size": parseFloat(getComputedStyle(node).fontSize), "font-weight": 600 }, node.textContent);
@@ -56,8 +57,7 @@ async function picture(figure, kind) {
   const columns = Math.max(1, Math.floor(frame.width / (60 + 7 * Math.max(0, ...items.map((item) => item.textContent?.length ?? 0)))));
   const key = items.map((item, i) => svg("g", { transform: `translate(${((i % columns) * frame.width) / columns} ${foot + 20 * Math.floor(i / columns)})` }, inked(item.querySelector("svg")), svg("text", { x: 44, y: 12, fill: color("ink"), "font-size": 13 }, item.textContent)));
   const size = { width: Math.ceil(frame.width), height: Math.ceil(foot + 20 * Math.ceil(items.length / columns)) };
-  const paper = svg("rect", { ...size, fill: color("paper") });
-  const text = new XMLSerializer().serializeToString(svg("svg", { ...size, "font-family": font() }, paper, ...words, ...parts, ...key));
+  const text = new XMLSerializer().serializeToString(svg("svg", { ...size, "font-family": font() }, svg("rect", { ...size, fill: color("paper") }), ...words, ...parts, ...key));
   return kind === "svg" ? new Blob([text], { type: "image/svg+xml" }) : pixels(text, size);
 }
 

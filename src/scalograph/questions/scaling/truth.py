@@ -1,0 +1,122 @@
+"""Sweeps of which the speedups are known, and which sentences about them are false."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from scalograph.findings.curves import curves
+from scalograph.findings.sample import samples
+from scalograph.findings.table import Row, Table
+from scalograph.protocol.plain import Level
+from scalograph.questions.scaling.claim import claim
+from scalograph.questions.scaling.model_claim import NO_GAIN, end, lead
+from scalograph.questions.scaling.model_contrasts import LEAST, Compared, compared
+from scalograph.simulate.noise import Noise
+from scalograph.simulate.runs import sweep
+from scalograph.simulate.speedups import amdahl, lock_collapse
+from scalograph.study.load import parse
+
+N_CPUS, LEVELS = 4, (1, 2, 4, 8, 16)
+SHAPES: Mapping[str, Callable[[float], float]] = {
+    "flat": lambda n: 1.0,
+    "linear": lambda n: min(n, N_CPUS),
+    "amdahl": lambda n: amdahl(min(n, N_CPUS), 0.2),
+    "cap": lambda n: min(n, 2.0),
+    "cliff": lambda n: lock_collapse(n, 8, 0.5, lambda n: min(n, N_CPUS)),
+    "odd-even": lambda n: 1.0 if n in (1, 4, 16) else 1.5,
+    "slower": lambda n: 1.0 if n == 1 else 0.7,
+}
+# Name -> of runs, and by how much the machine slows down over the study.
+NOISES: Mapping[str, tuple[Noise, float]] = {
+    "quiet": (Noise(0.005, 0.005), 0.0),
+    "normal": (Noise(0.02, 0.03), 0.0),
+    "outliers": (Noise(0.02, 0.03, 0.05, 3.0), 0.0),
+    "drift": (Noise(0.02, 0.03), 0.2),
+}
+_STUDY = """
+version = 1
+name = "simulated"
+title = "Does it scale?"
+work = "total"
+seed = 0
+[workload]
+command = ["p", "{threads}"]
+[factors.threads]
+levels = [1, 2, 4, 8, 16]
+[factors.lock]
+levels = [%s]
+[protocol]
+runs = %d
+[baseline]
+threads = 1
+"""
+Shape = Callable[[float], float]
+
+
+def simulated(
+    rng: np.random.Generator, shapes: Sequence[Shape], noise: Noise, drift: float = 0.0, n_blocks: int = 5
+) -> Table:
+    """Make a study up: a lock for each shape, every configuration once in each block.
+
+    Args:
+        rng: source of randomness.
+        shapes: speedups by threads.
+        noise: of the runs.
+        drift: growth of times over the study.
+        n_blocks: of the study.
+    """
+    study = parse(_STUDY % (", ".join(f'"{i}"' for i in range(len(shapes))), n_blocks))
+    places = {(i, n): 1 / shape(n) for i, shape in enumerate(shapes) for n in LEVELS}
+    keys = list(places)
+    scores, blocks = sweep(
+        rng, dict(enumerate(places.values())), n_blocks, noise=noise, drift_total=drift, n_iterations=1
+    )
+    treatments: list[Mapping[str, Level]] = [{"threads": n, "lock": str(i)} for i, n in keys]
+    rows = [
+        Row(f"r{k}-{b}", b, b, False, treatments[k], "ok", None, "clean", (), {}, {"wall": float(x)}, n_cpus=N_CPUS)
+        for k, found in scores.items()
+        for b, x in zip(blocks[k], found, strict=True)
+    ]
+    return Table(study, "simulated", {}, treatments, [n_blocks] * len(treatments), rows)
+
+
+def false(table: Table, shapes: Sequence[Shape]) -> dict[str, bool]:
+    """Tell which templates are said of a study, and whether each is false there."""
+    taken = samples(table)
+    drawn = curves(table, taken)
+    points = compared(table, taken, drawn)
+    found, told = lead(table, points), claim(table, taken, drawn)
+    text = " ".join(told.sentences) if told else ""
+
+    def truth(point: Compared) -> float:
+        return shapes[int(str(point.curve.group["lock"]))](point.level)
+
+    said = {}
+    slower = [point for point in points if point.state == "slower"]
+    if found is None and slower:
+        said["falls to"] = truth(min(slower, key=lambda point: point.high)) >= 1
+    if "never help" in text:
+        said["never help"] = any(truth(point) > NO_GAIN for point in points)
+    if "change nothing" in text:
+        said["change nothing"] = any(abs(np.log(truth(point))) > np.log(NO_GAIN) for point in points)
+    if found is None:
+        return said
+    members = [truth(point) for point in found.members]
+    said["faster"] = min(members) <= 1
+    low, high = min(p.low for p in found.members), max(p.high for p in found.members)
+    said["so many times"] = not all(low <= value <= high for value in members)
+    if found.unless:
+        said["unless"] = any(
+            min(members) * np.exp(-LEAST) < truth(p) < max(members) * np.exp(LEAST) for p in found.others
+        )
+    if "only make it slower" in text:
+        curves_of = {id(point.curve) for point in found.others}
+        said["only slower"] = any(truth(point) >= 1 for point in points if id(point.curve) in curves_of)
+    past = end(table, taken, found, points)
+    if past is not None and past.setting:
+        better, worse = ([truth(point) for point in part] for part in past.parts)
+        said["keeps, falls"] = min(better) <= max(worse)
+    elif past is not None:
+        before = {id(point.curve): truth(point) for point in found.members}
+        said["falls back"] = any(truth(point) >= before[id(point.curve)] for point in past.parts[0])
+    return said

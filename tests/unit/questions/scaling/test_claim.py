@@ -1,0 +1,93 @@
+"""What a sweep says first: the largest contrast that its intervals carry, the exception, the end."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+from scalograph.findings.curves import curves
+from scalograph.findings.sample import samples
+from scalograph.findings.table import Row, Table
+from scalograph.protocol.claim import Claim
+from scalograph.questions.scaling.claim import claim
+from scalograph.questions.scaling.truth import SHAPES, simulated
+from scalograph.simulate.noise import Noise
+
+QUIET = Noise(0.003, 0.003)
+
+
+def table(*shapes: str, noise: Noise = QUIET) -> Table:
+    return simulated(np.random.default_rng(7), [SHAPES[shape] for shape in shapes], noise)
+
+
+def said(given: Table) -> Claim:
+    taken = samples(given)
+    found = claim(given, taken, curves(given, taken))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("shapes", "begins"),
+    [
+        (["linear"], "4 threads are "),
+        (
+            ["linear", "linear", "linear", "slower"],
+            "4 threads are 4.0x as fast as 1, unless lock 3: then more ",
+        ),
+        (["cap", "cap", "cap", "flat"], "2 threads are 2.0x as fast as 1, unless lock 3: then "),
+        (["cliff", "flat", "flat", "flat"], "4 threads with lock 0 are "),
+        (["flat", "flat"], "More threads change nothing: "),
+        (["slower", "flat"], "More threads never help: "),
+    ],
+)
+def test_one_claim_and_its_exception(shapes: Sequence[str], begins: str) -> None:
+    found = said(table(*shapes))
+    assert found.sentences[0].startswith(begins), found.sentences
+    assert found.answered and len(" ".join(found.sentences).split()) <= 55
+
+
+def test_where_it_ends_is_told_by_what_makes_the_difference() -> None:
+    found = said(table("linear", "cliff"))
+    assert "At 16 threads, lock 0 keeps" in found.sentences[1] or "At 8 threads, lock 0 keeps" in found.sentences[1]
+    assert "lock 1 falls to 0.5" in found.sentences[1]
+    assert "threads fall to 0.5" in said(table("cliff", "cliff")).sentences[1]
+
+
+def test_a_peak_that_differs_from_no_neighbor_is_none() -> None:
+    """The fewest threads that gain as much stand for all that gain as much."""
+    assert said(table("linear", noise=Noise(0.02, 0.03))).sentences[0].startswith("4 threads")
+
+
+def test_what_is_too_wide_has_no_number() -> None:
+    found = said(table("flat", "flat", noise=Noise(0.5, 0.6)))
+    assert found.sentences[0].startswith("Cannot be said: ") and not found.answered
+
+
+def test_a_study_of_disturbed_runs_says_why_it_says_nothing() -> None:
+    given = table("linear", "linear")
+    given.rows[:] = [structs.replace(row, verdict="contaminated") for row in given.rows]
+    assert said(given).sentences == ["Cannot be said: 50 of 50 runs were disturbed."]
+
+
+def test_the_matrix_holds_what_the_sentence_says() -> None:
+    shown = said(table("linear", "linear", "linear", "slower")).matrix
+    assert shown is not None and shown.title == "speedup over 1 thread" and shown.columns[-1].endswith("threads")
+    assert [row.label for row in shown.rows] == ["lock 0, 1 and 2", "lock 3"]
+    first, last = (row.cells[shown.columns.index("4")].estimate for row in shown.rows)
+    assert first and last and first.contains(4.0) and last.contains(0.7)
+    assert all(cell.doubt == "" for row in shown.rows for cell in row.cells)
+
+
+def test_few_clean_runs_are_marked() -> None:
+    given = table("linear", "cap")
+
+    def lost(row: Row) -> bool:
+        return row.treatment == {"threads": 8, "lock": "0"} and row.block > 1
+
+    given.rows[:] = [structs.replace(row, verdict="contaminated") if lost(row) else row for row in given.rows]
+    shown = said(given).matrix
+    assert shown is not None
+    doubts = [cell.doubt for row in shown.rows for cell in row.cells if cell.doubt]
+    assert doubts == ["2 clean runs, 5 asked"]
