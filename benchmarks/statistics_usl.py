@@ -10,6 +10,9 @@ from statistics_common import Case, Measure, main, share
 from scalograph.analysis.center import FloatArray
 from scalograph.analysis.usl import Usl, fit_usl
 from scalograph.analysis.usl_predict import predict
+from scalograph.exchange.csv_points import Points
+from scalograph.exchange.fit import laws
+from scalograph.exchange.fit_claim import fit_claim
 
 # SPEC SDM 91 and a ray tracer (Gunther 2007), with the coefficients that R's package usl prints for them.
 PUBLISHED = (
@@ -91,6 +94,29 @@ def bracketed(sigma: float, kappa: float) -> Measure:
     return measure
 
 
+# Curves that are none of the law's, over sizes: up to a knee and then slowly down, up to a cap, up to a collapse.
+OTHERS: dict[str, tuple[FloatArray, Callable[[FloatArray], FloatArray]]] = {
+    "a knee at 3 of 12": (np.arange(1, 13.0), lambda n: np.where(n <= 3, 10 * n, 30 - 1.5 * (n - 3))),
+    "a knee at 16 of 32": (np.array([1.0, 2, 4, 8, 12, 16, 20, 24, 28, 32]), lambda n: np.minimum(10 * n, 208 - 3 * n)),
+    "a cap of 8 of 16": (np.array([1.0, 2, 4, 6, 8, 10, 12, 16]), lambda n: np.minimum(10 * n, 80)),
+    "a collapse at 6 of 12": (np.arange(1, 13.0), lambda n: np.where(n < 6, 10 * n, 30)),
+}
+
+
+def said(sizes: FloatArray, law: Callable[[FloatArray], FloatArray], n_runs: int, word: str) -> Measure:
+    """Share of the claims of `fit` that say this word, not that the law is unchecked, of runs that differ by 3 %."""
+
+    def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
+        n, hits = np.repeat(sizes, n_runs), 0
+        for _ in range(n_cases):
+            rates = law(n) * np.exp(NOISE * rng.standard_normal(n.size))
+            claim = fit_claim(laws(Points(n.tolist(), rates.tolist()), "relative", 0.95), "n")
+            hits += word in (text := " ".join(claim.sentences)) and "not checked" not in text
+        return share(hits, n_cases)
+
+    return measure
+
+
 def holds(part: str, truth: float) -> Callable[[Usl], bool]:
     """Whether an interval holds the truth; an open end holds all."""
 
@@ -115,6 +141,14 @@ def cases() -> Iterator[Case]:
             )
         yield Case(f"{name}: curve_fit's standard error of kappa", None, by_covariance(sigma, kappa), share_of_n=0.25)
         yield Case(f"{name}: prediction at twice the range holds the truth", (93.0, 100.0), bracketed(sigma, kappa))
+    for n_runs in (1, 3):
+        runs = f"{n_runs} run{'s' * (n_runs > 1)} a size"
+        for name, (sizes, law) in OTHERS.items():
+            for word in ("largest near", "is serial", "would be"):
+                case = said(sizes, law, n_runs, word)
+                yield Case(f"{name}, {runs}: said falsely, '{word}'", (0.0, 5.0), case, 0.25)
+        peak = said(np.array([1.0, 2, 4, 8, 16, 24, 32, 48]), lambda n: curve(n, 0.05, 0.0015), n_runs, "largest near")
+        yield Case(f"a curve of the law with a peak, {runs}: the peak is said", (80.0, 100.0), peak, 0.25)
 
 
 if __name__ == "__main__":

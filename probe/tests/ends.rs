@@ -157,10 +157,11 @@ fn it_says_who_it_is_and_what_is_granted() {
 
 #[test]
 fn a_copy_that_is_stopped_for_a_while_says_so() {
-    let script = "(sleep 0.1; kill -STOP $$; sleep 0.3; kill -CONT $$) & sleep 0.05; wait";
+    let script = "(sleep 0.1; kill -STOP $$; sleep 1; kill -CONT $$) & sleep 0.05; wait";
     let answer = probe(&spec(&[shell(script)], json!({})));
     assert_eq!(answer.run()["status"], "ok");
-    assert!(ns(answer.run(), "stopped_ns") >= 250_000_000);
+    // On a busy machine the stop is noticed late, and not before the probe has a CPU.
+    assert!(ns(answer.run(), "stopped_ns") >= SECOND / 2);
     let still = probe(&spec(&[command(&["sleep", "0.1"], json!({}))], json!({})));
     assert_eq!(ns(still.run(), "stopped_ns"), 0);
 }

@@ -86,7 +86,7 @@ def fit_usl(
     residual = math.sqrt(law.rss / max(1, sizes.size - N_PARAMETERS)) / law.unit
     from scalograph.analysis.usl_flags import flags
 
-    found = flags(sizes, rates, law, parts["gamma"])
+    found = flags(sizes, rates, law, parts["gamma"], optimum)
     return Usl(parts["sigma"], parts["kappa"], parts["gamma"], optimum, residual, law, found)
 
 

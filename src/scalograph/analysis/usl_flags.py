@@ -28,11 +28,18 @@ RUNS_ALPHA = 0.05
 FAR, FAR_AND_SURE = 0.1, 0.05
 
 
-def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate) -> tuple[Flag, ...]:
+def flags(sizes: FloatArray, rates: FloatArray, law: Law, gamma: Estimate, optimum: Estimate) -> tuple[Flag, ...]:
     """Return the flags of a fit, the gravest first."""
     groups = [(float(n), rates[sizes == n]) for n in np.unique(sizes)]
     unfit = [*_unfit(groups, law)] or [*_bent(groups, law)]
-    return (*_superlinear(groups), *unfit, *_few(groups), *_far(groups, gamma), *_bounds(law))
+    return (
+        *_superlinear(groups),
+        *unfit,
+        *_few(groups, law),
+        *_far(groups, gamma),
+        *_elsewhere(groups, optimum),
+        *_bounds(law),
+    )
 
 
 def _superlinear(groups: Groups) -> Iterator[Flag]:
@@ -103,10 +110,13 @@ def few_runs(signs: Sequence[bool]) -> float:
     return sum(ways) / comb(n + m, n)
 
 
-def _few(groups: Groups) -> Iterator[Flag]:
+def _few(groups: Groups, law: Law) -> Iterator[Flag]:
     if len(groups) < LEAST_SIZES:
         text = f"only {len(groups)} sizes: it takes {LEAST_SIZES} or more to tell this law from others"
         yield Flag("few sizes", text, len(groups))
+    elif law.n == len(groups) < MANY_SIZES and not law.exact:
+        text = f"with one run of each of {len(groups)} sizes it was not checked that the points follow the law"
+        yield Flag("not checked", text, len(groups))
 
 
 def _scale(found: FloatArray, law: Law) -> float:
@@ -121,6 +131,21 @@ def _far(groups: Groups, gamma: Estimate) -> Iterator[Flag]:
         if off > FAR or (off > FAR_AND_SURE and not gamma.low <= mean <= gamma.high):
             text = f"gamma is {gamma.value:.4g}, but one was measured at {mean:.4g}: the curve does not start there"
             yield Flag("gamma", text, mean / gamma.value)
+
+
+def _elsewhere(groups: Groups, optimum: Estimate) -> Iterator[Flag]:
+    """Flag a best size that is neither in the interval of the maximum nor, where no size is, next to it."""
+    sizes, (best, _) = [n for n, _ in groups], max(groups, key=lambda group: float(group[1].mean()))
+    if optimum.low is None:
+        return
+    high = optimum.high if optimum.high is not None else sizes[-1]
+    near = [n for n in sizes if optimum.low <= n <= high]
+    near = near or [
+        max((n for n in sizes if n < optimum.low), default=sizes[0]),
+        min((n for n in sizes if n > high), default=sizes[-1]),
+    ]
+    if best not in near:
+        yield Flag("peak elsewhere", f"throughput was largest at {best:g}, where the law has no maximum", best)
 
 
 def _bounds(law: Law) -> Iterator[Flag]:

@@ -82,7 +82,7 @@ class GridPlanner:
         protocol = self._design.study.protocol
         # Only the planned runs can be that many: later rounds hold at most half a block.
         if 2 * len(disturbed) > n and not protocol.wait_quiet_s:
-            return self._too_busy(f"{len(disturbed)} of {n} runs of block {block + 1} were contaminated")
+            return self._too_busy(f"{len(disturbed)} of {n} runs of block {block + 1} were disturbed")
         for run in sorted(disturbed, key=lambda run: run.run):
             if again := self._again(run):
                 self._left[block][again.run] = again

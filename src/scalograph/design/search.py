@@ -128,7 +128,7 @@ class SearchPlanner:
         if busy and not self._waits:
             self.gave_up = True
             in_a_row = f", the last {self._n_in_a_row} of them one after the other" if self._n_in_a_row < n else ""
-            told = f"machine busy, not measurable now: {self._n_disturbed} of {n} runs were contaminated{in_a_row}"
+            told = f"machine busy, not measurable now: {self._n_disturbed} of {n} runs were disturbed{in_a_row}"
             return f"{told} (wait for quiet: --wait-quiet 10m)"
         return None
 

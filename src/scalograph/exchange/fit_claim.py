@@ -1,7 +1,6 @@
 """What throughputs at sizes say: how far more helps, what is serial, what a larger size would give."""
 
 from collections.abc import Iterator
-from math import inf
 from typing import Any
 
 from scalograph.analysis.estimate import Estimate
@@ -15,13 +14,15 @@ from scalograph.text.quantities import percents, two_digits
 _SAME = 1e-9  # what two numbers differ by that are the same
 COLUMNS = 6
 # Flags that a reader of the claim must know; the others stand beside the tables.
-_TOLD = ("perhaps superlinear", "few sizes", "gamma")
+_TOLD = ("perhaps superlinear", "few sizes", "not checked", "gamma")
 _MEANINGS = {
     "sigma": "share that is serial",
     "kappa": "cost of coherency",
     "gamma": "throughput of one",
     "optimum": "size with the largest throughput",
 }
+
+_CONTRADICTED = {"gamma", "peak elsewhere"}
 
 
 def fit_claim(found: dict[str, Any], x: str) -> Claim:
@@ -34,8 +35,8 @@ def fit_claim(found: dict[str, Any], x: str) -> Claim:
     first, is_answered = _grows(found, "" if x == "n" else f" {x}")
     # Where the points contradict the law, or its maximum, none of its figures is said.
     more = [*_serial(found), *_predictions(found)] if found["holds"] and not _contradicted(found) else []
-    remarks = _remarks(found)[: 2 - len(more[:2])]
-    return Claim(sentences=[first, *more[:2], *remarks], answered=is_answered, matrix=_matrix(found, x))
+    remarks = _remarks(found)[: 1 if more else 2]
+    return Claim(sentences=[first, *more[: 2 - len(remarks)], *remarks], answered=is_answered, matrix=_matrix(found, x))
 
 
 def _grows(found: dict[str, Any], of: str) -> tuple[str, bool]:
@@ -71,16 +72,8 @@ def _best(found: dict[str, Any]) -> float:
 
 
 def _contradicted(found: dict[str, Any]) -> bool:
-    """Whether the curve starts elsewhere, or the best size is neither in the interval of the maximum nor next to it."""
-    if "gamma" in found["codes"]:
-        return True
-    low, high, best = found["optimum"]["low"], found["optimum"]["high"], _best(found)
-    sizes = [point["size"] for point in found["points"]]
-    if low is None or low >= sizes[-1]:
-        return low is not None and best != sizes[-1]
-    inside = [size for size in sizes if low <= size <= (high or inf)]
-    near = inside or [max(size for size in sizes if size < low), min(size for size in sizes if size > low)]
-    return best not in near
+    """Whether the curve starts, or is largest, elsewhere than the points."""
+    return not _CONTRADICTED.isdisjoint(found["codes"])
 
 
 def _serial(found: dict[str, Any]) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Whether treatments lost runs alike: what the table of excluded runs says of it, and when it is a doubt."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from statistics import fmean, median
+from statistics import median
 
 from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
 from scalograph.findings.names import setting, varied
@@ -62,23 +63,28 @@ def doubt(table: Table, found: Fairness | None) -> Iterable[Doubt]:
     if found.p_trend < RARE and abs(long - short) > APART:
         longer = "longer" if long > short else "shorter"
         least, most = sorted((short, long))
-        yield Doubt(
-            f"{longer} runs were lost more often ({100 * most:.0f} % against {100 * least:.0f} %)", _read(table)
-        )
+        lost = f"{longer} runs were lost more often ({100 * most:.0f} % against {100 * least:.0f} %)"
+        yield Doubt(lost, f"read {_worst(table)[0]} as optimistic")
     elif found.p_equal < RARE and high - low > APART:
-        lost = f"some configurations lost more of their runs than others ({100 * low:.0f} % to {100 * high:.0f} %)"
-        yield Doubt(lost, _read(table))
+        at, share, overall = _worst(table)
+        lost = f"runs at {at} were lost most often ({100 * share:.0f} % against {100 * overall:.0f} % of all)"
+        yield Doubt(lost, "read them as optimistic")
 
 
-def _read(table: Table) -> str:
-    """Say how to read the level at which the share of lost runs stands out most, for its number of runs."""
-    rows, shares = table.counted(), dict[tuple[str, Level], list[bool]]()
-    for row in rows:
-        for name in varied(table):
-            shares.setdefault((name, row.treatment[name]), []).append(row.verdict in REPEATED)
-    overall = fmean(row.verdict in REPEATED for row in rows)
-    name, level = max(shares, key=lambda at: (fmean(shares[at]) - overall) * len(shares[at]) ** 0.5)
-    return f"read {setting(table, {name: level})} as optimistic"
+def _worst(table: Table) -> tuple[str, float, float]:
+    """The level at which the share of lost runs stands out most, for its number of runs; its share, and that of all."""
+    made, lost = Counter[Key](), Counter[Key]()
+    for row in table.counted():
+        made[row.key] += 1
+        lost[row.key] += row.verdict in REPEATED
+    overall, names = lost.total() / made.total(), list(table.study.factors)
+    places = {(name, key[names.index(name)]) for name in varied(table) for key in made}
+    shares = {}
+    for name, level in places:
+        of = [key for key in made if key[names.index(name)] == level]
+        shares[name, level] = sum(lost[key] for key in of) / (n := sum(made[key] for key in of)), n
+    name, level = max(sorted(shares, key=str), key=lambda at: (shares[at][0] - overall) * shares[at][1] ** 0.5)
+    return setting(table, {name: level}), shares[name, level][0], overall
 
 
 def _lengths(found: Fairness) -> str:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from math import log
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
@@ -19,9 +18,14 @@ MOST_ROWS, MOST_LINES, MOST_NAMED = 8, 60, 3
 MOST_COLUMNS = 4
 # Settings that a label names all of.
 MOST_SHORT = 2
-# What is joined is at most so many times as wide as the widest of it, plus 3 %: or a chain would join all.
-CHAINED, NEAR = 1.75, 0.03
 Settings = dict[str, tuple[Level, ...]]
+
+
+class _Group(NamedTuple):
+    """Settings that are alike: their levels, and for each column the cells of all of them."""
+
+    levels: Settings
+    cells: Sequence[Sequence[MatrixCell]]
 
 
 class Line(NamedTuple):
@@ -47,10 +51,10 @@ def rows(table: Table, along: str, columns: Sequence[Level], cells: Iterable[tup
             key = tuple(sample.treatment[name] for name in names)
             found.setdefault(key, {})[sample.treatment[along]] = cell
     lines = [
-        Line({n: (v,) for n, v in zip(names, key, strict=True)}, tuple(row.get(c, MatrixCell()) for c in columns))
+        _Group({n: (v,) for n, v in zip(names, key, strict=True)}, [[row.get(c, MatrixCell())] for c in columns])
         for key, row in found.items()
     ]
-    return _merged(lines[:MOST_LINES])
+    return [Line(group.levels, tuple(map(_cell, group.cells))) for group in _merged(lines[:MOST_LINES])]
 
 
 def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts: str) -> Matrix:
@@ -93,7 +97,7 @@ def _without_repeats(named: Sequence[str]) -> list[str]:
     return [first, *(text.removeprefix(f"{head} ") if head and not head[0].isdigit() else text for text in rest)]
 
 
-def _merged(lines: list[Line]) -> list[Line]:
+def _merged(lines: list[_Group]) -> list[_Group]:
     """Join lines that differ in one setting and whose cells cannot be told apart, until none are left."""
     while True:
         pair = next((pair for pair in combinations(lines, 2) if _joins(*pair)), None)
@@ -103,36 +107,36 @@ def _merged(lines: list[Line]) -> list[Line]:
         lines = [_joined(one, other) if line is one else line for line in lines if line is not other]
 
 
-def _joins(one: Line, other: Line) -> bool:
+def _joins(one: _Group, other: _Group) -> bool:
+    """Whether one number stands for each pair of their cells: a chain of neighbors is not alike."""
     differ = [name for name in one.levels if one.levels[name] != other.levels[name]]
-    return len(differ) == 1 and all(map(_alike, one.cells, other.cells))
+    columns = zip(one.cells, other.cells, strict=True)
+    return len(differ) == 1 and all(_alike(a, b) for ours, theirs in columns for a in ours for b in theirs)
 
 
 def _alike(one: MatrixCell, other: MatrixCell) -> bool:
-    """Whether one number stands for both."""
     if one.estimate is None or other.estimate is None:
         return one.estimate is other.estimate and one.text == other.text
     return overlaps(one.estimate, other.estimate)
 
 
 def overlaps(one: Estimate, other: Estimate) -> bool:
-    """Tell whether two intervals of figures above zero have so much in common that one stands for both."""
-    if not one.low or not one.high or not other.low or not other.high:
+    """Tell whether two intervals have something in common."""
+    if one.low is None or one.high is None or other.low is None or other.high is None:
         return False
-    widest = max(log(one.high / one.low), log(other.high / other.low))
-    together = log(max(one.high, other.high) / min(one.low, other.low))
-    return max(one.low, other.low) <= min(one.high, other.high) and together <= CHAINED * widest + NEAR
+    return max(one.low, other.low) <= min(one.high, other.high)
 
 
-def _joined(one: Line, other: Line) -> Line:
+def _joined(one: _Group, other: _Group) -> _Group:
     levels = {name: tuple(dict.fromkeys((*one.levels[name], *other.levels[name]))) for name in one.levels}
-    return Line(levels, tuple(map(_cell, one.cells, other.cells)))
+    return _Group(levels, [[*ours, *theirs] for ours, theirs in zip(one.cells, other.cells, strict=True)])
 
 
-def _cell(one: MatrixCell, other: MatrixCell) -> MatrixCell:
-    if one.estimate is None or other.estimate is None:
-        return one
-    return MatrixCell(estimate=around([one.estimate, other.estimate]), doubt=one.doubt or other.doubt)
+def _cell(alike: Sequence[MatrixCell]) -> MatrixCell:
+    known = [cell.estimate for cell in alike if cell.estimate is not None]
+    if len(known) < 2:
+        return alike[0]
+    return MatrixCell(estimate=around(known), doubt=next((cell.doubt for cell in alike if cell.doubt), ""))
 
 
 def around(estimates: Sequence[Estimate]) -> Estimate:

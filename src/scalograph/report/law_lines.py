@@ -55,8 +55,8 @@ def _nearest(at: Sequence[float | None], x: float) -> int:
 
 
 def _misfit(law: LawDoc) -> str:
-    """What makes the law none of this curve, in a word; empty where it holds."""
-    return next((flag.code for flag in law.flags if flag.code in NO_LAW), "")
+    """What makes the law, or its maximum, none of this curve, in a word; empty where it holds."""
+    return next((flag.code for flag in law.flags if flag.code in (*NO_LAW, "peak elsewhere")), "")
 
 
 def _words(law: LawDoc) -> str:

@@ -33,7 +33,7 @@ def compact(estimate: Estimate | None, scale: Scale = PLAIN, tight: bool = False
         return DASH
     value = float(estimate.value * scale.factor)
     if estimate.low is None or estimate.high is None or estimate.high - estimate.low <= EXACT * abs(estimate.value):
-        return number(value) if value.is_integer() else significant(value)
+        return number(round(value)) if math.isclose(value, round(value)) else significant(value)
     low, high = estimate.low * scale.factor, estimate.high * scale.factor
     digits = step(low, high)
     if high < 0:  # a difference

@@ -226,7 +226,7 @@ def test_on_a_busy_machine_nothing_is_repeated_and_the_journal_says_so(tmp_path:
     run_once(file, host, GridPlanner(small()))
     assert host.measured == NAMES
     (note,) = (event["text"] for event in journal.read(file) if event["event"] == "note")
-    assert note.startswith("machine busy, not measurable now: 4 of 7 runs of block 1 were contaminated; not repeated")
+    assert note.startswith("machine busy, not measurable now: 4 of 7 runs of block 1 were disturbed; not repeated")
 
 
 def changed(**fields: Any) -> Design:

@@ -185,8 +185,8 @@ def _lost(table: Table) -> str:
     runs = [row for row in table.rows if not row.warmup]
     failed = sum(row.status != "ok" for row in runs)
     out = sum(row.status == "ok" and row.verdict not in COUNTED for row in runs)
-    left = len(runs) - failed - out
-    return f"of {len(runs)} runs {out} were disturbed and {failed} failed, which leaves {left}"
+    told = [f"{n} {what}" for n, what in ((out, "disturbed"), (failed, "failed")) if n]
+    return f"too few of {len(runs)} runs are left ({', '.join(told) or 'none was left out'})"
 
 
 def _limit(table: Table, made: EffectiveCpus, found: Found, seen: Figures | None) -> Named:

@@ -8,6 +8,7 @@ from scalograph.questions.effective_cpus.model import LEAST_RUNS, Effective, eff
 from scalograph.questions.effective_cpus.model_programs import most_runs
 from scalograph.questions.effective_cpus.model_search import Searched, search
 from scalograph.study.model import Study
+from scalograph.text.quantities import probability
 
 # Levels that are measured before anything is computed: the ends and between them, so that no program hides in a gap.
 N_START = 5
@@ -118,7 +119,7 @@ def begin(study: Study, treatments: Sequence[Treatment]) -> Search[EffectiveCour
 
 def _undecided(seen: Effective) -> str:
     likely = sorted(seen.probabilities.items(), key=lambda item: (-item[1], item[0]))[:3]
-    told = ", ".join(f"{level} ({100 * share:.0f} %)" for level, share in likely)
+    told = ", ".join(f"{level} ({probability(share)})" for level, share in likely)
     return f"not decided after {seen.n} runs: {told}; searched on without a model"
 
 

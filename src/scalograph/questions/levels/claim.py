@@ -11,7 +11,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell
 from scalograph.questions.claims import fitting, unsaid
 from scalograph.questions.levels.claim_single import single_claim
-from scalograph.questions.levels.model import LevelDifference, differences, farthest, spread
+from scalograph.questions.levels.model import MOST_PAIRS, LevelDifference, differences, farthest, spread
 from scalograph.questions.matrices import columns_of, matrix, rows
 from scalograph.text.format import estimate
 from scalograph.text.quantities import percent_at_most, times, two_digits
@@ -59,9 +59,9 @@ def _ordered(table: Table, taken: Taken, known: Sequence[Sample], found: Sequenc
 def _differences(table: Table, found: Sequence[LevelDifference]) -> Iterator[str]:
     sure, confidence = [one for one in found if one.is_sure], table.study.protocol.confidence
     if not sure:
-        most = farthest(found, confidence)
+        most = farthest(found, confidence) if len(found) < MOST_PAIRS else None
         if most is None:
-            yield "Cannot be said: there are too few runs to compare."
+            yield f"Cannot be said: too {'few runs' if len(found) < MOST_PAIRS else 'many configurations'} to compare."
         elif most <= ALIKE:
             yield f"Cannot be told apart: every level lies within {percent_at_most(most)} of the others."
         else:
@@ -75,7 +75,7 @@ def _differences(table: Table, found: Sequence[LevelDifference]) -> Iterator[str
             ratio = times(next_one.ratio(confidence))
             yield f"{_capital(title(table, name))}: {ratio} between {_both(table, next_one)}{where}."
             return
-    if tried:
+    if tried and len(found) < MOST_PAIRS:
         yield f"No difference by {listed([title(table, name) for name in tried], 'or')} is resolved."
 
 

@@ -8,6 +8,7 @@ from scalograph.analysis.borrowed_variance import borrowed
 from scalograph.analysis.contrast import Contrast
 from scalograph.findings.answer import Taken
 from scalograph.findings.names import varied
+from scalograph.findings.speedup_rule import gain
 from scalograph.findings.table import Table
 from scalograph.questions.scaling.model_contrasts import LEAST, Compared, contrasts_of, states
 from scalograph.questions.scaling.model_settings import Literal, fewest_only, fewest_unless, has_levels
@@ -128,7 +129,9 @@ class End:
 
 def end(table: Table, taken: Taken, found: Lead, points: Sequence[Compared]) -> End | None:
     """Find the level past the lead's where its curves are worst; None where none is worse for sure."""
-    lost = {id(p.curve): contrasts_of(table, taken, p.curve, found.level) for p in found.members}
+    how = gain(table, found.members[0].curve.factor)
+    assert how is not None  # or nothing would be faster
+    lost = {id(p.curve): contrasts_of(table, how, taken, p.curve, found.level) for p in found.members}
     beyond = [p for p in points if id(p.curve) in lost and p.level > found.level]
     known = [(p, lost[id(p.curve)].get(p.level)) for p in beyond]
     pairs = [(point, contrast) for point, contrast in known if contrast is not None]

@@ -74,7 +74,7 @@ def compared(table: Table, taken: Taken, curves: Sequence[Curve]) -> list[Compar
         return []
     found: list[Compared] = []
     for curve in curves:
-        contrasts = contrasts_of(table, taken, curve, int(table.study.baseline[curve.factor]))
+        contrasts = contrasts_of(table, how, taken, curve, int(table.study.baseline[curve.factor]))
         points = [p for p in curve.points if p.speedup and p.speedup.value and int(p.level) in contrasts]
         found += [Compared(curve, p, taken[key(table, curve, p)], contrasts[int(p.level)]) for p in points]
     confidence = table.study.protocol.confidence
@@ -96,14 +96,9 @@ def states(contrasts: Sequence[Contrast], confidence: float) -> list[State]:
     ]
 
 
-def contrasts_of(table: Table, taken: Taken, curve: Curve, base: int) -> dict[int, Contrast]:
+def contrasts_of(table: Table, how: Gain, taken: Taken, curve: Curve, base: int) -> dict[int, Contrast]:
     """Compare the levels of a curve with one of them, as log throughput over its; empty where nothing tells."""
-    how = gain(table, curve.factor)
     samples = {int(point.level): taken[key(table, curve, point)] for point in curve.points}
-    return _contrasts(table, how, samples, base) if how else {}
-
-
-def _contrasts(table: Table, how: Gain, samples: dict[int, Sample], base: int) -> dict[int, Contrast]:
     scores = {n: sample.scores(how.response) for n, sample in samples.items() if sample.scores(how.response)}
     if base not in scores or min(min(values) for values in scores.values()) <= 0:
         return {}

@@ -1,0 +1,67 @@
+"""What a study without speedups says first."""
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+from scalograph.findings.sample import samples
+from scalograph.findings.table import Table
+from scalograph.protocol.claim import Claim
+from scalograph.questions.levels.answer import applies
+from scalograph.questions.levels.claim import claim
+from scalograph.questions.scaling.truth import Shape, simulated
+from scalograph.simulate.noise import Noise
+
+
+def flat(n: float) -> float:
+    return 1.0
+
+
+def table(*shapes: Shape, sd: float = 0.003, kind: str = "workload") -> Table:
+    """Times without a baseline: of a configuration, one over its shape at so many threads."""
+    made = simulated(np.random.default_rng(2), shapes, Noise(0.0, sd))
+    factors = {name: factor.model_copy(update={"declared_kind": kind}) for name, factor in made.study.factors.items()}
+    made.study = made.study.model_copy(update={"baseline": {}, "factors": factors})
+    return made
+
+
+def said(given: Table) -> Claim:
+    assert applies(given) is None
+    return claim(given, samples(given))
+
+
+def test_the_largest_difference_stands_first() -> None:
+    found = said(table(flat, lambda n: 2.0 if n == 8 else 1.0))
+    assert found.sentences[0].startswith("Wall time goes from ") and "ms" in found.sentences[0]
+    assert "with 8 threads to " in found.sentences[0] and "(lock 1)" in found.sentences[0]
+    assert found.matrix and "8 threads" in found.matrix.columns and found.matrix.unit == "s"
+
+
+@pytest.mark.parametrize(
+    ("sd", "begins", "answered"),
+    [(0.003, "Cannot be told apart: every level lies within ", True), (0.2, "Cannot be said: effects below ", False)],
+)
+def test_levels_are_alike_only_where_that_is_shown(sd: float, begins: str, answered: bool) -> None:
+    found = said(table(flat, flat, sd=sd))
+    assert found.sentences[0].startswith(begins) and found.answered is answered
+
+
+def test_of_work_that_is_the_same_its_noise_is_the_answer() -> None:
+    assert said(table(flat, flat, kind="nuisance")).sentences[0].startswith("Runs of one configuration differ by 0.")
+
+
+def test_one_configuration_has_its_figure() -> None:
+    given = table(flat)
+    given.treatments[:] = given.treatments[:1]
+    given.rows[:] = [row for row in given.rows if row.treatment == given.treatments[0]]
+    found = said(given)
+    assert found.answered and found.sentences[0].startswith("A run takes ")
+
+
+def test_without_a_run_nothing_is_said() -> None:
+    given = table(flat)
+    given.rows[:] = []
+    assert said(given).sentences == ["Cannot be said: no run was made."]
+    given = table(flat)
+    given.rows[:] = [structs.replace(row, status="failed", scores={}) for row in given.rows]
+    assert said(given).sentences == ["Cannot be said: no run succeeded."]

@@ -1,0 +1,42 @@
+"""Rows of a matrix: alike ones in one, no more than are read at a glance."""
+
+import numpy as np
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.sample import samples
+from scalograph.protocol.claim import MatrixCell
+from scalograph.questions.matrices import MOST_ROWS, matrix, overlaps, rows
+from scalograph.questions.scaling.truth import SHAPES, simulated
+from scalograph.simulate.noise import QUIET
+
+
+def of(values: list[float], width: float = 0.05) -> tuple[list[str], list[list[float | None]]]:
+    """Labels and values of locks that have these at 2 threads."""
+    table = simulated(np.random.default_rng(0), [SHAPES["flat"]] * len(values), QUIET, n_blocks=2)
+    cells = []
+    for sample in samples(table).values():
+        value = values[int(str(sample.treatment["lock"]))]
+        cells.append((sample, MatrixCell(estimate=Estimate(value, value - width, value + width, n=2))))
+    made = matrix(table, rows(table, "threads", [2], cells), ["2 threads"], title="t")
+    return [row.label for row in made.rows], [[c.estimate and c.estimate.value for c in row.cells] for row in made.rows]
+
+
+def test_alike_settings_share_a_row_and_others_do_not() -> None:
+    labels, values = of([1.0, 1.01, 2.0])
+    assert labels == ["lock 0 and 1", "lock 2"] and values[1] == [2.0]
+
+
+def test_a_chain_of_neighbors_is_not_one_row() -> None:
+    assert len(of([1.0, 1.09, 1.18, 1.27, 1.36])[0]) > 1
+
+
+def test_a_row_that_holds_all_is_called_so() -> None:
+    assert of([1.0, 1.0])[0] == ["all"]
+
+
+def test_no_more_rows_than_are_read_at_a_glance() -> None:
+    assert len(of([float(2**i) for i in range(12)], 0.01)[0]) == MOST_ROWS
+
+
+def test_what_has_no_interval_overlaps_nothing() -> None:
+    assert not overlaps(Estimate(1.0), Estimate(1.0, 0.9, 1.1)) and not overlaps(Estimate(0.0, 0.0, 0.1), Estimate())
