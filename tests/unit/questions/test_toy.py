@@ -186,7 +186,7 @@ def findings(folder: Path) -> Any:
 
 def test_a_toy_question_goes_through_all_five_stops(folder: Path) -> None:
     done(folder, "check", "study.toml")
-    assert "3 treatments; 3 runs first, then one at a time" in done(folder, "plan", "study.toml").printed
+    assert "3 configurations; 3 runs first, then one at a time" in done(folder, "plan", "study.toml").printed
     done(folder, "run", "study.toml", "-o", "results")
     head, *planned = map(json.loads, (folder / "results" / "design.jsonl").read_text().splitlines())
     assert (head["question"], head["most_runs"], len(planned)) == ("fastest", 6, 3)
