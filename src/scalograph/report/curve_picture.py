@@ -43,14 +43,17 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
         "annotations": _names(named, labels, upright), "shapes": family["shapes"],
     }  # fmt: skip
     xs_gray, ys_gray = ([*chain.from_iterable([*part, None] for part in parts)] for parts in _columns(gray))
+    # What has one point is what the others are compared with.
+    alone = [(i, one) for i, one in enumerate(named) if len(one.xs) == 1 < len({*xs})]
     dashed = {"style": {"dash": "6px,4px"}}
     traces = [
         line(xs_gray, ys_gray, faded("muted", 0.5), 1),
         *(line(one.xs, one.ideal, "muted", 1.2, **dashed) for one in ideals),
+        *(line([min(xs), max(xs)], [*one.ys, *one.ys], f"line-{COLORS[i]}", 1.2, **dashed) for i, one in alone),
         *(_trace(one, i) for i, one in enumerate(named)),
     ]  # fmt: skip
     note = [
-        f"bars: {measure['confidence']} intervals", "dashed: ideal" if ideals else "",
+        f"bars: {measure['bars']}", "dashed: ideal" if ideals else "",
         f"gray: {len(gray)} more of {len(every)} lines" if gray else "",
         *measure["over"],
         f"where nothing else is said: {common}" if common else family["fixed"] and f"all with {family['fixed']}",

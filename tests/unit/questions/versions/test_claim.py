@@ -57,7 +57,7 @@ def test_of_several_the_fastest_and_the_slowest_are_told() -> None:
     rng = np.random.default_rng(5)
     times = {name: typical * np.exp(rng.normal(0, 0.005, 10)) for name, typical in (("a", 100), ("b", 90), ("c", 300))}
     found = claimed(times)
-    assert found.sentences[0].startswith("The fastest, b, takes ") and "the worst, c, " in found.sentences[0]
+    assert found.sentences[0].startswith("The fastest (b) takes ") and "the worst (c) " in found.sentences[0]
     assert found.matrix and len(found.matrix.rows) == 3
 
 
