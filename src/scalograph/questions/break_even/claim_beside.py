@@ -37,9 +37,8 @@ def _misfits(one: BreakEven) -> list[str]:
         found.append(f"pairs differ by {one.noise_percent:.0f} %: intervals may be too narrow")
     if one.n_off:
         fit = "does" if one.n_off == 1 else "do"
-        found.append(
-            f"{one.n_off} of {one.n} pairs {fit} not fit a smooth surface: there is a cliff, or runs were slowed"
-        )
+        off = f"{one.n_off} of {one.n} pairs {fit} not fit a smooth surface"
+        found.append(f"{off}: there is a cliff, or runs were slowed")
     return found
 
 
