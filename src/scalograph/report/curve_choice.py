@@ -58,7 +58,8 @@ def of_rows(every: Sequence[CurveLine], rows: Sequence[dict[float, float]]) -> l
 def furthest(every: Sequence[CurveLine]) -> list[CurveLine]:
     """Choose the highest line, then always the one that is furthest from those chosen; in declared order.
 
-    Factors that move nothing are left at the level where most was measured.
+    Factors that move nothing are left at the level where most was measured. A line of one point, if there is one, is
+    what the others are compared with.
     """
     leading = _leading(every)
     rest = Counter(_without(line, leading) for line in every for _ in line.xs).most_common(1)[0][0]
@@ -69,7 +70,9 @@ def furthest(every: Sequence[CurveLine]) -> list[CurveLine]:
         if distance < ALIKE and len(left) > MOST_LINES:
             break
         named.append(left[i] if left[i] not in named else next(line for line in left if line not in named))
-    return [line for line in left if line in named]
+    single = [line for line in every if len(line.xs) == 1]
+    beside = single if len(single) == 1 and single[0] not in named else []
+    return [line for line in every if line in named[: MOST_LINES - len(beside)] + beside]
 
 
 def _leading(every: Sequence[CurveLine]) -> list[int]:

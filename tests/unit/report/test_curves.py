@@ -3,6 +3,8 @@
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import BaselineDoc, Findings, PointResponse
 from scalograph.report.payload import payload
@@ -48,6 +50,17 @@ def test_the_download_has_levels_as_they_are(sample: ModuleType) -> None:
     findings.study.factors[1].unit = "CPUs"
     factor = payload(findings)["factors"]["cpus"]
     assert (factor["levels"], factor["raw"], factor["unit"]) == (["1 CPUs", "2 CPUs"], [1, 2], "CPUs")
+
+
+def test_of_two_runs_the_range_is_drawn_and_no_interval(sample: ModuleType) -> None:
+    findings = sample.small()
+    wide = Estimate(value=2.0, low=0.1, high=40.0, n=2)
+    findings.curves[0].points[0].responses["wall"] = PointResponse(
+        estimate=wide, scores=[1.6, 9.0, 2.5], runs=["a", "b", "c"], left_out=["b"]
+    )
+    value = curves(findings)[0]["points"][0]["values"]["response wall"]
+    assert value[1] / value[0] == pytest.approx(0.8) and value[2] / value[0] == pytest.approx(1.25)
+    assert value[3].endswith("both runs")
 
 
 def test_what_is_the_same_everywhere_is_a_sentence_and_the_rest_stands_in_order(sample: ModuleType) -> None:

@@ -84,6 +84,21 @@ def test_the_strip_counts_every_run_and_draws_those_with_a_figure() -> None:
     assert run_strip(None) is run_strip(RunLog()) is None
 
 
+def test_disturbed_runs_that_count_are_told() -> None:
+    all_count = log(5)
+    all_count.counted = [True] * len(all_count.run)
+    strip = run_strip(all_count)
+    assert strip and "5 disturbed, none of them left out" in strip.words
+
+
+def test_what_has_one_point_is_a_line_beside_the_others(sample: ModuleType) -> None:
+    findings: Findings = sample.small()
+    findings.claim = Claim(sentences=["So it is."], figure="response wall")
+    findings.curves[1].points = findings.curves[1].points[:1]
+    flat = [trace for trace in first(findings).data if len({*trace["y"]}) == 1 < len({*trace["x"]})]
+    assert len(flat) == 1 and len({*flat[0]["x"]}) == 2
+
+
 def test_many_runs_stay_small() -> None:
     strip = run_strip(log(10_000))
     assert strip

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.curves import estimated
 from scalograph.findings.names import short, title, varying
-from scalograph.findings.sample import Sample
+from scalograph.findings.sample import Sample, is_open
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Matrix, MatrixCell, MatrixRow
@@ -50,5 +50,6 @@ def version_name(table: Table, treatment: Mapping[str, Level]) -> str:
 
 def _row(table: Table, sample: Sample, over: Estimate | None, odd: Mapping[str, str]) -> MatrixRow:
     name = version_name(table, sample.treatment)
-    cell = MatrixCell(estimate=estimated(table, sample, primary(table)), doubt=odd.get(name, ""))
+    doubt = "disturbed runs only" if sample.falls_back else "most runs unverified" if is_open(sample) else ""
+    cell = MatrixCell(estimate=estimated(table, sample, primary(table)), doubt=odd.get(name) or doubt)
     return MatrixRow(label=name, cells=[cell, MatrixCell(text="1" if over is None else compact(over))])
