@@ -146,7 +146,7 @@ def _claimed(findings: Findings, name: str, unit: str) -> Scale | None:
 def _measure(name: str, title: str, scale: Scale, estimates: Sequence[Estimate | None]) -> dict[str, Any]:
     known = [e for e in estimates if e is not None and e.value is not None]
     confidence = f"{100 * known[0].confidence:.4g} %" if known else ""
-    two = " (of two runs: both)" if name not in DERIVED and any(e.n == 2 for e in known) else ""
+    two = ", of two runs their range" if name not in DERIVED and any(e.n == 2 for e in known) else ""
     bars, unit = f"{confidence} intervals{two}", visible(scale.unit)
     return {"id": name, "title": title, "unit": unit, "scale": scale, "bars": bars, "any": bool(known)}
 
@@ -199,7 +199,7 @@ def _point(
 def _estimate(point: Point, measure: dict[str, Any]) -> Estimate | None:
     if "response" in measure:
         response = point.responses.get(measure["response"])
-        return _of_two(response) if response and response.estimate.n == 2 else response and response.estimate
+        return _of_two(response) if response else None
     found: Estimate | None = getattr(point, measure["id"])
     # More workers than CPUs do not go faster, however little of their work is serial.
     beyond = point.n_cpus and isinstance(point.level, int) and point.level > point.n_cpus
@@ -210,7 +210,7 @@ def _of_two(response: PointResponse) -> Estimate:
     """Two runs, as far apart as they are: an interval of so few is as wide as a figure is high."""
     scores = [y for y, run in zip(response.scores, response.runs, strict=True) if run not in response.left_out]
     e = response.estimate
-    return replace(e, low=min(scores), high=max(scores)) if len(scores) == 2 and e.low is not None else e
+    return replace(e, low=min(scores), high=max(scores)) if e.n == len(scores) == 2 and e.low is not None else e
 
 
 def _drawn(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[Any] | None:

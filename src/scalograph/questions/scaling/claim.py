@@ -13,7 +13,7 @@ from scalograph.questions.claims import fitting, unsaid
 from scalograph.questions.scaling.claim_matrix import speedup_matrix
 from scalograph.questions.scaling.model_claim import NO_GAIN, End, Lead, cpus_factor, end, is_resolved, lead, named
 from scalograph.questions.scaling.model_contrasts import Compared, compared
-from scalograph.text.format import estimate, significant
+from scalograph.text.format import significant
 from scalograph.text.quantities import percent_at_most, times, times_of
 from scalograph.text.short_names import is_counted, is_plural, listed
 
@@ -74,10 +74,11 @@ class _Words:
         n = len(found.members)
         text = f" in {n} of {n + len(found.others) + len(found.left)} settings"
         order = sorted(found.others, key=lambda p: -p.value)
+        last = order[-1]
         if not all(map(is_resolved, order)):
             return f"{text}; less in {len(order)} others ({unless})"
-        best, worst = significant(order[0].value, 2), estimate(order[-1].point.speedup)
-        return f"{text}; in {len(order)} others {best}x down to {worst.value}x {worst.interval} ({unless})"
+        best, worst, low, high = (significant(x, 2) for x in (order[0].value, last.value, last.low, last.high))
+        return f"{text}; in {len(order)} others {best}x down to {worst}x [{low}, {high}] ({unless})"
 
     def _then(self, others: Sequence[Compared]) -> str:
         """What becomes of the exceptions."""
@@ -91,7 +92,7 @@ class _Words:
 
     def end(self, found: Lead, past: End) -> str:
         """What is left of it at more workers."""
-        count, of = self._count(past.level), "Of these, at" if found.others else "At"
+        count, of = self._count(past.level), f"Of the first {len(found.members)}, at" if found.unless[1:] else "At"
         if not past.setting:
             return f"{count} {self._verb('fall', past.level)} to {self._times(past.parts[0])}."
         said = []
