@@ -27,7 +27,9 @@ def short_setting(title: str, level: Level, unit: str = "") -> str:
         return " ".join([f"{level:,}", one_of(head) if level == 1 else head, *rest])
     if isinstance(level, str) and title.startswith(_KIND):
         return f"{shown} {title.removeprefix(_KIND)}s"
-    says_it_all = isinstance(level, str) and (title in _SILENT or title in level)
+    says_it_all = isinstance(level, str) and (
+        title in _SILENT or re.search(rf"\b{re.escape(title)}\b", level) is not None
+    )
     return shown if says_it_all else f"{title} {shown}"
 
 
