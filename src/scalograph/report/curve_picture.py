@@ -85,7 +85,7 @@ def _upright(every: Sequence[CurveLine], ideals: Sequence[CurveLine], title: str
     whole = [end for one in every for value in one.values for end in value[1:3] if end is not None]
     tops = [max(one.ys) for one in every] if is_linear else core
     if min(core) > 0 and max(tops) / min(tops) >= LOG_FROM:
-        low, high = reach(core, [end for end in whole if end > 0])
+        low, high = reach(core, whole)
         return {"title": {"text": f"{title} (log scale)"}} | decades(low / 1.1, high * 1.1)
     foot, top = 1.06 * min(0.0, *core), 1.06 * max(0.0, *core, min(max(whole, default=0.0), 1.5 * max(core)))
     top = top if top > foot else 1.0  # of nothing but zeros

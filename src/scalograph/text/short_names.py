@@ -20,6 +20,8 @@ def short_setting(title: str, level: Level, unit: str = "") -> str:
     ('512 threads', '1 CPU in the mask', 'lock method')
     >>> short_setting("kind of thread", "virtual"), short_setting("-j", 8), short_setting("version", "stream")
     ('virtual threads', '-j 8', 'stream')
+    >>> short_setting("a", "false"), short_setting("lock", "lock free")
+    ('a false', 'lock free')
     """
     shown = level_text(level, unit)
     head, *rest = _REST.split(title, maxsplit=1)

@@ -76,3 +76,10 @@ def test_of_notes_with_a_name_the_first_that_has_room_is_kept() -> None:
     notes = [{"x": 1, "y": 0, "text": str(room), "name": "side", "room": (room, 10)} for room in (1000, 200, 100)]
     assert [node.text for node in drawn(annotations=notes).iter("tspan")].count("200") == 1
     assert not {"1000", "100"} & {node.text for node in drawn(annotations=notes).iter("tspan")}
+
+
+def test_an_axis_holds_zeros_alone_and_nanoseconds() -> None:
+    assert reach([1e-9, 4e-9], [1e-9, 5e-9])[0] > 0
+    zeros = CurveLine(("all",), [0.0, 1.0], [0.0, 0.0], [[0.0, 0.0, 0.0]] * 2, [])
+    low, high = _upright([zeros], [], "share", False)["range"]
+    assert low < high
