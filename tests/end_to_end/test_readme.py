@@ -42,7 +42,7 @@ def test_the_commands_of_the_readme(tmp_path: Path, sanity: Sanity) -> None:
     measured = tmp_path / "first" / "scalograph-results" / "measure-python3"
     assert len([path for path in measured.iterdir() if path.name != "latest"]) == 3
     assert (tmp_path / "first" / "burn.toml").read_text() == (measured / "latest" / "study.toml").read_text()
-    assert "Of the work 0.33 to 2.7 % is serial." in done.stdout and "At 300: " in done.stdout
+    assert "by the law" in done.stdout and "`sort -{order} numbers.txt`: n or g?" in done.stdout
     assert (tmp_path / "first" / "results.csv").read_text().count("\n") > 30
     assert (tmp_path / "first" / "results.parquet").stat().st_size > 0
 

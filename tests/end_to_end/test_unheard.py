@@ -39,3 +39,10 @@ def test_results_that_nobody_reads_are_no_error(tmp_path: Path, arguments: tuple
     done = unheard(tmp_path, *arguments)
     assert done.returncode == 0, done.stderr
     assert "rror" not in done.stderr
+
+
+def test_output_onto_a_full_disk_is_told_in_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = ["scalograph", "study", "--list"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment(), text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1) and "No space left" in done.stderr

@@ -1,5 +1,6 @@
 """The table of commands. A command's module is imported when it is called, so that `--help` is quick."""
 
+import errno
 import sys
 from importlib import import_module
 from typing import Any
@@ -10,7 +11,7 @@ from typer.main import get_command
 
 from scalograph import __version__
 from scalograph.cli.console import silence
-from scalograph.errors import Exit, Terminated
+from scalograph.errors import Exit, HostError, Terminated
 
 COMMANDS = {
     "measure": "How does this command scale? `scalograph measure --threads 1,2,4 -- ./prog -t {threads}`",
@@ -31,6 +32,10 @@ COMMANDS = {
 TOGETHER = {"analyze": "stops", "report": "stops"}
 
 
+# What a disk, or a share of one, says when nothing more fits.
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
 class Commands(TyperGroup):
     """Commands by name, imported when they are called."""
 
@@ -38,12 +43,17 @@ class Commands(TyperGroup):
         """SIGTERM has an exit code of its own, and a reader who has left is no error; typer would tell neither."""
         try:
             code = super().invoke(ctx)
+            _flush()
         except Terminated:
             raise typer.Exit(Exit.TERMINATED) from None
         except BrokenPipeError:  # (`| head`): nothing more can be said to him
             silence(sys.stdout)
             raise typer.Exit(Exit.DONE) from None
-        _flush()
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            silence(sys.stdout)
+            raise HostError("standard output", error.strerror or "the disk is full", "room for it") from error
         return code
 
     def list_commands(self, ctx: Any) -> list[str]:

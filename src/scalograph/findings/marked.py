@@ -38,7 +38,7 @@ _KINDS = {
     "off": (
         "may be off by 5 % or more",
         "may be off by 5 % or more",
-        "slower runs that lost some time count too",
+        "runs that lost a little time count too",
     ),
     "unsteady": ("reaches no steady state", "reach no steady state", "no iteration stands for them"),
     "late": ("warms up for too long", "warm up for too long", "a larger `warmup` would leave that out"),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from scalograph.analysis.missing_runs import Attempt, Fairness, fairness
-from scalograph.findings.names import setting, varied
+from scalograph.findings.names import short, varied
 from scalograph.findings.reason import Doubt
 from scalograph.findings.sample import REPEATED, Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
@@ -64,7 +64,7 @@ def doubt(table: Table, found: Fairness | None) -> Iterable[Doubt]:
         longer = "longer" if long > short else "shorter"
         least, most = sorted((short, long))
         lost = f"{longer} runs were lost more often ({100 * most:.0f} % against {100 * least:.0f} %)"
-        yield Doubt(lost, f"read {_worst(table)[0]} as optimistic")
+        yield Doubt(lost, f"read those at {_worst(table)[0]} as optimistic")
     elif found.p_equal < RARE and high - low > APART:
         at, share, overall = _worst(table)
         lost = f"runs at {at} were lost most often ({100 * share:.0f} % against {100 * overall:.0f} % of all)"
@@ -84,7 +84,7 @@ def _worst(table: Table) -> tuple[str, float, float]:
         of = [key for key in made if key[names.index(name)] == level]
         shares[name, level] = sum(lost[key] for key in of) / (n := sum(made[key] for key in of)), n
     name, level = max(sorted(shares, key=str), key=lambda at: (shares[at][0] - overall) * shares[at][1] ** 0.5)
-    return setting(table, {name: level}), shares[name, level][0], overall
+    return short(table, {name: level}), shares[name, level][0], overall
 
 
 def _lengths(found: Fairness) -> str:

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping
 from statistics import median
 
 from scalograph.findings.answer import Taken
+from scalograph.findings.sample import COUNTED
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import RunLog
 from scalograph.protocol.plain import Level
+from scalograph.questions.registry import is_search
 from scalograph.verdict.cause import Cause
 
 MOST = 30_000  # of more runs, a page could neither hold nor draw each
@@ -21,6 +23,8 @@ def run_log(table: Table, taken: Taken) -> RunLog | None:
         return None
     name = primary(table)
     counted = {key: sample.rows(name) for key, sample in taken.items()}
+    if is_search(table.study.question):  # which goes by clean runs alone
+        counted = {key: [row for row in rows if row.verdict in COUNTED] for key, rows in counted.items()}
     typical = {key: median(row.scores[name] for row in found) for key, found in counted.items() if found}
     in_estimates = {row.run for found in counted.values() for row in found}
     places: dict[tuple[Level, ...], int] = {}

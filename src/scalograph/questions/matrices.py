@@ -6,12 +6,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.findings.names import short, varied
+from scalograph.findings.names import short, title, varied
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
-from scalograph.text.short_names import listed
+from scalograph.text.short_names import heads, short_setting
 
 # Rows that are read at a glance, lines that are looked through to find them, and levels that a label has room for.
 MOST_ROWS, MOST_LINES, MOST_NAMED = 8, 60, 3
@@ -62,10 +62,12 @@ def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts:
     shown = lines[:MOST_ROWS]
     every = {name: {t[name] for t in table.treatments} for name in (lines[0].levels if lines else ())}
     usual = _usual(table, shown, [name for name, levels in every.items() if len(levels) > 1])
-    made = [MatrixRow(label=_label(table, line, every, usual), cells=list(line.cells)) for line in shown]
+    labels = _labels(table, shown, every, usual)
+    head, labels = _heading(labels)
+    made = [MatrixRow(label=label, cells=list(line.cells)) for label, line in zip(labels, shown, strict=True)]
     otherwise = f"otherwise {short(table, usual)}" if usual else ""
     note = "; ".join(text for text in (texts.pop("note", ""), otherwise) if text)
-    return Matrix.model_validate({"columns": list(columns), "rows": made, "note": note, **texts})
+    return Matrix.model_validate({"rows_are": head, "columns": list(columns), "rows": made, "note": note, **texts})
 
 
 def _usual(table: Table, lines: Sequence[Line], names: Sequence[str]) -> dict[str, Level]:
@@ -79,15 +81,31 @@ def _usual(table: Table, lines: Sequence[Line], names: Sequence[str]) -> dict[st
     return found
 
 
-def _label(table: Table, line: Line, every: Mapping[str, set[Level]], usual: Mapping[str, Level]) -> str:
-    parts = []
-    for name, levels in line.levels.items():
-        if set(levels) == every[name] or levels == (usual.get(name),):
-            continue
-        named = [short(table, {name: level}) for level in levels[:MOST_NAMED]]
-        rest = len(levels) - len(named)
-        parts.append(listed([*_without_repeats(named), *([f"{rest} more"] if rest else [])]))
-    return ", ".join(parts) or "all"
+def _labels(
+    table: Table, lines: Sequence[Line], every: Mapping[str, set[Level]], usual: Mapping[str, Level]
+) -> list[str]:
+    """Name what tells the rows apart, in the first words of each title: "lock none, cas; work 2 units"."""
+    between = "; " if any(1 < len(v) < len(every[n]) for line in lines for n, v in line.levels.items()) else ", "
+    first = dict(zip(every, heads(title(table, name) for name in every), strict=True))
+    labels = []
+    for line in lines:
+        parts = []
+        for name, levels in line.levels.items():
+            if set(levels) == every[name] or levels == (usual.get(name),):
+                continue
+            unit, rest = table.study.factors[name].unit, len(levels) - MOST_NAMED
+            named = [short_setting(first[name], level, unit) for level in levels[:MOST_NAMED]]
+            parts.append(", ".join([*_without_repeats(named), *([f"{rest} more"] if rest > 0 else [])]))
+        labels.append(between.join(parts) or "all")
+    return labels
+
+
+def _heading(labels: Sequence[str]) -> tuple[str, list[str]]:
+    """The word that all labels begin with stands above them."""
+    word = {label.partition(" ")[0] for label in labels}
+    is_one = len(word) == 1 < len(labels) and all(label.partition(" ")[2] for label in labels)
+    head = word.pop() if is_one and word.isdisjoint("0123456789") else ""
+    return head, [label.removeprefix(f"{head} ") if head else label for label in labels]
 
 
 def _without_repeats(named: Sequence[str]) -> list[str]:

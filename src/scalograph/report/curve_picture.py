@@ -12,7 +12,7 @@ from scalograph.protocol.findings import Findings
 from scalograph.report.curve_choice import CurveLine, furthest, lines, of_rows
 from scalograph.text.format import number
 from scalograph.text.plots import at, axis, decades, escaped, faded, line, outside, reach, round_numbers, short
-from scalograph.text.short_names import short_setting
+from scalograph.text.short_names import heads, short_setting
 
 MOST_LETTERS = 40
 LOG_FROM = 3.0
@@ -43,16 +43,19 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
         "annotations": _names(named, labels, upright), "shapes": family["shapes"],
     }  # fmt: skip
     xs_gray, ys_gray = ([*chain.from_iterable([*part, None] for part in parts)] for parts in _columns(gray))
+    # What has one point is what the others are compared with.
+    alone = [(i, one) for i, one in enumerate(named) if len(one.xs) == 1 < len({*xs})]
     dashed = {"style": {"dash": "6px,4px"}}
     traces = [
         line(xs_gray, ys_gray, faded("muted", 0.5), 1),
         *(line(one.xs, one.ideal, "muted", 1.2, **dashed) for one in ideals),
+        *(line([min(xs), max(xs)], [*one.ys, *one.ys], f"line-{COLORS[i]}", 1.2, **dashed) for i, one in alone),
         *(_trace(one, i) for i, one in enumerate(named)),
     ]  # fmt: skip
     note = [
-        f"bars: {measure['confidence']} intervals", "dashed: ideal" if ideals else "",
+        f"bars: {measure['bars']}", "dashed: ideal" if ideals else "",
         f"gray: {len(gray)} more of {len(every)} lines" if gray else "",
-        *measure["over"],
+        *(f"{text[:1].lower()}{text[1:].rstrip('.')}" for text in measure["over"]),
         f"where nothing else is said: {common}" if common else family["fixed"] and f"all with {family['fixed']}",
     ]  # fmt: skip
     told = f"{upright['title']['text']}, over {family['title']}; {len(named)} of {len(every)} lines are named"
@@ -128,7 +131,12 @@ def _rows(claim: Claim | None, family: dict[str, Any]) -> list[dict[float, float
 
 def _labels(named: Sequence[CurveLine], names: Sequence[str], factors: Named) -> tuple[list[str], str]:
     """The levels by which lines differ; where these are many, one that most lines have is said once below."""
-    settings = [[_setting(factors[name], level) for name, level in zip(names, one.group, strict=True)] for one in named]
+    first = heads(factors[name]["title"] for name in names)
+    settings = [
+        [short_setting(head, factors[name]["raw"][level], factors[name]["unit"])
+         for head, name, level in zip(first, names, one.group, strict=True)]
+        for one in named
+    ]  # fmt: skip
     common = [Counter(texts).most_common(1)[0] for texts in zip(*settings, strict=True)]
     varying = [i for i, (_, n) in enumerate(common) if n < len(named)]
     full = [", ".join(one[i] for i in varying) for one in settings]
@@ -138,10 +146,6 @@ def _labels(named: Sequence[CurveLine], names: Sequence[str], factors: Named) ->
     telling = max(varying, key=lambda i: len({one[i] for one in settings}), default=0)
     texts = [text or one[telling] for text, one in zip(brief, settings, strict=True)] if is_long else full
     return [short(text, MOST_LETTERS) for text in texts], ", ".join(said)
-
-
-def _setting(factor: dict[str, Any], level: int) -> str:
-    return short_setting(factor["title"], factor["raw"][level], factor["unit"])
 
 
 def _names(named: Sequence[CurveLine], labels: Sequence[str], upright: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,11 +1,12 @@
 """Curves as the page takes them: families that share a horizontal axis, and the measures drawn over it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.figure import Overlay
-from scalograph.protocol.findings import Curve, Findings, Point
+from scalograph.protocol.findings import Curve, Findings, Point, PointResponse
 from scalograph.report.law_lines import law_line
 from scalograph.report.samples import Samples
 from scalograph.report.share_figure import share_figure
@@ -89,7 +90,7 @@ def _placed(shape: dict[str, Any], levels: Levels) -> dict[str, Any]:
 
 def _explained(measure: dict[str, Any], over: Sequence[Overlay]) -> dict[str, Any]:
     """Say how to read a measure, in a dozen words; the words at the end of the page say the rest."""
-    parts = [BETTER.get(measure["better"], ""), f"Bars: {measure['confidence']} interval."]
+    parts = [BETTER.get(measure["better"], ""), f"Bars: {measure['bars']}."]
     captions = [one.caption for one in over if one.caption]
     key = " ".join(filter(None, [*parts, *captions]))
     return measure | {"scale": measure["scale"].factor, "key": key, "over": captions}
@@ -145,8 +146,9 @@ def _claimed(findings: Findings, name: str, unit: str) -> Scale | None:
 def _measure(name: str, title: str, scale: Scale, estimates: Sequence[Estimate | None]) -> dict[str, Any]:
     known = [e for e in estimates if e is not None and e.value is not None]
     confidence = f"{100 * known[0].confidence:.4g} %" if known else ""
-    unit = visible(scale.unit)
-    return {"id": name, "title": title, "unit": unit, "scale": scale, "confidence": confidence, "any": bool(known)}
+    two = ", of two runs their range" if name not in DERIVED and any(e.n == 2 for e in known) else ""
+    bars, unit = f"{confidence} intervals{two}", visible(scale.unit)
+    return {"id": name, "title": title, "unit": unit, "scale": scale, "bars": bars, "any": bool(known)}
 
 
 def _curve(
@@ -197,11 +199,18 @@ def _point(
 def _estimate(point: Point, measure: dict[str, Any]) -> Estimate | None:
     if "response" in measure:
         response = point.responses.get(measure["response"])
-        return response.estimate if response else None
+        return _of_two(response) if response else None
     found: Estimate | None = getattr(point, measure["id"])
     # More workers than CPUs do not go faster, however little of their work is serial.
     beyond = point.n_cpus and isinstance(point.level, int) and point.level > point.n_cpus
     return None if beyond and measure["id"] == "serial_fraction" else found
+
+
+def _of_two(response: PointResponse) -> Estimate:
+    """Two runs, as far apart as they are: an interval of so few is as wide as a figure is high."""
+    scores = [y for y, run in zip(response.scores, response.runs, strict=True) if run not in response.left_out]
+    e = response.estimate
+    return replace(e, low=min(scores), high=max(scores)) if e.n == len(scores) == 2 and e.low is not None else e
 
 
 def _drawn(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[Any] | None:
@@ -210,7 +219,8 @@ def _drawn(e: Estimate | None, point: Point, measure: dict[str, Any]) -> list[An
         return None
     factor = measure["scale"].factor
     ends = [None if x is None else _short(x * factor) for x in (e.value, e.low, e.high)]
-    drawn = [*ends, str(estimate(e, measure["scale"]))]
+    both = ", both runs" if e.n == 2 and "response" in measure else ""
+    drawn = [*ends, f"{estimate(e, measure['scale'])}{both}"]
     band = point.simultaneous if measure["id"] == "speedup" else None
     if band is None or band.low is None or band.high is None:
         return drawn

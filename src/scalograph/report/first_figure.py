@@ -23,7 +23,8 @@ def first_figure(findings: Findings, shown: dict[str, Any], drawn: Sequence[Figu
         shown: what the page's script reads, with the curves.
         drawn: what the questions draw.
     """
-    plots = {one.id: _most_telling(one) for one in drawn if isinstance(one, Figure)}
+    telling = {one.id: _most_telling(one) for one in drawn if isinstance(one, Figure)}
+    plots = {name: plot for name, plot in telling.items() if _has_ranges(plot)}
     found: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     for family in shown["families"]:
         for measure in family["measures"]:
@@ -46,6 +47,11 @@ def _most_telling(figure: Figure) -> Plot:
     beside = view.name if plot.size == "large" else plot.title
     title = " \N{MIDDLE DOT} ".join(filter(None, [figure.title, beside]))
     return replace(plot, title=title + (f" ({figure.unit})" if figure.unit else ""), note=_shades(plot))
+
+
+def _has_ranges(plot: Plot) -> bool:
+    """Whether a still picture can be made of it: the library alone chooses a range where none is given."""
+    return all("range" in plot.layout.get(axis, {}) for axis in ("xaxis", "yaxis"))
 
 
 def _is_flat(plot: Plot) -> bool:

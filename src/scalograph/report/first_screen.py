@@ -26,7 +26,9 @@ def matrix_text(matrix: Matrix) -> MatrixText:
     """Format the matrix."""
     scale = matrix_scale(matrix)
     rows = [(row.label, [_cell(cell, scale) for cell in row.cells]) for row in matrix.rows]
-    return MatrixText(matrix_title(matrix, scale), [matrix.rows_are, *matrix.columns], rows, matrix_legend(matrix))
+    return MatrixText(
+        matrix_title(matrix, scale), [matrix.rows_are or "configuration", *matrix.columns], rows, matrix_legend(matrix)
+    )
 
 
 def _cell(cell: MatrixCell, scale: Scale) -> tuple[str, str, str]:

@@ -12,7 +12,7 @@ from scalograph.text.units import format_duration
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 84, 44, 8, 6, 18
 WIDTHS = {"wide": 1440, "narrow": 368}
 LEAST, MOST = math.log(1.1), math.log(4)
-KINDS = {"counted": "counted", "unverified": "unverified, counted", "left out": "left out"}
+KINDS = {"clean": "clean", "unverified": "unverified, counted", "disturbed": "disturbed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ def run_strip(log: RunLog | None) -> Strip | None:
         return None
     reach = min(max(LEAST, *(abs(mark.height) for mark in marks)), MOST)
     n = {kind: sum(_kind(log, i) == kind for i in range(len(log.run))) for kind in KINDS}
-    counts = [(kind.replace(" ", "-"), text, n[kind]) for kind, text in KINDS.items() if n[kind]]
+    texts = KINDS | {"disturbed": _became(log, n["disturbed"])}
+    counts = [(kind, text, n[kind]) for kind, text in texts.items() if n[kind]]
     took = format_duration(max(mark.at for mark in marks) or 1.0)
     told = ", ".join(f"{count:,} {text}" for _, text, count in counts)
     words = f"Runs in the order in which they were made, over {took}: {told}."
@@ -54,9 +55,15 @@ def _marks(log: RunLog) -> Iterator[RunMark]:
 
 
 def _kind(log: RunLog, i: int) -> str:
-    if not log.counted[i]:
-        return "left out"
-    return "unverified" if log.verdict[i] == "undecided" else "counted"
+    if not log.counted[i] or log.verdict[i] in ("contaminated", "impossible"):
+        return "disturbed"
+    return "unverified" if log.verdict[i] == "undecided" else "clean"
+
+
+def _became(log: RunLog, n_bad: int) -> str:
+    """What became of disturbed runs: where too few others are left, they count."""
+    n, failed = log.counted.count(False), "disturbed or failed" if {*log.status} - {"ok"} else "disturbed"
+    return "left out" if n == n_bad else f"{failed}, {n or 'none'} of them left out"
 
 
 def _drawn(marks: Sequence[RunMark], width: int, reach: float, took: str) -> str:
@@ -91,10 +98,10 @@ def _dots(places: Iterable[tuple[int, int]]) -> str:
 def _signs(places: dict[str, dict[tuple[int, int], None]]) -> Iterator[str]:
     """Dots, rings and crosses, a path for each kind."""
     pen = {"fill": "none", "stroke_linecap": "round"}
-    if places["counted"]:
+    if places["clean"]:
         yield element(
             "path",
-            d=_dots(places["counted"]),
+            d=_dots(places["clean"]),
             **pen,
             **colored("stroke", "line-0"),
             stroke_width=4,
@@ -103,6 +110,6 @@ def _signs(places: dict[str, dict[tuple[int, int], None]]) -> Iterator[str]:
         dots = _dots(places["unverified"])
         for color, width in (("line-0", 6), ("paper", 3.4)):
             yield element("path", d=dots, **pen, **colored("stroke", color), stroke_width=width)
-    if places["left out"]:
-        cross = "".join(f"M{x - 3} {y - 3}l6 6m0-6l-6 6" for x, y in places["left out"])
+    if places["disturbed"]:
+        cross = "".join(f"M{x - 3} {y - 3}l6 6m0-6l-6 6" for x, y in places["disturbed"])
         yield element("path", d=cross, **pen, **colored("stroke", "line-1"), stroke_width=1.6)

@@ -19,7 +19,17 @@ LABEL = 8  # columns of what stands before verdict and places
 TRUST_STYLES = {"believe": "bold green", "doubt": "bold yellow", "reject": "bold red"}
 TRUST_WORDS = {"believe": "BELIEVE", "doubt": "? CARE", "reject": "REJECT"}
 # What is left out first where the answer is too long: how many rows, points of the verdict and sentences stay.
-CUTS = [*((n, 3, 3) for n in range(24, 6, -1)), (6, 2, 3), (5, 1, 3), (5, 1, 2), (4, 1, 1), (3, 0, 1), (0, 0, 1)]
+CUTS = [
+    *((n, 3, 3) for n in range(24, 6, -1)),
+    (6, 2, 3),
+    (5, 1, 3),
+    (5, 1, 2),
+    (4, 1, 2),
+    (3, 0, 2),
+    (4, 1, 1),
+    (3, 0, 1),
+    (0, 0, 1),
+]
 
 Places = Sequence[tuple[str, str]]
 

@@ -55,12 +55,14 @@ def hover(lines: Iterable[str]) -> str:
 
 
 def short(text: str, letters: int) -> str:
-    """Cut a text to so many letters.
+    """Cut a text to so many letters in its middle: one end or the other tells it apart.
 
-    >>> short("abcdef", 4)
-    'abc…'
+    >>> short("abcdefg", 4)
+    'a…fg'
     """
-    return text if len(text) <= letters else f"{text[: letters - 1]}\N{HORIZONTAL ELLIPSIS}"
+    head = max(letters - 1, 2) // 2
+    tail = max(letters - 1, 2) - head
+    return text if len(text) <= letters else f"{text[:head]}\N{HORIZONTAL ELLIPSIS}{text[-tail:]}"
 
 
 def line(x: Sequence[float | None], y: Sequence[float | None], color: str, width: float, **more: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What the reader set, in short: "2 CPUs", "lock method", "512 threads"."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from scalograph.protocol.plain import Level
 from scalograph.text.format import level_text
@@ -33,6 +33,17 @@ def short_setting(title: str, level: Level, unit: str = "") -> str:
         title in _SILENT or re.search(rf"\b{re.escape(title)}\b", level) is not None
     )
     return shown if says_it_all else f"{title} {shown}"
+
+
+def heads(titles: Iterable[str]) -> list[str]:
+    """Shorten titles that begin differently to what they begin with.
+
+    >>> heads(["lock", "work per lock taken", "held for"]), heads(["time of a task", "time of a run"])
+    (['lock', 'work', 'held for'], ['time of a task', 'time of a run'])
+    """
+    named = [*titles]
+    first = [text if text.startswith(_KIND) else _REST.split(text, maxsplit=1)[0] for text in named]
+    return first if len({*first}) == len(first) else named
 
 
 def is_counted(title: str) -> bool:

@@ -33,7 +33,10 @@ def test_two_columns_are_read_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("n,throughput\n1,x\n0,4\n", r"data.csv:2: throughput = 'x', expected a number above 0, 1e-100 to 1e+100\ndata.csv:3: n = '0'"),
+        (
+            "n,throughput\n1,x\n0,4\n",
+            r"data.csv:2: throughput = 'x', expected a number above 0, 1e-100 to 1e\+100\ndata.csv:3: n = '0'",
+        ),
         ("n,throughput\n1\n", r"data.csv:2: throughput = ''"),
         ("n,throughput\n1,nan\n", r"data.csv:2: throughput = 'nan'"),
         ("a,b\n1,2\n", r'no column "n" \(columns: a, b\); name one with --x'),

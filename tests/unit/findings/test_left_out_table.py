@@ -76,7 +76,7 @@ def test_rows_are_bounded_and_the_rest_is_counted(tmp_path: Path, monkeypatch: p
 
 def test_long_runs_that_are_lost_more_often_are_a_doubt(tmp_path: Path) -> None:
     found = found_in(tmp_path, study({1: 0.5, 2: 0.2, 4: 0.05}, MANY), ONE_FACTOR)
-    told = "longer runs were lost more often (50 % against 5 %): read threads 1 as optimistic"
+    told = "longer runs were lost more often (50 % against 5 %): read those at 1 thread as optimistic"
     assert told in found.trust.causes and found.trust.level == "doubt"
     assert "5 % of the third that runs shortest, 50 % of the one that runs longest" in table_of(found).note
 
@@ -86,9 +86,9 @@ def test_long_runs_that_are_lost_more_often_are_a_doubt(tmp_path: Path) -> None:
     [
         (
             {1: 0.05, 2: 0.2, 4: 0.5},
-            "shorter runs were lost more often (50 % against 5 %): read threads 4",
+            "shorter runs were lost more often (50 % against 5 %): read those at 4 threads",
         ),
-        ({1: 0.05, 2: 0.5, 4: 0.05}, "runs at threads 2 were lost most often (50 % against 20 % of all): read them"),
+        ({1: 0.05, 2: 0.5, 4: 0.05}, "runs at 2 threads were lost most often (50 % against 20 % of all): read them"),
     ],
     ids=["short ones", "one that stands out"],
 )

@@ -23,7 +23,7 @@ def of(values: list[float], width: float = 0.05) -> tuple[list[str], list[list[f
 
 def test_alike_settings_share_a_row_and_others_do_not() -> None:
     labels, values = of([1.0, 1.01, 2.0])
-    assert labels == ["lock 0 and 1", "lock 2"] and values[1] == [2.0]
+    assert labels == ["0, 1", "2"] and values[1] == [2.0]
 
 
 def test_a_chain_of_neighbors_is_not_one_row() -> None:

@@ -35,8 +35,7 @@ def even_claim(table: Table, found: BreakEven | None) -> Claim:
     if not told:
         why = next(iter(still_open(found)), "no pair has two times")
         return Claim(sentences=[f"Cannot be said: {why}."], answered=False, matrix=matrix, figure=FIGURE)
-    rest = [f"{text}." for text in still_open(found)]
-    return Claim(sentences=[*told[:2], *rest], matrix=matrix, figure=FIGURE)
+    return Claim(sentences=told[:3], matrix=matrix, figure=FIGURE)
 
 
 def alike(crossing: Sequence[EvenSetting]) -> Estimate | None:
@@ -131,8 +130,8 @@ class _SizeWords:
             return self._at(crossing[0]) if n > 1 else ""
         if y and len(crossing) == n:
             levels = sorted({s.line.level or 0.0 for s in crossing})
-            return f", with {self._setting(y, levels[0], levels[-1])} alike"
-        return f", at {len(crossing)} of {n} settings alike"
+            return f", alike with {self._setting(y, levels[0], levels[-1])}"
+        return f", alike at {len(crossing)} of {n} settings"
 
     def _listed(self, some: Sequence[EvenSetting]) -> str:
         """Name settings; a whole group by its own levels only."""

@@ -10,6 +10,8 @@ from scalograph.text.quantities import place
 
 # Pairs that differ by more, in percent, are noisier than the intervals were tried with.
 NOISY = 12
+# Of the points: fewer that are open are no grave doubt.
+FEW = 0.05
 # Lines that the formula names; the table has all.
 NAMED = 4
 
@@ -21,17 +23,22 @@ def formula_sentence(table: Table, found: BreakEven | None) -> list[str]:
 
 
 def open_break_even(one: BreakEven | None) -> list[str]:
-    """The doubt of a search that ended without an answer."""
-    return [*still_open(one), *_misfits(one)] if one else ["nothing is known of break-even"]
+    """Doubts of a search, the gravest first: a few open points change nothing of the others."""
+    if one is None:
+        return ["nothing is known of break-even"]
+    few = one.shares["undecided"] < FEW
+    return [*_misfits(one), *still_open(one)] if few else [*still_open(one), *_misfits(one)]
 
 
 def _misfits(one: BreakEven) -> list[str]:
     """What a smooth surface with intervals does not carry."""
     found = []
     if one.noise_percent > NOISY:
-        found.append(f"pairs differ by {one.noise_percent:.0f} %: from a few of these, intervals are too narrow")
+        found.append(f"pairs differ by {one.noise_percent:.0f} %: intervals may be too narrow")
     if one.n_off:
-        found.append(f"{one.n_off} of {one.n} pairs do not fit a smooth surface: a cliff, or runs that were slowed")
+        fit = "does" if one.n_off == 1 else "do"
+        off = f"{one.n_off} of {one.n} pairs {fit} not fit a smooth surface"
+        found.append(f"{off}: there is a cliff, or runs were slowed")
     return found
 
 
@@ -58,5 +65,5 @@ def still_open(one: BreakEven) -> list[str]:
         return []
     if not (share := 100 * one.shares["undecided"]):
         return [f"{one.n} pairs of runs decide every point, {one.n_more} more would confirm it"]
-    more = f"; about {one.n_more} more would decide" if one.n_more else ""
+    more = f"; about {one.n_more} more pairs would decide" if one.n_more else ""
     return [f"{share:.2g} % of the points are not decided after {one.n} pairs of runs{more}"]

@@ -57,7 +57,7 @@ def even_matrix(table: Table, found: BreakEven, every: Sequence[EvenSetting], is
     first = found.maps[0]
     columns = _chosen(found, is_alike)
     maps = found.maps[:MOST_ROWS]
-    rows = [MatrixRow(label=_label(one.group), cells=[_cell(one.lines[i]) for i in columns]) for one in maps]
+    rows = [MatrixRow(label=_label(one.group) or "all", cells=[_cell(one.lines[i]) for i in columns]) for one in maps]
     x, unit = title(table, first.x), table.study.factors[first.x].unit
     names = [title(table, first.y)] if first.y else []
     heads = [amount(name, "", _plain(first.y_levels[i])) for name in names for i in columns] or [""]

@@ -124,7 +124,7 @@ def _matrix(table: Table, taken: Taken, factor: str, group: Group, found: Sequen
             label=str(level),
             cells=[
                 *(_cell(table, group, name, level) for name in names),
-                MatrixCell(text=may_be.get(float(level), "not resolved")),
+                *([MatrixCell(text=may_be.get(float(level), "not resolved"))] if may_be else []),
             ],
         )
         for level in list(group.samples)[:MOST_ROWS]
@@ -132,8 +132,8 @@ def _matrix(table: Table, taken: Taken, factor: str, group: Group, found: Sequen
     where = short(table, varying(table, group.fixed))
     heads = [title(table, name).partition(",")[0] for name in names]
     return Matrix(
-        title=f"one build{f' with {where}' if where else ''}", unit=unit, better="lower", rows_are=title(table, factor),
-        columns=[*heads, "may be fastest"], rows=rows,
+        title=f"time of one build{f' with {where}' if where else ''}", unit=unit, better="lower",
+        rows_are=title(table, factor), columns=[*heads, *(["may be fastest"] if may_be else [])], rows=rows,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from scalograph.questions.claims import fitting, unpaired, unsaid
 from scalograph.questions.scaling.claim_matrix import speedup_matrix
 from scalograph.questions.scaling.model_claim import NO_GAIN, End, Lead, cpus_factor, end, is_resolved, lead, named
 from scalograph.questions.scaling.model_contrasts import Compared, compared, unmeasured
+from scalograph.text.format import significant
 from scalograph.text.quantities import percent_at_most, times, times_of
 from scalograph.text.short_names import is_counted, is_plural, listed
 
@@ -78,11 +79,22 @@ class _Words:
         text = f"{self._count(found.level)}{on}{only} {self._gain(found.level, found.members)}"
         if found.unless:
             unless = listed([self._named(*one) for one in found.unless], "or")
-            text += f", unless {unless}{self._then(found.others)}"
+            text += self._many(found, unless) if found.unless[1:] else f", unless {unless}{self._then(found.others)}"
         if found.left:
             who = listed([self._named(*one) for one in named(self._table, found)] or ["some settings"])
             text += f"; not resolved: {who}"
         return f"{text}."
+
+    def _many(self, found: Lead, unless: str) -> str:
+        """In how many settings it is so, and what becomes of the others."""
+        n = len(found.members)
+        text = f" in {n} of {n + len(found.others) + len(found.left)} settings"
+        order = sorted(found.others, key=lambda p: -p.value)
+        last = order[-1]
+        if not all(map(is_resolved, order)):
+            return f"{text}; less in {len(order)} others ({unless})"
+        best, worst, low, high = (significant(x, 2) for x in (order[0].value, last.value, last.low, last.high))
+        return f"{text}; in {len(order)} others {best}x down to {worst}x [{low}, {high}] ({unless})"
 
     def _then(self, others: Sequence[Compared]) -> str:
         """What becomes of the exceptions."""
@@ -96,7 +108,7 @@ class _Words:
 
     def end(self, found: Lead, past: End) -> str:
         """What is left of it at more workers."""
-        count = self._count(past.level)
+        count, of = self._count(past.level), f"Of the first {len(found.members)}, at" if found.unless[1:] else "At"
         if not past.setting:
             return f"{count} {self._verb('fall', past.level)} to {self._times(past.parts[0])}."
         said = []
@@ -105,7 +117,7 @@ class _Words:
             keeps = min(p.value for p in part) >= 1
             verb = ("keep" if keeps else "fall to") if plural else ("keeps" if keeps else "falls to")
             said.append(f"{self._named(name, level)} {verb} {self._times(part)}")
-        return f"At {count}, {'; '.join(said)}."
+        return f"{of} {count}, {'; '.join(said)}."
 
     def elsewhere(self, found: Lead) -> Iterator[str]:
         """On how many CPUs more workers never help, where that is shown."""

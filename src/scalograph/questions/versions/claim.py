@@ -39,8 +39,9 @@ def claim(table: Table, taken: Taken, versions: Sequence[Version]) -> Claim:
     modes = {version_name(table, s.treatment): two_modes(table, s, primary(table)) for s in samples}
     odd = [f"Runs of {name} have {text}." for name, text in modes.items() if text]
     return Claim(
-        sentences=fitting([text, *odd]), answered=bool(resolved), matrix=matrix(table, versions, _noun(table), modes)
-    )
+        sentences=fitting([text, *odd]), answered=bool(resolved), figure=f"response {primary(table)}",
+        matrix=matrix(table, versions, _noun(table), modes),
+    )  # fmt: skip
 
 
 def _one(table: Table, version: Version) -> str:
@@ -65,13 +66,13 @@ def _alike(table: Table, known: Sequence[Version]) -> str:
 def _several(table: Table, known: Sequence[Version]) -> str:
     """The best and the worst of several; what is not resolved has no figure."""
     best, worst, reference = known[0], known[-1], _reference(table)
-    below = f"the worst, {_name(table, worst)}, {_change(table, worst)}" if worst.word == "slower" else ""
+    below = f"the worst ({_name(table, worst)}) {_change(table, worst)}" if worst.word == "slower" else ""
     if best.word == "faster":
-        text = f"The fastest, {_name(table, best)}, {_verb(table)} {_change(table, best, over=True)}"
-        return f"{text}; {below}." if below else f"{text}."
+        text = f"The fastest ({_name(table, best)}) {_verb(table)} {_change(table, best, over=True)}"
+        return f"{text}, {below}." if below else f"{text}."
     if all(one.word == "slower" for one in known):
-        above = f"the best, {_name(table, best)}, {_verb(table)} {_change(table, best)}"
-        return f"None is faster than {reference}: {above}; {below}."
+        above = f"the best ({_name(table, best)}) {_verb(table)} {_change(table, best)}"
+        return f"None is faster than {reference}: {above}, {below}."
     none = f"None is shown to be faster than {reference}"
     return f"{none}; {below}." if below else f"{none}."
 

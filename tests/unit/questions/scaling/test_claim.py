@@ -74,7 +74,7 @@ def test_a_study_of_disturbed_runs_says_why_it_says_nothing() -> None:
 def test_the_matrix_holds_what_the_sentence_says() -> None:
     shown = said(table("linear", "linear", "linear", "slower")).matrix
     assert shown is not None and shown.title == "speedup over 1 thread" and shown.columns[-1].endswith("threads")
-    assert [row.label for row in shown.rows] == ["lock 0, 1 and 2", "lock 3"]
+    assert shown.rows_are == "lock" and [row.label for row in shown.rows] == ["0, 1, 2", "3"]
     first, last = (row.cells[shown.columns.index("4")].estimate for row in shown.rows)
     assert first and last and first.contains(4.0) and last.contains(0.7)
     assert all(cell.doubt == "" for row in shown.rows for cell in row.cells)

@@ -42,7 +42,7 @@ def test_all_are_told_as_times_as_fast_as_the_reference(tmp_path: Path) -> None:
     assert values == {(2, "none"): pytest.approx(2), (1, "cas"): pytest.approx(0.5), (2, "cas"): pytest.approx(0.8)}
     assert rows[2, "none"][2] == 1.0  # threads per CPU
     assert [rows[key][-1] for key in ((2, "none"), (1, "cas"))] == ["faster", "slower"]
-    assert found.claim and found.claim.sentences[0].startswith("The fastest, lock none, 2 threads, takes 0.5")
+    assert found.claim and found.claim.sentences[0].startswith("The fastest (lock none, 2 threads) takes 0.5")
 
 
 def test_one_of_many_that_are_alike_is_not_faster_for_sure(tmp_path: Path) -> None:

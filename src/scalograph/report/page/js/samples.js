@@ -28,7 +28,7 @@ function csvField(value) {
 /** @param {Data} data */
 function inOrder({ samples }) {
   const started = samples.log?.start_s ?? [];
-  return samples.run.map((_, row) => row).sort((a, b) => Number(started[a] ?? 0) - Number(started[b] ?? 0));
+  return samples.run.map((_, row) => row).sort((a, b) => Number(started[a] ?? 1e15) - Number(started[b] ?? 1e15));
 }
 
 /** @param {Data} data */

@@ -75,7 +75,7 @@ interface Samples {
   log?: Record<string, (string | number | boolean | null)[]>;
 }
 interface FactorData { title: string; unit: string; levels: string[]; raw: (string | number)[] }
-interface Measure { id: string; title: string; unit: string; scale: number; confidence: string; response?: string; key: string }
+interface Measure { id: string; title: string; unit: string; scale: number; bars: string; response?: string; key: string }
 /** Value, low end, high end, text; of a speedup also the band for all levels at once, and its text. */
 type Value = [value: number, low: number | null, high: number | null, text: string, below?: number, above?: number, band?: string];
 interface PointData {
