@@ -82,6 +82,10 @@ def finite(x: float) -> float | None:
     return float(x) if math.isfinite(x) else None
 
 
+# A log beyond this is of no ratio that anything is measured with.
+MOST_LOG = 300.0
+
+
 def exp(x: float) -> float | None:
     """Return the exponential of `x`, or None if it exceeds what a float can hold."""
     return math.exp(x) if x < 709.0 else None

@@ -10,7 +10,7 @@ from scalograph.analysis.step import common_step
 
 # Fewer runs show no modes, a mode has at least this share of them and three; fewer are outliers.
 FEWEST, LEAST_SHARE, LEAST_RUNS = 8, 0.2, 3
-MODES_OF_FEW = f"runs have two modes: need >= {FEWEST} runs for an interval, have {{}}"
+MODES_OF_FEW = f"runs have two modes: an interval takes {FEWEST} runs or more, there are {{}}"
 # Empty space between modes over the mean deviation within them: so much over the count of runs, but at least 2. Of
 # normal, lognormal, slowed and drifting runs 4 to 5 % have more (benchmarks/statistics_ab.py).
 EMPTY, LEAST_EMPTY = 44.0, 2.0

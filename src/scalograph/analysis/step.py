@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from scalograph.analysis.center import Scores, present
-from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.estimate import MOST_LOG, Estimate
 
 # Numbers are multiples of a step if they are within this of one, as a share of the largest.
 EXACT = 1e-9
@@ -59,7 +59,7 @@ def widened(found: Estimate, *samples: Scores) -> Estimate:
         return Estimate(found.value, None, None, found.confidence, found.n, found.method, found.warnings).warned(
             IDENTICAL_RUNS
         )
-    hidden = sum(rounding(scores, step) for scores in samples)
+    hidden = min(sum(rounding(scores, step) for scores in samples), MOST_LOG)
     if hidden < MATTERS:
         return found
     low, high = found.low * math.exp(-hidden), found.high * math.exp(hidden)

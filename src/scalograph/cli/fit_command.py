@@ -1,7 +1,7 @@
 """`scalograph fit`."""
 
 import shlex
-from math import isfinite
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -39,8 +39,8 @@ def command(
 
     if weights not in ("relative", "none"):
         raise StudyError.one("--weights", f'"{weights}"', "relative or none")
-    if odd := [size for size in predict or () if not isfinite(size)]:
-        raise StudyError.one("--predict", f"{odd[0]}", "a finite number")
+    if odd := [size for size in predict or () if not 0 < size < inf]:
+        raise StudyError.one("--predict", f"{odd[0]}", "a finite number above 0")
     found = laws(read_points(file, x, y), weights, 0.95, predict or ())  # type: ignore[arg-type]
     shown = Screen(
         title=f"Up to which size does {y} grow?",

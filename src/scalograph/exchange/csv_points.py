@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scalograph.errors import Problem, StudyError
+from scalograph.text.quantities import counted
 
 MAX_BYTES = 16 << 20
 MAX_ROWS = 100_000
@@ -58,7 +59,7 @@ def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
             points.sizes.append(size)
             points.rates.append(rate)
     if wrong:
-        more = [Problem(file.name, f"{len(wrong) - _TOLD} further mistakes")] if len(wrong) > _TOLD else []
+        more = [Problem(file.name, counted(len(wrong) - _TOLD, "further mistake"))] if len(wrong) > _TOLD else []
         raise StudyError([*wrong[:_TOLD], *more])
     return points
 
@@ -94,4 +95,8 @@ def _no_size(where: str, name: str, text: str | None, size: float | None) -> lis
 
 def _no_rate(where: str, name: str, text: str | None, rate: float | None) -> list[Problem]:
     good = rate is not None and 1 / _WIDEST <= rate <= _WIDEST
-    return [] if good else [Problem(where, f"{name} = {(text or '')[:40]!r}", "a number above 0")]
+    return (
+        []
+        if good
+        else [Problem(where, f"{name} = {(text or '')[:40]!r}", f"a number above 0, {1 / _WIDEST:g} to {_WIDEST:g}")]
+    )

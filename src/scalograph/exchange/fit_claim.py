@@ -53,10 +53,10 @@ def _grows(found: dict[str, Any], of: str) -> tuple[str, bool]:
         return "Throughput does not grow: more make it slower than one alone.", True
     if found["sigma"]["low"] > 1 - _SAME:
         return "Throughput does not grow: all of the work is serial, more do not help.", True
+    if found["kappa"]["high"] == 0 or (low is not None and low >= sizes[-1] and not _contradicted(found)):
+        return f"Throughput still grows at {sizes[-1]:g}{of}, the most that were measured.", True
     if low is None or _contradicted(found):
         return f"Cannot be said: the points do not carry where throughput is largest; {measured}.", False
-    if low >= sizes[-1]:
-        return f"Throughput still grows at {sizes[-1]:g}{of}, the most that were measured.", True
     if high is not None and high <= min(sizes[-1], WIDEST * low):
         return f"Throughput is largest near {estimate(Estimate(**found['optimum']))}{of}.", True
     if best == sizes[-1]:
@@ -78,7 +78,7 @@ def _contradicted(found: dict[str, Any]) -> bool:
 
 def _serial(found: dict[str, Any]) -> Iterator[str]:
     low, high = found["sigma"]["low"], found["sigma"]["high"]
-    if low is None or low > 1 - _SAME:
+    if low is None or low > 1 - _SAME or (high is not None and high < _SAME):
         return
     if high is None or high >= 1:
         if low:
@@ -96,8 +96,8 @@ def _predictions(found: dict[str, Any]) -> Iterator[str]:
         elif made["high"] is None or made["high"] > WIDEST * made["low"]:
             yield f"At {made['size']:g} the throughput is {NOT_RESOLVED}."
         else:
-            ends = f"{significant(made['low'])} to {significant(made['high'])}"
-            yield f"At {made['size']:g} it would be {ends}, if nothing else fills up."
+            ends = dict.fromkeys(significant(made[end]) for end in ("low", "high"))
+            yield f"At {made['size']:g} it would be {' to '.join(ends)}, if nothing else fills up."
 
 
 def _remarks(found: dict[str, Any]) -> list[str]:

@@ -21,6 +21,8 @@ FAILED, UNVERIFIED = 0.10, 0.50
 # Runs come in two kinds where chance does that less than once in a hundred studies, a fifth or more are of either
 # kind, and these are so far apart (on logs).
 RARE, FEWEST, APART = 0.01, 0.20, 0.10
+# Farther apart no percentage tells more.
+FAR_APART = 100
 
 
 def doubts(
@@ -71,5 +73,7 @@ def _two_kinds(table: Table, samples: Sequence[Sample]) -> Iterable[Doubt]:
     logs = [[log(score) for score in sample.scores(name) if score > 0] for sample in samples]
     found = two_kinds(logs, table.study.seed % 2**32)
     if found and found.p <= RARE and FEWEST <= found.slow <= 1 - FEWEST and found.apart >= APART:
-        apart, slow = two_digits(100 * expm1(found.apart)), two_digits(100 * found.slow)
-        yield Doubt(f"runs come in two kinds, {apart} % apart", f"{slow} % are of the larger; an average is neither")
+        far = found.apart > log(FAR_APART)
+        apart = f"more than {FAR_APART}-fold" if far else f"{two_digits(100 * expm1(found.apart))} %"
+        slow = two_digits(100 * found.slow)
+        yield Doubt(f"runs come in two kinds, {apart} apart", f"{slow} % are of the larger; an average is neither")

@@ -47,6 +47,7 @@ _KINDS = {
     "imprecise": ("is less precise than asked", "are less precise than asked", "more runs would help"),
     "survivors": ("left processes behind", "left processes behind", "their CPU time may be missing"),
 }
+_OF_ONE = {"none": "it is missing", "single": "it has no interval"}
 # Code of a flag -> kind of mark, and its text.
 _FLAGS = {
     "disturbed baseline": ("baseline", "its baseline rests on disturbed runs"),
@@ -138,11 +139,12 @@ def marked(table: Table, found: Marks, bound: Mapping[Key, float], claim: Claim 
     """Tell of each kind of mark how many configurations have it, and how far the others may be off."""
     cells = [cell for row in claim.matrix.rows for cell in row.cells] if claim and claim.matrix else []
     of_claim = sum(bool(cell.doubt) for cell in cells)
-    n = len(table.treatments) if basis(table.study.question) == "treatments" else len(bound)
+    n = len(table.treatments) if basis(table.study.question) == "treatments" else len({*bound, *found})
     whole = len(found) > MANY * n or of_claim > MANY * len(cells) > 0
     reasons = []
     for kind, count in Counter(kind for kind, _ in found.values()).most_common():
         one, several, does = _KINDS[kind]
+        does = _OF_ONE.get(kind, does) if count == 1 else does
         reasons.append(Doubt(f"{count} of {counted(n, 'configuration')} {one if count == 1 else several}", does, whole))
     off = [value for key, value in bound.items() if key not in found]
     if basis(table.study.question) != "treatments" or not off or len(off) < len(found):

@@ -26,6 +26,8 @@ _UNMADE = {
     "complete": "nothing was left to run",
 }
 MOST_POINTS = 3
+# Percent: a larger effect is no measure of what can be seen.
+SEEN = 1000.0
 BY_CHANCE = 0.82  # half of 1.64: the standard deviation of a count is half the root of the runs
 
 
@@ -118,6 +120,8 @@ def _facts(ok: Sequence[Row], noise: StudyNoise | None) -> Iterable[str]:
         yield f"{counted(n, 'run')} unverified: {'they count' if n > 1 else 'it counts'}"
     if noise and noise.sd_log_percent == 0:
         yield "runs of a typical configuration do not differ at all"
+    elif noise and noise.minimum_detectable_percent > SEEN:
+        yield "runs differ too much to see any effect"
     elif noise:
         yield f"effects from {two_digits(noise.minimum_detectable_percent)} % are visible"
 

@@ -7,6 +7,7 @@ from statistics import median
 import numpy as np
 
 from scalograph.analysis.comparisons import minimum_detectable_effect
+from scalograph.analysis.estimate import MOST_LOG
 from scalograph.analysis.quantiles import chi_square_median
 from scalograph.findings.curves import Sample
 from scalograph.findings.names import title
@@ -35,7 +36,9 @@ def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) ->
     detectable = minimum_detectable_effect(sd, n, confidence=confidence)
     if detectable is None:
         return None
-    return StudyNoise(sd_log_percent=100 * sd, minimum_detectable_percent=100 * math.expm1(detectable), n=n)
+    return StudyNoise(
+        sd_log_percent=100 * sd, minimum_detectable_percent=100 * math.expm1(min(detectable, MOST_LOG)), n=n
+    )
 
 
 class Visible:

@@ -1,14 +1,16 @@
 """Which claim stands first: that of the question, or of the first reading that has one to make."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.doubts import n_disturbed
-from scalograph.findings.sample import cpu_times
+from scalograph.findings.names import short
+from scalograph.findings.sample import Sample, cpu_times
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.findings.trust import REJECT
 from scalograph.protocol.claim import Claim
+from scalograph.protocol.plain import Level
 
 NOTHING = "Cannot be said: the study has no result yet."
 MOST_SENTENCES, MOST_WORDS = 3, 55
@@ -43,6 +45,20 @@ def unsaid(table: Table, taken: Taken) -> str:
     if n_bad > REJECT * len(runs) and primary(table) not in cpu_times(table.study):
         return f"{n_bad:,} of {len(runs):,} runs were disturbed"
     return ""
+
+
+def unpaired(table: Table, known: Sequence[Sample], base: Mapping[str, Level]) -> str:
+    """Say why nothing stands beside what it is to be compared with, where nothing does.
+
+    Args:
+        table: the study.
+        known: configurations with figures, one or more.
+        base: levels of the baseline, or of the reference.
+    """
+    shown, n = short(table, base), sum(all(s.treatment[k] == level for k, level in base.items()) for s in known)
+    if n in (0, len(known)):
+        return f"{'no other run than' if n else 'no run'} with {shown} succeeded"
+    return f"no setting has runs with {shown} and with another"
 
 
 def fitting(sentences: Iterable[str]) -> list[str]:

@@ -60,7 +60,7 @@ def rows(table: Table, along: str, columns: Sequence[Level], cells: Iterable[tup
 def matrix(table: Table, lines: Sequence[Line], columns: Sequence[str], **texts: str) -> Matrix:
     """Label the rows and cut them to those that have room; `texts` are the other fields of the matrix."""
     shown = lines[:MOST_ROWS]
-    every = {name: {v for line in lines for v in line.levels[name]} for name in (lines[0].levels if lines else ())}
+    every = {name: {t[name] for t in table.treatments} for name in (lines[0].levels if lines else ())}
     usual = _usual(table, shown, [name for name, levels in every.items() if len(levels) > 1])
     labels = _labels(table, shown, every, usual)
     head, labels = _heading(labels)

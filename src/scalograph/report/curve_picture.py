@@ -90,7 +90,8 @@ def _upright(every: Sequence[CurveLine], ideals: Sequence[CurveLine], title: str
     if min(core) > 0 and max(tops) / min(tops) >= LOG_FROM:
         low, high = reach(core, whole)
         return {"title": {"text": f"{title} (log scale)"}} | decades(low / 1.1, high * 1.1)
-    foot, top = 1.06 * min(0.0, *core), 1.06 * max(*core, min(max(whole, default=0.0), 1.5 * max(core)))
+    foot, top = 1.06 * min(0.0, *core), 1.06 * max(0.0, *core, min(max(whole, default=0.0), 1.5 * max(core)))
+    top = top if top > foot else 1.0  # of nothing but zeros
     ticks = round_numbers(foot, top, is_log=False)
     return axis(title, (foot, top), **at(ticks, [*map(number, ticks)]), showgrid=True)
 

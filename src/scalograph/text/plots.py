@@ -119,7 +119,7 @@ def reach(core: Iterable[float], whole: Iterable[float]) -> Span:
     low, high = min(must), max(must)
     spare = SPARE * (high - low) or 1.0
     ends = max(min([low, *may]), low - spare), min(max([high, *may]), high + spare)
-    return round(math.exp(ends[0]), 6), round(math.exp(ends[1]), 6)
+    return float(f"{math.exp(ends[0]):.7g}"), float(f"{math.exp(ends[1]):.7g}")  # nanoseconds are no zero
 
 
 def decades(low: float, high: float) -> dict[str, Any]:

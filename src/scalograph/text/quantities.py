@@ -116,15 +116,15 @@ def change(ratio: Estimate, noun: str, over: str = "") -> str:
 
 
 def between(ratio: Estimate) -> str:
-    """Format the ends of a ratio that is near 1 as what they add or take.
+    """Format the ends of a ratio, before what it is over, as what they add or take where it is near 1.
 
     >>> between(Estimate(1.0, 0.979, 1.0143)), between(Estimate(1.3, 0.9, 2.1))
-    ('2.1 % less to 1.4 % more', '0.9x to 2.1x')
+    ('2.1 % less to 1.4 % more than', '0.9x to 2.1x')
     """
     if not ratio.low or not ratio.high or ratio.low < 0.5 or ratio.high > 1.5:
         return ends(ratio)
     shown = (f"{two_digits(100 * abs(end - 1))} % {'less' if end < 1 else 'more'}" for end in (ratio.low, ratio.high))
-    return " to ".join(shown)
+    return f"{' to '.join(shown)} than"
 
 
 def inverse(ratio: Estimate) -> Estimate:

@@ -20,6 +20,8 @@ def short_setting(title: str, level: Level, unit: str = "") -> str:
     ('512 threads', '1 CPU in the mask', 'lock method')
     >>> short_setting("kind of thread", "virtual"), short_setting("-j", 8), short_setting("version", "stream")
     ('virtual threads', '-j 8', 'stream')
+    >>> short_setting("a", "false"), short_setting("lock", "lock free")
+    ('a false', 'lock free')
     """
     shown = level_text(level, unit)
     head, *rest = _REST.split(title, maxsplit=1)
@@ -27,7 +29,9 @@ def short_setting(title: str, level: Level, unit: str = "") -> str:
         return " ".join([f"{level:,}", one_of(head) if level == 1 else head, *rest])
     if isinstance(level, str) and title.startswith(_KIND):
         return f"{shown} {title.removeprefix(_KIND)}s"
-    says_it_all = isinstance(level, str) and (title in _SILENT or title in level)
+    says_it_all = isinstance(level, str) and (
+        title in _SILENT or re.search(rf"\b{re.escape(title)}\b", level) is not None
+    )
     return shown if says_it_all else f"{title} {shown}"
 
 

@@ -148,7 +148,8 @@ def _made(findings: Findings) -> str:
     try:
         ends = [datetime.fromisoformat(text) for text in (doc.started or "", doc.ended or "")]
         seconds = (ends[1] - ends[0]).total_seconds()
-        took = f" in {format_duration(60 * round(seconds / 60) if seconds > 600 else round(seconds))}"
+        whole = 60 * round(seconds / 60) if seconds > 600 else max(round(seconds), 1)
+        took = f" in {'less than ' * (seconds < 1)}{format_duration(whole)}"
     except (ValueError, TypeError):
         took = ""
     return f"{across}{counted(n, 'run')}{took}" if n else ""

@@ -33,7 +33,10 @@ def test_two_columns_are_read_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("n,throughput\n1,x\n0,4\n", r"data.csv:2: throughput = 'x', expected a number above 0\ndata.csv:3: n = '0'"),
+        (
+            "n,throughput\n1,x\n0,4\n",
+            r"data.csv:2: throughput = 'x', expected a number above 0, 1e-100 to 1e\+100\ndata.csv:3: n = '0'",
+        ),
         ("n,throughput\n1\n", r"data.csv:2: throughput = ''"),
         ("n,throughput\n1,nan\n", r"data.csv:2: throughput = 'nan'"),
         ("a,b\n1,2\n", r'no column "n" \(columns: a, b\); name one with --x'),
@@ -136,3 +139,9 @@ def test_that_more_do_not_help_is_said_only_where_the_interval_says_so() -> None
 def test_no_size_below_one_is_the_best() -> None:
     found = laws(Points([1, 2, 4, 8, 16], [10, 8, 5.1, 3, 2.9]), "relative", 0.95, [])["optimum"]
     assert all(found[end] is None or found[end] >= 1 for end in ("value", "low", "high"))
+
+
+def test_throughputs_that_grow_evenly_still_grow() -> None:
+    found = claim([1, 2, 4, 8, 16, 32], [10, 20, 40, 80, 160, 320])
+    assert found.answered and "still grows at 32" in found.sentences[0]
+    assert found.sentences[1:] == ["At 64 it would be 640, if nothing else fills up."]

@@ -4,9 +4,11 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
+from scalograph.report.curve_choice import CurveLine
+from scalograph.report.curve_picture import _upright
 from scalograph.report.picture_axis import PictureAxis
 from scalograph.report.static_picture import picture
-from scalograph.text.plots import at, axis, decades
+from scalograph.text.plots import at, axis, decades, reach
 
 LAYOUT: dict[str, Any] = {
     "margin": {"l": 50, "r": 50, "t": 24, "b": 42},
@@ -76,3 +78,10 @@ def test_of_notes_with_a_name_the_first_that_has_room_is_kept() -> None:
     notes = [{"x": 1, "y": 0, "text": str(room), "name": "side", "room": (room, 10)} for room in (1000, 200, 100)]
     assert [node.text for node in drawn(annotations=notes).iter("tspan")].count("200") == 1
     assert not {"1000", "100"} & {node.text for node in drawn(annotations=notes).iter("tspan")}
+
+
+def test_an_axis_holds_zeros_alone_and_nanoseconds() -> None:
+    assert reach([1e-9, 4e-9], [1e-9, 5e-9])[0] > 0
+    zeros = CurveLine((0,), [0.0, 1.0], [[0.0, 0.0, 0.0]] * 2, [None, None])
+    low, high = _upright([zeros], [], "share", False)["range"]
+    assert low < high

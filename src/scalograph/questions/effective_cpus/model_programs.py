@@ -121,7 +121,8 @@ def _serial_shares(top: int) -> FloatArray:
     Of almost serial programs finer ones: between one CPU that helps and all of them lie a few percent of the time.
     """
     logs = np.linspace(-np.log(top), 0.0, max(2, int(np.ceil(np.log(top) / STEP)) + 1))
-    shares = np.clip((np.exp(logs) - 1 / top) / (1 - 1 / top), 0.0, 1.0)
+    parallel = 1 - 1 / max(top, 2)  # one CPU knows no difference
+    shares = np.clip((np.exp(logs) - 1 / top) / parallel, 0.0, 1.0)
     return np.concatenate([shares[shares < FINE_FROM], np.linspace(FINE_FROM, 1.0, N_FINE)])
 
 

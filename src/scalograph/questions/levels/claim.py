@@ -14,7 +14,7 @@ from scalograph.questions.levels.claim_single import single_claim
 from scalograph.questions.levels.model import MOST_PAIRS, LevelDifference, differences, farthest, spread
 from scalograph.questions.matrices import columns_of, matrix, rows
 from scalograph.text.format import estimate
-from scalograph.text.quantities import percent_at_most, times, two_digits
+from scalograph.text.quantities import counted, percent_at_most, times, two_digits
 from scalograph.text.scale import SILENT, scale_for
 from scalograph.text.short_names import listed
 
@@ -36,8 +36,10 @@ def claim(table: Table, taken: Taken) -> Claim:
         sentences = [f"Cannot be said: {why}."]
     elif not known:
         sentences = [f"Cannot be said: no run tells {title(table, name)}."]
-    elif len(known) == 1:
+    elif len(table.treatments) == 1:
         return single_claim(table, known[0])
+    elif len(known) == 1:
+        sentences = [f"Cannot be said: of {len(table.treatments):,} configurations one has runs."]
     else:
         sentences = fitting(_ordered(table, taken, known, found))
     shown = _matrix(table, known, found) if len(known) > 1 else None
@@ -51,23 +53,29 @@ def _ordered(table: Table, taken: Taken, known: Sequence[Sample], found: Sequenc
     is_noise = any(table.study.factors[name].kind == "nuisance" for name in varied(table))
     if is_noise and differ:
         yield differ
-    yield from _differences(table, found)
+    yield from _differences(table, known, found)
     if not is_noise and differ:
         yield differ
 
 
-def _differences(table: Table, found: Sequence[LevelDifference]) -> Iterator[str]:
+def _differences(table: Table, known: Sequence[Sample], found: Sequence[LevelDifference]) -> Iterator[str]:
+    left = sum(min(sample.scores(primary(table))) <= 0 for sample in known)
     sure, confidence = [one for one in found if one.is_sure], table.study.protocol.confidence
     if not sure:
         most = farthest(found, confidence) if len(found) < MOST_PAIRS else None
         if most is None:
-            yield f"Cannot be said: too {'few runs' if len(found) < MOST_PAIRS else 'many configurations'} to compare."
+            why = f"too {'few runs' if len(found) < MOST_PAIRS else 'many configurations'} to compare"
+            yield f"Cannot be said: {'figures of 0 or less have no ratio' if left and not found else why}."
+        elif most == 0:
+            yield "Cannot be told apart: all runs are alike to the last digit."
         elif most <= ALIKE:
             yield f"Cannot be told apart: every level lies within {percent_at_most(most)} of the others."
         else:
             yield f"Cannot be said: effects below {percent_at_most(most)} are not visible."
         return
     yield _largest(table, sure[0])
+    if left:
+        yield f"{counted(left, 'configuration')} with figures of 0 or less {'is' if left == 1 else 'are'} not compared."
     tried = list(dict.fromkeys(one.factor for one in found if one.factor != sure[0].factor))
     for name in tried:
         if next_one := next((one for one in sure if one.factor == name), None):

@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from scalograph.findings.answer import Taken
-from scalograph.findings.names import short, title, varying
+from scalograph.findings.names import curve_factor, short, title, varying
 from scalograph.findings.speedup_rule import gain, primary
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
-from scalograph.questions.claims import fitting, unsaid
+from scalograph.questions.claims import fitting, unpaired, unsaid
 from scalograph.questions.scaling.claim_matrix import speedup_matrix
 from scalograph.questions.scaling.model_claim import NO_GAIN, End, Lead, cpus_factor, end, is_resolved, lead, named
-from scalograph.questions.scaling.model_contrasts import Compared, compared
+from scalograph.questions.scaling.model_contrasts import Compared, compared, unmeasured
 from scalograph.text.format import significant
 from scalograph.text.quantities import percent_at_most, times, times_of
 from scalograph.text.short_names import is_counted, is_plural, listed
@@ -28,11 +28,13 @@ def claim(table: Table, taken: Taken, curves: Sequence[Curve]) -> Claim | None:
     """
     points, why = compared(table, taken, curves), unsaid(table, taken)
     if not points:
+        why = why or _incomparable(table, taken)
         return Claim(sentences=[f"Cannot be said: {why}."], answered=False) if why else None
-    found = lead(table, points)
+    every = [*points, *unmeasured(table, taken, curves)]
+    found = lead(table, every)
     past = end(table, taken, found, points) if found else None
     shown = speedup_matrix(table, curves, points, found, past)
-    sentences = [f"Cannot be said: {why}."] if why else fitting(_sentences(_Words(table, points), found, past))
+    sentences = [f"Cannot be said: {why}."] if why else fitting(_sentences(_Words(table, every), found, past))
     return Claim(sentences=sentences, answered=not sentences[0].startswith("Cannot"), matrix=shown)
 
 
@@ -44,6 +46,20 @@ def _sentences(words: "_Words", found: Lead | None, past: End | None) -> Iterato
     if past is not None:
         yield words.end(found, past)
     yield from words.elsewhere(found)
+
+
+def _incomparable(table: Table, taken: Taken) -> str:
+    """Why nothing has a speedup; empty where it has no meaning."""
+    how = gain(table, curve_factor(table))
+    if how is None:
+        return ""
+    factor, name = curve_factor(table), title(table, how.response)
+    known = [sample for sample in taken.values() if sample.scores(how.response)]
+    if not known:
+        return f"no run tells {name}"
+    if any(min(sample.scores(how.response)) <= 0 for sample in known):
+        return f"{name} of 0 or less has no speedup"
+    return unpaired(table, known, {factor: table.study.baseline[factor]})
 
 
 class _Words:
@@ -127,12 +143,15 @@ class _Words:
             return
         most = max((max(p.high, 1 / p.low) for p in known), default=0.0) - 1
         if never and len(known) == len(self._points) and most <= NO_GAIN - 1:
-            yield f"{self._capital(self._more())} {self._verb('change')} nothing: at most {percent_at_most(most)}."
+            how = f"at most {percent_at_most(most)}" if most else "all runs are alike to the last digit"
+            yield f"{self._capital(self._more())} {self._verb('change')} nothing: {how}."
         elif known:
             unseen = f"one of {percent_at_most(most)} would not be seen"
             yield f"Cannot be said: no difference from {base} is resolved; {unseen}."
         else:
-            yield f"Cannot be said: runs differ too much to compare with {base}."
+            is_one = all(point.contrast.df <= 0 for point in self._points)
+            why = "one run of each is too few" if is_one else "runs differ too much"
+            yield f"Cannot be said: {why} to compare with {base}."
 
     def _gain(self, level: int, members: Sequence[Compared]) -> str:
         how, many = gain(self._table, self._factor), self._times(members)

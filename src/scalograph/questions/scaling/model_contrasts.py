@@ -83,6 +83,17 @@ def compared(table: Table, taken: Taken, curves: Sequence[Curve]) -> list[Compar
     return [p._replace(contrast=c, state=s if _agrees(p, s) else "open") for p, c, s in known]
 
 
+def unmeasured(table: Table, taken: Taken, curves: Sequence[Curve]) -> list[Compared]:
+    """Points that no speedup is known of: no words that mean them too may claim one."""
+    unknown, how = Contrast(0.0, np.nan, 0.0, 0, ""), gain(table, curves[0].factor) if curves else None
+    return [
+        Compared(curve, point, taken[key(table, curve, point)], unknown)
+        for curve in curves
+        for point in curve.points
+        if how and not (point.speedup and point.speedup.value) and point.level != table.study.baseline[curve.factor]
+    ]
+
+
 def _agrees(point: Compared, state: State) -> bool:
     """Whether the interval that stands in the tables says so too."""
     return point.low > 1 if state == "faster" else point.high < 1

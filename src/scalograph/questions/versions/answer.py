@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.table import Table
+from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve
+from scalograph.questions.claims import unpaired, unsaid
 from scalograph.questions.registry import basis
 from scalograph.questions.versions.claim import claim
 from scalograph.questions.versions.model import versions
@@ -22,5 +24,11 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Compare all configurations with the reference."""
     compared = versions(table, taken)
     if not compared:
-        return Answer()
+        return Answer(claim=_nothing(table, taken) if len(table.treatments) > 1 else None)
     return Answer(claim=claim(table, taken, compared), tables=[reference_table(table, compared)])
+
+
+def _nothing(table: Table, taken: Taken) -> Claim:
+    known = [sample for sample in taken.values() if sample.counted]
+    why = unsaid(table, taken) or unpaired(table, known, table.study.reference)
+    return Claim(sentences=[f"Cannot be said: {why}."], answered=False)

@@ -12,6 +12,7 @@ from scalograph.protocol.claim import Claim
 from scalograph.questions.claims import fitting, unsaid
 from scalograph.questions.versions.claim_matrix import matrix, version_name
 from scalograph.questions.versions.model import Version, ratio
+from scalograph.text.compact import NOT_RESOLVED
 from scalograph.text.quantities import between, change, percent_at_most
 from scalograph.text.short_names import listed
 
@@ -24,7 +25,7 @@ def claim(table: Table, taken: Taken, versions: Sequence[Version]) -> Claim:
         taken: the runs of each configuration.
         versions: all that are compared with it, one or more.
     """
-    known = sorted((v for v in versions if v.gain.value is not None), key=lambda v: v.gain.value or 0, reverse=True)
+    known = sorted((v for v in versions if v.gain.value), key=lambda v: v.gain.value or 0, reverse=True)
     resolved = [v for v in known if v.word != "not resolved"]
     if why := unsaid(table, taken):
         text, resolved = f"Cannot be said: {why}.", []
@@ -44,7 +45,12 @@ def claim(table: Table, taken: Taken, versions: Sequence[Version]) -> Claim:
 
 
 def _one(table: Table, version: Version) -> str:
-    return f"{_name(table, version)} {_verb(table)} {_change(table, version, over=True)}."
+    how = _change(table, version, over=True)
+    if how == NOT_RESOLVED:
+        is_less = (version.word == "slower") == (table.study.responses[primary(table)].better == "higher")
+        how = f"{'less' if is_less else 'more'} {_noun(table)}"
+        how += f" than {_reference(table)}: by how much is {NOT_RESOLVED}"
+    return f"{_name(table, version)} {_verb(table)} {how}."
 
 
 def _alike(table: Table, known: Sequence[Version]) -> str:
@@ -64,7 +70,7 @@ def _several(table: Table, known: Sequence[Version]) -> str:
     if best.word == "faster":
         text = f"The fastest ({_name(table, best)}) {_verb(table)} {_change(table, best, over=True)}"
         return f"{text}, {below}." if below else f"{text}."
-    if best.word == "slower":
+    if all(one.word == "slower" for one in known):
         above = f"the best ({_name(table, best)}) {_verb(table)} {_change(table, best)}"
         return f"None is faster than {reference}: {above}, {below}."
     none = f"None is shown to be faster than {reference}"
@@ -75,13 +81,16 @@ def _unresolved(table: Table, known: Sequence[Version]) -> str:
     """What the runs leave open, and what they would have shown."""
     seen = [effect for version in known if (effect := visible(version.gain))]
     if not seen:
-        why = next((text for version in known for text in version.gain.warnings[-1:]), "too few runs")
+        why = next(
+            (text for version in known for text in version.gain.warnings[-1:]), f"a {_noun(table)} of 0 has no ratio"
+        )
+        why = "one run of each is too few" if all(version.gain.n == 1 for version in known) and known else why
         return f"Cannot be said: {why}."
     shown = f"effects from {percent_at_most(max(seen))} are visible" if max(seen) < 1 else "runs differ too much"
-    if len(known) > 1:
+    if len(known) > 1 or max(seen) >= 1:
         return f"Cannot be said: no difference from {_reference(table)} is resolved; {shown}."
     left = f"the {_noun(table)} of {_name(table, known[0])} is {between(ratio(table, known[0]))}"
-    return f"Cannot be said: {left} than that of {_reference(table)}; {shown}."
+    return f"Cannot be said: {left} that of {_reference(table)}; {shown}."
 
 
 def _change(table: Table, version: Version, over: bool = False) -> str:

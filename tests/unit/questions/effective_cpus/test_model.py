@@ -182,3 +182,8 @@ def test_hundreds_of_levels_are_searched_without_a_model() -> None:
     while (level := course.next_level) is not None:
         course.add(level, max(1.0, level / 4))
     assert isinstance(course.found, Searched) and course.found.k_eff == 4
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_study_without_a_successful_run_has_programs_to_count() -> None:
+    assert most_runs(1, rounds=True) > most_runs(2, rounds=True) > 0

@@ -65,3 +65,16 @@ def test_without_a_run_nothing_is_said() -> None:
     given = table(flat)
     given.rows[:] = [structs.replace(row, status="failed", scores={}) for row in given.rows]
     assert said(given).sentences == ["Cannot be said: no run succeeded."]
+
+
+def test_of_many_configurations_one_is_no_answer() -> None:
+    given = table(flat, flat)
+    kept = given.rows[0].treatment
+    given.rows[:] = [row for row in given.rows if row.treatment == kept]
+    assert not said(given).answered
+
+
+def test_figures_of_zero_are_told_and_not_compared() -> None:
+    given = table(flat)
+    given.rows[:] = [structs.replace(row, scores=dict.fromkeys(row.scores, 0.0)) for row in given.rows]
+    assert said(given).sentences[0] == "Cannot be said: figures of 0 or less have no ratio."

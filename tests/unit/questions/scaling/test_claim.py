@@ -98,3 +98,20 @@ def test_few_clean_runs_are_marked() -> None:
     assert shown is not None
     doubts = [cell.doubt for row in shown.rows for cell in row.cells if cell.doubt]
     assert doubts == ["2 clean runs, 5 asked"]
+
+
+def test_settings_without_a_run_are_named_beside_the_claim() -> None:
+    given = table("linear", "linear")
+    given.rows[:] = [row for row in given.rows if row.treatment["lock"] == "0"]
+    found = said(given)
+    assert "not resolved: lock 1" in found.sentences[0]
+    assert found.matrix is not None and [row.label for row in found.matrix.rows] == ["lock 0"]
+
+
+def test_without_a_baseline_that_is_the_reason() -> None:
+    given = table("linear")
+    given.rows[:] = [row for row in given.rows if row.treatment["threads"] != 1]
+    assert said(given).sentences == ["Cannot be said: no run with 1 thread succeeded."]
+    given = table("linear")
+    given.rows[:] = [structs.replace(row, scores={**row.scores, "wall": 0.0}) for row in given.rows]
+    assert said(given).sentences == ["Cannot be said: wall time of 0 or less has no speedup."]

@@ -79,3 +79,18 @@ def test_a_clock_that_ticks_makes_the_interval_as_wide_as_it_hides() -> None:
     assert found.matrix
     typical = found.matrix.rows[0].cells[0].estimate
     assert typical and typical.high and typical.low and typical.high / typical.low > 1.08
+
+
+def test_a_version_that_never_succeeds_is_the_reason() -> None:
+    found = claimed({"old": np.array([100.0, 101.0]), "broken": np.array([])})
+    assert found.sentences == ["Cannot be said: no other run than with old succeeded."] and not found.answered
+
+
+def test_an_end_that_is_not_resolved_leaves_no_gap_in_the_sentence() -> None:
+    rng = np.random.default_rng(5)
+    times = {
+        name: typical * np.exp(rng.normal(0, sd, 10))
+        for name, typical, sd in (("a", 100, 0.005), ("b", 110, 0.005), ("c", 300, 2.0))
+    }
+    (text, *_) = claimed(times).sentences
+    assert text.startswith("None is shown to be faster than a") and ", ." not in text and "; ." not in text
