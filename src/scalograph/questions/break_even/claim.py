@@ -6,6 +6,7 @@ from math import sqrt
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.names import title
+from scalograph.findings.sample import COUNTED
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.plain import Level
@@ -26,8 +27,8 @@ KINDS = ("from", "until", "several", "never", "always")
 def even_claim(table: Table, found: BreakEven | None) -> Claim:
     """Say what the search has found, an open end too."""
     if found is None:
-        n_failed = sum(row.status != "ok" for row in table.rows)
-        text = f"Cannot be said: {len(table.rows)} runs are too few pairs ({n_failed} failed)."
+        n_lost = sum(row.verdict not in COUNTED for row in table.rows)
+        text = f"Cannot be said: of {len(table.rows)} runs {n_lost} were disturbed or failed; too few pairs are left."
         return Claim(sentences=[text], answered=False)
     words = _SizeWords(table, found)
     matrix = even_matrix(table, found, words.every, words.is_one())
@@ -155,4 +156,7 @@ def _place(s: EvenSetting) -> float:
 
 def _size(s: EvenSetting, ends: bool = True) -> str:
     place = where_even(s.line)
-    return spoken(place, ends=ends) if is_resolved(place) else "a size that is not resolved"
+    if is_resolved(place):
+        return spoken(place, ends=ends)
+    known = [number(float(f"{x:.2g}")) for x in (place.low, place.high) if x]
+    return f"between {known[0]} and {known[1]}" if len(known) > 1 else "an unknown number of"
