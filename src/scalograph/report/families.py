@@ -208,6 +208,7 @@ def _estimate(point: Point, measure: dict[str, Any]) -> Estimate | None:
 
 def _of_two(response: PointResponse) -> Estimate:
     """Two runs, as far apart as they are: an interval of so few is as wide as a figure is high."""
+    # Findings of an earlier release may not name the runs.
     scores = [y for y, run in zip(response.scores, response.runs, strict=False) if run not in response.left_out]
     e = response.estimate
     return replace(e, low=min(scores), high=max(scores)) if e.n == len(scores) == 2 and e.low is not None else e
