@@ -10,6 +10,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.surface.document import Surface
 from scalograph.questions.surface.model import PLAY, at_once
+from scalograph.text.compact import NOT_RESOLVED
 from scalograph.text.quantities import cpus
 from scalograph.text.scale import Scale, scale_for
 from scalograph.text.short_names import listed, one_of
@@ -38,7 +39,7 @@ def surface_claim(table: Table, taken: Taken, found: Sequence[Surface]) -> Claim
     scale = _scale(table, one, rows)
     adds = [f"{spoken(one.slopes[row], scale, ends=False)} {scale.unit} on {cpus(one.y_levels[row])}" for row in shown]
     expected = [_expected(one, row, scale) + (" expected" if row == shown[0] else "") for row in shown]
-    text = ", ".join(f"{a} ({b})" for a, b in zip(adds, expected, strict=True))
+    text = ", ".join(a if NOT_RESOLVED in b else f"{a} ({b})" for a, b in zip(adds, expected, strict=True))
     where = setting(table, varying(table, one.group))
     head = f"{_shared(one, over)}: each {worker} beyond the CPUs adds {text}"
     limit = [f"Only with {where}: the tables have the others."] if where and len(found) > 1 else []
@@ -71,7 +72,7 @@ def _shared(one: Surface, over: dict[int, Estimate]) -> str:
     off = max((abs(math.log(x)) for e in known for x in (e.low or 1, e.high or 1)), default=math.inf)
     if len(known) == len(over) and math.expm1(off) <= KNOWN:
         return f"CPUs are shared as theory says, within {math.ceil(100 * math.expm1(off))} %"
-    return "Whether CPUs are shared as theory says is not resolved"
+    return "Cannot be said whether CPUs are shared as theory says"
 
 
 def _ridge(table: Table, one: Surface) -> list[str]:
