@@ -72,7 +72,7 @@ def visible(ratio: Estimate, power: float = 0.8) -> float | None:
     >>> round(visible(Estimate(1.0, 0.98, 1.0204, 0.95, 10)), 3)
     0.028
     """
-    if not ratio.low or not ratio.high or ratio.n < 2:
+    if ratio.low is None or ratio.high is None or min(ratio.low, ratio.high) <= 0 or ratio.n < 2:
         return None
     half, df = math.log(ratio.high / ratio.low) / 2, ratio.n - 1
     return math.expm1(half * (1 + student_t(power, df) / t_quantile(ratio.confidence, df)))

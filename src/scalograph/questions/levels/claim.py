@@ -20,6 +20,8 @@ from scalograph.text.short_names import listed
 
 # All levels are told to be alike where no two may differ by more.
 ALIKE = 0.05
+# A larger share is no percentage to read.
+MOST_SHARE = 9.0
 
 
 def claim(table: Table, taken: Taken) -> Claim:
@@ -48,7 +50,8 @@ def claim(table: Table, taken: Taken) -> Claim:
 
 def _ordered(table: Table, taken: Taken, known: Sequence[Sample], found: Sequence[LevelDifference]) -> Iterator[str]:
     share = spread(taken, primary(table))
-    differ = "" if share is None else f"Runs of one configuration differ by {two_digits(100 * share)} %."
+    by = "more than 10-fold" if share and share > MOST_SHARE else f"by {two_digits(100 * (share or 0))} %"
+    differ = "" if share is None else f"Runs of one configuration differ {by}."
     # Of work that is the same under all names, how much its runs differ is the question.
     is_noise = any(table.study.factors[name].kind == "nuisance" for name in varied(table))
     if is_noise and differ:
@@ -70,6 +73,8 @@ def _differences(table: Table, known: Sequence[Sample], found: Sequence[LevelDif
             yield "Cannot be told apart: all runs are alike to the last digit."
         elif most <= ALIKE:
             yield f"Cannot be told apart: every level lies within {percent_at_most(most)} of the others."
+        elif most > MOST_SHARE:
+            yield "Cannot be said: runs differ too much to compare."
         else:
             yield f"Cannot be said: effects below {percent_at_most(most)} are not visible."
         return
@@ -80,8 +85,9 @@ def _differences(table: Table, known: Sequence[Sample], found: Sequence[LevelDif
     for name in tried:
         if next_one := next((one for one in sure if one.factor == name), None):
             where = _rest(table, next_one)
-            ratio = times(next_one.ratio(confidence))
-            yield f"{_capital(title(table, name))}: {ratio} between {_both(table, next_one)}{where}."
+            ratio = next_one.ratio(confidence)
+            how = "a difference of a size that is not resolved" if _is_wide(ratio) else times(ratio)
+            yield f"{_capital(title(table, name))}: {how} between {_both(table, next_one)}{where}."
             return
     if tried and len(found) < MOST_PAIRS:
         yield f"No difference by {listed([title(table, name) for name in tried], 'or')} is resolved."

@@ -78,3 +78,11 @@ def test_figures_of_zero_are_told_and_not_compared() -> None:
     given = table(flat)
     given.rows[:] = [structs.replace(row, scores=dict.fromkeys(row.scores, 0.0)) for row in given.rows]
     assert said(given).sentences[0] == "Cannot be said: figures of 0 or less have no ratio."
+
+
+def test_what_is_too_wide_has_no_percentage() -> None:
+    told = said(table(flat, flat, sd=5.0)).sentences
+    assert told == [
+        "Cannot be said: runs differ too much to compare.",
+        "Runs of one configuration differ more than 10-fold.",
+    ]
