@@ -11,7 +11,7 @@ TREE := $(CURDIR)
 
 demo: setup
 	@$(BIN)/scalograph study thread-scaling --quick; code=$$?; \
-	case $$code in 0) ;; 5) echo "Some treatments have fewer clean runs than asked: see the verdict above.";; *) exit $$code;; esac
+	case $$code in 0) ;; 5) echo "Some configurations have fewer clean runs than asked: see the verdict above.";; *) exit $$code;; esac
 
 test: setup-dev
 	cd probe && cargo test --locked --quiet

@@ -110,7 +110,8 @@ class _Words:
         """What is left of it at more workers."""
         count, of = self._count(past.level), f"Of the first {len(found.members)}, at" if found.unless[1:] else "At"
         if not past.setting:
-            return f"{count} {self._verb('fall', past.level)} to {self._times(past.parts[0])}."
+            who = f"the first {len(found.members)} fall" if found.unless[1:] else "it falls"
+            return f"At {count} {who} to {self._times(past.parts[0])}."
         said = []
         for (name, level), part in zip(past.setting, past.parts, strict=True):
             plural = is_plural(title(self._table, name), level)

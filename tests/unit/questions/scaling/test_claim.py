@@ -59,7 +59,7 @@ def test_where_it_ends_is_told_by_what_makes_the_difference() -> None:
     found = said(table("linear", "cliff"))
     assert "At 16 threads, lock 0 keeps" in found.sentences[1] or "At 8 threads, lock 0 keeps" in found.sentences[1]
     assert "lock 1 falls to 0.5" in found.sentences[1]
-    assert "threads fall to 0.5" in said(table("cliff", "cliff")).sentences[1]
+    assert "threads it falls to 0.5" in said(table("cliff", "cliff")).sentences[1]
 
 
 def test_a_peak_that_differs_from_no_neighbor_is_none() -> None:
