@@ -123,7 +123,7 @@ def _facts(ok: Sequence[Row], noise: StudyNoise | None) -> Iterable[str]:
     elif noise and noise.minimum_detectable_percent > SEEN:
         yield "runs differ too much to see any effect"
     elif noise:
-        yield f"effects from {two_digits(noise.minimum_detectable_percent)} % are visible"
+        yield f"effects between two configurations from {two_digits(noise.minimum_detectable_percent)} % are visible"
 
 
 def _cause(row: Row) -> str:

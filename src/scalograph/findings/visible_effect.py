@@ -42,7 +42,11 @@ def noise(samples: Iterable[Sample], response: str, confidence: float = 0.95) ->
 
 
 class Visible:
-    """Says what effects the runs of a table can show; the same words once, or hundreds of tables would repeat them."""
+    """Says what effects the runs of a table can show; the same words once, or hundreds of tables would repeat them.
+
+    Between two configurations: who picks the largest of many differences, as a claim does, sees less, and the claim
+    says how much.
+    """
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -64,7 +68,7 @@ class Visible:
         if floor is None or floor.sd_log_percent == 0:
             return ""
         least = two_digits(floor.minimum_detectable_percent)
-        effect = f"effects on {title(self._table, response)} from {least} % are visible"
+        effect = f"effects on {title(self._table, response)} between two configurations from {least} % are visible"
         return f"n = {floor.n} runs: {effect}" if floor.minimum_detectable_percent < BLIND else "too noisy to compare"
 
 

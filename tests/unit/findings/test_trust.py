@@ -55,7 +55,7 @@ def test_a_clean_study_is_believed(tmp_path: Path) -> None:
     found = trust(tmp_path, runs())
     assert (found.level, found.causes, found.responses) == ("believe", [], {})
     assert found.sentence == "Right within the intervals and \N{PLUS-MINUS SIGN}1 %." and found.error_percent == 1
-    assert [point.partition("from")[0] for point in found.points] == ["Effects "]
+    assert [point.partition("from")[0] for point in found.points] == ["Effects between two configurations "]
 
 
 def test_a_machine_that_drifts_from_block_to_block_is_a_doubt(tmp_path: Path) -> None:

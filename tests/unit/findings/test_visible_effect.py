@@ -37,7 +37,7 @@ def wish(response: str, where: str = "") -> str:
 
 
 def effect(note: str) -> float:
-    (found,) = re.findall(r"n = 10 runs: effects on wall from ([\d.]+) % are visible", note)
+    (found,) = re.findall(r"n = 10 runs: effects on wall between two configurations from ([\d.]+) % are visible", note)
     return float(found)
 
 
@@ -45,7 +45,8 @@ def test_the_note_says_what_the_study_says(tmp_path: Path) -> None:
     made = [({"threads": n}, recorded((1 + 0.01 * (i % 3)) / n, cpus=(0, 1))) for i in range(10) for n in (1, 2, 4)]
     found = found_in(tmp_path, made, ONE_FACTOR)
     assert found.noise
-    told = f"n = 10 runs: effects on wall time from {found.noise.minimum_detectable_percent:.2g} % are visible"
+    least = f"{found.noise.minimum_detectable_percent:.2g} %"
+    told = f"n = 10 runs: effects on wall time between two configurations from {least} are visible"
     assert notes(found)["treatments"].endswith(f"the other factors equal; {told}")
 
 
