@@ -110,7 +110,9 @@ class _Words:
         """What is left of it at more workers."""
         count, of = self._count(past.level), f"Of the first {len(found.members)}, at" if found.unless[1:] else "At"
         if not past.setting:
-            who = f"the first {len(found.members)} fall" if found.unless[1:] else "it falls"
+            n = len(past.parts[0])  # not every setting has so many workers among its levels
+            some = f"the first {n}" if n == len(found.members) else f"{n} of the first {len(found.members)}"
+            who = f"{some} {'fall' if n > 1 else 'falls'}" if found.unless[1:] else "it falls"
             return f"At {count} {who} to {self._times(past.parts[0])}."
         said = []
         for (name, level), part in zip(past.setting, past.parts, strict=True):
