@@ -21,6 +21,7 @@ ROLES = (
     "tables",
     "sentences",
     "figure",
+    "published",
     "truth",
     "find",
 )
@@ -36,6 +37,7 @@ BELOW = {
     "tables": {"document", "model"},
     "sentences": {"document", "model"},
     "figure": {"document"},
+    "published": {"document"},
 }
 NUMBERS = {"float", "int", "float | None", "int | None", "Estimate", "Estimate | None"}
 

@@ -44,7 +44,7 @@ def published_table(table: Table, lookup: Lookup, folder: Path) -> tuple[TableDo
         StudyError: the file leads outside the study's folder.
     """
     published = table.study.published
-    if published is None:
+    if published is None or not published.file:
         return None, []
     file = locate(published, folder)
     try:

@@ -9,6 +9,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.errors import ProtocolError
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.plain import FlagField, Level, M, Model, Text
+from scalograph.protocol.published_claim import DecidedClaim
 
 
 def _cell(x: Any) -> Any:
@@ -256,6 +257,7 @@ class Findings(Model):
     runs: RunsDoc
     trust: Trust
     claim: Claim | None = Field(default=None, description="the answer to the title; null before protocol 2 had one")
+    published_claims: list[DecidedClaim] = Field(default=[], max_length=64, description="claims of a paper, decided")
     answer: list[Text] = []
     curves: list[Curve] = []
     parts: dict[str, Part] = Field(default={}, max_length=64, description="question or reading -> what it says")

@@ -1,10 +1,12 @@
 """All findings of a table, in the one document that reports read."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.findings import cold_runs, drift_doubt, missing_balance, physics_doubts
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.baselines import baseline_table
@@ -17,6 +19,7 @@ from scalograph.findings.marked import marked, marks
 from scalograph.findings.names import brief
 from scalograph.findings.overview import declared, degraded, run_counts
 from scalograph.findings.published import of_curves, published_table
+from scalograph.findings.published_claims import decided_claims
 from scalograph.findings.reason import from_text
 from scalograph.findings.residue import residue
 from scalograph.findings.run_log import run_log, too_long
@@ -30,7 +33,7 @@ from scalograph.findings.trust import trust
 from scalograph.findings.visible_effect import Visible, noise
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim
-from scalograph.questions.registry import answering, basis, is_search, role
+from scalograph.questions.registry import answering, basis, having, is_search, role
 from scalograph.text.reproduced import reproduced
 
 # Characters of a sentence: levels may be texts of any length.
@@ -74,7 +77,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     return Findings(
         study=declared(table), machine=dict(table.machine), runs=run_counts(table, every),
         trust=trust(table, every, reasons, marked(table, marked_by, bound, claim), floor),
-        claim=claim,
+        claim=claim, published_claims=decided_claims(table, taken, partial(_offered, table.study.question, answers)),
         answer=[brief(text, LONGEST) for text in all_told],
         curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
@@ -97,6 +100,14 @@ def _answers(table: Table, taken: Taken, drawn: Sequence[Curve]) -> tuple[dict[s
         else:
             silent[name] = Part(applies=why)
     return answers, silent
+
+
+def _offered(asked: str, answers: Mapping[str, Answer], quantity: str) -> Sequence[tuple[str, Estimate]] | None:
+    """What the study's question, else a reading, offers under this name to the claims of a paper."""
+    names = sorted(answers, key=lambda name: name != asked)
+    offers = ((name, answers[name].document) for name in names if name in having("published"))
+    found = (role(name, "published").quantities(document).get(quantity) for name, document in offers if document)
+    return next((figures for figures in found if figures is not None), None)
 
 
 def _belonging(name: str, said: Answer) -> Answer:

@@ -39,7 +39,7 @@ def _called(declared: Declared) -> tuple[str, str]:
 
 def _published(declared: Declared) -> Path | None:
     """The file of published figures, which goes with the results."""
-    if declared.study.published is None:
+    if declared.study.published is None or not declared.study.published.file:
         return None
     name, where, expected = declared.study.published.file, "published.file", "a file inside the study's folder"
     file = inside(declared.folder, name, where, expected)

@@ -3,7 +3,15 @@
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+)
 
 from scalograph.study.levels import (
     SOME_HOST,
@@ -21,6 +29,12 @@ from scalograph.text.units import parse_duration, parse_percent
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
 MAX_COPIES = 4096
+
+
+class StudyPart(BaseModel):
+    """A table of the study; every key must be known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True, strict=True)
 
 
 def _refused(wrong: str | None) -> None:

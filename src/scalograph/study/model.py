@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StringConstraints,
     field_validator,
@@ -24,11 +22,13 @@ from scalograph.study.fields import (
     Name,
     Percent,
     Scalar,
+    StudyPart,
     Text,
     Value,
     Variable,
 )
 from scalograph.study.output_patterns import Pattern, Pointer, printed_name
+from scalograph.study.published_claim import PublishedClaim
 
 From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
 
@@ -47,12 +47,6 @@ def _known(value: Any, rows: Mapping[str, object]) -> Any:
         return value
     *names, last = map(repr, rows)
     raise PydanticCustomError("choice", "Input should be {names}", {"names": f"{', '.join(names)} or {last}"})
-
-
-class StudyPart(BaseModel):
-    """A table of the study; every key must be known."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True, strict=True)
 
 
 class WorkloadUse(StudyPart):
@@ -154,13 +148,14 @@ class ReportTable(StudyPart):
 
 
 class Published(StudyPart):
-    """Figures of a paper to be shown beside the measured ones."""
+    """Figures of a paper to be shown beside the measured ones, and its claims, each of which is decided."""
 
-    file: Text
-    match: dict[str, Name]
+    file: Text = ""
+    match: dict[str, Name] = {}
     levels: dict[str, dict[str, Scalar]] = {}
-    values: dict[str, Name]
+    values: dict[str, Name] = {}
     note: Text = ""
+    claims: list[PublishedClaim] = Field(default=[], max_length=64)
 
 
 class Quick(StudyPart):

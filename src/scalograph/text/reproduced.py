@@ -1,15 +1,46 @@
 """How many published figures were found again, in one sentence."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from scalograph.protocol.findings import Findings, TableDoc
+from scalograph.protocol.published_claim import DecidedClaim, Decision
+from scalograph.text.quantities import counted
 
 TABLE, REPRODUCES = "published", "scaling factor reproduces"
 YES, LOWER, HIGHER, NOT_RESOLVED = "yes", "no: published lower", "no: published higher", "not resolved"
 
 
+# What is said of claims that do not hold, in this order.
+_OTHERS: dict[Decision, str] = {
+    "does not hold": "not",
+    "not resolved": "not resolved",
+    "cannot be seen here": "cannot be seen here",
+    "not comparable": "not comparable",
+    "not measured": "not measured",
+}
+
+
+def claims(decided: Sequence[DecidedClaim]) -> str:
+    """Count what became of the claims of a paper; empty where there are none.
+
+    >>> one = DecidedClaim(id="a", sentence="b", quantity="c", decision="holds")
+    >>> claims([one, one.model_copy(update={"decision": "does not hold"})])
+    '1 of 2 published claims holds here, 1 does not.'
+    """
+    if not decided:
+        return ""
+    n = Counter(claim.decision for claim in decided)
+    verb = "holds" if n["holds"] == 1 else "hold"
+    held = f"{n['holds']} of {counted(len(decided), 'published claim')} {verb} here"
+    words = {**_OTHERS, "does not hold": "does not" if n["does not hold"] == 1 else "do not"}
+    return f"{', '.join([held, *(f'{n[kind]} {words[kind]}' for kind in _OTHERS if n[kind])])}."
+
+
 def published(findings: Findings) -> str:
-    """Say what became of the figures of a paper; empty where a study has none."""
+    """Say what became of the claims and the figures of a paper; empty where a study has none."""
+    if findings.published_claims:
+        return claims(findings.published_claims)
     return " ".join(reproduced(next((table for table in findings.tables if table.id == TABLE), None)))
 
 
