@@ -77,3 +77,8 @@ def test_one_cpu_decides_its_own_claims_only() -> None:
     assert {name for name, decision in shown.items() if decision == "cannot be seen here"} == shown.keys() - {
         "S0-1", "S0-4a", "S0-4b", "S0-5a", "S0-5b",
     }  # fmt: skip
+
+
+def test_both_studies_have_the_same_published_rows() -> None:
+    files = [shipped_study(name) / "published.csv" for name in (STUDY, "thread-scaling")]
+    assert files[0].read_bytes() == files[1].read_bytes()
