@@ -101,7 +101,6 @@ def _answers(table: Table, taken: Taken, drawn: Sequence[Curve]) -> tuple[dict[s
     return answers, silent
 
 
-<<<<<<< HEAD
 def _offered(asked: str, answers: Mapping[str, Answer], silent: Mapping[str, Part], quantity: str) -> OfferHere:
     """What the question or a reading offers under this name to the claims of a paper."""
     name = next((name for name in offering(asked) if quantity in role(name, "published").QUANTITIES), None)
@@ -113,19 +112,11 @@ def _offered(asked: str, answers: Mapping[str, Answer], silent: Mapping[str, Par
         return OfferHere(words, silent=silent[name].applies if name in silent else "nothing is known of it")
     found = module.quantities(document).get(quantity)
     return OfferHere(words, silent="nothing is known of it") if found is None else OfferHere(words, found)
-=======
+
+
 def _second(said: Answer, first: Claim) -> Sequence[str]:
     """What an answer claims, where another one stands first."""
     return said.claim.sentences if said.claim and said.claim is not first else ()
-
-
-def _offered(asked: str, answers: Mapping[str, Answer], quantity: str) -> Sequence[tuple[str, Estimate]] | None:
-    """What the study's question, else a reading, offers under this name to the claims of a paper."""
-    names = sorted(answers, key=lambda name: name != asked)
-    offers = ((name, answers[name].document) for name in names if name in having("published"))
-    found = (role(name, "published").quantities(document).get(quantity) for name, document in offers if document)
-    return next((figures for figures in found if figures is not None), None)
->>>>>>> page
 
 
 def _belonging(name: str, said: Answer) -> Answer:
