@@ -32,7 +32,7 @@ from scalograph.findings.trust import trust
 from scalograph.findings.visible_effect import Visible, noise
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim
-from scalograph.questions.registry import answering, basis, having, is_search, role
+from scalograph.questions.registry import answering, basis, is_search, offering, role
 from scalograph.text.reproduced import reproduced
 
 # Characters of a sentence: levels may be texts of any length.
@@ -76,7 +76,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     return Findings(
         study=declared(table), machine=dict(table.machine), runs=run_counts(table, every),
         trust=trust(table, every, reasons, marked(table, marked_by, bound, claim), floor),
-        claim=claim, published_claims=decided_claims(table, taken, partial(_offered, answers, silent), lookup),
+        claim=claim, published_claims=decided_claims(table, taken, partial(_offered, asked, answers, silent), lookup),
         answer=[brief(text, LONGEST) for text in all_told],
         curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
@@ -101,9 +101,11 @@ def _answers(table: Table, taken: Taken, drawn: Sequence[Curve]) -> tuple[dict[s
     return answers, silent
 
 
-def _offered(answers: Mapping[str, Answer], silent: Mapping[str, Part], quantity: str) -> OfferHere:
+def _offered(asked: str, answers: Mapping[str, Answer], silent: Mapping[str, Part], quantity: str) -> OfferHere:
     """What the question or a reading offers under this name to the claims of a paper."""
-    name = next(name for name in having("published") if quantity in role(name, "published").QUANTITIES)
+    name = next((name for name in offering(asked) if quantity in role(name, "published").QUANTITIES), None)
+    if name is None:  # a study of another release
+        return OfferHere(quantity, silent="its question offers no such figure")
     module = role(name, "published")
     words, document = module.QUANTITIES[quantity], answers[name].document if name in answers else None
     if document is None:

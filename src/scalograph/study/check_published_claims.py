@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from scalograph.questions.registry import QUESTIONS, SWEEP, answering, having, role
+from scalograph.questions.registry import QUESTIONS, SWEEP, offering, role
 from scalograph.study.cross_checks import Found, assignment, leads_nowhere, levels_of, meant, table, unknown
 from scalograph.study.toml_lines import Path
 
@@ -77,9 +77,8 @@ def _names(raw: Raw, claim: Raw, path: Path) -> Iterator[Found]:
 def offered(raw: Raw) -> list[str]:
     """Name the figures that the study's question, and what answers without being asked, offer to claims."""
     asked = raw.get("question", SWEEP)
-    names = answering(asked if isinstance(asked, str) and asked in QUESTIONS else SWEEP)
-    told = having("published")
-    return sorted({quantity for name in names if name in told for quantity in role(name, "published").QUANTITIES})
+    names = offering(asked if isinstance(asked, str) and asked in QUESTIONS else SWEEP)
+    return sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES})
 
 
 def _is_all(factors: Raw, name: str, level: Any) -> bool:
