@@ -157,8 +157,9 @@ def _open(decided: Sequence[ClaimFigure]) -> str:
     crossing = [figure.label for figure in left if figure not in bare]
     parts = []
     if crossing:
-        who = "the interval" if len(decided) == 1 else f"the interval of {listed(_some(crossing))}"
-        parts.append(f"{who} crosses an end of the range")
+        who = "" if len(decided) == 1 else f" of {listed(_some(crossing))}"
+        one = len(crossing) == 1
+        parts.append(f"the interval{'' if one else 's'}{who} {'crosses' if one else 'cross'} an end of the range")
     if bare:
         warned = [text for figure in bare if figure.here for text in figure.here.warnings]
         parts.append("; ".join(dict.fromkeys(warned)) or "no interval")
@@ -174,7 +175,7 @@ def _unseen(table: Table, claim: PublishedClaim) -> str:
     n_cpus = table.machine.get("n_cpus")
     if isinstance(n_cpus, int) and n_cpus < claim.needs_cpus:
         return f"it needs {claim.needs_cpus} CPUs, this machine has {n_cpus}"
-    if claim.needs_smt and not table.machine.get("smt"):
+    if claim.needs_smt and table.machine.get("smt") is not True:
         return "it needs hardware threads that share a core, this machine shows none"
     return ""
 
