@@ -55,9 +55,12 @@ class Build:
         return [*make, f"-j{self.jobs}"]
 
     def module_calls(self) -> list[tuple[str, ...]]:
-        """Arguments of make for the modules, one directory after another; a kernel may lack one of them."""
-        calls = self.tree.modules or ()
-        return [call for call in calls if not call[-1].endswith("/") or (self.source / call[-1]).is_dir()]
+        """Arguments of make for the modules, one directory after another."""
+        folders = self.tree.directories
+        # A version of the kernel may lack an option, and its directory is then no target.
+        known = set(self.config.read_text(encoding="utf-8").splitlines()) if folders else set()
+        kept = [(f"{folder}/",) for option, folder in folders.items() if f"CONFIG_{option}" in known]
+        return [*kept, *(self.tree.modules or ())]
 
 
 def carry_out(command: list[str]) -> None:
