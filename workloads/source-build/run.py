@@ -139,7 +139,6 @@ def once(build: Build, place: Path, index: int, stream: int | None) -> list[str]
         f"iteration {index} {begin.at_ns} {end.at_ns} {work} {round(end.cpu_s(begin) * 1e9)}",
         f"value setup_cpu_s {begin.cpu_s(earliest):.6f}",
         f"value objects {work}",
-        f"value cpu_percent {end.cpu_percent(begin):.3f}",
         *(phases(begin, image, end, bool(modules)) if build.tree.modules is not None else []),
         *([f"value tree_peak_bytes {peak}"] if (peak := tree_peak()) else []),
     ]

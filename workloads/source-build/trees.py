@@ -1,8 +1,7 @@
 """The source trees that are built: the package each comes from, and how it is made."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 
 from synthetic import directories
 
@@ -26,7 +25,7 @@ class Tree:
     package: str
     make: tuple[str, ...]
     modules: tuple[tuple[str, ...], ...] | None = None
-    directories: Mapping[str, str] = MappingProxyType({})
+    directories: Mapping[str, str] = field(default_factory=dict)
     outside: bool = False
     config: str | None = None
     options: tuple[str, ...] = ()

@@ -23,8 +23,9 @@ from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decis
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.text.quantities import counted
 
-# What a question offers under a name: labels and figures. None where it has no such figure.
-Offered = Callable[[str], Sequence[tuple[str, Estimate]] | None]
+# What a question offers under a name: labels and figures, or why these runs cannot show them. None where it has no such
+# figure.
+Offered = Callable[[str], Sequence[tuple[str, Estimate]] | str | None]
 Bounds = tuple[float | None, float | None]
 
 
@@ -49,10 +50,10 @@ def decided_claims(table: Table, taken: Taken, offered: Offered) -> list[Decided
 
 
 def _decided(table: Table, taken: Taken, offered: Offered, claim: PublishedClaim) -> DecidedClaim:
-    figures = _offered(offered, claim) if claim.quantity else _measured(table, taken, claim)
+    figures, hidden = _offered(offered, claim) if claim.quantity else (_measured(table, taken, claim), "")
     low, high = claim.bounds if not claim.unlike or claim.holds else (None, None)
     decided = [_figure(claim, i, one, (low, high), len(figures), table) for i, one in enumerate(figures)]
-    decision, why = _whole(table, claim, decided)
+    decision, why = _whole(table, claim, decided, hidden)
     response = table.study.responses.get(claim.response or primary(table))
     return DecidedClaim(
         id=claim.id, sentence=claim.sentence, place=claim.place, quantity=_quantity(table, claim),
@@ -61,11 +62,11 @@ def _decided(table: Table, taken: Taken, offered: Offered, claim: PublishedClaim
     )  # fmt: skip
 
 
-def _whole(table: Table, claim: PublishedClaim, figures: Sequence[ClaimFigure]) -> tuple[Decision, str]:
-    """What became of the claim, and why it is not decided."""
+def _whole(table: Table, claim: PublishedClaim, figures: Sequence[ClaimFigure], hidden: str) -> tuple[Decision, str]:
+    """What became of the claim, and why it is not decided; `hidden`: why these runs cannot show it."""
     if claim.unlike:
         return "not comparable", claim.unlike
-    if why := _unseen(table, claim):
+    if why := _unseen(table, claim) or hidden:
         return "cannot be seen here", why
     decisions = {figure.decision for figure in figures}
     if "does not hold" in decisions:
@@ -122,9 +123,12 @@ def _verdict(here: Estimate | None, shared: Estimate | None, bounds: Bounds) -> 
     return "not resolved"
 
 
-def _offered(offered: Offered, claim: PublishedClaim) -> list[_Figure]:
-    found = offered(claim.quantity or "")
-    return [_Figure(label, lambda _, estimate=estimate: estimate) for label, estimate in found or ()]  # type: ignore[misc]
+def _offered(offered: Offered, claim: PublishedClaim) -> tuple[list[_Figure], str]:
+    """Figures of the question, and why there are none."""
+    found = offered(claim.quantity or "") or ()
+    if isinstance(found, str):
+        return [], found
+    return [_Figure(label, lambda _, estimate=estimate: estimate) for label, estimate in found], ""  # type: ignore[misc]
 
 
 def _measured(table: Table, taken: Taken, claim: PublishedClaim) -> list[_Figure]:

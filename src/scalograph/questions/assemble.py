@@ -102,8 +102,8 @@ def _answers(table: Table, taken: Taken, drawn: Sequence[Curve]) -> tuple[dict[s
     return answers, silent
 
 
-def _offered(asked: str, answers: Mapping[str, Answer], quantity: str) -> Sequence[tuple[str, Estimate]] | None:
-    """What the study's question, else a reading, offers under this name to the claims of a paper."""
+def _offered(asked: str, answers: Mapping[str, Answer], quantity: str) -> Sequence[tuple[str, Estimate]] | str | None:
+    """What the study's question, else a reading, offers under this name to the claims of a paper, or why it cannot."""
     names = sorted(answers, key=lambda name: name != asked)
     offers = ((name, answers[name].document) for name in names if name in having("published"))
     found = (role(name, "published").quantities(document).get(quantity) for name, document in offers if document)

@@ -15,8 +15,8 @@ its roles:
 `tables`    `sentences`: that part for people
 `find`      `OPTIONS` of `scalograph find QUESTION` and `figures(findings)`, its answer for machines (questions.asked);
             without it, there is no such command
-`published` `quantities(document) -> dict[str, list[tuple[str, Estimate]]]`: figures, by name, that a published claim of
-            kind `location` or `count` may ask for
+`published` `quantities(document) -> dict[str, list[tuple[str, Estimate]] | str]`: figures, by name, that a published
+            claim of kind `location` or `count` may ask for, or why these runs cannot show them
 `figure`    `figures(findings) -> list[Figure]`; without it, it draws none
 `truth`     programs of which the answer is known
 

@@ -1,0 +1,115 @@
+"""Published builds: their derived columns, and claims on runs that came out as published, and otherwise."""
+
+import csv
+from collections.abc import Mapping
+from itertools import product
+
+import pytest
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.questions.parallel_build.document import BuildLoad, Builds, FirstBuild
+from scalograph.questions.parallel_build.published import WARM, quantities
+from scalograph.study.scalars import Level
+from scalograph.study.shipped import shipped_study
+
+from .claims import decided, decisions
+
+STUDIES = ("parallel-build", "kernel-build")
+MODULES = {"synthetic": "no-modules", "synthetic-modules": "full", "linux": "no-modules", "linux-modules": "full"}
+PROCESSORS = {1: "up", 2: "smp"}
+
+
+def published(study: str) -> list[dict[str, str]]:
+    with (shipped_study(study) / "published.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_derived_columns_follow_from_the_printed_times(study: str) -> None:
+    rows = published(study)
+    base = {(r["tree"], r["smp"], r["scheduler"]): r for r in rows if r["jobs"] == "1"}
+    assert len(rows) == 32 and len(base) == 8
+    for row in rows:
+        one = base[row["tree"], row["smp"], row["scheduler"]]
+        assert row["scaling_factor"] == f"{float(one['wall_s']) / float(row['wall_s']):.3f}"
+        assert row["user_growth"] == f"{float(row['user_s']) / float(one['user_s']):.3f}"
+
+
+def as_published(treatment: Mapping[str, Level]) -> dict[str, float]:
+    """The figures of 4BSD, as they were printed."""
+    wanted = {
+        "tree": MODULES.get(str(treatment["tree"]), "full"), "smp": PROCESSORS[int(treatment["cpus"])],
+        "scheduler": "4bsd", "jobs": str(treatment["jobs"]),
+    }  # fmt: skip
+    (row,) = (row for row in published("parallel-build") if wanted.items() <= row.items())
+    columns = {"user": "user_s", "system": "system_s", "wall": "wall_s", "cpu_percent": "cpu_percent"}
+    return {name: float(row[column]) for name, column in columns.items()}
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_runs_as_published_bear_out_what_is_printed(study: str) -> None:
+    shown = decisions(study, as_published)
+    printed = {"S4-1a", "S4-1b", "S4-2a", "S4-2b", "S4-3a", "S4-3b", "S4-4", "S4-6", "S4-10"}
+    assert {name for name, decision in shown.items() if decision == "holds"} == printed
+    assert shown["S4-5"] == "not comparable"
+    assert {shown[name] for name in shown.keys() - printed - {"S4-5"}} == {"not measured"}, "no timelines"
+
+
+def test_the_quick_form_decides_the_same() -> None:
+    shown = decisions("parallel-build", as_published, quick=True)
+    assert {shown[name] for name in ("S4-1a", "S4-2a", "S4-2b", "S4-3a", "S4-3b", "S4-4", "S4-6", "S4-10")} == {"holds"}
+
+
+def test_each_claim_can_fail() -> None:
+    def otherwise(treatment: Mapping[str, Level]) -> dict[str, float]:
+        jobs, cpus = int(treatment["jobs"]), int(treatment["cpus"])
+        wall = 100 / min(jobs, cpus) ** 0.8 * (1.02 if cpus > 1 else 1 - 0.01 * jobs)
+        user, system = 90 * (1 + 0.02 * jobs), 10 / jobs**0.1
+        return {"wall": wall, "user": user, "system": system, "cpu_percent": 170.0}
+
+    shown = decisions("parallel-build", otherwise, quick=True)
+    failed = {name for name, decision in shown.items() if decision == "does not hold"}
+    assert failed == {"S4-1a", "S4-1b", "S4-2a", "S4-2b", "S4-3a", "S4-4", "S4-6", "S4-10"}
+
+
+def test_one_cpu_shows_what_one_cpu_can() -> None:
+    shown = decisions("parallel-build", as_published, n_cpus=1, quick=True)
+    assert {name for name, decision in shown.items() if decision == "holds"} == {"S4-1b", "S4-4"}
+    assert shown["S4-2a"] == shown["S4-7a"] == "cannot be seen here"
+
+
+def test_published_figures_stand_beside() -> None:
+    claim = decided("parallel-build", as_published)["S4-3a"]
+    assert [figure.label for figure in claim.figures] == ["-j 2", "-j 4", "-j 8"]
+    for figure in claim.figures:
+        assert figure.published and figure.here and figure.here.value == pytest.approx(figure.published, rel=0.01)
+
+
+def loads(falls: Mapping[bool, float]) -> list[BuildLoad]:
+    """On one and two CPUs, with and without modules; the load falls as given by whether there are modules."""
+    every = product((False, True), (1, 2), (1, 2, 4, 8))
+    return [
+        BuildLoad(
+            treatment={"jobs": jobs}, label=f"{modules} {cpus} {jobs}", jobs=jobs, n_cpus=cpus,
+            phases=["image", "modules"] if modules else ["image"], course=[1.0] * 10,
+            most_over_jobs=Estimate(value=0.9, low=0.85, high=0.95),
+            last_over_first=Estimate(value=falls[modules], low=falls[modules], high=falls[modules]),
+        )
+        for modules, cpus, jobs in every
+    ]  # fmt: skip
+
+
+def test_the_load_is_that_of_more_jobs_than_cpus() -> None:
+    offered = quantities(Builds(loads=loads({False: 0.95, True: 0.2})))
+    assert [label for label, _ in offered["load_last_over_first_third_with_modules"]] == ["True 2 4", "True 2 8"]
+    assert [label for label, _ in offered["load_last_over_first_third_without_modules"]] == ["False 2 4", "False 2 8"]
+    assert len(offered["load_over_jobs"]) == 4
+
+
+def test_first_builds_that_waited_for_no_page_show_nothing_of_a_cold_cache() -> None:
+    warm = [FirstBuild(run=f"r{i}", n_major_faults=0, read_bytes=0) for i in range(2)]
+    assert quantities(Builds(first=warm))["major_faults_of_first_builds"] == WARM
+    cold = [FirstBuild(run="r0", n_major_faults=44), FirstBuild(run="r1", n_major_faults=0)]
+    offered = quantities(Builds(first=cold))["major_faults_of_first_builds"]
+    assert offered == [("r0", Estimate(value=44, low=44, high=44)), ("r1", Estimate(value=0, low=0, high=0))]
+    assert quantities(Builds())["major_faults_of_first_builds"] == []
