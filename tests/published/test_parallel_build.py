@@ -1,14 +1,18 @@
 """Published builds: their derived columns, and claims on runs that came out as published, and otherwise."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import product
 
 import pytest
 
 from scalograph.analysis.estimate import Estimate
+from scalograph.design.resolve import design
+from scalograph.errors import Exit, HostError
+from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.questions.parallel_build.document import BuildLoad, Builds, FirstBuild
 from scalograph.questions.parallel_build.published import WARM, quantities
+from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_study
 
@@ -85,6 +89,26 @@ def test_published_figures_stand_beside() -> None:
         assert figure.published and figure.here and figure.here.value == pytest.approx(figure.published, rel=0.01)
 
 
+def test_hardware_threads_that_share_a_core_inflate_cpu_time() -> None:
+    def figures(inflation: float) -> Callable[[Mapping[str, Level]], dict[str, float]]:
+        return lambda t: {"wall": 2.0, "cpu": 2.7 * (inflation if t["placement"] == "siblings" else 1)}
+
+    for inflation, decision in ((1.4, "holds"), (1.02, "does not hold"), (2.2, "does not hold")):
+        assert decisions("smt-inflation", figures(inflation), n_cpus=4) == {"S4-9": decision}
+
+
+def test_a_machine_without_them_skips_the_study_by_its_name() -> None:
+    declared = declare_shipped("smt-inflation")
+    alone = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+    with pytest.raises(HostError) as caught:
+        design(declared.study, alone)
+    assert str(caught.value) == (
+        "study smt-inflation: skipped: placement siblings on a host without SMT, expected a level of placement to "
+        "compare one-per-core with; use a machine that grants one"
+    )
+    assert caught.value.exit_code == Exit.HOST
+
+
 def loads(falls: Mapping[bool, float]) -> list[BuildLoad]:
     """On one and two CPUs, with and without modules; the load falls as given by whether there are modules."""
     every = product((False, True), (1, 2), (1, 2, 4, 8))
@@ -111,5 +135,5 @@ def test_first_builds_that_waited_for_no_page_show_nothing_of_a_cold_cache() -> 
     assert quantities(Builds(first=warm))["major_faults_of_first_builds"] == WARM
     cold = [FirstBuild(run="r0", n_major_faults=44), FirstBuild(run="r1", n_major_faults=0)]
     offered = quantities(Builds(first=cold))["major_faults_of_first_builds"]
-    assert offered == [("r0", Estimate(value=44, low=44, high=44)), ("r1", Estimate(value=0, low=0, high=0))]
+    assert offered == [("first 2 builds", Estimate(value=44, low=44, high=44))]
     assert quantities(Builds())["major_faults_of_first_builds"] == []

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # As many units that a handful of jobs do not come to the end of them at once.
-N_IMAGE_UNITS, IMAGE_FUNCTIONS = 48, 4
+N_IMAGE_UNITS, IMAGE_FUNCTIONS = 60, 3
 # Units of each directory. Two jobs share at most two units, and one alone has a directory of one: over a third of them.
 DIRECTORY_UNITS = (1, 2, 1, 3, 1, 2, 1, 1, 2, 1) * 2
 MODULE_FUNCTIONS = 15

@@ -212,9 +212,9 @@ def load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def test_a_synthetic_tree_is_the_same_on_every_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = load("synthetic", monkeypatch)
     first, second = made.generate(tmp_path / "a"), made.generate(tmp_path / "b")
-    assert first == second and first["version"] == "78 units"
+    assert first == second and first["version"] == "90 units"
     sources = sorted(path.relative_to(tmp_path / "a/tree").as_posix() for path in (tmp_path / "a").rglob("*.c"))
-    assert len(sources) == 48 + 30
+    assert len(sources) == 60 + 30
     folders = {name.rpartition("/")[0] for name in sources} - {"image"}
     assert sorted(folders) == made.directories() and len(folders) == 20
     assert len({(tmp_path / "a/tree" / name).read_text() for name in sources}) == len(sources), "no unit twice"

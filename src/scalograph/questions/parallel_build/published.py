@@ -3,6 +3,7 @@
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Model
 from scalograph.questions.parallel_build.document import BuildLoad, Builds
+from scalograph.text.quantities import counted
 
 WARM = "the first builds waited for no page: the page cache already held the tree and the compiler"
 
@@ -12,7 +13,7 @@ def quantities(document: Model) -> dict[str, list[tuple[str, Estimate]] | str]:
 
     `load_over_jobs`: the largest tenth of the first half, over the number of jobs.
     `load_last_over_first_third_with_modules`, `.._without_modules`: typical load of these thirds of a build.
-    `major_faults_of_first_builds`: of each discarded build; or why they cannot be seen.
+    `major_faults_of_first_builds`: pages that all discarded builds together waited for; or why that cannot be seen.
     """
     assert isinstance(document, Builds)
     most = max((one.n_cpus for one in document.loads), default=0)
@@ -31,7 +32,8 @@ def _falls(loads: list[BuildLoad]) -> list[tuple[str, Estimate]]:
 
 
 def _first(document: Builds) -> list[tuple[str, Estimate]] | str:
-    counts = [(one.run, float(one.n_major_faults)) for one in document.first if one.n_major_faults is not None]
-    if counts and not any(n for _, n in counts):
+    counts = [one.n_major_faults for one in document.first if one.n_major_faults is not None]
+    if counts and not any(counts):
         return WARM
-    return [(name, Estimate(value=n, low=n, high=n)) for name, n in counts]
+    total = float(sum(counts))
+    return [(f"first {counted(len(counts), 'build')}", Estimate(value=total, low=total, high=total))] if counts else []
