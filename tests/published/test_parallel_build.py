@@ -10,8 +10,9 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.design.resolve import design
 from scalograph.errors import Exit, HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.questions.parallel_build.document import BuildLoad, Builds, FirstBuild
-from scalograph.questions.parallel_build.published import WARM, quantities
+from scalograph.questions.parallel_build.published import QUANTITIES, WARM, quantities
 from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_study
@@ -109,31 +110,43 @@ def test_a_machine_without_them_skips_the_study_by_its_name() -> None:
     assert caught.value.exit_code == Exit.HOST
 
 
-def loads(falls: Mapping[bool, float]) -> list[BuildLoad]:
-    """On one and two CPUs, with and without modules; the load falls as given by whether there are modules."""
+def loads() -> list[BuildLoad]:
+    """On one and two CPUs, with and without phases."""
     every = product((False, True), (1, 2), (1, 2, 4, 8))
     return [
         BuildLoad(
-            treatment={"jobs": jobs}, label=f"{modules} {cpus} {jobs}", jobs=jobs, n_cpus=cpus,
-            phases=["image", "modules"] if modules else ["image"], course=[1.0] * 10,
-            most_over_jobs=Estimate(value=0.9, low=0.85, high=0.95),
-            last_over_first=Estimate(value=falls[modules], low=falls[modules], high=falls[modules]),
+            treatment={"jobs": jobs, "cpus": cpus, "phased": phased}, jobs=jobs, n_cpus=cpus,
+            phases=["image", "modules"] if phased else [], course=[1.0] * 10,
+            most_over_jobs=Estimate(value=0.9, low=0.85, high=0.95), last_over_first=Estimate(value=0.2),
         )
-        for modules, cpus, jobs in every
+        for phased, cpus, jobs in every
     ]  # fmt: skip
 
 
 def test_the_load_is_that_of_more_jobs_than_cpus() -> None:
-    offered = quantities(Builds(loads=loads({False: 0.95, True: 0.2})))
-    assert [label for label, _ in offered["load_last_over_first_third_with_modules"]] == ["True 2 4", "True 2 8"]
-    assert [label for label, _ in offered["load_last_over_first_third_without_modules"]] == ["False 2 4", "False 2 8"]
-    assert len(offered["load_over_jobs"]) == 4
+    offered = quantities(Builds(loads=loads()))
+    assert QUANTITIES.keys() >= offered.keys()
+    crowded = [(1, 2), (1, 4), (1, 8), (2, 4), (2, 8)]
+    for name in ("load_over_jobs", "load_last_over_first_third"):
+        assert [(one.group["cpus"], one.group["jobs"]) for one in offered[name]] == crowded
+        assert all(one.group["phased"] for one in offered[name])
 
 
 def test_first_builds_that_waited_for_no_page_show_nothing_of_a_cold_cache() -> None:
     warm = [FirstBuild(run=f"r{i}", n_major_faults=0, read_bytes=0) for i in range(2)]
-    assert quantities(Builds(first=warm))["major_faults_of_first_builds"] == WARM
+    (figure,) = quantities(Builds(first=warm))["major_faults_of_first_builds"]
+    assert figure.unseen == WARM
     cold = [FirstBuild(run="r0", n_major_faults=44), FirstBuild(run="r1", n_major_faults=0)]
-    offered = quantities(Builds(first=cold))["major_faults_of_first_builds"]
-    assert offered == [("first 2 builds", Estimate(value=44, low=44, high=44))]
-    assert quantities(Builds())["major_faults_of_first_builds"] == []
+    (figure,) = quantities(Builds(first=cold))["major_faults_of_first_builds"]
+    assert (figure.estimate.value, figure.estimate.low, figure.unseen) == (44, 44, "")
+    assert "major_faults_of_first_builds" not in quantities(Builds())
+
+
+def warmed(n_faults: int) -> DecidedClaim:
+    """What the study decides of its first builds, of which each waited for so many pages."""
+    return decided("parallel-build", lambda t: {**as_published(t), "major_faults": n_faults}, quick=True)["S4-8"]
+
+
+def test_a_warm_cache_is_the_reason_that_is_told() -> None:
+    assert (warmed(0).decision, warmed(0).why) == ("cannot be seen here", WARM)
+    assert warmed(20).decision == "holds"

@@ -15,8 +15,8 @@ its roles:
 `tables`    `sentences`: that part for people
 `find`      `OPTIONS` of `scalograph find QUESTION` and `figures(findings)`, its answer for machines (questions.asked);
             without it, there is no such command
-`published` `quantities(document) -> dict[str, list[tuple[str, Estimate]] | str]`: figures, by name, that a published
-            claim of kind `location` or `count` may ask for, or why these runs cannot show them
+`published` `quantities(document) -> dict[str, list[tuple[str, Estimate]]]`: figures, by name, that a published claim of
+            kind `location` or `count` may ask for
 `figure`    `figures(findings) -> list[Figure]`; without it, it draws none
 `truth`     programs of which the answer is known
 
@@ -54,6 +54,12 @@ READINGS: dict[str, str] = {
 def answering(question: str) -> list[str]:
     """Name all that answers a study which asks this question: the question itself, then every reading."""
     return [*([] if QUESTIONS[question] in READINGS.values() else [question]), *READINGS]
+
+
+def offering(question: str) -> list[str]:
+    """Name what answers a study that asks this question and has figures for published claims."""
+    folders = {**READINGS, **QUESTIONS}
+    return [name for name in answering(question) if find_spec(f"{folders[name]}.published") is not None]
 
 
 def having(module: str) -> list[str]:

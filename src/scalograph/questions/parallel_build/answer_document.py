@@ -6,7 +6,6 @@ from statistics import mean
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
 from scalograph.findings.answer import Taken
-from scalograph.findings.names import short, varying
 from scalograph.findings.sample import Sample
 from scalograph.findings.table import Table
 from scalograph.questions.parallel_build.document import BuildLoad, BuildPhase, Builds, FirstBuild
@@ -36,7 +35,7 @@ def _load(table: Table, sample: Sample, factor: str, runs: Sequence[TimedRun]) -
     confidence, jobs = table.study.protocol.confidence, float(sample.treatment[factor])
     falls = [fall for one in loads if (fall := one.last_over_first) is not None]
     return BuildLoad(
-        treatment=dict(sample.treatment), label=short(table, varying(table, sample.treatment)), jobs=jobs,
+        treatment=dict(sample.treatment), jobs=jobs,
         n_cpus=max(row.n_cpus for row in sample.every), phases=list(runs[0].phases),
         course=[round(mean(float(one.course[part]) for one in loads), 3) for part in range(len(loads[0].course))],
         most_over_jobs=summarize([one.most_in_first_half / jobs for one in loads], confidence),

@@ -21,7 +21,6 @@ class BuildLoad(Model):
     """Runnable tasks of the builds of one configuration, from start to end."""
 
     treatment: dict[str, Level]
-    label: str
     jobs: float
     n_cpus: int
     phases: list[str] = Field(description="empty where the workload tells none")
