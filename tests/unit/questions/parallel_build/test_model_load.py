@@ -1,5 +1,7 @@
 """Load and phases from timelines that are made up."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,3 +86,17 @@ def test_without_waits_there_is_no_load() -> None:
     assert found.load is None and found.phases["image"].load is None
     assert found.phases["image"].parallelism.mean == pytest.approx(2)
     assert np.all(found.parallelism.course > 0)
+
+
+def test_a_recorded_build_decays_where_its_image_is_done() -> None:
+    """Eight jobs; the image took 36 % of the time, then directories of one to three files each."""
+    record = read(json.loads((Path(__file__).parents[3] / "recorded/build-with-modules.json").read_text()))
+    row = Row("r0", 0, 0, False, {"jobs": 8}, "ok", None, "contaminated", (), {}, {}, n_cpus=2)
+    found = of_run(record, row, "jobs")
+    assert found is not None and found.load is not None
+    image, modules = found.phases["image"], found.phases["modules"]
+    assert (image.share, modules.share) == pytest.approx((0.359, 0.641), abs=0.001)
+    assert image.load and modules.load and image.load.mean > 6.5 and 1 < modules.load.mean < 2
+    assert found.load.most_in_first_half > 7
+    assert found.load.last_over_first == pytest.approx(0.19, abs=0.01)
+    assert modules.cpu_percent == pytest.approx(100 * modules.parallelism.mean, rel=0.02), "two ways to count it"
