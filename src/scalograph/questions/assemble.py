@@ -21,6 +21,7 @@ from scalograph.findings.overview import declared, degraded, run_counts
 from scalograph.findings.published import of_curves, published_table
 from scalograph.findings.published_claims import decided_claims
 from scalograph.findings.published_claims_table import claims_table
+from scalograph.findings.published_curves import published_curves
 from scalograph.findings.reason import from_text
 from scalograph.findings.residue import residue
 from scalograph.findings.run_log import run_log, too_long
@@ -78,7 +79,8 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     return Findings(
         study=declared(table), machine=dict(table.machine), runs=run_counts(table, every),
         trust=trust(table, every, reasons, marked(table, marked_by, bound, claim), floor),
-        claim=claim, published_claims=decided, answer=[brief(text, LONGEST) for text in all_told],
+        claim=claim, published_claims=decided, published_curves=published_curves(table, drawn, folder),
+        answer=[brief(text, LONGEST) for text in all_told],
         curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
         timelines=timelines(every, primary(table), table.file, table.study.protocol.warmup), residue=varying,
