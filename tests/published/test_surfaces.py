@@ -83,3 +83,27 @@ def test_how_a_loop_counts(up: float, cycles: float, shown: dict[str, Decision])
 
     found = decisions("cpu-surface-loop", figures, quick=True)
     assert found == {"S1-3a": "not comparable", "S1-4": "not comparable", **shown}
+
+
+@pytest.mark.parametrize(
+    ("compiled", "interpreted", "shown"),
+    [
+        (1.94, 18.9, {"S1-7a": "holds", "S1-7b": "holds"}),
+        (1.0, 12.0, {"S1-7a": "does not hold", "S1-7b": "does not hold"}),
+    ],
+    ids=["as published", "a compiler as good as that of C"],
+)
+def test_java_over_c(compiled: float, interpreted: float, shown: dict[str, Decision]) -> None:
+    def figures(treatment: Mapping[str, Any]) -> dict[str, float]:
+        times = compiled if treatment["options"] == "" else interpreted
+        return {"cpu": 0.06 * (times if treatment["version"] == "java" else 1.0), "wall": 1.0}
+
+    assert decisions("cpu-surface-versions", figures, quick=True) == shown
+
+
+@pytest.mark.parametrize(("side_by_side", "decision"), [(2, "holds"), (1, "does not hold")])
+def test_java_threads(side_by_side: int, decision: Decision) -> None:
+    def figures(treatment: Mapping[str, Any]) -> dict[str, float]:
+        return {"wall": 0.1 * max(1.0, treatment["threads"] / min(side_by_side, treatment["cpus"]))}
+
+    assert decisions("cpu-surface-java", figures, quick=True) == {"S1-10": decision}

@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Column, TableDoc
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim
-from scalograph.text.claim_words import decided, span
+from scalograph.text.published_words import decided, span, telling
 from scalograph.text.scale import scale_for_label
 
 CLAIMS = "published-claims"
+MOST_FIGURES = 64  # of one claim
 COLUMNS = [
     Column(name="claim", kind="label"),
     Column(name="figure", kind="label"),
@@ -47,13 +49,15 @@ def _rows(claim: DecidedClaim) -> Iterator[list[Any]]:
     sentence = f"{claim.sentence.rstrip('.')} ({beside})" if beside else claim.sentence
     is_bounded = claim.low is not None or claim.high is not None
     held = span(claim.low, claim.high, scale_for_label(claim.unit)) if is_bounded else ""
-    whole = [claim.decision, held, sentence, claim.why]
+    whole = [claim.decision, held, sentence, "; ".join(filter(None, [claim.why, claim.doubt]))]
     if len(claim.figures) < 2:
         yield [claim.id, *_figure(claim, *claim.figures), *whole]
         return
     yield [claim.id, "", None, None, *whole]
-    for figure in claim.figures:
-        yield [claim.id, *_figure(claim, figure), figure.decision if decided(claim) else "", "", "", ""]
+    for figure in telling(claim.figures, MOST_FIGURES):
+        yield [claim.id, *_figure(claim, figure), figure.decision if decided(claim) else "", "", "", figure.doubt]
+    if len(claim.figures) > MOST_FIGURES:
+        yield [claim.id, f"{len(claim.figures) - MOST_FIGURES} more", None, None, "", "", "", ""]
 
 
 def _figure(claim: DecidedClaim, figure: ClaimFigure | None = None) -> list[Any]:
@@ -62,4 +66,5 @@ def _figure(claim: DecidedClaim, figure: ClaimFigure | None = None) -> list[Any]
         return ["", None, None]
     unit = scale_for_label(claim.unit).unit
     label = f"{figure.label} ({unit})" if unit else figure.label
-    return [label.strip(), figure.published, figure.here]
+    here = Estimate(warnings=(figure.none,)) if figure.none and figure.here is None else figure.here
+    return [label.strip(), figure.published, here]

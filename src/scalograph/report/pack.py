@@ -6,7 +6,6 @@ import hashlib
 import json
 from typing import Any
 
-
 # base85 without the letters that mean something in HTML; the page's script reads the same ones (js/dom.js).
 HARMLESS = str.maketrans("<>&", ",./")
 
