@@ -1,13 +1,13 @@
 """The claims of a paper as a table: a row for each figure, published beside measured."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Column, TableDoc
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim
-from scalograph.text.published_words import decided, span, telling
-from scalograph.text.scale import scale_for_label
+from scalograph.text.published_words import claim_scale, decided, span, telling
 
 CLAIMS = "published-claims"
 MOST_FIGURES = 64  # of one claim
@@ -31,7 +31,7 @@ def claims_table(claims: Sequence[DecidedClaim]) -> TableDoc | None:
     """Make the table `published-claims`; None where a study declares no claims.
 
     Args:
-        claims: decided. Their figures are told in the units of the findings, which stand beside each label.
+        claims: decided. Figures are told in the unit in which those of their claim read best, named by the label.
     """
     if not claims:
         return None
@@ -48,7 +48,7 @@ def _rows(claim: DecidedClaim) -> Iterator[list[Any]]:
     beside = "; ".join(part for part in (claim.place, claim.said and f"published: {claim.said}") if part)
     sentence = f"{claim.sentence.rstrip('.')} ({beside})" if beside else claim.sentence
     is_bounded = claim.low is not None or claim.high is not None
-    held = span(claim.low, claim.high, scale_for_label(claim.unit)) if is_bounded else ""
+    held = span(claim.low, claim.high, claim_scale(claim)) if is_bounded else ""
     whole = [claim.decision, held, sentence, "; ".join(filter(None, [claim.why, claim.doubt]))]
     if len(claim.figures) < 2:
         yield [claim.id, *_figure(claim, *claim.figures), *whole]
@@ -64,7 +64,13 @@ def _figure(claim: DecidedClaim, figure: ClaimFigure | None = None) -> list[Any]
     """Of what it is, with the unit, and both numbers."""
     if figure is None:
         return ["", None, None]
-    unit = scale_for_label(claim.unit).unit
-    label = f"{figure.label} ({unit})" if unit else figure.label
+    scale = claim_scale(claim)
+    label = f"{figure.label} ({scale.unit})" if scale.unit else figure.label
+    published = None if figure.published is None else figure.published * scale.factor
     here = Estimate(warnings=(figure.none,)) if figure.none and figure.here is None else figure.here
-    return [label.strip(), figure.published, here]
+    return [label.strip(), published, here and _scaled(here, scale.factor)]
+
+
+def _scaled(here: Estimate, factor: float) -> Estimate:
+    value, low, high = (None if x is None else x * factor for x in (here.value, here.low, here.high))
+    return replace(here, value=value, low=low, high=high)

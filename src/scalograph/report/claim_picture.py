@@ -4,6 +4,7 @@ import html
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim
@@ -68,11 +69,11 @@ def _has_value(figure: ClaimFigure) -> bool:
 
 
 def _layout(claim: DecidedClaim, scale: Scale) -> dict[str, Any]:
-    """Range and ticks: values and the ends of the range that bears the claim out are inside; intervals may leave it."""
+    """Range and ticks: what is published and what bears the claim out are inside; intervals from here may leave it."""
     here = [figure.here for figure in claim.figures if figure.here]
-    core = [*(figure.published for figure in claim.figures), *(e.value for e in here), claim.low or None, claim.high]
+    printed = [(figure.published, figure.published_low, figure.published_high) for figure in claim.figures]
+    core = [*chain.from_iterable(printed), *(e.value for e in here), claim.low or None, claim.high]
     ends = [end for e in here for end in (e.low, e.high)]
-    ends += [end for figure in claim.figures for end in (figure.published_low, figure.published_high)]
     must, may = ([x * scale.factor for x in values if x is not None] for values in (core, ends))
     is_log = min(must) > 0 and max(must) >= LOG_FROM * min(must)
     low, high = reach(must, may) if is_log else _between(must, may)
