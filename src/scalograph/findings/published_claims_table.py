@@ -7,7 +7,7 @@ from typing import Any
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.findings import Column, TableDoc
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim
-from scalograph.text.published_words import claim_scale, decided, span, telling
+from scalograph.text.claim_words import claim_scale, decided, span, telling
 
 CLAIMS = "published-claims"
 MOST_FIGURES = 64  # of one claim

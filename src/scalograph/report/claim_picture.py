@@ -10,11 +10,11 @@ from typing import Any
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim
 from scalograph.report.picture_axis import PictureAxis
 from scalograph.report.picture_marks import colored, element
+from scalograph.text.claim_words import MOST_TOLD, SIGNS, claim_scale, decided, published_text, telling
 from scalograph.text.compact import compact
 from scalograph.text.escape import visible
 from scalograph.text.format import number
 from scalograph.text.plots import at, reach, round_numbers, short
-from scalograph.text.published_words import MOST_TOLD, SIGNS, claim_scale, decided, published_text, telling
 from scalograph.text.scale import Scale
 
 WIDTH, HEAD, ROW, FOOT = 368, 18, 24, 18

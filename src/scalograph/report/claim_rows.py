@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.report.claim_picture import claim_picture
-from scalograph.text.published_words import SIGNS, claim_scale, figure_words, span
+from scalograph.text.claim_words import SIGNS, claim_scale, figure_words, span
 
 
 @dataclass(frozen=True, slots=True)
