@@ -9,6 +9,7 @@ among them (Bonferroni).
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.interval import summarize
@@ -65,7 +66,7 @@ def _whole(table: Table, claim: PublishedClaim, figures: Sequence[ClaimFigure]) 
     """What became of the claim, and why it is not decided."""
     if claim.unlike:
         return "not comparable", claim.unlike
-    if why := _unseen(table, claim):
+    if why := unseen(claim, table.machine):
         return "cannot be seen here", why
     decisions = {figure.decision for figure in figures}
     if "does not hold" in decisions:
@@ -82,12 +83,17 @@ def _whole(table: Table, claim: PublishedClaim, figures: Sequence[ClaimFigure]) 
     return "holds", ""
 
 
-def _unseen(table: Table, claim: PublishedClaim) -> str:
-    """What this machine lacks for it; empty where it has all."""
-    n_cpus = table.machine.get("n_cpus")
+def unseen(claim: PublishedClaim, machine: Mapping[str, Any]) -> str:
+    """Say what a machine lacks to show a claim; empty where it has all.
+
+    Args:
+        claim: of a study.
+        machine: `machine` of a journal's first event.
+    """
+    n_cpus = machine.get("n_cpus")
     if isinstance(n_cpus, int) and n_cpus < claim.needs_cpus:
         return f"it needs {claim.needs_cpus} CPUs, this machine has {n_cpus}"
-    if claim.needs_smt and not table.machine.get("smt"):
+    if claim.needs_smt and not machine.get("smt"):
         return "it needs hardware threads that share a core, this machine shows none"
     return ""
 

@@ -1,4 +1,4 @@
-"""What came of published studies on this machine: the document between their runs and the one page (reproduction.md)."""
+"""What came of published studies on a machine: the document between their runs and the page (reproduction.md)."""
 
 from collections import Counter
 from typing import Any, Literal
@@ -28,7 +28,7 @@ class ReproducedPart(Model):
     of: Text = Field(description="id of the published study that lists it")
     state: PartState = Field(default="not run", description="`begun`: it was interrupted; `--resume` goes on with it")
     why: Text = Field(default="", description="why it was skipped, failed or did not run; else empty")
-    code: int | None = Field(default=None, description="exit code that `study` would have had; null where it did not end")
+    code: int | None = Field(default=None, description="exit code, as of `study`; null where it did not end")
     page: Text = Field(default="", description="its own report, relative to this document; empty where there is none")
     command: Text = Field(default="", description="the command that runs it alone")
     trust: Trust | None = None
@@ -67,7 +67,7 @@ class Reproduction(Model):
     quick: bool = Field(description="whether the parts were run in their shorter forms")
     started: Text
     ended: Text | None = Field(default=None, description="when the last part ended; null where parts are left to run")
-    machine: dict[str, Any] = {}
+    machine: dict[str, Any] = Field(default={}, description="as in a journal")
     parts: list[ReproducedPart] = Field(default=[], max_length=256)
     studies: list[ReproducedStudy] = Field(max_length=64)
 

@@ -174,4 +174,5 @@ def _parsed(file: Path) -> Catalogue:
 def _located(name: str, lines: Any, detail: Any) -> Problem:
     line = line_of(lines, detail["loc"])
     where = ".".join(map(str, detail["loc"]))
-    return Problem(f"{name}:{line}: {where}" if line else f"{name}: {where}", detail["msg"], "see docs/howto/reproduce.md")
+    place = f"{name}:{line}: {where}" if line else f"{name}: {where}"
+    return Problem(place, detail["msg"], "what docs/howto/reproduce.md tells")
