@@ -31,8 +31,8 @@ def claims(decided: Sequence[DecidedClaim]) -> str:
     if not decided:
         return ""
     n = Counter(claim.decision for claim in decided)
-    verb = "holds" if n["holds"] == 1 else "hold"
-    held = f"{n['holds']} of {counted(len(decided), 'published claim')} {verb} here"
+    verb = "hold" if n["holds"] > 1 else "holds"
+    held = f"{n['holds'] or 'None'} of {counted(len(decided), 'published claim')} {verb} here"
     words = {**_OTHERS, "does not hold": "does not" if n["does not hold"] == 1 else "do not"}
     return f"{', '.join([held, *(f'{n[kind]} {words[kind]}' for kind in _OTHERS if n[kind])])}."
 
