@@ -144,13 +144,13 @@ def _make_folder(made: "Reproducing", options: ReproduceOptions) -> None:
         if created.warning:
             say(created.warning, "yellow")
     made.keep()
-    say(f"results: {made.folder}")
+    say(f"results: {_from_here(made.folder)}")
 
 
 def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float | None) -> int:
     from scalograph.cli.reproduce_parts import run_parts
 
-    again = ["scalograph", NAME, "--resume", "-o", str(made.folder)]
+    again = ["scalograph", NAME, "--resume", "-o", _from_here(made.folder)]
     again += ["--catalogue", str(options.catalogue)] if options.catalogue else []
     try:
         code = run_parts(made, budget_s)
@@ -166,6 +166,11 @@ def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float
 
     show(document, made.folder, shlex.join(again) if made.left() else "")
     return code
+
+
+def _from_here(folder: Path) -> str:
+    """A folder as a person would type it."""
+    return str(folder.relative_to(Path.cwd())) if folder.is_relative_to(Path.cwd()) else str(folder)
 
 
 def _list(catalogue: "OpenedCatalogue", json: bool) -> int:
