@@ -11,15 +11,16 @@ from markupsafe import Markup
 from scalograph import __version__
 from scalograph.protocol.reproduction import ReproducedClaim, ReproducedPart, Reproduction
 from scalograph.protocol.results import write_text
+from scalograph.report.claim_rows import ClaimRow, claim_rows
 from scalograph.report.first_screen import WORDS
 from scalograph.report.html import environment, joined
 from scalograph.report.machine_facts import facts
 from scalograph.report.pack import nonce
 from scalograph.text import reproduction_words, wording
+from scalograph.text.claim_words import decided
 
-STYLES = ("base", "verdict", "tables", "evidence", "reproduced", "print")
-SIGNS = {"holds": "\N{CHECK MARK}", "does not hold": "\N{MULTIPLICATION X}", "not resolved": "?"}
-OTHERS = "\N{EN DASH}"
+STYLES = ("base", "verdict", "claims", "tables", "evidence", "reproduced", "print")
+UNDECIDED = "\N{EN DASH}"
 # Share of parts to be rejected beyond which the whole is.
 MOST = 0.5
 GLOSSARY = (
@@ -38,17 +39,23 @@ GLOSSARY = (
 
 @dataclass(frozen=True, slots=True)
 class ReproducedRow:
-    """One claim as the page shows it; `doubt` says in a word how far its runs can be believed, empty where they can."""
+    """One claim as the page shows it.
+
+    Attributes:
+        claim: it.
+        shown: as the page of its own study shows it; None where it was not measured.
+        sign: what stands before the outcome.
+        style: names the outcome.
+        doubts: why it is to be read with care: of its runs, and of its figures.
+        page: of the study that decides it; empty where there is none.
+    """
 
     claim: ReproducedClaim
+    shown: ClaimRow | None
     sign: str
     style: str
-    note: str
-    doubt: str
-    doubtful: str
+    doubts: list[tuple[str, str]]
     page: str
-    picture: Markup
-    words: str
 
 
 def write(made: Reproduction, file: Path) -> None:
@@ -103,12 +110,11 @@ def _command(made: Reproduction) -> str:
 
 
 def _row(claim: ReproducedClaim, parts: Mapping[str, ReproducedPart]) -> ReproducedRow:
-    part = parts.get(claim.part)
-    decided, trust = claim.decided, part.trust if part and claim.decided else None
-    doubted = trust if trust and trust.level != "believe" else None
-    note = ", ".join(text for text in (claim.id, claim.place, decided.quantity if decided else "") if text)
+    part, shown = parts.get(claim.part), claim_rows([claim.decided])[0] if claim.decided else None
+    trust = part.trust if part and claim.decided and decided(claim.decided) else None
+    doubts = [(WORDS[trust.level], trust.sentence)] if trust and trust.level != "believe" else []
+    doubts += [(WORDS["doubt"], claim.decided.doubt)] if claim.decided and claim.decided.doubt else []
     return ReproducedRow(
-        claim=claim, sign=SIGNS.get(claim.outcome, OTHERS), style=claim.outcome.replace(" ", "-"), note=note,
-        doubt=WORDS[doubted.level] if doubted else "", doubtful=doubted.sentence if doubted else "",
-        page=part.page if part else "", picture=Markup(""), words="",
+        claim=claim, shown=shown, sign=shown.sign if shown else UNDECIDED, style=claim.outcome.replace(" ", "-"),
+        doubts=doubts, page=part.page if part else "",
     )  # fmt: skip

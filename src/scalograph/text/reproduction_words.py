@@ -74,6 +74,16 @@ def table_rows(made: Reproduction) -> list[tuple[str, list[int]]]:
     return [(label, [sum(n.values()), *(n[kind] for kind in kinds)]) for label, n in rows]
 
 
+def several(made: Reproduction) -> str:
+    """Name the first claim of which several parts are decided; empty where there is none."""
+    for study in made.studies:
+        for number in study.outcomes:
+            ids = [claim.id for claim in study.claims if claim.number == number]
+            if len(ids) > 1:
+                return f"{', '.join(ids[:-1])} and {ids[-1]}"
+    return ""
+
+
 def belief(parts: Sequence[ReproducedPart]) -> str:
     """Say how far the parts can be believed, those that cannot by name; empty where none was run."""
     levels = {level: [part.study for part in parts if part.trust and part.trust.level == level] for level in _BELIEF}
