@@ -35,7 +35,7 @@ def analyze(source: Path, claims: list[PublishedClaim] | None = None) -> tuple[F
     read = read if claims is None else replace(read, study=with_claims(read.study, claims))
     folder = results.at(source)
     found = findings(read, folder.folder, reproduce(read.study, folder.study))
-    found = profiled(joined(found, read.ceiling) if read.ceiling else found, folder.folder)
+    found = profiled(joined(found, read.ceiling) if read.ceiling else found, folder.folder, read)
     findings_file.write(found, folder.findings)
     return found, folder.findings
 
