@@ -30,6 +30,7 @@ class ReproducedPart(Model):
     why: Text = Field(default="", description="why it was skipped, failed or did not run; else empty")
     code: int | None = Field(default=None, description="exit code, as of `study`; null where it did not end")
     page: Text = Field(default="", description="its own report, relative to this document; empty where there is none")
+    report: Text = Field(default="", description="the command that makes that, where it does not lie there")
     command: Text = Field(default="", description="the command that runs it alone")
     trust: Trust | None = None
     runs: RunsDoc | None = None
