@@ -25,6 +25,12 @@ def figures_in_words(table: Table, claim: PublishedClaim, figures: Sequence[Figu
     return ", ".join([f"{response}{how}", *where, *each])
 
 
+def profile_words(claim: PublishedClaim) -> str:
+    """Say what a profile is asked for: "share of the samples in Thread.yield < ForkJoinPool.scan"."""
+    stack = " < ".join(".".join(method.split(".")[-2:]) for method in claim.stack)
+    return f"share of the samples in {stack}"
+
+
 def _how(table: Table, claim: PublishedClaim) -> tuple[str, bool]:
     """What is over what, and whether that names the levels along which the figures are."""
     if claim.kind == "value":

@@ -13,7 +13,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
 from scalograph.findings.claim_figures import FigureHere, measured_figures, spell
 from scalograph.findings.claim_pairs import surface_figures
-from scalograph.findings.claim_words import figures_in_words
+from scalograph.findings.claim_words import figures_in_words, profile_words
 from scalograph.findings.names import short, varying
 from scalograph.findings.published import Lookup
 from scalograph.findings.speedup_rule import primary
@@ -38,6 +38,8 @@ class OfferHere(NamedTuple):
     silent: str = ""
 
 
+# A profile is taken after the runs, and lies beside their journal.
+NO_PROFILE = "no profile of it: take one with `scalograph profile`"
 Offered = Callable[[str], OfferHere]
 Bounds = tuple[float | None, float | None]
 
@@ -58,7 +60,18 @@ def decided_claims(table: Table, taken: Taken, offered: Offered, at_levels: Look
 def _decided(
     table: Table, taken: Taken, offered: Offered, at_levels: Lookup | None, claim: PublishedClaim
 ) -> DecidedClaim:
-    words, figures = _figures(table, taken, offered, at_levels, claim)
+    return decided_by(table, claim, *_figures(table, taken, offered, at_levels, claim))
+
+
+def decided_by(table: Table, claim: PublishedClaim, words: str, figures: Sequence[FigureHere]) -> DecidedClaim:
+    """Decide a claim by its figures.
+
+    Args:
+        table: the runs.
+        claim: of its study.
+        words: what the figures are.
+        figures: one, or one for each level of the claim.
+    """
     bounds = claim.bounds if not claim.unlike or claim.holds else (None, None)
     decided = [_figure(table, claim, i, one, bounds, len(figures)) for i, one in enumerate(figures)]
     decision, why = _whole(table, claim, figures, decided)
@@ -75,6 +88,8 @@ def _figures(
     table: Table, taken: Taken, offered: Offered, at_levels: Lookup | None, claim: PublishedClaim
 ) -> tuple[str, Sequence[FigureHere]]:
     """What decides the claim, and what that is in words."""
+    if claim.stack:
+        return profile_words(claim), [FigureHere("", missing=NO_PROFILE)]
     if claim.quantity:
         offer = offered(claim.quantity)
         return offer.words, _offered(table, offer, claim)

@@ -19,6 +19,7 @@ from scalograph.findings.names import brief
 from scalograph.findings.overview import declared, degraded, run_counts
 from scalograph.findings.published import of_curves, published_table
 from scalograph.findings.published_claims import OfferHere, decided_claims
+from scalograph.findings.published_claims_table import claims_table
 from scalograph.findings.reason import from_text
 from scalograph.findings.residue import residue
 from scalograph.findings.run_log import run_log, too_long
@@ -30,10 +31,11 @@ from scalograph.findings.traces import traces
 from scalograph.findings.treatment_tables import declared_tables, treatment_tables
 from scalograph.findings.trust import trust
 from scalograph.findings.visible_effect import Visible, noise
+from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim
 from scalograph.questions.registry import answering, basis, is_search, offering, role
-from scalograph.text.reproduced import reproduced
+from scalograph.text.reproduced import outcome
 
 # Characters of a sentence: levels may be texts of any length.
 LONGEST = 2000
@@ -63,21 +65,19 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     published, missed = published_table(table, lookup or of_curves(drawn), folder) if folder else (None, [])
     reasons = [*doubts(table, every, floor, varying), *missing_balance.doubt(table, fair), *cold]
     reasons += [*map(from_text, _each(answers.values(), lambda said: said.doubts)), *drift_doubt.doubt(table, every)]
-    below = [baseline_table(table, taken), excluded_table(table, every, fair), published]
+    decided = decided_claims(table, taken, partial(_offered, asked, answers, silent), lookup)
+    below = [baseline_table(table, taken), excluded_table(table, every, fair), claims_table(decided), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
     told = [*_each([*own, *readings], lambda said: said.sentences)]
     noted = _each(answers.values(), lambda said: said.warnings)
     claim = first_claim([*own, *readings], told)
-    others = _each(
-        [*own, *readings], lambda said: said.claim.sentences if said.claim and said.claim is not claim else ()
-    )
-    all_told = dict.fromkeys((*claim.sentences, *others, *told, *reproduced(published)))
+    others = _each([*own, *readings], lambda said: _second(said, claim))
+    all_told = dict.fromkeys((*claim.sentences, *others, *told, *outcome(decided, published)))
     return Findings(
         study=declared(table), machine=dict(table.machine), runs=run_counts(table, every),
         trust=trust(table, every, reasons, marked(table, marked_by, bound, claim), floor),
-        claim=claim, published_claims=decided_claims(table, taken, partial(_offered, asked, answers, silent), lookup),
-        answer=[brief(text, LONGEST) for text in all_told],
+        claim=claim, published_claims=decided, answer=[brief(text, LONGEST) for text in all_told],
         curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
         timelines=timelines(every, primary(table), table.file, table.study.protocol.warmup), residue=varying,
@@ -112,6 +112,11 @@ def _offered(asked: str, answers: Mapping[str, Answer], silent: Mapping[str, Par
         return OfferHere(words, silent=silent[name].applies if name in silent else "nothing is known of it")
     found = module.quantities(document).get(quantity)
     return OfferHere(words, silent="nothing is known of it") if found is None else OfferHere(words, found)
+
+
+def _second(said: Answer, first: Claim) -> Sequence[str]:
+    """What an answer claims, where another one stands first."""
+    return said.claim.sentences if said.claim and said.claim is not first else ()
 
 
 def _belonging(name: str, said: Answer) -> Answer:

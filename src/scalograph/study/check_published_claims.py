@@ -10,8 +10,13 @@ from scalograph.study.toml_lines import Path
 Raw = dict[str, Any]
 # Kinds whose figures compare levels with each other: one figure fewer than there are levels.
 COMPARED = ("flat", "order")
+# Questions whose ratios are those of a surface, which lies between its levels, too.
+ON_SURFACE = ("break-even",)
 # What only some kinds read; elsewhere it would say nothing, and a reader would believe that it does.
-READ_BY = {"of": ("value", "ratio"), "over": ("ratio",), "quantity": ("location", "count")}
+READ_BY = {"of": ("value", "ratio"), "over": ("ratio",), "quantity": ("location", "count"), "stack": ("profile",)}
+# Kinds whose figures are no responses, and what they are.
+OF_QUESTION = "a quantity of the question"
+ELSEWHERE = {"location": OF_QUESTION, "count": OF_QUESTION, "profile": "the stack of a profile"}
 OF_RESPONSES = ("where", "of", "over", "along", "levels", "response")
 
 
@@ -57,14 +62,14 @@ def _names(raw: Raw, claim: Raw, path: Path) -> Iterator[Found]:
     factors, responses = table(raw, "factors"), table(raw, "responses") or {"wall": {}, "cpu": {}}
     for key in ("where", "of", "over"):
         for name, level in table(claim, key).items():
-            if not _is_all(factors, name, level):
+            if not _is_elsewhere(raw, name, level):
                 yield from assignment((*path, key, name), name, level, factors)
     along, levels = claim.get("along"), claim.get("levels")
     if leads_nowhere(along, factors):
         yield unknown((*path, "along"), "factor", along, factors)
     elif isinstance(along, str):
         for level in levels if isinstance(levels, list) else []:
-            if not _is_all(factors, along, level):
+            if not _is_elsewhere(raw, along, level):
                 yield from assignment((*path, "levels"), along, level, factors)
     if leads_nowhere(claim.get("response"), responses):
         yield unknown((*path, "response"), "response", claim["response"], responses)
@@ -81,10 +86,14 @@ def offered(raw: Raw) -> list[str]:
     return sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES})
 
 
-def _is_all(factors: Raw, name: str, level: Any) -> bool:
-    """Whether a level means as many CPUs as were planned."""
-    factor = factors.get(name)
-    return level == "all" and isinstance(factor, dict) and factor.get("control") == "cpus"
+def _is_elsewhere(raw: Raw, name: str, level: Any) -> bool:
+    """Whether a level is none that is planned and yet known: all CPUs, or between the levels of a surface."""
+    factor = table(raw, "factors").get(name)
+    if level == "all":
+        return isinstance(factor, dict) and factor.get("control") == "cpus"
+    planned = [one for one in levels_of(factor) or () if type(one) in (int, float)]
+    on_surface = raw.get("question") in ON_SURFACE and type(level) in (int, float) and len(planned) > 1
+    return on_surface and min(planned) <= level <= max(planned)
 
 
 def _unread(claim: Raw, path: Path) -> Iterator[Found]:
@@ -93,10 +102,10 @@ def _unread(claim: Raw, path: Path) -> Iterator[Found]:
     for key, kinds in READ_BY.items():
         if key in claim and isinstance(kind, str) and kind not in kinds:
             yield (*path, key), f'beside kind = "{kind}"', f"only of {' and '.join(kinds)}", "remove it"
-    if kind in READ_BY["quantity"]:
+    if kind in ELSEWHERE:
         for key in OF_RESPONSES:
             if key in claim and key != "where":
-                yield (*path, key), f'beside kind = "{kind}"', "a quantity of the question", "remove it"
+                yield (*path, key), f'beside kind = "{kind}"', ELSEWHERE[kind], "remove it"
     if "levels" in claim and "along" not in claim:
         yield (*path, "levels"), "without `along`", "the factor that they are of", "add it"
     if (along := claim.get("along")) is not None:

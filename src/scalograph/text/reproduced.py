@@ -39,9 +39,13 @@ def claims(decided: Sequence[DecidedClaim]) -> str:
 
 def published(findings: Findings) -> str:
     """Say what became of the claims and the figures of a paper; empty where a study has none."""
-    if findings.published_claims:
-        return claims(findings.published_claims)
-    return " ".join(reproduced(next((table for table in findings.tables if table.id == TABLE), None)))
+    table = next((table for table in findings.tables if table.id == TABLE), None)
+    return " ".join(outcome(findings.published_claims, table))
+
+
+def outcome(decided: Sequence[DecidedClaim], table: TableDoc | None) -> list[str]:
+    """Count the claims; of a study that declares none, the factors of its table."""
+    return [claims(decided)] if decided else reproduced(table)
 
 
 def reproduced(table: TableDoc | None) -> list[str]:
