@@ -175,7 +175,7 @@ def _unseen(table: Table, claim: PublishedClaim) -> str:
     n_cpus = table.machine.get("n_cpus")
     if isinstance(n_cpus, int) and n_cpus < claim.needs_cpus:
         return f"it needs {claim.needs_cpus} CPUs, this machine has {n_cpus}"
-    here = table.machine.get("architecture") or "of an unknown one"
+    here = table.machine.get("architecture") or "unknown"
     if claim.needs_architecture and here != claim.needs_architecture:
         return f"it needs a CPU of the architecture {claim.needs_architecture}, this machine's is {here}"
     if claim.needs_smt and not table.machine.get("smt"):
