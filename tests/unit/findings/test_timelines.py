@@ -63,3 +63,13 @@ def test_a_pivot_needs_one_treatment_in_each_cell(tmp_path: Path) -> None:
         values = [[cell.value for cell in row[1:]] for row in pivot.rows]
         wanted = [[pytest.approx(n, rel=0.01)] * cells or [None] for n in (1, 2, 4)]
         assert values == wanted
+
+
+def test_a_timeline_that_is_not_decoded_is_known_to_be_there(file: Path) -> None:
+    whole, brief = (
+        [e["record"] for e in journal.read(file, timelines=t) if e["event"] == "run"] for t in (True, False)
+    )
+    assert [record.timeline is None for record in brief] == [record.timeline is None for record in whole]
+    assert {record.timeline is None for record in brief} == {True, False}
+    assert [record.run for record in brief] == [record.run for record in whole]
+    assert not any(hasattr(record.timeline, "busy_ns") for record in brief)
