@@ -1,4 +1,4 @@
-"""Does the first screen of every kept report hold the answer, and how soon is its figure there?
+"""Does the first screen of the report of every kept journal hold the answer, and how soon is its figure there?
 
 Of each kept journal: where the first figure and the end of the first screen stand at 1600 x 1000 and at 400 pixels, how
 large the page is, when the figure is drawn with the CPU slowed four times, and the words of claim and verdict.

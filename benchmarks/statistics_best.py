@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from statistics_common import Case, Measure, main, share
 
-from scalograph.questions.parallel_build.model_best import Contender, contenders
+from scalograph.analysis.contenders import Contender, contenders
 
 TARGET = (93.0, 100.0)
 TYPICAL = {1: 1.8, 2: 1.0, 4: 1.01, 8: 1.03}

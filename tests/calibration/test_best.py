@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from scalograph.questions.parallel_build.model_best import Contender, contenders
+from scalograph.analysis.contenders import Contender, contenders
 
 from .sequential import is_share
 

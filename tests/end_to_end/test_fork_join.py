@@ -109,6 +109,7 @@ def test_the_trace_shows_each_subtask_on_a_worker(built: Path, version: str, p: 
     if len(trace) == found["subtasks"][0]:
         mean_us = sum(end - start for start, end, _ in trace) / len(trace) / 1e3
         assert found["subtask_us"][0] == pytest.approx(mean_us, abs=0.001)
+        assert found["subtasks_us"][0] == pytest.approx(mean_us * len(trace), abs=0.001)
 
 
 def test_a_pool_has_more_workers_than_there_are_cpus(built: Path) -> None:

@@ -19,7 +19,7 @@ from scalograph.study.workload import fill, load, shipped
 JVMS = find()
 FORMS = re.compile(r"ready|iteration \d+ \d+ \d+ \d+( \d+)?|value [a-z][a-z0-9_]{0,63} -?\d+(\.\d+)?", re.ASCII)
 MASK = (1 << 64) - 1
-LOCKS = ("none", "method", "object", "cas", "reentrant", "adder")
+LOCKS = ("none", "method", "coarse", "object", "cas", "reentrant", "adder")
 
 
 @pytest.fixture(scope="session")

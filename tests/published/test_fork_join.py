@@ -1,6 +1,7 @@
-"""The 9 published rows of the fork-join study: each has its treatment, and the factors follow from the times."""
+"""The published rows of the fork-join studies, and their claims on machines of which the times are known."""
 
 import csv
+from collections.abc import Mapping
 
 import pytest
 
@@ -8,7 +9,10 @@ from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.study.load import load
 from scalograph.study.quick import quickened
+from scalograph.study.scalars import Level
 from scalograph.study.workload import shipped_study
+
+from .claims import decided, decisions
 
 FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),), jvms=(Jvm(name="17", java="java", release=17, build="17.0.0"),))
 FOLDER = shipped_study("fork-join")
@@ -44,3 +48,71 @@ def test_only_twice_the_hardware_threads_and_more_lie_outside_the_error_of_the_s
         if version == "stream" and apart > far + float(row["error_us"]):
             outside.add(p)
     assert outside == {64, 128}
+
+
+def as_published(treatment: Mapping[str, Level]) -> dict[str, float]:
+    """Runs that show what the paper printed; outliers and subtasks as it describes them."""
+    version, p = str(treatment["version"]), int(treatment["p"])
+    alone = version == "sequential"
+    return {
+        "wall": float(rows()[version, p]["time_s"]), "tail": 30.0 if p > 32 else 1.5,
+        "subtasks": 1 if alone else 8 * p, "subtask": 364 if alone else 25, "subtasks_sum": 364 if alone else 200 * p,
+    }  # fmt: skip
+
+
+def on_two_cpus(treatment: Mapping[str, Level]) -> dict[str, float]:
+    """A pool that costs twice the task from the second worker on, and never collapses."""
+    p = int(treatment["p"])
+    alone = treatment["version"] == "sequential"
+    wall = 364e-6 if alone else 364e-6 * (1.2 if p == 1 else 1.5 if p == 2 else 2.5 + p / 100)
+    return {"wall": wall, "tail": 4.0, "subtasks": 184, "subtask": 3.4, "subtasks_sum": 364 if alone else 625}
+
+
+def test_what_was_printed_bears_out_every_claim_that_can_be_compared() -> None:
+    shown = decisions("fork-join", as_published, n_cpus=32)
+    assert shown.pop("S2-1a") == "not comparable"
+    assert shown.pop("S2-4") == "not measured"  # which takes a profile
+    assert shown.pop("S2-6") == "cannot be seen here"  # without hardware threads that share a core
+    assert set(shown.values()) == {"holds"} and len(shown) == 12
+
+
+def test_two_cpus_show_what_needs_no_more() -> None:
+    shown = decisions("fork-join", on_two_cpus, quick=True)
+    assert [name for name, one in shown.items() if one == "cannot be seen here"] == [
+        "S2-1d", "S2-2a", "S2-3b", "S2-3c", "S2-3d", "S2-6",
+    ]  # fmt: skip
+    assert [name for name, one in shown.items() if one == "holds"] == ["S2-1b", "S2-2b"]
+    assert [name for name, one in shown.items() if one == "does not hold"] == [
+        "S2-1c", "S2-1e", "S2-1f", "S2-3a", "S2-5",
+    ]  # fmt: skip
+
+
+def test_a_claim_of_a_larger_machine_shows_what_was_measured_all_the_same() -> None:
+    claim = decided("fork-join", on_two_cpus, quick=True)["S2-3b"]
+    assert claim.why == "it needs 32 CPUs, this machine has 2"
+    (figure,) = claim.figures
+    assert figure.published == 25 and figure.here and figure.here.value == pytest.approx(3.4, rel=0.01)
+
+
+def test_published_ratios_are_those_of_the_printed_times() -> None:
+    times = {p: float(row["time_s"]) for (_, p), row in rows().items()}
+    alone = float(rows()["sequential", 1]["time_s"])
+    claims = {claim.id: claim.published for claim in load(FOLDER / "study.toml").published.claims}  # type: ignore[union-attr]
+    for name, p in (("S2-1b", 1), ("S2-1c", 2), ("S2-1e", 64), ("S2-1f", 128)):
+        assert claims[name] == pytest.approx(times[p] / alone, rel=0.005)
+    assert claims["S2-1d"] == pytest.approx([times[p] / alone for p in (4, 8, 16, 32)], rel=0.005)
+    assert claims["S2-2a"] == pytest.approx([times[p] / times[8] for p in (1, 2, 4, 16, 32, 64, 128)], rel=0.005)
+    assert claims["S2-2b"] == pytest.approx(
+        [times[32] / times[8], times[64] / times[32], times[128] / times[64]], rel=0.005
+    )
+    assert claims["S2-6"] == pytest.approx(times[32] / times[16], rel=0.005)
+
+
+@pytest.mark.parametrize(("factor", "decision"), [(13.0, "holds"), (4.4, "does not hold"), (19.5, "not resolved")])
+def test_a_collapse_with_the_options_of_the_paper(factor: float, decision: str) -> None:
+    def figures(treatment: Mapping[str, Level]) -> dict[str, float]:
+        slow = factor if treatment["flags"] and treatment["p"] == 64 else 1.0
+        return {"wall": 364e-6 * slow}
+
+    shown = decisions("fork-join-flags", figures, quick=True, noise=0.01)
+    assert shown["S2-1g"] == decision

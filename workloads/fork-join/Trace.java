@@ -39,6 +39,7 @@ final class Trace {
         }
         events.value("subtasks", subtasks.size());
         events.value("subtask_us", sumNs / 1e3 / subtasks.size());
+        events.value("subtasks_us", sumNs / 1e3);
         for (Subtask subtask : subtasks.subList(0, Math.min(most, subtasks.size()))) {
             events.value("trace_start_ns", subtask.startNs - startNs);
             events.value("trace_end_ns", subtask.endNs - startNs);

@@ -27,7 +27,7 @@ final class Arguments {
     Arguments(String[] words) {
         Map<String, String> given = parse(words);
         threads = (int) number(given, "threads", 1, 1, 100_000);
-        lock = choice(given, "lock", "none", "none", "method", "object", "cas", "reentrant", "adder");
+        lock = choice(given, "lock", "none", "none", "method", "coarse", "object", "cas", "reentrant", "adder");
         kind = choice(given, "kind", "platform", "platform", "virtual");
         carriers = (int) number(given, "carriers", 0, 0, 10_000);
         together = choice(given, "start", "together", "free", "together").equals("together");

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 
 /** The lines of protocol/workload.md: to the descriptor that the environment names, or for people on standard output. */
 final class Events {
@@ -31,6 +32,13 @@ final class Events {
     void iteration(int index, Iteration iteration) {
         String cpu = iteration.cpuNs < 0 ? "" : " " + iteration.cpuNs;
         line("iteration " + index + " " + iteration.startNs + " " + iteration.endNs + " " + iteration.units + cpu);
+    }
+
+    /** CPU time for one unit of this iteration, where it is known. */
+    void unitNs(Iteration iteration) {
+        if (iteration.cpuNs >= 0) {
+            line(String.format(Locale.ROOT, "value unit_ns %.6f", (double) iteration.cpuNs / iteration.units));
+        }
     }
 
     void value(String name, long number) {

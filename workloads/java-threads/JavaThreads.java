@@ -53,6 +53,7 @@ public final class JavaThreads {
         if (arguments.each) {
             iterations.get(iterations.size() - 1).finishNs.forEach(ns -> events.value("finish_ns", ns));
         }
+        events.unitNs(iterations.get(iterations.size() - 1));
         events.value("gc_ms", gcMs);
         events.value("jit_ms", jitMs);
         events.finish();

@@ -10,13 +10,14 @@ abstract class Total {
     static Total of(String lock, int held) {
         switch (lock) {
             case "none": return new NoTotal();
-            case "method": return new MethodTotal();
+            case "method": return new MethodTotal(held);
+            case "coarse": return new CoarseTotal();
             case "object": return new ObjectTotal(held);
             case "cas": return new CasTotal();
             case "reentrant": return new ReentrantTotal(held);
             case "adder": return new AdderTotal();
             default: throw new IllegalArgumentException("lock: found " + lock
-                    + ", expected none, method, object, cas, reentrant or adder");
+                    + ", expected none, method, coarse, object, cas, reentrant or adder");
         }
     }
 }

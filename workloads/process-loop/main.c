@@ -129,10 +129,12 @@ int main(int argc, char **argv)
         int64_t done = (int64_t)count(&a), end = clock_ns(CLOCK_MONOTONIC);
         memcpy(told[i], (int64_t[]){start, end, done, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu}, sizeof *told);
     }
+    double cycle_ns = addition_ns();
     for (uint64_t i = 0; i < a.iterations; i++) {
         const int64_t *t = told[i];
         fprintf(out, "iteration %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", i, t[0], t[1], t[2], t[3]);
-        fprintf(out, "value count_ns %.6f\n", (double)t[3] / (double)t[2]);
+        double count_ns = (double)t[3] / (double)t[2];
+        fprintf(out, "value count_ns %.6f\nvalue cycles %.6f\n", count_ns, count_ns / cycle_ns);
     }
     return fclose(out) == 0 ? DONE : UNAVAILABLE;
 }

@@ -27,7 +27,7 @@ def analyze(source: Path) -> tuple[Findings, Path]:
     read = table.load(results.journal_of(source), keep_observations=False)
     folder = results.at(source)
     found = findings(read, folder.folder, reproduce(read.study, folder.study))
-    found = profiled(joined(found, read.ceiling) if read.ceiling else found, folder.folder)
+    found = profiled(joined(found, read.ceiling) if read.ceiling else found, folder.folder, read)
     findings_file.write(found, folder.findings)
     return found, folder.findings
 

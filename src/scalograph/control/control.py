@@ -9,7 +9,7 @@ from typing import Any
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
-from scalograph.study.control_names import CONTROLS
+from scalograph.study.control_names import CONTROLS, row_of
 
 Level = bool | int | float | str
 
@@ -73,13 +73,14 @@ def control(name: str) -> Control:
     """Return the control of a name, imported on first use.
 
     Args:
-        name: of a row in `scalograph.study.control_names`.
+        name: of a row in `scalograph.study.control_names`; what follows a colon is handed to the control.
 
     Raises:
         StudyError: there is none of that name; lists the existing ones.
     """
-    if name not in CONTROLS:
+    row = row_of(name)
+    if row is None:
         raise StudyError.one("control", f'no control "{name}"', "one of " + ", ".join(CONTROLS))
-    module, _, kind = CONTROLS[name].defined.partition(":")
-    made: Control = getattr(import_module(module), kind)()
+    module, _, kind = row.defined.partition(":")
+    made: Control = getattr(import_module(module), kind)(*name.split(":", 1)[1:])
     return made

@@ -6,80 +6,167 @@ of each (an intersection of tests needs no correction), and does not hold if one
 among them (Bonferroni).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.interval import summarize
-from scalograph.analysis.ratios import ratio
 from scalograph.findings.answer import Taken
-from scalograph.findings.names import short, title
-from scalograph.findings.sample import Sample
+from scalograph.findings.claim_figures import FigureHere, measured_figures
+from scalograph.findings.claim_pairs import surface_figures
+from scalograph.findings.claim_words import figures_in_words, profile_words
+from scalograph.findings.names import short, varying
+from scalograph.findings.published import Lookup
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
-from scalograph.protocol.plain import Level
-from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision
+from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision, OfferedFigure
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.text.quantities import counted
+from scalograph.text.short_names import listed
 
-# What a question offers under a name: labels and figures. None where it has no such figure.
-Offered = Callable[[str], Sequence[tuple[str, Estimate]] | None]
+
+class OfferHere(NamedTuple):
+    """What a question offers under a name.
+
+    Attributes:
+        words: what the figures are.
+        figures: none where it has decided that there is none.
+        silent: why it says nothing of this study; empty where it does.
+    """
+
+    words: str
+    figures: Sequence[OfferedFigure] = ()
+    silent: str = ""
+
+
+# A profile is taken after the runs, and lies beside their journal.
+NO_PROFILE = "no profile of it: take one with `scalograph profile`"
+Offered = Callable[[str], OfferHere]
 Bounds = tuple[float | None, float | None]
 
 
-@dataclass(frozen=True)
-class _Figure:
-    """One figure: what it is of, and how it is estimated with a given confidence; None where a part was not run."""
-
-    label: str
-    estimate: Callable[[float], Estimate] | None
-
-
-def decided_claims(table: Table, taken: Taken, offered: Offered) -> list[DecidedClaim]:
+def decided_claims(table: Table, taken: Taken, offered: Offered, at_levels: Lookup | None = None) -> list[DecidedClaim]:
     """Decide each claim that the study declares.
 
     Args:
         table: its runs.
         taken: the sample of each treatment.
         offered: what its question has to offer for claims of kinds `location` and `count`.
+        at_levels: what is known of a treatment, where runs were compared in pairs and none stands for itself.
     """
     published = table.study.published
-    return [_decided(table, taken, offered, claim) for claim in (published.claims if published else ())]
+    return [_decided(table, taken, offered, at_levels, claim) for claim in (published.claims if published else ())]
 
 
-def _decided(table: Table, taken: Taken, offered: Offered, claim: PublishedClaim) -> DecidedClaim:
-    figures = _offered(offered, claim) if claim.quantity else _measured(table, taken, claim)
-    low, high = claim.bounds if not claim.unlike or claim.holds else (None, None)
-    decided = [_figure(claim, i, one, (low, high), len(figures), table) for i, one in enumerate(figures)]
-    decision, why = _whole(table, claim, decided)
+def _decided(
+    table: Table, taken: Taken, offered: Offered, at_levels: Lookup | None, claim: PublishedClaim
+) -> DecidedClaim:
+    return decided_by(table, claim, *_figures(table, taken, offered, at_levels, claim))
+
+
+def decided_by(table: Table, claim: PublishedClaim, words: str, figures: Sequence[FigureHere]) -> DecidedClaim:
+    """Decide a claim by its figures.
+
+    Args:
+        table: the runs.
+        claim: of its study.
+        words: what the figures are.
+        figures: one, or one for each level of the claim.
+    """
+    bounds = claim.bounds if not claim.unlike or claim.holds else (None, None)
+    decided = [_figure(table, claim, i, one, bounds, len(figures)) for i, one in enumerate(figures)]
+    decision, why = _whole(table, claim, figures, decided)
     response = table.study.responses.get(claim.response or primary(table))
     return DecidedClaim(
-        id=claim.id, sentence=claim.sentence, place=claim.place, quantity=_quantity(table, claim),
-        unit=response.unit if claim.kind == "value" and response else "", said=claim.said, low=low, high=high,
-        figures=decided, decision=decision, why=why,
+        id=claim.id, sentence=claim.sentence, place=claim.place, quantity=words,
+        unit=response.unit if claim.kind == "value" and response else "", said=claim.said,
+        low=bounds[0], high=bounds[1], figures=decided, decision=decision, why=why,
+        doubt=_doubt(decided),
     )  # fmt: skip
 
 
-def _whole(table: Table, claim: PublishedClaim, figures: Sequence[ClaimFigure]) -> tuple[Decision, str]:
+def _figures(
+    table: Table, taken: Taken, offered: Offered, at_levels: Lookup | None, claim: PublishedClaim
+) -> tuple[str, Sequence[FigureHere]]:
+    """What decides the claim, and what that is in words."""
+    if claim.stack:
+        return profile_words(claim), [FigureHere("", missing=NO_PROFILE)]
+    if claim.quantity:
+        offer = offered(claim.quantity)
+        return offer.words, _offered(table, offer, claim)
+    if at_levels is not None and claim.kind != "value":
+        figures = surface_figures(table, at_levels, claim)
+    else:
+        figures = measured_figures(table, taken, claim)
+    return figures_in_words(table, claim, figures), figures
+
+
+def _offered(table: Table, offer: OfferHere, claim: PublishedClaim) -> list[FigureHere]:
+    """Figures of the question, of those groups that have the levels of the claim."""
+    if offer.silent:
+        return [FigureHere("", missing=offer.silent)]
+    if not offer.figures:
+        return [FigureHere("", none="none")]
+    fitting = [one for one in offer.figures if claim.where.items() <= {**claim.where, **one.group}.items()]
+    made = []
+    for one in fitting:
+        rest = {name: level for name, level in one.group.items() if name not in claim.where}
+        missing = "" if one.estimate.value is not None else "; ".join(one.estimate.warnings)
+        made.append(FigureHere(short(table, varying(table, rest)), lambda _, e=one.estimate: e, missing))  # type: ignore[misc]
+    return made or [FigureHere("", missing=f"no figure of {short(table, claim.where)}")]
+
+
+def _whole(
+    table: Table, claim: PublishedClaim, figures: Sequence[FigureHere], decided: Sequence[ClaimFigure]
+) -> tuple[Decision, str]:
     """What became of the claim, and why it is not decided."""
+    decisions = [figure.decision for figure in decided]
     if claim.unlike:
         return "not comparable", claim.unlike
     if why := _unseen(table, claim):
         return "cannot be seen here", why
-    decisions = {figure.decision for figure in figures}
     if "does not hold" in decisions:
         return "does not hold", ""
-    n_missing = sum(figure.decision == "not measured" for figure in figures)
-    if n_missing or not figures:
-        return (
-            "not measured",
-            f"{counted(n_missing, 'figure')} of {len(figures)} without runs" if figures else "no runs",
-        )
+    missing = [figure.missing for figure, one in zip(figures, decided, strict=True) if one.decision == "not measured"]
+    if missing:
+        beyond = max(figures, key=lambda figure: figure.n_cpus)
+        return ("cannot be seen here", beyond.missing) if beyond.n_cpus else ("not measured", _reasons(missing))
     if "not resolved" in decisions:
-        n = sum(figure.decision == "not resolved" for figure in figures)
-        return "not resolved", f"the interval of {n} of {counted(len(figures), 'figure')} crosses an end of the range"
+        return "not resolved", _open(decided)
     return "holds", ""
+
+
+def _doubt(decided: Sequence[ClaimFigure]) -> str:
+    """What the whole claim rests on."""
+    n = sum(bool(figure.doubt) for figure in decided)
+    if not n:
+        return ""
+    who = "" if n == len(decided) else f"{n} of {counted(len(decided), 'figure')} "
+    return f"{who}{'rest' if who and n > 1 else 'rests'} on disturbed runs"
+
+
+def _reasons(missing: Sequence[str]) -> str:
+    """Each reason once, of many the first three."""
+    told = [*dict.fromkeys(why for why in missing if why)] or ["no run counts"]
+    return "; ".join([*told[:3], *([f"and {len(told) - 3} more"] if told[3:] else [])])
+
+
+def _open(decided: Sequence[ClaimFigure]) -> str:
+    """Why figures leave it open: their interval is missing, or crosses an end of the range."""
+    left = [figure for figure in decided if figure.decision == "not resolved"]
+    bare = [figure for figure in left if figure.here is None or figure.here.low is None or figure.here.high is None]
+    crossing = [figure.label for figure in left if figure not in bare]
+    parts = []
+    if crossing:
+        who = "the interval" if len(decided) == 1 else f"the interval of {listed(_some(crossing))}"
+        parts.append(f"{who} crosses an end of the range")
+    if bare:
+        warned = [text for figure in bare if figure.here for text in figure.here.warnings]
+        parts.append("; ".join(dict.fromkeys(warned)) or "no interval")
+    return "; ".join(parts)
+
+
+def _some(labels: Sequence[str]) -> list[str]:
+    return [*labels[:3], *([f"{len(labels) - 3} more"] if labels[3:] else [])]
 
 
 def _unseen(table: Table, claim: PublishedClaim) -> str:
@@ -93,7 +180,7 @@ def _unseen(table: Table, claim: PublishedClaim) -> str:
 
 
 def _figure(
-    claim: PublishedClaim, index: int, figure: _Figure, bounds: Bounds, n_figures: int, table: Table
+    table: Table, claim: PublishedClaim, index: int, figure: FigureHere, bounds: Bounds, n_figures: int
 ) -> ClaimFigure:
     printed = claim.published[index : index + 1] if isinstance(claim.published, list) else [claim.published]
     value = printed[0] if printed else None
@@ -105,7 +192,8 @@ def _figure(
         label=figure.label, published=value,
         published_low=None if value is None or not spread else value - spread,
         published_high=None if value is None or not spread else value + spread,
-        here=here, decision=_verdict(here, shared, bounds),
+        here=here, none=figure.none, doubt=figure.doubt,
+        decision="does not hold" if figure.none else _verdict(here, shared, bounds),
     )  # fmt: skip
 
 
@@ -115,93 +203,15 @@ def _verdict(here: Estimate | None, shared: Estimate | None, bounds: Bounds) -> 
         return "not measured"
     low = float("-inf") if bounds[0] is None else bounds[0]
     high = float("inf") if bounds[1] is None else bounds[1]
-    if here.low is not None and here.high is not None and low <= here.low and here.high <= high:
+    if _inside(here, low, high):
         return "holds"
     if (shared.low is not None and shared.low > high) or (shared.high is not None and shared.high < low):
         return "does not hold"
     return "not resolved"
 
 
-def _offered(offered: Offered, claim: PublishedClaim) -> list[_Figure]:
-    found = offered(claim.quantity or "")
-    return [_Figure(label, lambda _, estimate=estimate: estimate) for label, estimate in found or ()]  # type: ignore[misc]
-
-
-def _measured(table: Table, taken: Taken, claim: PublishedClaim) -> list[_Figure]:
-    """Figures that are made of responses."""
-    levels = _levels(table, claim)
-    if claim.kind in ("flat", "order"):
-        steps = pairwise(levels) if claim.kind == "order" else ((levels[0], level) for level in levels[1:])
-        return [_ratio(table, taken, claim, _step(claim, before, now), now) for before, now in steps]
-    if claim.kind == "ratio":
-        return [_ratio(table, taken, claim, _sides(claim, level), level) for level in levels]
-    return [_value(table, taken, claim, level) for level in levels]
-
-
-def _levels(table: Table, claim: PublishedClaim) -> list[Level | None]:
-    """Those along which there is one figure each; a single None where there is one figure in all."""
-    if claim.along is None:
-        return [None]
-    planned = dict.fromkeys(treatment[claim.along] for treatment in table.treatments if claim.along in treatment)
-    return list(claim.levels) or list(planned) or [None]
-
-
-def _sides(claim: PublishedClaim, level: Level | None) -> tuple[dict[str, Level], dict[str, Level]]:
-    """Selections of numerator and denominator; the level is of the side, or both, that does not name its factor."""
-    along = {} if claim.along is None or level is None else {claim.along: level}
-    return {**along, **claim.where, **claim.of}, {**along, **claim.where, **claim.over}
-
-
-def _step(claim: PublishedClaim, before: Level | None, now: Level | None) -> tuple[dict[str, Level], dict[str, Level]]:
-    return _sides(claim, now)[0], _sides(claim, before)[1]
-
-
-def _ratio(
-    table: Table,
-    taken: Taken,
-    claim: PublishedClaim,
-    sides: tuple[dict[str, Level], dict[str, Level]],
-    level: Level | None,
-) -> _Figure:
-    response = claim.response or primary(table)
-    top, bottom = (_sample(table, taken, side) for side in sides)
-    label = short(table, {claim.along: level}) if claim.along and level is not None else ""
-    if top is None or bottom is None or not top.scores(response) or not bottom.scores(response):
-        return _Figure(label, None)
-    return _Figure(label, lambda confidence: ratio(top.scores(response), bottom.scores(response), confidence))
-
-
-def _value(table: Table, taken: Taken, claim: PublishedClaim, level: Level | None) -> _Figure:
-    response, sample = claim.response or primary(table), _sample(table, taken, _sides(claim, level)[0])
-    label = short(table, {claim.along: level}) if claim.along and level is not None else ""
-    if sample is None or not sample.scores(response):
-        return _Figure(label, None)
-    return _Figure(label, lambda confidence: summarize(sample.scores(response), confidence))
-
-
-def _sample(table: Table, taken: Taken, wanted: Mapping[str, Level]) -> Sample | None:
-    """The first treatment, in declared order, that has the levels; `all` CPUs are as many as were planned."""
-    wanted = {name: _spelled(table, name, level) for name, level in wanted.items()}
-    return next((s for s in taken.values() if all(s.treatment.get(n) == level for n, level in wanted.items())), None)
-
-
-def _spelled(table: Table, name: str, level: Level) -> Level:
-    planned = [treatment[name] for treatment in table.treatments if name in treatment]
-    counts: Iterable[int] = (one for one in planned if type(one) is int)
-    return max(counts, default=level) if level == "all" and level not in planned else level
-
-
-def _quantity(table: Table, claim: PublishedClaim) -> str:
-    """What the figures are, in words."""
-    if claim.quantity:
-        return claim.quantity.replace("_", " ").replace("-", " ")
-    response, where = title(table, claim.response or primary(table)), short(table, claim.where)
-    along = title(table, claim.along) if claim.along else ""
-    sides = [short(table, side) for side in (claim.of, claim.over)]
-    how = {
-        "value": sides[0],
-        "ratio": f"{sides[0] or f'each {along}'} over {sides[1] or f'each {along}'}",
-        "flat": f"each {along} over the first",
-        "order": f"each {along} over the one before",
-    }[claim.kind]
-    return ", ".join(part for part in (response, how, where) if part)
+def _inside(here: Estimate, low: float, high: float) -> bool:
+    """Whether the whole interval is inside; an end that is open is inside of an end that is open."""
+    above = low == float("-inf") or (here.low is not None and low <= here.low)
+    below = high == float("inf") or (here.high is not None and here.high <= high)
+    return above and below

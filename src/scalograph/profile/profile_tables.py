@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from scalograph.errors import ProtocolError
+from scalograph.findings.table import Table
+from scalograph.profile.profile_claims import with_profile
 from scalograph.profile.values import (
     Profile,
     Profiled,
@@ -143,8 +145,16 @@ def _last(name: str, n: int) -> str:
     return ".".join(name.split(".")[-n:])
 
 
-def profiled(found: Findings, folder: Path | None) -> Findings:
-    """The findings with the tables of the profile that lies in `folder`; with a warning where it is none of theirs."""
+def profiled(found: Findings, folder: Path | None, table: Table) -> Findings:
+    """The findings with the profile that lies in `folder`: its tables, and the claims of a paper that it decides.
+
+    Where the profile is none of theirs they have a warning instead.
+
+    Args:
+        found: without it.
+        folder: None where there is none.
+        table: the runs of the findings.
+    """
     if folder is None:
         return found
     try:
@@ -153,5 +163,8 @@ def profiled(found: Findings, folder: Path | None) -> Findings:
         return found.model_copy(update={"warnings": [*found.warnings, str(error)]})
     if profile is None:
         return found
-    more = {"tables": [*found.tables, *tables(profile)], "warnings": [*found.warnings, *profile.warnings]}
+    more = {
+        "tables": [*found.tables, *tables(profile)], "warnings": [*found.warnings, *profile.warnings],
+        "published_claims": with_profile(found.published_claims, table, profile),
+    }  # fmt: skip
     return found.model_copy(update=more)

@@ -1,17 +1,30 @@
 """Claims of a paper, each decided: part of the findings."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.plain import Model, Text
+from scalograph.protocol.plain import Level, Model, Text
 
 # `not measured`: this form of the study left it out, or no run of it counts.
 Decision = Literal["holds", "does not hold", "not resolved", "cannot be seen here", "not comparable", "not measured"]
 DECISIONS: tuple[Decision, ...] = (
     "holds", "does not hold", "not resolved", "cannot be seen here", "not comparable", "not measured",
 )  # fmt: skip
+
+
+class OfferedFigure(NamedTuple):
+    """A figure that a question offers to claims.
+
+    Attributes:
+        estimate: of it; without an interval where the question is still open.
+        group: the levels that it is of; empty where it is of the whole study.
+    """
+
+    estimate: Estimate
+    group: Mapping[str, Level] = {}
 
 
 class ClaimFigure(Model):
@@ -22,6 +35,8 @@ class ClaimFigure(Model):
     published_low: float | None = Field(default=None, description="of its printed error, or half of its last digit")
     published_high: float | None = None
     here: Estimate | None = None
+    none: Text = Field(default="", description="what is here instead of a number: shown to be none")
+    doubt: Text = Field(default="", description="why it is to be read with care; empty: nothing")
     decision: Decision
 
 
@@ -36,6 +51,7 @@ class DecidedClaim(Model):
     said: Text = Field(default="", description="what the paper has where it is no number")
     low: float | None = Field(default=None, description="least figure that bears it out; null: any")
     high: float | None = Field(default=None, description="largest figure that bears it out; null: any")
-    figures: list[ClaimFigure] = Field(default=[], max_length=64)
+    figures: list[ClaimFigure] = Field(default=[], max_length=4096)
     decision: Decision
     why: Text = Field(default="", description="why it cannot be seen, compared or resolved; empty where it is decided")
+    doubt: Text = Field(default="", description="why the decision is to be read with care; empty: nothing")

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from scalograph.analysis.estimate import Estimate
 from scalograph.findings import cold_runs, drift_doubt, missing_balance, physics_doubts
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.baselines import baseline_table
@@ -19,7 +18,8 @@ from scalograph.findings.marked import marked, marks
 from scalograph.findings.names import brief
 from scalograph.findings.overview import declared, degraded, run_counts
 from scalograph.findings.published import of_curves, published_table
-from scalograph.findings.published_claims import decided_claims
+from scalograph.findings.published_claims import OfferHere, decided_claims
+from scalograph.findings.published_claims_table import claims_table
 from scalograph.findings.reason import from_text
 from scalograph.findings.residue import residue
 from scalograph.findings.run_log import run_log, too_long
@@ -31,10 +31,11 @@ from scalograph.findings.traces import traces
 from scalograph.findings.treatment_tables import declared_tables, treatment_tables
 from scalograph.findings.trust import trust
 from scalograph.findings.visible_effect import Visible, noise
+from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim
-from scalograph.questions.registry import answering, basis, having, is_search, role
-from scalograph.text.reproduced import reproduced
+from scalograph.questions.registry import answering, basis, is_search, offering, role
+from scalograph.text.reproduced import outcome
 
 # Characters of a sentence: levels may be texts of any length.
 LONGEST = 2000
@@ -60,25 +61,23 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     fair, varying = missing_balance.shares(table, every), residue(table)
     # A search weighs all its runs together: what those of one level would show says nothing of its answer.
     floor = None if is_search(asked) else noise(every, primary(table), table.study.protocol.confidence)
-    lookup = next((said.at_levels for said in answers.values() if said.at_levels), of_curves(drawn))
-    published, missed = published_table(table, lookup, folder) if folder else (None, [])
+    lookup = next((said.at_levels for said in answers.values() if said.at_levels), None)
+    published, missed = published_table(table, lookup or of_curves(drawn), folder) if folder else (None, [])
     reasons = [*doubts(table, every, floor, varying), *missing_balance.doubt(table, fair), *cold]
     reasons += [*map(from_text, _each(answers.values(), lambda said: said.doubts)), *drift_doubt.doubt(table, every)]
-    below = [baseline_table(table, taken), excluded_table(table, every, fair), published]
+    decided = decided_claims(table, taken, partial(_offered, asked, answers, silent), lookup)
+    below = [baseline_table(table, taken), excluded_table(table, every, fair), claims_table(decided), published]
     # A question of its own, where the study asks one, is answered before what every study is asked.
     own, readings = [answers[asked]] if asked in answers else [], [answers[name] for name in answers if name != asked]
     told = [*_each([*own, *readings], lambda said: said.sentences)]
     noted = _each(answers.values(), lambda said: said.warnings)
     claim = first_claim([*own, *readings], told)
-    others = _each(
-        [*own, *readings], lambda said: said.claim.sentences if said.claim and said.claim is not claim else ()
-    )
-    all_told = dict.fromkeys((*claim.sentences, *others, *told, *reproduced(published)))
+    others = _each([*own, *readings], lambda said: _second(said, claim))
+    all_told = dict.fromkeys((*claim.sentences, *others, *told, *outcome(decided, published)))
     return Findings(
         study=declared(table), machine=dict(table.machine), runs=run_counts(table, every),
         trust=trust(table, every, reasons, marked(table, marked_by, bound, claim), floor),
-        claim=claim, published_claims=decided_claims(table, taken, partial(_offered, table.study.question, answers)),
-        answer=[brief(text, LONGEST) for text in all_told],
+        claim=claim, published_claims=decided, answer=[brief(text, LONGEST) for text in all_told],
         curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
         timelines=timelines(every, primary(table), table.file, table.study.protocol.warmup), residue=varying,
@@ -102,12 +101,22 @@ def _answers(table: Table, taken: Taken, drawn: Sequence[Curve]) -> tuple[dict[s
     return answers, silent
 
 
-def _offered(asked: str, answers: Mapping[str, Answer], quantity: str) -> Sequence[tuple[str, Estimate]] | None:
-    """What the study's question, else a reading, offers under this name to the claims of a paper."""
-    names = sorted(answers, key=lambda name: name != asked)
-    offers = ((name, answers[name].document) for name in names if name in having("published"))
-    found = (role(name, "published").quantities(document).get(quantity) for name, document in offers if document)
-    return next((figures for figures in found if figures is not None), None)
+def _offered(asked: str, answers: Mapping[str, Answer], silent: Mapping[str, Part], quantity: str) -> OfferHere:
+    """What the question or a reading offers under this name to the claims of a paper."""
+    name = next((name for name in offering(asked) if quantity in role(name, "published").QUANTITIES), None)
+    if name is None:  # a study of another release
+        return OfferHere(quantity, silent="its question offers no such figure")
+    module = role(name, "published")
+    words, document = module.QUANTITIES[quantity], answers[name].document if name in answers else None
+    if document is None:
+        return OfferHere(words, silent=silent[name].applies if name in silent else "nothing is known of it")
+    found = module.quantities(document).get(quantity)
+    return OfferHere(words, silent="nothing is known of it") if found is None else OfferHere(words, found)
+
+
+def _second(said: Answer, first: Claim) -> Sequence[str]:
+    """What an answer claims, where another one stands first."""
+    return said.claim.sentences if said.claim and said.claim is not first else ()
 
 
 def _belonging(name: str, said: Answer) -> Answer:

@@ -56,6 +56,12 @@ def answering(question: str) -> list[str]:
     return [*([] if QUESTIONS[question] in READINGS.values() else [question]), *READINGS]
 
 
+def offering(question: str) -> list[str]:
+    """Name what answers a study that asks this question and has figures for published claims."""
+    folders = {**READINGS, **QUESTIONS}
+    return [name for name in answering(question) if find_spec(f"{folders[name]}.published") is not None]
+
+
 def having(module: str) -> list[str]:
     """Name the questions and readings that have a role, each folder once."""
     folders = {folder: name for name, folder in {**READINGS, **QUESTIONS}.items()}

@@ -16,6 +16,7 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.results import write_text
 from scalograph.report import rows
 from scalograph.report.cells import sheet
+from scalograph.report.claim_rows import claim_rows
 from scalograph.report.first_figure import first_figure, pictures
 from scalograph.report.first_screen import WORDS, day, matrix_text
 from scalograph.report.glossary import GLOSSARY
@@ -25,9 +26,10 @@ from scalograph.report.payload import payload
 from scalograph.report.run_strip import run_strip
 from scalograph.text import wording
 from scalograph.text.escape import visible
+from scalograph.text.reproduced import published
 
 ROOM = Path(__file__).parent
-STYLES = ("base", "verdict", "controls", "figures", "tables", "evidence", "print")
+STYLES = ("base", "verdict", "claims", "controls", "figures", "tables", "evidence", "print")
 SCRIPTS = (
     "dom", "links", "tools", "sort", "look", "plots", "figure", "samples", "family", "legend", "ranges", "laws",
     "crosshair", "curves", "compare", "main",
@@ -70,6 +72,8 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
     context: dict[str, Any] = {
         "f": findings,
         **_first(findings, first),
+        "claim_rows": claim_rows(findings.published_claims),
+        "published": published(findings),
         "sheets": [sheet(t) for t in findings.tables],
         "machine": facts(findings.machine),
         "rows": rows,

@@ -20,6 +20,7 @@ from scalograph.report.table_plan import (
     plan,
     sections,
 )
+from scalograph.text.format import DASH
 
 
 def draw(sheet: Sheet, console: Console) -> None:
@@ -50,7 +51,13 @@ def _planned(sheet: Sheet, columns: list[list[str]], found: TablePlan, console: 
         for strip, widths in enumerate(found.strips):
             if strip:
                 gap(console)
-            emit(console, _table(sheet, columns, rows, widths, console))
+            telling = [row for row in rows if not strip or _tells(sheet, row, widths)]
+            emit(console, _table(sheet, columns, telling or rows, widths, console))
+
+
+def _tells(sheet: Sheet, row: int, widths: dict[int, int]) -> bool:
+    """Whether a row has anything in these columns beside its labels."""
+    return any(str(sheet.rows[row][i]) not in ("", DASH) for i in widths if not sheet.headings[i].label)
 
 
 def _headline(sheet: Sheet, row: int, labels: range | list[int]) -> str:

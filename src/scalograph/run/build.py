@@ -23,6 +23,13 @@ class _Compiler:
     version: str
 
 
+@dataclass(frozen=True)
+class _Step:
+    plan: Build
+    sources: Sequence[Path]
+    compiler: _Compiler
+
+
 def build(folder: Path, workload: Workload, jvms: Sequence[Jvm] = (), where: Path | None = None) -> Path | None:
     """The folder with the compiled workload, `{build}` of its template; None where there is nothing to compile.
 
@@ -36,14 +43,17 @@ def build(folder: Path, workload: Workload, jvms: Sequence[Jvm] = (), where: Pat
         StudyError: the declaration names no source, or one outside the folder.
         HostError: no compiler, the compiler refused, or the cache cannot be written.
     """
-    if workload.build is None:
+    if not workload.build:
         return None
-    sources = own_files(folder, workload.build.sources, "build.sources")
-    compiler = _compiler(workload.build.tool, jvms)
-    target = (where or cache() / "builds") / f"{workload.name}-{_key(folder, sources, workload.build, compiler)}"
+    steps = [
+        _Step(plan, own_files(folder, plan.sources, "build.sources"), _compiler(plan.tool, jvms))
+        for plan in workload.build
+    ]
+    target = (where or cache() / "builds") / f"{workload.name}-{_key(folder, steps)}"
     if not target.is_dir():
         with made_whole(target, "builds") as made:
-            _compile(folder, sources, workload.build, compiler, made)
+            for step in steps:
+                _compile(folder, step, made)
     return target
 
 
@@ -77,12 +87,14 @@ def _compiler(tool: str, jvms: Sequence[Jvm]) -> _Compiler:
     return _Compiler(program, (asked.stdout or asked.stderr).splitlines()[0])
 
 
-def _key(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Compiler) -> str:
-    return content_key(folder, sources, (plan.tool, compiler.version, str(plan.release), *plan.flags))
+def _key(folder: Path, steps: Sequence[_Step]) -> str:
+    words = [(s.plan.tool, s.compiler.version, str(s.plan.release), *s.plan.flags) for s in steps]
+    return content_key(folder, [file for s in steps for file in s.sources], [word for of in words for word in of])
 
 
-def _compile(folder: Path, sources: Sequence[Path], plan: Build, compiler: _Compiler, made: Path) -> None:
-    files = [str(source.resolve()) for source in sources]
+def _compile(folder: Path, step: _Step, made: Path) -> None:
+    plan, compiler = step.plan, step.compiler
+    files = [str(source.resolve()) for source in step.sources]
     if plan.tool == "javac":
         release = ["--release", str(plan.release)] if plan.release else []
         argv = [compiler.program, *plan.flags, *release, "-d", str(made), *files]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from scalograph.errors import StudyError
-from scalograph.study.control_names import CONTROLS
+from scalograph.study.control_names import row_of, variable
 from scalograph.study.cross_checks import (
     Found,
     closest,
@@ -53,6 +53,7 @@ def misfits(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
     """
     workload, factors = table(raw, "workload"), table(raw, "factors")
     yield from _reserved(factors, table(raw, "protocol"))
+    yield from _variables(factors, table(workload, "env"))
     taken: _Taken | None = None
     command, use = workload.get("command"), workload.get("use")
     if _is_command(command) and use is None:
@@ -88,6 +89,24 @@ def _reserved(factors: Mapping[str, Any], protocol: Mapping[str, Any]) -> Iterat
         if _KEYS.get(name) in protocol:
             key = f"protocol.{_KEYS[name]}"
             yield ("factors", name), f"{{{name}}} is filled by {key} already", "one of the two", f"remove {key}"
+
+
+def _variables(factors: Mapping[str, Any], fixed: Mapping[str, Any]) -> Iterator[Found]:
+    """Check the environment variables that factors set: each by one of them, none that the host or the study sets."""
+    setters: dict[str, str] = {}
+    for name, factor in factors.items():
+        found = variable(factor.get("control")) if isinstance(factor, dict) else None
+        if found is None:
+            continue
+        where, other = ("factors", name, "control"), setters.setdefault(found, name)
+        if "=" in found or refuse_text(found):
+            yield where, f"found {found!r}", "the name of a variable, without =", "correct it"
+        elif found == "PATH" or found.startswith("SCALOGRAPH_"):
+            yield where, f"{found} is set by the host", "another variable", ""
+        elif found in fixed:
+            yield where, f"{found} is set by workload.env already", "one of the two", "remove it there"
+        elif other != name:
+            yield where, f"{found} is set by the factor {other} already", "one factor for each variable", ""
 
 
 def _command(
@@ -143,7 +162,8 @@ def _java(command: Sequence[str], factors: Mapping[str, Any]) -> set[str]:
 
 def _fills(control: Any) -> str | None:
     """Return the name by which a control hands its level over; None if it does so otherwise, or there is no control."""
-    return CONTROLS[control].fills if isinstance(control, str) and control in CONTROLS else None
+    row = row_of(control) if isinstance(control, str) else None
+    return row.fills if row else None
 
 
 def _unusable(error: StudyError) -> Iterator[Found]:

@@ -2,7 +2,7 @@
 
 The rows are here rather than beside the controls because a study names its controls and is checked by them on a lower
 floor. No control is imported before it is used. A further control is a file and a row; `scalograph.control.control`
-says what the file defines.
+says what the file defines. A name that ends in `:NAME` is of many controls alike, one for each NAME.
 """
 
 from typing import Literal, NamedTuple
@@ -31,4 +31,25 @@ CONTROLS: dict[str, ControlRow] = {
     "nice": ControlRow("scalograph.control.scheduler:NiceControl"),
     "jvm": ControlRow("scalograph.control.jvm:JvmControl", fills="java"),
     "jvm-options": ControlRow("scalograph.control.jvm:JvmOptionsControl", fills="jvm_options"),
+    "env:NAME": ControlRow("scalograph.control.environment:EnvironmentControl"),
 }
+
+
+def row_of(control: str) -> ControlRow | None:
+    """Return the row of a control as a study writes it; None if there is none.
+
+    >>> row_of("env:LD_PRELOAD") is CONTROLS["env:NAME"], row_of("env"), row_of("env:")
+    (True, None, None)
+    """
+    base, colon, name = control.partition(":")
+    return CONTROLS.get(f"{base}:NAME" if colon and name else base if not colon else "")
+
+
+def variable(control: object) -> str | None:
+    """Return the environment variable that a control sets; None of every other control.
+
+    >>> variable("env:LD_PRELOAD"), variable("cpus")
+    ('LD_PRELOAD', None)
+    """
+    base, _, name = control.partition(":") if isinstance(control, str) else ("", "", "")
+    return name if base == "env" and name else None

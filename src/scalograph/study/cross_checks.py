@@ -73,7 +73,8 @@ def has_level(factor: Any, level: Level) -> bool:
     return possible(level, text) if isinstance(text, str) and needs_host(text) else True
 
 
-def _assignment(path: Path, name: str, level: Any, factors: dict[str, Any]) -> Iterator[Found]:
+def assignment(path: Path, name: str, level: Any, factors: dict[str, Any]) -> Iterator[Found]:
+    """Find why a factor cannot have this level: it is not declared, or the level is none of its levels."""
     if name not in factors:
         yield unknown(path, "factor", name, factors)
     elif refuse(level) is None and not has_level(factors[name], level):
@@ -85,10 +86,10 @@ def _assignment(path: Path, name: str, level: Any, factors: dict[str, Any]) -> I
 def _levels(raw: dict[str, Any], key: str, factors: dict[str, Any]) -> Iterator[Found]:
     """Check a table factor -> level."""
     for name, level in table(raw, key).items():
-        yield from _assignment((key, name), name, level, factors)
+        yield from assignment((key, name), name, level, factors)
 
 
-def _leads_nowhere(name: Any, known: Iterable[str]) -> bool:
+def leads_nowhere(name: Any, known: Iterable[str]) -> bool:
     """Tell whether a text is unknown; a value that is no text is a mistake of another kind, reported elsewhere."""
     return isinstance(name, str) and name not in known
 
@@ -97,7 +98,7 @@ def _exclusions(items: Any, path: Path, factors: dict[str, Any]) -> Iterator[Fou
     for index, item in enumerate(items if isinstance(items, list) else []):
         for name, levels in (item if isinstance(item, dict) else {}).items():
             for level in levels if isinstance(levels, list) and name in factors else []:
-                yield from _assignment((*path, index, name), name, level, factors)
+                yield from assignment((*path, index, name), name, level, factors)
             if name not in factors:
                 yield unknown((*path, index, name), "factor", name, factors)
 
@@ -107,23 +108,23 @@ def _tables(items: Any, factors: dict[str, Any], responses: dict[str, Any]) -> I
         if not isinstance(item, dict):
             continue
         for key in ("rows", "columns"):
-            if _leads_nowhere(item.get(key), factors):
+            if leads_nowhere(item.get(key), factors):
                 yield unknown(("tables", index, key), "factor", item[key], factors)
-        if _leads_nowhere(item.get("response"), {*responses, "speedup"}):
+        if leads_nowhere(item.get("response"), {*responses, "speedup"}):
             yield unknown(("tables", index, "response"), "response", item["response"], {*responses, "speedup"})
         for name, level in table(item, "where").items():
-            yield from _assignment(("tables", index, "where", name), name, level, factors)
+            yield from assignment(("tables", index, "where", name), name, level, factors)
 
 
 def _published(item: dict[str, Any], factors: dict[str, Any], responses: dict[str, Any]) -> Iterator[Found]:
     for column, name in table(item, "match").items():
-        if _leads_nowhere(name, factors):
+        if leads_nowhere(name, factors):
             yield unknown(("published", "match", column), "factor", name, factors)
     for column in table(item, "levels"):
         if column not in table(item, "match"):
             yield unknown(("published", "levels", column), "column", column, table(item, "match"))
     for column, name in table(item, "values").items():
-        if _leads_nowhere(name, {*responses, "speedup"}):
+        if leads_nowhere(name, {*responses, "speedup"}):
             yield unknown(("published", "values", column), "response", name, {*responses, "speedup"})
 
 
@@ -138,5 +139,5 @@ def _optional(factors: dict[str, Any]) -> Iterator[Found]:
     for name, factor in factors.items():
         optional = factor.get("if_granted") if isinstance(factor, dict) else None
         for level in optional if isinstance(optional, list) else []:
-            for _, what, expected, fix in _assignment((), name, level, factors):
+            for _, what, expected, fix in assignment((), name, level, factors):
                 yield ("factors", name, "if_granted"), what, expected, fix

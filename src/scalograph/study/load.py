@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from scalograph.errors import Problem, StudyError
 from scalograph.study.check_copies import uncountable
+from scalograph.study.check_published_claims import misquoted
 from scalograph.study.check_question import unanswerable
 from scalograph.study.cross_checks import Found, dangling, meant
 from scalograph.study.model import Study
@@ -43,6 +44,7 @@ def parse(text: str, name: str = "study.toml", look: Look = lambda raw: ()) -> S
     raw = _toml(text, name)
     study, found = _validated(raw)
     found += dangling(raw)
+    found += misquoted(raw)
     found += uncountable(raw)
     found += unanswerable(raw)
     found += _quick(raw, found)

@@ -13,7 +13,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from scalograph.questions.registry import QUESTIONS, SWEEP
-from scalograph.study.control_names import CONTROLS
+from scalograph.study.control_names import CONTROLS, row_of
 from scalograph.study.fields import (
     Argv,
     Copies,
@@ -38,7 +38,7 @@ def _known_question(value: Any) -> Any:
 
 
 def _known_control(value: Any) -> Any:
-    return _known(value, CONTROLS)
+    return value if isinstance(value, str) and row_of(value) else _known(value, CONTROLS)
 
 
 def _known(value: Any, rows: Mapping[str, object]) -> Any:
@@ -85,7 +85,8 @@ class Factor(StudyPart):
     @property
     def kind(self) -> str:
         """The sort of variable."""
-        return self.declared_kind or ("workload" if self.control is None else CONTROLS[self.control].kind)
+        row = row_of(self.control) if self.control else None
+        return self.declared_kind or (row.kind if row else "workload")
 
 
 class Response(StudyPart):

@@ -6,8 +6,9 @@ from pydantic import Field, StringConstraints, model_validator
 
 from scalograph.study.fields import Name, Scalar, StudyPart, Text
 
-ClaimKind = Literal["value", "ratio", "flat", "order", "location", "count"]
+ClaimKind = Literal["value", "ratio", "flat", "order", "location", "count", "profile"]
 Selection = dict[Name, Scalar]
+MethodName = Annotated[str, StringConstraints(pattern=r"^[^\s.]+(\.[^\s.]+)+$", max_length=256)]
 # Where a claim of this kind holds if it does not say so itself.
 _HOLDS: dict[str, tuple[float | None, float | None]] = {"order": (1.0, None), "flat": (0.95, 1.05)}
 
@@ -21,9 +22,11 @@ class PublishedClaim(StudyPart):
         place: where it says so, such as `table 7`.
         kind: how the deciding figures are made: `value` of a response; `ratio` of one selection over another; `flat`,
             the ratio of every level over the first; `order`, of each level over the one before; `location` and
-            `count`, a figure of the study's question, named by `quantity`.
+            `count`, a figure of the study's question, named by `quantity`; `profile`, the share of the samples of a
+            profile that have `stack`.
         response: of which the figures are; the primary one where empty.
         quantity: of `location` and `count`: a figure that the question offers.
+        stack: of `profile`: the methods on top, innermost first, each `package.Class.method`.
         where: levels that all selections share.
         of: further levels of the numerator, or of the value.
         over: further levels of the denominator.
@@ -44,6 +47,7 @@ class PublishedClaim(StudyPart):
     kind: ClaimKind
     response: Name | None = None
     quantity: Name | None = None
+    stack: Annotated[list[MethodName], Field(max_length=5)] = []
     where: Selection = {}
     of: Selection = {}
     over: Selection = {}
@@ -73,4 +77,6 @@ class PublishedClaim(StudyPart):
             raise ValueError(f'found no `along` of kind "{self.kind}", expected the factor whose levels are compared')
         if (self.kind in ("location", "count")) != (self.quantity is not None):
             raise ValueError("found `quantity`, or none, expected one of kinds location and count, and of no other")
+        if self.kind == "profile" and not self.stack:
+            raise ValueError('found no `stack` of kind "profile", expected the methods on top')
         return self

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.facts import HostFacts, Jvm
@@ -87,6 +87,11 @@ class Build(WorkloadPart):
     release: int | None = Field(default=None, ge=8)
 
 
+def _several(tables: Any) -> Any:
+    """One `[build]` is a list of one `[[build]]`."""
+    return [tables] if isinstance(tables, dict) else tables
+
+
 class Prepare(WorkloadPart):
     """What is fetched or made once before the first run: a program fills a folder of the cache."""
 
@@ -109,7 +114,7 @@ class Workload(WorkloadPart):
     title: Text
     argv: list[Text] = Field(min_length=1)
     events: bool = False
-    build: Build | None = None
+    build: Annotated[list[Build], BeforeValidator(_several)] = []
     prepare: Prepare | None = None
     parameters: dict[Name, Parameter] = {}
     requires: list[Requirement] = []
@@ -154,7 +159,7 @@ def load(folder: Path) -> Workload:
 
 
 def _problem(where: str, detail: Any) -> Problem:
-    key = ".".join(map(str, detail["loc"]))
+    key = ".".join(map(str, detail["loc"])).replace("build.0", "build")
     at = f"{where}: {key}" if key else where
     if detail["type"] == "extra_forbidden":
         return Problem(at, "an unknown key", "a key of protocol/workload.md", "remove it or correct its spelling")

@@ -31,17 +31,21 @@ def claims(decided: Sequence[DecidedClaim]) -> str:
     if not decided:
         return ""
     n = Counter(claim.decision for claim in decided)
-    verb = "holds" if n["holds"] == 1 else "hold"
-    held = f"{n['holds']} of {counted(len(decided), 'published claim')} {verb} here"
+    verb = "hold" if n["holds"] > 1 else "holds"
+    held = f"{n['holds'] or 'None'} of {counted(len(decided), 'published claim')} {verb} here"
     words = {**_OTHERS, "does not hold": "does not" if n["does not hold"] == 1 else "do not"}
     return f"{', '.join([held, *(f'{n[kind]} {words[kind]}' for kind in _OTHERS if n[kind])])}."
 
 
 def published(findings: Findings) -> str:
     """Say what became of the claims and the figures of a paper; empty where a study has none."""
-    if findings.published_claims:
-        return claims(findings.published_claims)
-    return " ".join(reproduced(next((table for table in findings.tables if table.id == TABLE), None)))
+    table = next((table for table in findings.tables if table.id == TABLE), None)
+    return " ".join(outcome(findings.published_claims, table))
+
+
+def outcome(decided: Sequence[DecidedClaim], table: TableDoc | None) -> list[str]:
+    """Count the claims; of a study that declares none, the factors of its table."""
+    return [claims(decided)] if decided else reproduced(table)
 
 
 def reproduced(table: TableDoc | None) -> list[str]:

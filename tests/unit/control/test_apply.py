@@ -53,7 +53,8 @@ def test_every_control_of_the_protocol_is_registered() -> None:
     page = (Path(__file__).parents[3] / "protocol/study.md").read_text()
     line = next(line for line in page.splitlines() if line.startswith("| `factors.NAME.control`"))
     assert all(f"`{name}`" in line for name in CONTROLS)
-    assert set(CONTROLS) == {"cpus", "placement", "isolation", "quota", "policy", "nice", "jvm", "jvm-options"}
+    placed, tuned = {"cpus", "placement", "isolation"}, {"quota", "policy", "nice", "jvm", "jvm-options", "env:NAME"}
+    assert set(CONTROLS) == placed | tuned
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:

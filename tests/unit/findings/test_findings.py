@@ -145,6 +145,26 @@ def test_published_figures_stand_beside_the_measured_ones(tmp_path: Path) -> Non
     assert found.answer[-1] == "1 of 2 published factors reproduce, 1 higher."
 
 
+def test_claims_are_counted_instead_of_factors(tmp_path: Path) -> None:
+    (tmp_path / "published.csv").write_text("threads,sync,wall_s,factor\n4,none,10,4.0\n")
+    claim = """
+[[published.claims]]
+id = "A-1"
+sentence = "Four threads are four times as fast."
+kind = "ratio"
+where = { lock = "none" }
+of = { threads = 1 }
+over = { threads = 4 }
+published = 4.0
+holds = [3, 5]
+"""
+    found = of(tmp_path, runs(), PUBLISHED + claim)
+    assert [one.decision for one in found.published_claims] == ["holds"]
+    assert found.answer[-1] == "1 of 1 published claim holds here."
+    assert not [text for text in found.answer if "factors" in text]
+    assert [table.id for table in found.tables if "published" in table.id] == ["published-claims", "published"]
+
+
 def test_a_published_file_stays_in_the_folder(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="a file inside the study's folder"):
         of(tmp_path, runs(), PUBLISHED.replace("published.csv", "../published.csv"))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.findings.table import Table
 from scalograph.profile.profile_tables import profiled, tables
 from scalograph.profile.values import (
     FILE,
@@ -16,19 +17,34 @@ from scalograph.profile.values import (
     Waits,
 )
 from scalograph.protocol.findings import Findings
+from scalograph.questions.assemble import findings
 from scalograph.report.cells import sheet
 
-from ..findings.made import ONE_FACTOR, found_in
+from ..findings.made import ONE_FACTOR, loaded
 from ..records import recorded
 
 PARKS = Waits(n=30, mean_s=0.002, on=(Waited(on="java.util.concurrent.ForkJoinPool", n=30, mean_s=0.002),))
 STACKS = (Stack(frames=("a.b.C.d", "a.E.f", "G.h", "I.j"), n=150, share=0.75),)
+CLAIM = """
+[[published.claims]]
+id = "S-1"
+sentence = "Most samples are in d, called by f."
+kind = "profile"
+where = { threads = 2 }
+stack = ["a.b.C.d", "a.E.f"]
+holds = [0.5, 1]
+"""
 SEEN = RecordedTasks(n_samples=200, stacks=STACKS, parks=PARKS)
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Findings:
-    return found_in(tmp_path, [({"threads": n}, recorded()) for n in (1, 2)], ONE_FACTOR)
+def table(tmp_path: Path) -> Table:
+    return loaded(tmp_path, [({"threads": n}, recorded()) for n in (1, 2)], ONE_FACTOR + CLAIM)
+
+
+@pytest.fixture
+def study(table: Table, tmp_path: Path) -> Findings:
+    return findings(table, tmp_path)
 
 
 def profile(study_hash: str) -> Profile:
@@ -53,26 +69,74 @@ def test_tables_tell_stacks_parks_and_switches() -> None:
     }  # fmt: skip
 
 
-def test_a_valid_profile_comes_after_the_tables_of_its_study(study: Findings, tmp_path: Path) -> None:
+def test_a_valid_profile_comes_after_the_tables_of_its_study(study: Findings, table: Table, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(profile(study.study.hash).model_dump_json())
-    found = profiled(study, tmp_path)
+    found = profiled(study, tmp_path, table)
     assert [table.id for table in found.tables[len(study.tables) :]] == ["profile", "profile-methods", "profile-waits"]
     assert found.warnings == study.warnings and found.answer == study.answer
-    assert profiled(study, None) == study
+    assert profiled(study, None, table) == study
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"protocol": 2}', "x" * (MAX_BYTES + 1), "\0", "another study"])
-def test_what_is_no_profile_of_this_study_is_a_warning(study: Findings, tmp_path: Path, content: str) -> None:
+def test_what_is_no_profile_of_this_study_is_a_warning(
+    study: Findings, table: Table, tmp_path: Path, content: str
+) -> None:
     other = profile("1" * 64).model_dump_json() if content == "another study" else content
     (tmp_path / FILE).write_text(other)
-    found = profiled(study, tmp_path)
+    found = profiled(study, tmp_path, table)
     assert found.tables == study.tables
     (warning,) = found.warnings[len(study.warnings) :]
     assert warning.startswith(FILE) and "expected" in warning
 
 
-def test_numbers_that_no_run_has_are_refused(study: Findings, tmp_path: Path) -> None:
+def test_numbers_that_no_run_has_are_refused(study: Findings, table: Table, tmp_path: Path) -> None:
     text = profile(study.study.hash).model_dump_json()
     assert '"share":0.75' in text
     (tmp_path / FILE).write_text(text.replace('"share":0.75', '"share":75'))
-    assert "share" in profiled(study, tmp_path).warnings[-1]
+    assert "share" in profiled(study, tmp_path, table).warnings[-1]
+
+
+def claim_of(profile: Profile, table: Table, found: Findings, folder: Path) -> tuple[str, str]:
+    (folder / FILE).write_text(profile.model_dump_json())
+    (claim,) = profiled(found, folder, table).published_claims
+    assert claim.quantity == "share of the samples in C.d < E.f"
+    return claim.decision, claim.why
+
+
+def of(seen: RecordedTasks | None, threads: int = 2) -> Profiled:
+    return Profiled(treatment={"threads": threads}, seen=seen, reason="" if seen else "the JVM 8 is release 8")
+
+
+def sampled(n: int, n_samples: int = 200) -> RecordedTasks:
+    """So many samples of the stack that the claim names, below another method; what is left is not kept."""
+    stack = Stack(frames=("a.b.C.d", "a.E.f", "Z.z"), n=n, share=n / n_samples)
+    return RecordedTasks(n_samples=n_samples, stacks=(stack,))
+
+
+def other(n: int) -> Stack:
+    return Stack(frames=("a.E.f", "a.b.C.d"), n=n, share=n / 200)
+
+
+@pytest.mark.parametrize(
+    ("seen", "decision"),
+    [
+        (sampled(150), "holds"),
+        (sampled(110), "not resolved"),
+        (sampled(10), "not resolved"),  # the others may be of this stack, too
+        (sampled(10).model_copy(update={"stacks": (*sampled(10).stacks, other(190))}), "does not hold"),
+        (RecordedTasks(), "not measured"),
+        (None, "not measured"),
+    ],
+)
+def test_a_claim_about_a_stack_is_decided_by_its_share_of_the_samples(
+    seen: RecordedTasks | None, decision: str, study: Findings, table: Table, tmp_path: Path
+) -> None:
+    made = profile(study.study.hash).model_copy(update={"profiled": (of(seen),)})
+    assert claim_of(made, table, study, tmp_path)[0] == decision
+
+
+def test_without_its_profile_a_claim_says_how_to_take_one(study: Findings, table: Table, tmp_path: Path) -> None:
+    (claim,) = study.published_claims
+    assert (claim.decision, claim.why) == ("not measured", "no profile of it: take one with `scalograph profile`")
+    made = profile(study.study.hash).model_copy(update={"profiled": (of(sampled(150), threads=1),)})
+    assert claim_of(made, table, study, tmp_path) == ("not measured", "the profile has no 2 threads")

@@ -46,7 +46,7 @@ Words = tuple[str, ...]
 
 def workload(sources: Words = ("*.c",), flags: Words = (), tool: str = "cc", release: int | None = None) -> Workload:
     plan = Build.model_validate({"tool": tool, "sources": list(sources), "flags": list(flags), "release": release})
-    return Workload(name="w", title="", argv=["{build}/main"], build=plan)
+    return Workload(name="w", title="", argv=["{build}/main"], build=[plan])
 
 
 @pytest.fixture
@@ -137,6 +137,16 @@ def test_javac_beside_a_found_jvm_compiles_for_all(place: Path) -> None:
     folder = build(place / "source", workload(tool="javac", release=11), jvms, place / "builds")
     assert folder is not None
     assert (folder / "args").read_text().split()[-1].endswith("source/main.c")
+
+
+def test_two_languages_share_a_folder(place: Path) -> None:
+    program(place / "bin/javac", FAKE_JAVAC)
+    (place / "source/A.java").write_text("a")
+    both = [*workload().build, *workload(("*.java",), tool="javac", release=11).build]
+    made = build(place / "source", workload().model_copy(update={"build": both}), (), place / "cache")
+    assert made is not None and {file.name for file in made.iterdir()} == {"main", "args"}
+    (place / "source/A.java").write_text("b")
+    assert made != build(place / "source", workload().model_copy(update={"build": both}), (), place / "cache")
 
 
 @pytest.mark.parametrize("pattern", ["missing.c", "../elsewhere.c", "/etc/passwd", "link.c"])

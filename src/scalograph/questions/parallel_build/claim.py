@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from statistics import median
 
+from scalograph.analysis.contenders import Contender
 from scalograph.findings.answer import Taken
 from scalograph.findings.curves import estimated, primary
 from scalograph.findings.names import short, title, varying
 from scalograph.findings.table import Table
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.plain import Level
-from scalograph.questions.parallel_build.model_best import Contender
 from scalograph.questions.parallel_build.model_equivalence import MARGIN
 from scalograph.questions.parallel_build.model_groups import USER, Group, best, disturbed, groups, inflation, user_time
 from scalograph.text.quantities import change, cpus, percent

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import geometric_mean
 
+from scalograph.analysis.contenders import Contender, contenders
 from scalograph.findings.answer import Taken
 from scalograph.findings.names import varied
 from scalograph.findings.sample import Sample, grouped
@@ -11,7 +12,6 @@ from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell
 from scalograph.protocol.plain import Level
-from scalograph.questions.parallel_build.model_best import Contender, contenders
 from scalograph.questions.parallel_build.model_equivalence import Equivalence, equivalence
 
 # Responses that are user time, or nearly: the first is the best.

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from statistics import median
 
+from scalograph.analysis.contenders import Contender
 from scalograph.findings.answer import Taken
 from scalograph.findings.curves import primary
 from scalograph.findings.names import title, varied
@@ -12,7 +13,6 @@ from scalograph.protocol.findings import (
     Column,
     TableDoc,
 )
-from scalograph.questions.parallel_build.model_best import Contender
 from scalograph.questions.parallel_build.model_groups import (
     Group,
     best,

@@ -11,10 +11,12 @@ from scalograph.findings.speedup_rule import Gain, gain
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, LawDoc
 from scalograph.questions.registry import basis
+from scalograph.questions.scaling.answer_neighbors import swept
 from scalograph.questions.scaling.answer_next import beyond
 from scalograph.questions.scaling.claim import claim
 from scalograph.questions.scaling.model_boundaries import boundaries
 from scalograph.questions.scaling.model_lines import law_doc
+from scalograph.questions.scaling.sentences import neighbor_sentences
 from scalograph.questions.scaling.tables import laws_table
 
 
@@ -31,7 +33,14 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Tell what each curve does, with the law that it follows where there is one."""
     found = with_laws(table, taken, curves)
     laws = laws_table(table, found)
-    return Answer(claim=claim(table, taken, found), below=[laws] if laws else [], curves=found)
+    levels = swept(table, taken, found)
+    return Answer(
+        document=levels,
+        claim=claim(table, taken, found),
+        sentences=[*neighbor_sentences(table, levels)],
+        below=[laws] if laws else [],
+        curves=found,
+    )
 
 
 def with_laws(table: Table, taken: Taken, curves: Sequence[Curve]) -> list[Curve]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scalograph.questions.parallel_build.model_best import contenders
+from scalograph.analysis.contenders import contenders
 
 
 def in_blocks(samples: dict[float, list[float]]) -> dict[float, dict[int, float]]:

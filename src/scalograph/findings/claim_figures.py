@@ -1,0 +1,216 @@
+"""The figures that decide a claim of a paper, as estimates from the runs of this study.
+
+Two configurations are compared within blocks where they share some; the figures of one claim lend each other what they
+know of their spread.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from scalograph.analysis.baseline import NEEDED_PAIRS, block_logs
+from scalograph.analysis.borrowed_variance import borrowed
+from scalograph.analysis.contrast import Contrast, paired, welch
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.interval import summarize
+from scalograph.analysis.ratios import ratio
+from scalograph.analysis.step import widened
+from scalograph.findings.answer import Taken
+from scalograph.findings.names import short
+from scalograph.findings.sample import Sample
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.table import Table
+from scalograph.protocol.plain import Level
+from scalograph.study.published_claim import PublishedClaim
+
+Levels = Mapping[str, Level]
+
+
+@dataclass(frozen=True)
+class FigureHere:
+    """One figure of a claim.
+
+    Attributes:
+        label: what it is of, among the figures of its claim.
+        estimate: from a confidence to the estimate; None where a part of it was not measured.
+        missing: why it was not measured.
+        n_cpus: CPUs that it needs and this machine does not have; 0 where that is not the reason.
+        doubt: why its estimate is to be read with care.
+        none: what is here instead of a number, where the question has decided that there is none.
+        group: levels of the configurations that it is of.
+    """
+
+    label: str
+    estimate: Callable[[float], Estimate] | None = None
+    missing: str = ""
+    n_cpus: int = 0
+    doubt: str = ""
+    none: str = ""
+    group: Levels = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Numerator and denominator of one figure."""
+
+    label: str
+    top: Levels
+    bottom: Levels
+
+
+def measured_figures(table: Table, taken: Taken, claim: PublishedClaim) -> list[FigureHere]:
+    """Estimate the figures of a claim that is about responses.
+
+    Args:
+        table: the runs.
+        taken: the sample of each treatment.
+        claim: of kind value, ratio, flat or order.
+    """
+    levels = claim_levels(table, claim)
+    if claim.kind == "value":
+        return [_value(table, taken, claim, level) for level in levels]
+    return _ratios(table, taken, claim, [*pairs_of(table, claim, levels)])
+
+
+def claim_levels(table: Table, claim: PublishedClaim) -> list[Level | None]:
+    """Levels along which there is one figure each; a single None where there is one figure in all."""
+    if claim.along is None:
+        return [None]
+    planned = dict.fromkeys(treatment[claim.along] for treatment in table.treatments if claim.along in treatment)
+    return list(claim.levels) or list(planned) or [None]
+
+
+def pairs_of(table: Table, claim: PublishedClaim, levels: Sequence[Level | None]) -> list[_Pair]:
+    """What is compared with what, in the order of the levels."""
+    if claim.kind == "ratio":
+        return [_Pair(_label(table, claim, level), *_sides(claim, level)) for level in levels]
+    steps = pairwise(levels) if claim.kind == "order" else [(levels[0], level) for level in levels[1:]]
+    return [_Pair(_label(table, claim, now), _sides(claim, now)[0], _sides(claim, before)[1]) for before, now in steps]
+
+
+def _sides(claim: PublishedClaim, level: Level | None) -> tuple[Levels, Levels]:
+    """Selections of numerator and denominator; the level is of the side, or both, that does not name its factor."""
+    along = {} if claim.along is None or level is None else {claim.along: level}
+    return {**along, **claim.where, **claim.of}, {**along, **claim.where, **claim.over}
+
+
+def _label(table: Table, claim: PublishedClaim, level: Level | None) -> str:
+    return short(table, {claim.along: level}) if claim.along and level is not None else ""
+
+
+def _value(table: Table, taken: Taken, claim: PublishedClaim, level: Level | None) -> FigureHere:
+    response, wanted = claim.response or primary(table), _sides(claim, level)[0]
+    sample, label = find_sample(table, taken, wanted), _label(table, claim, level)
+    if sample is None or not sample.scores(response):
+        return replace(why_missing(table, wanted, sample), label=label)
+    scores = sample.scores(response)
+    return FigureHere(
+        label,
+        lambda confidence: widened(summarize(scores, confidence), scores),
+        doubt=_doubt(response, sample),
+        group=sample.treatment,
+    )
+
+
+def _ratios(table: Table, taken: Taken, claim: PublishedClaim, pairs: Sequence[_Pair]) -> list[FigureHere]:
+    response = claim.response or primary(table)
+    found = [_compared(table, taken, response, pair) for pair in pairs]
+    contrasts = [one for one in found if isinstance(one, _Known) and one.contrast]
+    lent = borrowed([one.contrast for one in contrasts if one.contrast])
+    known = {id(one): replace(one, contrast=contrast) for one, contrast in zip(contrasts, lent, strict=True)}
+    return [one if isinstance(one, FigureHere) else known.get(id(one), one).figure() for one in found]
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Two samples that have scores; `contrast` is None where a score has no log."""
+
+    label: str
+    response: str
+    top: Sample
+    bottom: Sample
+    contrast: Contrast | None
+
+    def figure(self) -> FigureHere:
+        common = dict(self.top.treatment.items() & self.bottom.treatment.items())
+        return FigureHere(self.label, self._estimate, doubt=_doubt(self.response, self.top, self.bottom), group=common)
+
+    def _estimate(self, confidence: float) -> Estimate:
+        scores = self.top.scores(self.response), self.bottom.scores(self.response)
+        found = self.contrast.estimate(confidence) if self.contrast else ratio(*scores, confidence)
+        return widened(found, *scores)
+
+
+def _compared(table: Table, taken: Taken, response: str, pair: _Pair) -> "_Known | FigureHere":
+    top, bottom = (find_sample(table, taken, side) for side in (pair.top, pair.bottom))
+    for wanted, sample in ((pair.top, top), (pair.bottom, bottom)):
+        if sample is None or not sample.scores(response):
+            return replace(why_missing(table, wanted, sample), label=pair.label)
+    assert top and bottom
+    return _Known(pair.label, response, top, bottom, _contrast(table, response, top, bottom))
+
+
+def _contrast(table: Table, response: str, top: Sample, bottom: Sample) -> Contrast | None:
+    """Within blocks where the two share some; as independent runs else."""
+    scores = [sample.scores(response) for sample in (top, bottom)]
+    if min(map(min, scores)) <= 0:
+        return None
+    if table.study.protocol.order == "blocks":
+        blocks = [sample.blocks(response) for sample in (top, bottom)]
+        one, two = (block_logs(0, s, {0: b}) for s, b in zip(scores, blocks, strict=True))
+        shared = [block for block in one if block in two]
+        if len(shared) >= NEEDED_PAIRS:
+            return paired(np.array([one[block] for block in shared]), np.array([two[block] for block in shared]))
+    return welch(np.log(scores[0]), np.log(scores[1]))
+
+
+def _doubt(response: str, *samples: Sample) -> str:
+    rests = any(sample.falls_back and response not in sample.by_cpu for sample in samples)
+    return "rests on disturbed runs" if rests else ""
+
+
+def find_sample(table: Table, taken: Taken, wanted: Levels) -> Sample | None:
+    """Find the first treatment, in declared order, that has the levels; `all` CPUs are as many as were planned."""
+    spelled = {name: spell(table, name, level) for name, level in wanted.items()}
+    fitting = partial(_has, spelled)
+    return next(filter(fitting, taken.values()), None)
+
+
+def _has(wanted: Levels, sample: Sample) -> bool:
+    return all(name in sample.treatment and sample.treatment[name] == level for name, level in wanted.items())
+
+
+def spell(table: Table, name: str, level: Level) -> Level:
+    """Spell a level out: `all` CPUs are as many as were planned."""
+    planned = [treatment[name] for treatment in table.treatments if name in treatment]
+    return max((n for n in planned if type(n) is int), default=level) if level == "all" not in planned else level
+
+
+def why_missing(table: Table, wanted: Levels, sample: Sample | None) -> FigureHere:
+    """Say why there is no figure of these levels."""
+    wanted = {name: spell(table, name, level) for name, level in wanted.items()}
+    if sample is not None:
+        named = short(table, wanted)
+        return FigureHere(
+            "", missing=f"no run of {named} succeeded" if sample.n_failed else f"no run of {named} counts"
+        )
+    for name, level in wanted.items():
+        if any(treatment.get(name) == level for treatment in table.treatments):
+            continue
+        n_cpus = table.machine.get("n_cpus")
+        counts = table.study.factors[name].control == "cpus" and type(level) is int and isinstance(n_cpus, int)
+        if counts and isinstance(level, int) and isinstance(n_cpus, int) and level > n_cpus:
+            return FigureHere("", missing=f"it needs {level} CPUs, this machine has {n_cpus}", n_cpus=level)
+        by_quick = name in table.study.quick.factors and level not in table.study.factors[name].levels
+        return FigureHere("", missing=_left_out(table, by_quick, {name: level}))
+    return FigureHere("", missing=_left_out(table, bool(table.study.quick.exclude), wanted))
+
+
+def _left_out(table: Table, by_quick: bool, levels: Levels) -> str:
+    """The levels that were not planned; those of the quick form are checked against the study in full."""
+    if by_quick:
+        return f"the quick form leaves out {short(table, levels)}: run the full form"
+    return f"{short(table, levels)} was not planned"

@@ -1,0 +1,60 @@
+"""What a search for cliffs offers to the claims of a paper."""
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.published_claim import OfferedFigure
+from scalograph.questions.cliff.document import Cliffs
+
+QUANTITIES = {
+    "cliff": "level at which the time jumps",
+    "cliff_factor": "time above the cliff over time below",
+    "cliff_moves": "whether the place of the jump moves from run to run: 1, or 0 where it stays",
+    "cliffs": "number of cliffs",
+}
+LOCATION, JUMP = "place of a cliff, 99 % of its posterior", "time above over time below, 95 % of its posterior"
+COUNT = "cliffs that the search has found"
+
+
+def quantities(document: Cliffs) -> Mapping[str, Sequence[OfferedFigure]]:
+    """Offer the first cliff, its size, and the count of all.
+
+    Args:
+        document: what the search came to.
+
+    Returns:
+        By name. An empty list says that the search has come to its answer, and there is no such figure; a name is
+        missing where nothing is known of it.
+    """
+    one = [OfferedFigure(estimate) for estimate in (_count(document),)]
+    if document.wanders:
+        low, high = document.wanders
+        jump = Estimate(document.jump, n=document.n, method=JUMP)
+        place = Estimate(sqrt(low * high), low, high, 0.95, document.n, "levels between which the jump moves")
+        return {"cliff": [OfferedFigure(place)], "cliff_factor": [OfferedFigure(jump)], "cliffs": one, **_moves(1.0)}
+    if not document.cliffs:
+        return _none(document, one)
+    first = document.cliffs[0]
+    place = Estimate(first.location, first.low, first.high, 0.99, document.n, LOCATION)
+    low, value, high = first.factor
+    jump = Estimate(value, low, high, 0.95, document.n, JUMP)
+    return {"cliff": [OfferedFigure(place)], "cliff_factor": [OfferedFigure(jump)], "cliffs": one, **_moves(0.0)}
+
+
+def _none(document: Cliffs, count: Sequence[OfferedFigure]) -> Mapping[str, Sequence[OfferedFigure]]:
+    """No cliff: an answer where the search is decided, else a place that is likely and not sure."""
+    if document.decided:
+        return {"cliff": [], "cliff_factor": [], "cliff_moves": [], "cliffs": count}
+    likely = Estimate(document.likely, n=document.n, method=LOCATION, warnings=("the search ended before it was sure",))
+    return {"cliff": [OfferedFigure(likely)], "cliffs": count}
+
+
+def _count(document: Cliffs) -> Estimate:
+    """How many there are; with an open end where a further one is."""
+    n = float(max(len(document.cliffs), document.wanders is not None))
+    return Estimate(n, n, n if document.decided else None, 0.95, document.n, COUNT)
+
+
+def _moves(value: float) -> dict[str, Sequence[OfferedFigure]]:
+    return {"cliff_moves": [OfferedFigure(Estimate(value, value, value, method="runs on both sides of the jump"))]}

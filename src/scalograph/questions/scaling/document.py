@@ -1,0 +1,39 @@
+"""Curves of a sweep, as findings hold what is known of their levels among each other."""
+
+from pydantic import Field
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.plain import Level, Model
+
+# Curves, and levels of each, that are compared with each other.
+MOST_CURVES, MOST_LEVELS = 64, 64
+
+
+class Bump(Model):
+    """A level between two others, and how much slower it is than both."""
+
+    level: int
+    below: int = Field(description="the next lower level")
+    above: int = Field(description="the next higher level")
+    slower: Estimate = Field(description="least of both ratios, time over that of a neighbor; all of a study at once")
+    shown: bool = Field(description="whether it is slower than both, by more than 2 %, beside all others of the study")
+
+
+class SweptCurve(Model):
+    """One curve: which of its levels may be the best, and which are slower than both neighbors."""
+
+    group: dict[str, Level]
+    factor: str
+    best: Estimate | None = Field(
+        default=None, description="the level with the least time for the same work; its interval spans `may_be_best`"
+    )
+    may_be_best: list[int] = Field(
+        default=[], max_length=MOST_LEVELS, description="levels that cannot be told apart from the best"
+    )
+    bumps: list[Bump] = Field(default=[], max_length=MOST_LEVELS)
+
+
+class Swept(Model):
+    """The part of the reading `scaling`: the first curves, of so many levels at most."""
+
+    curves: list[SweptCurve] = Field(default=[], max_length=MOST_CURVES)

@@ -1,0 +1,29 @@
+"""What a sweep offers to the claims of a paper: its best level, and levels that are slower than both neighbors."""
+
+from collections.abc import Mapping, Sequence
+
+from scalograph.protocol.published_claim import OfferedFigure
+from scalograph.questions.scaling.document import Swept
+
+QUANTITIES = {
+    "best_level": "level with the least time for the same work",
+    "slower_than_both": "time over that of the slower one of both neighbors",
+}
+
+
+def quantities(document: Swept) -> Mapping[str, Sequence[OfferedFigure]]:
+    """Offer the best level of each curve, and one figure for each level that has two neighbors.
+
+    Args:
+        document: the curves.
+
+    Returns:
+        By name; the interval of `best_level` spans the levels that cannot be told apart from the best.
+    """
+    best = [OfferedFigure(curve.best, curve.group) for curve in document.curves if curve.best is not None]
+    slower = [
+        OfferedFigure(bump.slower, {**curve.group, curve.factor: bump.level})
+        for curve in document.curves
+        for bump in curve.bumps
+    ]
+    return {name: found for name, found in (("best_level", best), ("slower_than_both", slower)) if found}

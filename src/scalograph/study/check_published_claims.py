@@ -1,0 +1,153 @@
+"""Figures and claims of a paper, on the raw document: what each claim names, and whether its parts fit together."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from scalograph.questions.registry import QUESTIONS, SWEEP, offering, role
+from scalograph.study.cross_checks import Found, assignment, leads_nowhere, levels_of, meant, table, unknown
+from scalograph.study.toml_lines import Path
+
+Raw = dict[str, Any]
+# Kinds whose figures compare levels with each other: one figure fewer than there are levels.
+COMPARED = ("flat", "order")
+# Questions whose ratios are those of a surface, which lies between its levels, too.
+ON_SURFACE = ("break-even",)
+# What only some kinds read; elsewhere it would say nothing, and a reader would believe that it does.
+READ_BY = {"of": ("value", "ratio"), "over": ("ratio",), "quantity": ("location", "count"), "stack": ("profile",)}
+# Kinds whose figures are no responses, and what they are.
+OF_QUESTION = "a quantity of the question"
+ELSEWHERE = {"location": OF_QUESTION, "count": OF_QUESTION, "profile": "the stack of a profile"}
+OF_RESPONSES = ("where", "of", "over", "along", "levels", "response")
+
+
+def misquoted(raw: Raw) -> Iterator[Found]:
+    """Find every mistake in the claims of a paper that a study declares, and figures of a paper without a file.
+
+    Args:
+        raw: the document of study.toml, valid or not.
+    """
+    published = table(raw, "published")
+    if published:
+        yield from _incomplete(published)
+    claims = published.get("claims")
+    first: dict[str, int] = {}
+    for index, claim in enumerate(claims if isinstance(claims, list) else []):
+        if not isinstance(claim, dict):
+            continue
+        path: Path = ("published", "claims", index)
+        if isinstance(name := claim.get("id"), str) and first.setdefault(name, index) != index:
+            yield (*path, "id"), f'"{name}" twice', "each once", f"rename it, or claim {first[name] + 1}"
+        yield from _names(raw, claim, path)
+        yield from _unread(claim, path)
+        yield from _range(claim, path)
+        yield from _counts(raw, claim, path)
+
+
+def _incomplete(published: Raw) -> Iterator[Found]:
+    """Find a file of which nothing is shown, and columns of no file."""
+    if "file" in published:
+        for key in ("match", "values"):
+            if not table(published, key):
+                yield ("published", key), "no column", f"a table `{key}` of columns of the file", "add it"
+        return
+    for key in ("match", "levels", "values"):
+        if key in published:
+            yield ("published", key), "no file", "a file of published figures, which they are columns of", "add `file`"
+    if published.keys() <= {"note"}:
+        yield ("published",), "neither a file nor claims", "one of them", "remove the table, or add them"
+
+
+def _names(raw: Raw, claim: Raw, path: Path) -> Iterator[Found]:
+    """Find names that the study does not declare, and figures that its question does not offer."""
+    factors, responses = table(raw, "factors"), table(raw, "responses") or {"wall": {}, "cpu": {}}
+    for key in ("where", "of", "over"):
+        for name, level in table(claim, key).items():
+            if not _is_elsewhere(raw, name, level):
+                yield from assignment((*path, key, name), name, level, factors)
+    along, levels = claim.get("along"), claim.get("levels")
+    if leads_nowhere(along, factors):
+        yield unknown((*path, "along"), "factor", along, factors)
+    elif isinstance(along, str):
+        for level in levels if isinstance(levels, list) else []:
+            if not _is_elsewhere(raw, along, level):
+                yield from assignment((*path, "levels"), along, level, factors)
+    if leads_nowhere(claim.get("response"), responses):
+        yield unknown((*path, "response"), "response", claim["response"], responses)
+    known = offered(raw)
+    if leads_nowhere(quantity := claim.get("quantity"), known):
+        expected = "one of " + (", ".join(known) or "none: its question offers none")
+        yield (*path, "quantity"), f'no quantity "{quantity}"', expected, meant(quantity, known)
+
+
+def offered(raw: Raw) -> list[str]:
+    """Name the figures that the study's question, and what answers without being asked, offer to claims."""
+    asked = raw.get("question", SWEEP)
+    names = offering(asked if isinstance(asked, str) and asked in QUESTIONS else SWEEP)
+    return sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES})
+
+
+def _is_elsewhere(raw: Raw, name: str, level: Any) -> bool:
+    """Whether a level is none that is planned and yet known: all CPUs, or between the levels of a surface."""
+    factor = table(raw, "factors").get(name)
+    if level == "all":
+        return isinstance(factor, dict) and factor.get("control") == "cpus"
+    planned = [one for one in levels_of(factor) or () if type(one) in (int, float)]
+    on_surface = raw.get("question") in ON_SURFACE and type(level) in (int, float) and len(planned) > 1
+    return on_surface and min(planned) <= level <= max(planned)
+
+
+def _unread(claim: Raw, path: Path) -> Iterator[Found]:
+    """Find keys that a claim of its kind does not read."""
+    kind = claim.get("kind")
+    for key, kinds in READ_BY.items():
+        if key in claim and isinstance(kind, str) and kind not in kinds:
+            yield (*path, key), f'beside kind = "{kind}"', f"only of {' and '.join(kinds)}", "remove it"
+    if kind in ELSEWHERE:
+        for key in OF_RESPONSES:
+            if key in claim and key != "where":
+                yield (*path, key), f'beside kind = "{kind}"', ELSEWHERE[kind], "remove it"
+    if "levels" in claim and "along" not in claim:
+        yield (*path, "levels"), "without `along`", "the factor that they are of", "add it"
+    if (along := claim.get("along")) is not None:
+        fixed = [key for key in ("where", "of", "over") if isinstance(along, str) and along in table(claim, key)]
+        if "where" in fixed or {"of", "over"} <= {*fixed}:
+            yield (
+                (*path, "along"),
+                f"{along}, which {' and '.join(fixed)} fix{'es' * (len(fixed) == 1)}",
+                "a factor that is free",
+                "",
+            )
+
+
+def _range(claim: Raw, path: Path) -> Iterator[Found]:
+    holds = claim.get("holds")
+    if not isinstance(holds, list) or len(holds) != 2:
+        return  # reported already
+    ends = [end for end in holds if isinstance(end, int | float) and not isinstance(end, bool)]
+    if len(ends) == 2 and ends[0] > ends[1]:
+        yield (*path, "holds"), f"{ends[0]} above {ends[1]}", "the lower end first", "exchange them"
+    elif holds == ["any", "any"]:
+        yield (*path, "holds"), "no end at all", "one end at least: any figure would do", ""
+
+
+def _counts(raw: Raw, claim: Raw, path: Path) -> Iterator[Found]:
+    """Find published numbers that are not one for each figure, and comparisons of fewer than two levels."""
+    n, kind, published = _n_levels(raw, claim), claim.get("kind"), claim.get("published")
+    if kind in COMPARED and n is not None and n < 2:
+        yield (*path, "levels"), f"{n} level", "two or more, which are compared", ""
+        return
+    if not isinstance(published, list) or n is None or kind in READ_BY["quantity"]:
+        return
+    n_figures = n - (kind in COMPARED)
+    if len(published) != n_figures:
+        why = ", each over the first" if kind == "flat" else ", each over the one before" if kind == "order" else ""
+        yield (*path, "published"), f"{len(published)} numbers", f"{n_figures}: one for each figure{why}", ""
+
+
+def _n_levels(raw: Raw, claim: Raw) -> int | None:
+    """How many levels the figures are along; None where that is wrong itself or needs a host."""
+    along, levels = claim.get("along"), claim.get("levels")
+    if along is None:
+        return 1
+    known = levels if levels else levels_of(table(raw, "factors").get(along)) if isinstance(along, str) else None
+    return len(known) if isinstance(known, list) else None

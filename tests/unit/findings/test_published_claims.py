@@ -1,0 +1,127 @@
+"""Claims of a paper on runs whose truth is known."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.protocol.published_claim import DecidedClaim
+from scalograph.questions.assemble import findings
+from scalograph.study.quick import quickened
+
+from ..records import recorded
+from ..study.example import VALID
+from .made import found_in, loaded
+
+# Seconds by (threads, lock): `none` halves with each doubling, `cas` doubles.
+TRUTH = {(1, "none"): 1.0, (2, "none"): 0.5, (4, "none"): 0.25, (1, "cas"): 1.0, (2, "cas"): 2.0, (4, "cas"): 4.0}
+TREATMENTS = [{"threads": n, "lock": lock} for n, lock in TRUTH]
+CLAIM = '[[published.claims]]\nid = "a-0"\nsentence = "b"\n'
+# Four blocks, each with its own pace: what runs of a block share is in no comparison of them.
+PACES = (0.8, 1.0, 1.25, 1.1)
+
+
+def decided(folder: Path, *claims: str, paces: Sequence[float] = PACES, text: str = VALID, **changes: Any) -> Any:
+    """The claims of one study, decided; a single one as itself."""
+    made = [
+        (t, recorded(pace * TRUTH[t["threads"], t["lock"]] * (1 + 0.002 * ((7 * i + 3 * j) % 5)), 1.0, **changes))
+        for i, pace in enumerate(paces)
+        for j, t in enumerate(TREATMENTS)
+    ]
+    declared = "\n".join(CLAIM.replace("a-0", f"a-{n}") + claim for n, claim in enumerate(claims))
+    found = found_in(folder, made, f"{text}\n{declared}").published_claims
+    return found[0] if len(claims) == 1 else found
+
+
+@pytest.mark.parametrize(
+    ("claim", "decision", "values"),
+    [
+        ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[3.8, 4.2]', "holds", [4]),
+        ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nalong="threads"\nlevels=[2, 4]\nholds=[1.9, 2.1]',
+         "does not hold", [2, 4]),
+        ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[4.0, 4.2]', "not resolved", [4]),
+        ('kind="flat"\nwhere={lock="cas"}\nalong="threads"', "does not hold", [2, 4]),
+        ('kind="order"\nwhere={lock="cas"}\nalong="threads"', "holds", [2, 2]),
+        ('kind="order"\nwhere={lock="none"}\nalong="threads"\nholds=["any", 0.9]', "holds", [0.5, 0.5]),
+        ('kind="ratio"\nwhere={threads=4}\nof={lock="cas"}\nover={lock="none"}\nholds=[10, "any"]', "holds", [16]),
+        ('kind="value"\nof={threads=4, lock="cas"}\nholds=[9, "any"]', "does not hold", [4.1]),
+        ('kind="flat"\nresponse="cpu"\nwhere={lock="none"}\nalong="threads"', "not resolved", [1, 1]),
+    ],
+    ids=["ratio", "one level fails", "at the end", "flat", "order", "falls", "other factor", "value", "all the same"],
+)  # fmt: skip
+def test_a_claim_is_decided_by_its_range(tmp_path: Path, claim: str, decision: str, values: list[float]) -> None:
+    found: DecidedClaim = decided(tmp_path, claim)
+    here = [figure.here.value if figure.here else None for figure in found.figures]
+    assert (found.decision, here) == (decision, pytest.approx(values, rel=0.03))
+    assert bool(found.why) == (decision == "not resolved")
+
+
+def test_what_runs_of_a_block_share_is_in_no_figure(tmp_path: Path) -> None:
+    claim = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=2}\nholds=[1.9, 2.1]'
+    assert decided(tmp_path, claim).decision == "holds"
+    found = decided(tmp_path, claim, text=VALID.replace("runs = 3", 'runs = 3\norder = "declared"'))
+    assert found.decision == "not resolved"
+
+
+def test_published_figures_stand_beside_with_their_error(tmp_path: Path) -> None:
+    claim = 'kind="flat"\nwhere={lock="none"}\nalong="threads"\npublished=[1.0, 0.5]\nspread=0.1\n'
+    claim += 'place="t"\nsaid="flat"'
+    found = decided(tmp_path, claim)
+    assert [(f.published_low, f.published, f.published_high) for f in found.figures] == [
+        pytest.approx((0.9, 1.0, 1.1)), pytest.approx((0.45, 0.5, 0.55)),
+    ]  # fmt: skip
+    assert (found.low, found.high, found.place, found.said) == (0.95, 1.05, "t", "flat")
+
+
+def test_what_a_machine_or_a_form_cannot_show_is_said(tmp_path: Path) -> None:
+    flat = 'kind="flat"\nwhere={lock="none"}\nalong="threads"\n'
+    found = decided(
+        tmp_path, f"{flat}needs_cpus=64", f"{flat}needs_smt=true", f'{flat}unlike="half the work"',
+        f"{flat}levels=[1, 2]\nresponse='wall'\nholds=['any', 9]",
+    )  # fmt: skip
+    assert [one.decision for one in found] == ["cannot be seen here"] * 2 + ["not comparable", "holds"]
+    assert [one.why for one in found][::2] == ["it needs 64 CPUs, this machine has 2", "half the work"]
+
+
+def test_what_the_quick_form_leaves_out_is_said(tmp_path: Path) -> None:
+    claim = f'{CLAIM}kind="value"\nwhere={{lock="none"}}\nof={{threads=4}}\nholds=[0, 9]\n'
+    made = [(t, recorded(1.0)) for _ in PACES for t in TREATMENTS if t["threads"] != 4]
+    read = loaded(tmp_path, made, f"{VALID}\n{claim}[quick]\nfactors = {{ threads = [1, 2] }}\n")
+    read.study = quickened(read.study)
+    (one,) = findings(read, tmp_path).published_claims
+    assert (one.decision, one.why) == ("not measured", "the quick form leaves out 4 threads: run the full form")
+
+
+def test_levels_of_more_cpus_than_there_are_cannot_be_seen(tmp_path: Path) -> None:
+    text = VALID.replace("[factors.lock]", '[factors.cpus]\ncontrol = "cpus"\nlevels = "1:all"\n\n[factors.lock]')
+    claim = f'{CLAIM}kind="flat"\nwhere={{threads=1}}\nalong="cpus"\nlevels=[1, 12]\n'
+    made = [({"threads": 1, "cpus": n, "lock": "none"}, recorded(1.0)) for _ in PACES for n in (1, 2)]
+    (one,) = found_in(tmp_path, made, text + claim).published_claims
+    assert (one.decision, one.why) == ("cannot be seen here", "it needs 12 CPUs, this machine has 2")
+
+
+def test_a_claim_that_rests_on_disturbed_runs_says_so(tmp_path: Path) -> None:
+    claim = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[3.8, 4.2]'
+    found = decided(tmp_path, claim, neighbor_s=2.0)
+    assert (found.decision, found.doubt) == ("holds", "rests on disturbed runs")
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ('kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nalong="threads"\nlevels=[2, 4]\nholds=[0, 9]',
+         "wall time of 1 thread over that of n threads, lock none"),
+        ('kind="ratio"\nwhere={threads=4}\nof={lock="cas"}\nover={lock="none"}\nholds=[0, 9]',
+         "wall time of lock cas over that of lock none, 4 threads"),
+        ('kind="ratio"\nof={threads=4}\nover={threads=1}\nalong="lock"\nholds=[0, 9]',
+         "wall time of 4 threads over that of 1 thread, each lock"),
+        ('kind="flat"\nresponse="cpu"\nalong="threads"\nlevels=[2, 4]',
+         "CPU time of n threads over that of 2 threads, lock none"),
+        ('kind="order"\nwhere={threads=2}\nalong="lock"',
+         "wall time of each lock over that of the one before, 2 threads"),
+        ('kind="value"\nof={threads=4}\nalong="lock"\nholds=[0, 9]', "wall time of 4 threads, each lock"),
+    ],
+)  # fmt: skip
+def test_figures_are_said_in_words(tmp_path: Path, claim: str, words: str) -> None:
+    assert decided(tmp_path, claim).quantity == words

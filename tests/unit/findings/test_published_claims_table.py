@@ -1,0 +1,53 @@
+"""Claims of a paper as a table: the sentence once, a row for each figure."""
+
+from typing import Any
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.published_claims_table import claims_table
+from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision
+
+HERE = Estimate(1.9, 1.8, 2.0, n=5)
+
+
+def claim(*labels: str, decision: Decision = "holds", **changed: object) -> DecidedClaim:
+    figures = [ClaimFigure(label=label, published=1.8, here=HERE, decision="holds") for label in labels]
+    fields: dict[str, Any] = {"id": "S0-2", "sentence": "Twice as fast.", "place": "table 15", "quantity": "wall time"}
+    return DecidedClaim.model_validate(fields | {"figures": figures, "decision": decision, "low": 1.6} | changed)
+
+
+def rows(*claims: DecidedClaim) -> list[dict[str, Any]]:
+    table = claims_table(claims)
+    assert table is not None and table.id == "published-claims"
+    return [dict(zip((column.name for column in table.columns), row, strict=True)) for row in table.rows]
+
+
+def test_the_sentence_stands_once_above_the_figures() -> None:
+    whole, *figures = rows(claim("2 threads", "8 threads"))
+    assert whole["what is claimed"] == "Twice as fast (table 15)"
+    assert whole["bears it out"] == "at least 1.6"
+    assert [one["figure"] for one in figures] == ["2 threads", "8 threads"]
+    assert all((one["published"], one["here"], one["what is claimed"]) == (1.8, HERE, "") for one in figures)
+
+
+def test_one_figure_is_told_in_the_row_of_its_claim() -> None:
+    (only,) = rows(claim("", unit="s"))
+    assert (only["figure"], only["published"], only["decision"]) == ("(s)", 1.8, "holds")
+
+
+def test_a_claim_without_figures_has_a_row_that_says_why() -> None:
+    (only,) = rows(claim(decision="cannot be seen here", why="it needs 16 CPUs"))
+    assert (only["here"], only["decision"], only["why"]) == (None, "cannot be seen here", "it needs 16 CPUs")
+
+
+def test_figures_that_cannot_be_compared_are_not_decided() -> None:
+    whole, one, other = rows(claim("a", "b", decision="not comparable", why="built otherwise"))
+    assert whole["decision"] == "not comparable"
+    assert (one["decision"], other["decision"]) == ("", "")
+
+
+def test_reasons_have_a_column_only_where_there_is_one() -> None:
+    assert "why" not in rows(claim("a"))[0]
+
+
+def test_no_claims_no_table() -> None:
+    assert claims_table([]) is None

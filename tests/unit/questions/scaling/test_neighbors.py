@@ -1,0 +1,85 @@
+"""Levels that are slower than both neighbors, and the best ones, of runs whose truth is known."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scalograph.protocol.findings import Findings
+from scalograph.questions.scaling.document import Swept
+
+from ...findings.made import found_in
+from ...records import recorded
+from ...study.example import VALID
+
+LEVELS = (1, 2, 8, 32, 128)
+STUDY = VALID.replace('"1,2,4"', '"1,2,8,32,128"')
+# Times over that of one thread; at eight there is a bump.
+BUMP, FLAT = {2: 0.55, 8: 0.62, 32: 0.55, 128: 0.54}, {2: 0.55, 8: 0.55, 32: 0.55, 128: 0.55}
+CLAIMS = """
+[[published.claims]]
+id = "S0-12"
+sentence = "Eight threads are slower than two and than thirty-two."
+kind = "location"
+quantity = "slower_than_both"
+where = { threads = 8 }
+holds = [1.05, "any"]
+[[published.claims]]
+id = "S2-2"
+sentence = "More threads gain up to 128."
+kind = "location"
+quantity = "best_level"
+holds = [128, 128]
+"""
+
+
+def found(folder: Path, of_none: Mapping[int, float], of_cas: Mapping[int, float], noise: float = 0.004) -> Findings:
+    rng = np.random.default_rng(3)
+    times = {"none": {1: 1.0, **of_none}, "cas": {1: 1.0, **of_cas}}
+    made: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"threads": n, "lock": lock}, recorded(times[lock][n] * float(np.exp(noise * rng.standard_normal()))))
+        for _ in range(5)
+        for lock in times
+        for n in LEVELS
+    ]
+    return found_in(folder, made, STUDY + CLAIMS)
+
+
+def levels_of(found: Findings) -> Swept:
+    part = found.document("scaling", Swept)
+    assert part is not None
+    return part
+
+
+def test_a_level_that_is_slower_than_both_neighbors_is_told(tmp_path: Path) -> None:
+    said = found(tmp_path, BUMP, FLAT)
+    shown = [(curve.group, bump.level) for curve in levels_of(said).curves for bump in curve.bumps if bump.shown]
+    assert shown == [({"lock": "none"}, 8)]
+    (text,) = [text for text in said.answer if "slower than both" in text]
+    assert text.startswith("8 threads are slower than both 2 and 32 threads with lock none: 1")
+    assert [claim.decision for claim in said.published_claims] == ["does not hold", "not resolved"]
+    assert [len(claim.figures) for claim in said.published_claims] == [2, 2]
+
+
+def test_one_in_every_setting_is_one_sentence(tmp_path: Path) -> None:
+    said = found(tmp_path, BUMP, BUMP)
+    (text,) = [text for text in said.answer if "slower than both" in text]
+    assert " in 2 of 2 settings, most with lock " in text
+    assert said.published_claims[0].decision == "holds"
+    bump = levels_of(said).curves[0].bumps[1]
+    assert (bump.below, bump.level, bump.above) == (2, 8, 32)
+    assert bump.slower.value == pytest.approx(0.62 / 0.55, rel=0.01) and bump.slower.contains(0.62 / 0.55)
+
+
+def test_where_no_level_is_nothing_is_told(tmp_path: Path) -> None:
+    said = found(tmp_path, FLAT, FLAT)
+    assert not [text for text in said.answer if "slower than both" in text]
+    assert {2, 32, 128} <= {*levels_of(said).curves[0].may_be_best} <= {2, 8, 32, 128}
+
+
+def test_the_best_level_spans_those_that_cannot_be_told_apart(tmp_path: Path) -> None:
+    falling = {2: 0.9, 8: 0.8, 32: 0.7, 128: 0.6}
+    said = found(tmp_path, falling, falling)
+    assert [claim.decision for claim in said.published_claims] == ["does not hold", "holds"]

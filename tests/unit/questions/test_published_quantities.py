@@ -1,0 +1,118 @@
+"""What questions offer to the claims of a paper, where the truth is known."""
+
+from pathlib import Path
+
+import pytest
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.questions.cliff import published as cliff
+from scalograph.questions.cliff.document import CliffDoc, Cliffs
+from scalograph.questions.effective_cpus import published as effective
+from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
+from scalograph.questions.registry import having, role
+
+from ..findings.made import found_in
+from ..records import recorded
+from ..study.example import VALID
+from .cliff.test_study import STUDY as CLIFF
+from .cliff.test_study import Machine, run
+
+CLAIM = """
+[[published.claims]]
+id = "S0-8"
+sentence = "The time jumps between 200 and 250 threads."
+kind = "location"
+quantity = "cliff"
+holds = [200, 250]
+[[published.claims]]
+id = "S0-9"
+sentence = "There is one jump."
+kind = "count"
+quantity = "cliffs"
+holds = [1, 1]
+"""
+
+
+@pytest.mark.parametrize(
+    ("jumps", "decisions"),
+    [
+        ({220: 2.0}, ["holds", "holds"]),
+        ({40: 2.0}, ["does not hold", "holds"]),
+        ({10_000: 2.0}, ["does not hold", "does not hold"]),
+    ],
+    ids=["there", "elsewhere", "nowhere"],
+)
+def test_a_place_is_where_it_was_published_or_not(
+    tmp_path: Path, jumps: dict[int, float], decisions: list[str]
+) -> None:
+    _, found = run(tmp_path, Machine(jumps), CLIFF + CLAIM)
+    place, _ = found.published_claims
+    assert [claim.decision for claim in found.published_claims] == decisions
+    assert place.quantity == "level at which the time jumps"
+    assert [figure.none for figure in place.figures] == ["none" if 10_000 in jumps else ""]
+
+
+def cliffs(*found: CliffDoc, decided: bool = True, **more: object) -> Cliffs:
+    fields = {"factor": "n", "decided": decided, "cliffs": list(found), "probability": 0.5, "n": 20, "least": 1.2}
+    return Cliffs.model_validate({**fields, **more})
+
+
+def test_a_search_that_is_open_decides_nothing() -> None:
+    offered = cliff.quantities(cliffs(decided=False, likely=220.0))
+    assert (offered["cliff"][0].estimate.value, offered["cliff"][0].estimate.low) == (220.0, None)
+    assert (offered["cliffs"][0].estimate.low, offered["cliffs"][0].estimate.high) == (0.0, None)
+
+
+def test_a_place_that_moves_is_offered_as_a_range() -> None:
+    offered = cliff.quantities(cliffs(wanders=(150.0, 260.0), jump=2.0))
+    assert (offered["cliff"][0].estimate.low, offered["cliff"][0].estimate.high) == (150.0, 260.0)
+    assert offered["cliff_moves"][0].estimate.value == 1.0
+
+
+def test_effective_cpus_have_the_range_of_their_posterior() -> None:
+    posterior = {1: 0.01, 2: 0.6, 3: 0.37, 4: 0.02}
+    group = EffectiveCpus(group={"jvm": "25"}, factor="cpus", k_eff=2, decided=True, posterior=posterior, n=9)
+    bare = EffectiveCpus(group={"jvm": "8"}, factor="cpus", k_eff=2, decided=False)
+    (one, other) = effective.quantities(EffectiveGroups(groups=[group, bare]))["effective_cpus"]
+    assert (one.group, one.estimate.value, one.estimate.low, one.estimate.high) == ({"jvm": "25"}, 2.0, 2.0, 3.0)
+    assert (other.estimate.low, other.estimate.high) == (None, None)
+
+
+SURFACE = (
+    VALID.replace('work = "total"', 'work = "per-worker"').replace('"1,2,4"', '"1:4"')
+    + """
+[[published.claims]]
+id = "S1-1"
+sentence = "Each further worker adds its share."
+kind = "location"
+quantity = "slope_over_expected"
+where = { cpus = 1 }
+holds = [0.9, 1.1]
+[[published.claims]]
+id = "S1-5"
+sentence = "It is flat up to the CPUs."
+kind = "location"
+quantity = "ridge_deviation"
+holds = [0.95, 1.05]
+"""
+).replace('[factors.lock]\nlevels = ["none", "cas"]', '[factors.cpus]\ncontrol = "cpus"\nlevels = [1, 2]')
+
+
+def test_a_surface_rises_and_is_flat_as_published(tmp_path: Path) -> None:
+    made = [
+        ({"threads": n, "cpus": m}, recorded(max(1.0, n / m) * (1 + 0.001 * ((i + 3 * n + m) % 4)), cpus=(*range(m),)))
+        for i in range(4)
+        for n in range(1, 5)
+        for m in (1, 2)
+    ]
+    slope, flat = found_in(tmp_path, made, SURFACE).published_claims
+    assert [(claim.decision, len(claim.figures)) for claim in (slope, flat)] == [("holds", 1), ("holds", 1)]
+    assert isinstance(slope.figures[0].here, Estimate) and slope.figures[0].here.value == pytest.approx(1, rel=0.02)
+    assert flat.figures[0].label == "2 cpus"
+
+
+def test_every_quantity_is_on_the_page_of_studies() -> None:
+    page = (Path(__file__).resolve().parents[3] / "protocol" / "study.md").read_text(encoding="utf-8")
+    names = [name for question in having("published") for name in role(question, "published").QUANTITIES]
+    assert names and [name for name in names if f"`{name}`" not in page] == []
+    assert len({*names}) == len(names)

@@ -1,0 +1,109 @@
+"""Published claims on the page: a row with its decision in words, a picture with both figures."""
+
+import re
+from types import ModuleType
+from xml.etree import ElementTree
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.published_claim import DECISIONS, ClaimFigure, DecidedClaim, Decision
+from scalograph.report.claim_picture import HEAD, MOST, PUBLISHED, ROW, WIDTH, claim_picture
+from scalograph.report.claim_rows import claim_rows
+from scalograph.report.html import page
+
+THREE = [("2 threads", 1.81, 1.9), ("8 threads", 1.6, 1.85), ("128 threads", 1.86, 1.2)]
+
+
+def claim(decision: Decision = "holds", **changed: object) -> DecidedClaim:
+    """Three figures, two of them inside the range."""
+    figures = [
+        ClaimFigure(
+            label=label, published=told, published_low=told * 0.99, published_high=told * 1.01,
+            here=Estimate(here, here - 0.05, here + 0.05, n=5), decision="holds" if here > 1.6 else "does not hold",
+        )
+        for label, told, here in THREE
+    ]  # fmt: skip
+    fields = {"id": "S0-2", "sentence": "Twice.", "quantity": "wall time", "low": 1.6, "high": 2.1, "figures": figures}
+    return DecidedClaim.model_validate(fields | {"decision": decision} | changed)
+
+
+def svg(one: DecidedClaim) -> ElementTree.Element:
+    return ElementTree.fromstring(claim_picture(one))
+
+
+def texts(one: DecidedClaim) -> list[str]:
+    return [node.text or "" for node in svg(one).iter("text")]
+
+
+def places(one: DecidedClaim, color: str) -> list[float]:
+    """Where the marks of a color stand from the left."""
+    paths = [node.attrib for node in svg(one).iter("path") if node.get("stroke") == f"var(--{color})"]
+    return [float(x) for path in paths for x in re.findall(r"M([\d.]+) \d+h0", path["d"])]
+
+
+def test_both_figures_stand_at_their_values_in_each_row() -> None:
+    told, here = places(claim(), "paper"), places(claim(), "line-0")
+    assert told[1] < told[0] < told[2]
+    assert here[2] < told[1] < here[1] < here[0]
+    assert len(told) == len(here) == len(THREE)
+
+
+def test_the_gray_band_is_the_range_that_bears_the_claim_out() -> None:
+    band = next(node for node in svg(claim()).iter("path") if node.get("fill") == "var(--muted)").get("d", "")
+    left, right = map(float, re.findall(r"[MH]([\d.]+)", band)[:2])
+    assert left < places(claim(), "line-0")[0] < right
+    assert places(claim(), "line-0")[2] < left
+    assert "fill-opacity" not in claim_picture(claim(low=None, high=None))
+
+
+def test_numbers_and_decisions_are_written_beside_the_marks() -> None:
+    found = texts(claim())
+    assert {"2 threads", "1.81", "1.90 \N{PLUS-MINUS SIGN}3 %", "\N{CHECK MARK}", "\N{MULTIPLICATION X}"} <= {*found}
+    assert "\N{CHECK MARK}" not in texts(claim("not comparable"))
+
+
+def test_the_axis_is_logarithmic_from_a_factor_of_three_on() -> None:
+    wide = [ClaimFigure(label=f"{n}", published=float(n), decision="not measured") for n in (1, 10, 100)]
+    a, b, c = places(claim(low=None, high=None, figures=wide), "paper")
+    assert abs((b - a) - (c - b)) < 0.2
+
+
+def test_wide_intervals_and_zeros_stay_inside_the_frame() -> None:
+    odd = [
+        ClaimFigure(label="", published=0.0, here=Estimate(0.0, -1e9, 1e9, n=2), decision="not resolved"),
+        ClaimFigure(label="x" * 200, here=Estimate(2.0, 0.1, 1e12, n=2), decision="not resolved"),
+    ]
+    for low, high in ((0.0, None), (None, 0.0), (None, None)):
+        drawn = claim_picture(claim(low=low, high=high, figures=odd))
+        assert all(0 <= float(x) <= WIDTH - PUBLISHED for x in re.findall(r"[MH](-?[\d.]+)", drawn))
+        assert "nan" not in drawn and "inf" not in drawn
+
+
+def test_many_figures_are_cut_and_those_that_fail_stay() -> None:
+    many = [ClaimFigure(label=f"{n} tasks", published=1.0, decision="holds") for n in range(40)]
+    many[38] = many[38].model_copy(update={"decision": "does not hold"})
+    found = texts(claim(figures=many))
+    assert "38 tasks" in found and f"{MOST} of 40 figures" in found
+    assert float(svg(claim(figures=many)).get("viewBox", "").split()[3]) < HEAD + ROW * (MOST + 1)
+
+
+def test_a_claim_without_any_number_has_no_picture() -> None:
+    assert claim_picture(claim(figures=[])) == ""
+    assert claim_picture(claim(figures=[ClaimFigure(label="a", decision="not measured")])) == ""
+
+
+def test_each_row_says_its_decision_in_words_and_its_picture_too() -> None:
+    rows = claim_rows([claim(decision) for decision in DECISIONS])
+    assert [row.claim.decision for row in rows] == list(DECISIONS)
+    assert "2 threads: published 1.81, here 1.90 [1.85, 1.95], holds" in rows[0].words
+    assert all(row.sign and row.style in row.claim.decision.replace(" ", "-") for row in rows)
+    assert rows[0].borne_out == "holds: 1.6 to 2.1"
+
+
+def test_the_page_tells_the_claims_between_answer_and_figures(sample: ModuleType) -> None:
+    hostile = "<script>alert(1)</script>"
+    found = sample.small().model_copy(update={"published_claims": [claim("not resolved", sentence=hostile)]})
+    html = page(found)
+    assert html.index('id="answer"') < html.index('id="published"') < html.index('id="figures"')
+    assert "None of 1 published claim holds here, 1 not resolved." in html
+    assert hostile not in html and "&lt;script&gt;" in html
+    assert 'id="published"' not in page(sample.small())
