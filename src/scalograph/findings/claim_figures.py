@@ -37,7 +37,7 @@ class FigureHere:
         label: what it is of, among the figures of its claim.
         estimate: from a confidence to the estimate; None where a part of it was not measured.
         missing: why it was not measured.
-        n_cpus: CPUs that it needs and this machine does not have; 0 where that is not the reason.
+        lacks: whether it was not measured because this machine cannot.
         doubt: why its estimate is to be read with care.
         none: what is here instead of a number, where the question has decided that there is none.
         group: levels of the configurations that it is of.
@@ -47,7 +47,7 @@ class FigureHere:
     label: str
     estimate: Callable[[float], Estimate] | None = None
     missing: str = ""
-    n_cpus: int = 0
+    lacks: bool = False
     doubt: str = ""
     none: str = ""
     group: Levels = field(default_factory=dict)
@@ -205,8 +205,10 @@ def why_missing(table: Table, wanted: Levels, sample: Sample | None) -> FigureHe
         n_cpus = table.machine.get("n_cpus")
         counts = table.study.factors[name].control == "cpus" and type(level) is int and isinstance(n_cpus, int)
         if counts and isinstance(level, int) and isinstance(n_cpus, int) and level > n_cpus:
-            return FigureHere("", missing=f"it needs {level} CPUs, this machine has {n_cpus}", n_cpus=level)
+            return FigureHere("", missing=f"it needs {level} CPUs, this machine has {n_cpus}", lacks=True)
         by_quick = name in table.study.quick.factors and level not in table.study.factors[name].levels
+        if level in table.study.factors[name].if_granted and not by_quick:
+            return FigureHere("", missing=f"this machine does not grant {short(table, {name: level})}", lacks=True)
         return FigureHere("", missing=_left_out(table, by_quick, {name: level}))
     return FigureHere("", missing=_left_out(table, bool(table.study.quick.exclude), wanted))
 

@@ -135,8 +135,8 @@ def _whole(
     if missing:
         if hidden := next((figure for figure in figures if figure.unseen), None):
             return "cannot be seen here", hidden.missing
-        beyond = max(figures, key=lambda figure: figure.n_cpus)
-        return ("cannot be seen here", beyond.missing) if beyond.n_cpus else ("not measured", _reasons(missing))
+        lacking = [figure.missing for figure in figures if figure.lacks]  # the last level asks for most CPUs
+        return ("cannot be seen here", lacking[-1]) if lacking else ("not measured", _reasons(missing))
     if "not resolved" in decisions:
         return "not resolved", _open(decided)
     return "holds", ""

@@ -113,6 +113,15 @@ def test_levels_of_more_cpus_than_there_are_cannot_be_seen(tmp_path: Path) -> No
     assert (one.decision, one.why) == ("cannot be seen here", "it needs 12 CPUs, this machine has 2")
 
 
+def test_a_level_that_the_machine_refuses_cannot_be_seen(tmp_path: Path) -> None:
+    refused = "[factors.policy]\nlevels = ['a', 'b']\nif_granted = ['b']\n\n[factors.lock]"
+    text = VALID.replace("[factors.lock]", refused)
+    claim = f'{CLAIM}kind="flat"\nwhere={{threads=1}}\nalong="policy"\n levels=["a", "b"]\n'
+    made = [({"threads": 1, "policy": "a", "lock": "none"}, recorded(1.0)) for _ in PACES]
+    (one,) = found_in(tmp_path, made, text + claim).published_claims
+    assert (one.decision, one.why) == ("cannot be seen here", "this machine does not grant policy b")
+
+
 def test_a_claim_that_rests_on_disturbed_runs_says_so(tmp_path: Path) -> None:
     claim = 'kind="ratio"\nwhere={lock="none"}\nof={threads=1}\nover={threads=4}\nholds=[3.8, 4.2]'
     found = decided(tmp_path, claim, neighbor_s=2.0)
