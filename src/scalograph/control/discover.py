@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from scalograph.control import capacity, isolation
+from scalograph.control import capacity, isolation, platform_facts
 from scalograph.control.cache import cache
 from scalograph.control.jvms import at, find, unasked
 from scalograph.control.quota import cpu_quota
@@ -34,6 +34,12 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         cpus=read_topology(root),
         memory_bytes=_memory(root),
         kernel=_text(root / "proc/sys/kernel/osrelease"),
+        distribution=platform_facts.distribution(root),
+        compiler=platform_facts.compiler() if root == Path("/") else None,
+        architecture=platform_facts.architecture(root),
+        clock_mhz=platform_facts.clock_mhz(cpuinfo),
+        caches=platform_facts.cache_sizes(root),
+        disk_rotational=platform_facts.disk_rotational(root),
         cpu_model=_cpu_model(cpuinfo),
         microcode=cpuinfo.get("microcode"),
         governor=_text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),

@@ -46,6 +46,12 @@ class HostFacts(Value):
     cpus: tuple[CpuFact, ...]
     memory_bytes: int | None = None
     kernel: str | None = None
+    distribution: str | None = None
+    compiler: str | None = Field(default=None, description="what the C compiler says of itself")
+    architecture: str | None = Field(default=None, description="instruction set, such as x86_64")
+    clock_mhz: float | None = Field(default=None, description="of the first CPU when it was read")
+    caches: dict[str, int] = Field(default={}, description="of the first CPU: name_bytes -> size")
+    disk_rotational: bool | None = Field(default=None, description="of the disk that / lies on")
     cpu_model: str | None = None
     microcode: str | None = None
     governor: str | None = None

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.discover import discover
+from scalograph.control.platform_facts import compiler
 from scalograph.protocol.facts import CpuFact, HostFacts
 
 from .trees import bare, grown, planted, two_sockets, write
@@ -86,3 +87,41 @@ def test_this_machine() -> None:
     assert isinstance(facts, HostFacts) and all(isinstance(cpu, CpuFact) for cpu in facts.cpus)
     assert facts.n_cpus >= 1 and facts.memory_bytes and facts.kernel
     assert not {"refused", "granted_priority", "granted_nice"} & set(facts.machine())
+
+
+def test_what_readers_of_results_ask(tmp_path: Path) -> None:
+    root = planted(tmp_path, "two-cpu-guest")
+    before = discover(root, jvms=())
+    unknown = (before.clock_mhz, before.caches, before.distribution, before.compiler, before.disk_rotational)
+    assert unknown == (None, {}, None, None, None)
+    for index, size in enumerate(("48K", "32K", "1280K", "48M")):
+        write(root / f"sys/devices/system/cpu/cpu0/cache/index{index}/size", size)
+    write(root / "proc/cpuinfo", "processor\t: 0\nmodel name\t: X\ncpu MHz\t\t: 2793.436\n")
+    write(root / "proc/sys/kernel/arch", "x86_64\n")
+    write(root / "etc/os-release", 'NAME="D"\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n')
+    facts = discover(root, jvms=())
+    assert list(facts.caches.values()) == [48 << 10, 32 << 10, 1280 << 10, 48 << 20]
+    assert (facts.clock_mhz, facts.architecture) == (2793.436, "x86_64")
+    assert facts.distribution == "Debian GNU/Linux 12 (bookworm)"
+
+
+@pytest.mark.parametrize(("told", "rotates"), [("1\n", True), ("0\n", False), (None, None)])
+def test_the_disk_of_the_root(tmp_path: Path, told: str | None, rotates: bool | None) -> None:
+    """The queue is of the disk, / on one of its partitions; a mount over / hides the one before."""
+    mounts = ("1 0 0:2 / / rw - rootfs rootfs rw", "22 1 254:1 / / rw - ext4 /dev/vda1 rw")
+    write(tmp_path / "proc/self/mountinfo", "\n".join(mounts))
+    write(tmp_path / "sys/devices/vda/vda1/dev", "254:1\n")
+    if told is not None:
+        write(tmp_path / "sys/devices/vda/queue/rotational", told)
+    (tmp_path / "sys/dev/block").mkdir(parents=True)
+    (tmp_path / "sys/dev/block/254:1").symlink_to("../../devices/vda/vda1")
+    assert discover(tmp_path, jvms=()).disk_rotational is rotates
+
+
+def test_a_compiler_that_says_nothing_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert compiler() is None
+    for text, said in (("#!/bin/sh\necho 'cc 12'\necho more\n", "cc 12"), ("#!/bin/sh\nexit 1\n", None)):
+        write(tmp_path / "cc", text)
+        (tmp_path / "cc").chmod(0o755)
+        assert compiler() == said

@@ -173,6 +173,15 @@ def test_facts_of_alike_records_are_told_by_fields() -> None:
     assert facts({"topology": [{"cpu": 0}, {"cpu": 1}], "flags": []}) == [("topology", "cpu: 0, 1"), ("flags", "none")]
 
 
+def test_facts_of_the_machine_are_named_in_words() -> None:
+    told = facts({"caches": {"L1d_bytes": 49152, "L2_bytes": 1310720}, "clock_mhz": 2793.436, "disk_rotational": False})
+    assert told == [
+        ("clock when it was read (MHz)", "2,793.44"),
+        ("caches of a CPU", "L1d: 48 KiB; L2: 1.25 MiB"),
+        ("disk of / rotates (as the kernel has it)", "no"),
+    ]
+
+
 def hinted(html: str) -> str:
     """The texts that cells of the first table with any point into."""
     return next(a["data-hints"] or "" for _, a in Elements(html).tags if "data-hints" in a)
