@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 LEAST_S, MOST_S = 0.001, 1.0
 Where = Annotated[
     list[str] | None,
-    typer.Option("--where", metavar="FACTOR=LEVEL", help="Only configurations with this level; may be repeated."),
+    typer.Option(
+        "--where",
+        metavar="FACTOR=LEVEL",
+        help="Only configurations with this level; of one factor named again, with either.",
+    ),
 ]
 Study = Annotated[
     Path | None, typer.Option("--study", help="The study's file, where it has a workload of its own beside it.")
@@ -54,7 +58,7 @@ def command(
     \b
     scalograph profile scalograph-results/fork-join/latest
     scalograph profile scalograph-results/fork-join/latest --period 1ms --iterations 5000       more samples
-    scalograph profile scalograph-results/fork-join/latest --where version=stream --where p=128
+    scalograph profile scalograph-results/fork-join/latest --where p=2 --where p=64
     """
     from scalograph.profile.values import FILE
     from scalograph.protocol import results
@@ -98,8 +102,14 @@ def _taken(
     from scalograph.protocol import journal
 
     measured = table.load(folder.journal, keep_observations=False)
-    wanted = parse_where(where, measured)
-    treatments = [t for t in planned.design.treatments if all(is_level(t[name], text) for name, text in wanted.items())]
+    wanted: dict[str, list[str]] = {}
+    for name, text in (item for one in where for item in parse_where([one], measured).items()):
+        wanted.setdefault(name, []).append(text)
+    treatments = [
+        treatment
+        for treatment in planned.design.treatments
+        if all(any(is_level(treatment[name], text) for text in texts) for name, texts in wanted.items())
+    ]
     chosen = choose(treatments, planned.design.study.baseline)
     if not chosen:
         raise StudyError.one(
