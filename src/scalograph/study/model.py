@@ -213,3 +213,9 @@ class Study(StudyPart):
 
 
 __all__ = ["Factor", "Protocol", "Published", "Quick", "ReportTable", "Response", "Study"]
+
+
+def with_claims(study: Study, claims: list[PublishedClaim]) -> Study:
+    """Return a study with these claims of a paper in place of its own."""
+    published = (study.published or Published()).model_copy(update={"claims": claims})
+    return study.model_copy(update={"published": published})
