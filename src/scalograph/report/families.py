@@ -8,6 +8,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.figure import Overlay
 from scalograph.protocol.findings import Curve, Findings, Point, PointResponse
 from scalograph.report.law_lines import law_line
+from scalograph.report.published_lines import published_lines, shown_at_first
 from scalograph.report.samples import Samples
 from scalograph.report.share_figure import share_figure
 from scalograph.text.axes import Factors, Levels, key, place_of
@@ -53,6 +54,7 @@ def _family(
         one["points"].sort(key=lambda point: axis["at"][point["level"]])
     over = [overlay for overlay in overlays if overlay.factor == factor]
     line = default_line(curves, varying)
+    place = varying.index(line) if line else None
     return {
         "axis": axis,
         "title": _titled(factors, factor),
@@ -60,7 +62,7 @@ def _family(
         "line": line,
         "fixed": " \N{MIDDLE DOT} ".join(filter(None, [factors.treatment(fixed), *alike])),
         "measures": [_explained(m, over) for m in measures if m["id"] not in constant],
-        "laws": _laws(drawn, measures, varying.index(line) if line else None),
+        "laws": _laws(drawn, measures, place) | shown_at_first(drawn, place),
         "curves": drawn,
         "shapes": [_placed(shape, factors[factor]) for overlay in over for shape in overlay.shapes],
         "share": share_figure(curves, line, factors, _titled(factors, factor)),
@@ -163,7 +165,8 @@ def _curve(
     ideal = _ideal(findings, curve)
     points = [_point(p, curve, ideal.get(key(p.level)), measures, factors, samples) for p in curve.points]
     law = law_line(curve, factors[curve.factor])
-    return {"group": group, "points": points, "law": law}
+    published = published_lines(findings, curve, measures, factors)
+    return {"group": group, "points": points, "law": law, "published": published}
 
 
 def _ideal(findings: Findings, curve: Curve) -> dict[str, float]:

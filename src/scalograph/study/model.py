@@ -159,6 +159,13 @@ class ReportTable(StudyPart):
         return self
 
 
+class UnlikeRows(StudyPart):
+    """Rows of the published file that were built otherwise than what is measured: column -> what its cell says."""
+
+    where: dict[str, Scalar] = Field(min_length=1)
+    why: Annotated[Text, StringConstraints(min_length=1)]
+
+
 class Published(StudyPart):
     """Figures of a paper to be shown beside the measured ones, and its claims, each of which is decided."""
 
@@ -166,6 +173,9 @@ class Published(StudyPart):
     match: dict[str, Name] = {}
     levels: dict[str, dict[str, Scalar]] = {}
     values: dict[str, Name] = {}
+    ranges: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
+    unlike: list[UnlikeRows] = Field(default=[], max_length=64)
+    machine_cpus: Annotated[int, Field(ge=1)] | None = None
     note: Text = ""
     claims: list[PublishedClaim] = Field(default=[], max_length=64)
 

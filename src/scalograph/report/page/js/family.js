@@ -141,10 +141,10 @@ class Family {
     return panel.curves.filter((curve) => !this.hidden.has(this.lineOf(curve)));
   }
 
-  // Whether a line under the speedup is drawn.
+  // Whether a line under the curves is drawn: laws are of speedup only.
   /** @param {Measure} measure @param {Law} name */
   shows(measure, name) {
-    return measure.id === "speedup" && Boolean(this.laws[name]);
+    return (measure.id === "speedup" || name === "published") && Boolean(this.laws[name]);
   }
 }
 

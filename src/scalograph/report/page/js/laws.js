@@ -1,4 +1,4 @@
-// Scaling laws under the curves of speedup: the fitted one with its band, Amdahl's, the ideal. Each can be hidden.
+// Under the curves: of speedup the fitted law with its band, Amdahl's, the ideal; published figures. Each can be hidden.
 
 /** @param {Family} family @param {Measure} measure @param {CurveData[]} curves */
 function lawTraces(family, measure, curves) {
@@ -50,6 +50,20 @@ function optimumTrace(law, ink) {
   const last = law.at.length - 1;
   const words = { mode: "text", text: [hover([law.words])], textposition: "top left", textfont: { size: 11, color: ink }, cliponaxis: false };
   return law.words ? [quietLine([law.at[last]], [law.fitted[last]], {}, words)] : [];
+}
+
+// Rings and dots, in the color of the curve that was measured at the same levels.
+/** @param {Family} family @param {Measure} measure @param {CurveData[]} curves */
+function publishedTraces(family, measure, curves) {
+  if (!family.shows(measure, "published")) return [];
+  const { at, labels } = family.data.axis;
+  return curves.flatMap((curve) => curve.published.map(({ name, values }) => {
+    const ink = `line-${family.style(family.lineOf(curve)) % COLORS}`;
+    const points = [...(values[measure.id] ?? [])].sort(([a], [b]) => at[a] - at[b]);
+    const told = points.map(([level, value]) => hover([["published", name].filter(Boolean).join(", "), family.lineText(curve), `${family.data.title}: ${labels[level]}`, `${value} ${measure.unit}`]));
+    const marks = { mode: "lines+markers", marker: { color: "paper", size: 6.5, line: { color: ink, width: 1.3 } }, hoverinfo: "text", hovertext: told };
+    return quietLine(points.map(([level]) => at[level]), points.map(([, value]) => value), { color: ink, width: 1.3, dash: "1px,3px" }, marks);
+  }));
 }
 
 // The ideal differs between panels, never within one where CPUs are the panel's; each distinct one is drawn.

@@ -11,7 +11,7 @@ type Child = Node | string | number | null | undefined | false;
 type Attributes = Record<string, unknown>;
 type Numbers = (number | null)[];
 type Trace = Record<string, unknown>;
-type Law = "fitted" | "amdahl" | "ideal";
+type Law = "fitted" | "amdahl" | "ideal" | "published";
 type Mark = [tag: string, attributes: Attributes, children: Mark[]];
 
 type State = Record<string, string>;
@@ -96,7 +96,8 @@ interface LawData {
   optimum: { at: number; low: number | null; high: number | null; value: number } | null;
   words: string;
 }
-interface CurveData { group: number[]; points: PointData[]; law: LawData | null }
+interface PublishedLine { name: string; values: Record<string, [level: number, value: number][] | undefined> }
+interface CurveData { group: number[]; points: PointData[]; law: LawData | null; published: PublishedLine[] }
 interface FamilyData {
   id: string;
   axis: { scale: "log" | "linear" | "category"; at: number[]; labels: string[] };
