@@ -45,7 +45,8 @@ def lines(family: dict[str, Any], name: str) -> list[CurveLine]:
     for curve in family["curves"]:
         known = [point for point in curve["points"] if name in point["values"]]
         xs, values = [at[p["level"]] for p in known], [p["values"][name] for p in known]
-        paper = [_along(at, line["values"].get(name, ())) for line in curve["published"]]
+        shown = (one for one in curve["published"] if family["papers"][one["paper"]]["shown"])
+        paper = [_along(at, line["values"].get(name, ())) for line in shown]
         found.append(
             CurveLine(tuple(curve["group"]), xs, values, [p["ideal"] for p in known], [p for p in paper if p[0]])
         )

@@ -30,7 +30,7 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
     named = of_rows(every, _rows(findings.claim, family)) or furthest(every)
     gray = [one for one in every if one not in named]
     ideals = list({tuple(one.ideal): one for one in named if measure["id"] == "speedup" and _rises(one.ideal)}.values())
-    paper = [(i, line) for i, one in enumerate(named) for line in one.published if family["laws"].get("published")]
+    paper = [(i, line) for i, one in enumerate(named) for line in one.published]
     beside = [y for _, (_, ys) in paper for y in ys]
     upright = _upright(every, ideals, beside, _title(findings, measure, factors), family["axis"]["scale"] == "linear")
     labels, common = _labels(named, family["groups"], factors)
@@ -56,7 +56,7 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
         *(_trace(one, i) for i, one in enumerate(named)),
     ]  # fmt: skip
     note = [
-        f"bars: {measure['bars']}", "dashed: ideal" if ideals else "", "dotted with rings: published" if paper else "",
+        f"bars: {measure['bars']}", "dashed: ideal" if ideals else "", _printed(family) if paper else "",
         f"gray: {len(gray)} more of {len(every)} lines" if gray else "",
         *(f"{text[:1].lower()}{text[1:].rstrip('.')}" for text in measure["over"]),
         f"where nothing else is said: {common}" if common else family["fixed"] and f"all with {family['fixed']}",
@@ -82,6 +82,11 @@ def _trace(one: CurveLine, i: int) -> dict[str, Any]:
         one.xs, one.ys, color, 2, mode="lines+markers", hoverinfo="text", hovertext=[v[3] for v in one.values],
         marker={"color": color, "size": 6.5, "symbol": SYMBOLS[i]}, error_y=bars | {"thickness": 1.4, "width": 0},
     )  # fmt: skip
+
+
+def _printed(family: dict[str, Any]) -> str:
+    names = ", ".join(one["name"] for one in family["papers"] if one["shown"] and one["name"])
+    return f"dotted with rings: published{names and f' ({names})'}"
 
 
 def _published(xs: Sequence[float], ys: Sequence[float], i: int) -> dict[str, Any]:

@@ -28,16 +28,30 @@ def family(findings: Findings) -> dict[str, Any]:
 
 
 def test_they_stand_on_the_curve_of_the_same_levels(sample: ModuleType) -> None:
-    first, *others = family(published(sample.small(), 1.5, label="XP"))["curves"]
-    assert first["published"] == [{"name": "XP", "values": {"speedup": [[0, 1.5], [1, 1.5], [2, 1.5]]}}]
+    found = family(published(sample.small(), 1.5, label="XP"))
+    first, *others = found["curves"]
+    assert first["published"] == [{"paper": 0, "values": {"speedup": [[0, 1.5], [1, 1.5], [2, 1.5]]}}]
+    assert found["papers"] == [{"name": "XP", "shown": True}]
     assert not any(curve["published"] for curve in others)
 
 
+def shown(findings: Findings) -> list[bool]:
+    return [paper["shown"] for paper in family(findings)["papers"]]
+
+
 def test_they_are_shown_at_first_where_they_neither_crowd_nor_flatten(sample: ModuleType) -> None:
-    assert family(published(sample.small(), 1.5))["laws"]["published"] is True
-    assert family(published(sample.small(), 1.5, 500.0))["laws"]["published"] is False
-    assert family(published(sample.small(), *[1.5] * 5))["laws"]["published"] is False
-    assert "published" not in family(sample.small())["laws"]
+    assert shown(published(sample.small(), 1.5)) == [True]
+    assert shown(published(sample.small(), 1.5, 500.0)) == [False]
+    assert shown(published(sample.small(), *[1.5] * 5)) == [False]
+    assert shown(sample.small()) == []
+
+
+def test_each_paper_is_shown_and_hidden_by_itself(sample: ModuleType) -> None:
+    near, far = (published(sample.small(), y, label=label) for label, y in (("OS X", 1.5), ("XP", 500.0)))
+    both = near.model_copy(update={"published_curves": [*near.published_curves, *far.published_curves]})
+    assert family(both)["papers"] == [{"name": "OS X", "shown": True}, {"name": "XP", "shown": False}]
+    first = first_figure(both, payload(both), [])
+    assert first is not None and "published (OS X)" in first.note
 
 
 def test_the_first_figure_has_them_dotted_with_rings(sample: ModuleType) -> None:

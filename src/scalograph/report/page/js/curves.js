@@ -97,8 +97,8 @@ function measureNodes(family, measure, node) {
     const make = (/** @type {Box} */ box) => {
       const found = range();
       const beyond = measure.id === "speedup" && family.laws.fitted && family.visible(panel).some(({ law }) => law && law.inside < law.at.length);
-      const printed = family.shows(measure, "published") && family.visible(panel).some(({ published }) => published.some(({ values }) => values[measure.id]));
-      const dotted = [beyond && "dotted: beyond the data", printed && "dotted with rings: published"].filter(Boolean).join("; ");
+      const printed = family.visible(panel).some((curve) => family.printed(measure, curve).length);
+      const dotted = [beyond && "dotted: beyond the data", printed && "dotted, hollow: published"].filter(Boolean).join("; ");
       const annotations = [...(found?.onLog ? [aside("log scale", 0)] : []), ...(dotted ? [aside(dotted, 1)] : [])];
       const yaxis = vertical(found);
       const letters = Math.max(...(yaxis.ticktext ?? [String(Math.round(yaxis.range?.[1] ?? 0))]).map((text) => text.length));
@@ -127,7 +127,7 @@ function shared(family, find) {
   /** @type {Map<string, Extent | null>} */
   const known = new Map();
   return () => {
-    const state = JSON.stringify([[...family.hidden].sort(), family.laws]);
+    const state = JSON.stringify([[...family.hidden].sort(), family.laws, [...family.papers].sort()]);
     if (!known.has(state)) known.set(state, find());
     return known.get(state) ?? null;
   };

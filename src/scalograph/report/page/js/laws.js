@@ -52,19 +52,21 @@ function optimumTrace(law, ink) {
   return law.words ? [quietLine([law.at[last]], [law.fitted[last]], {}, words)] : [];
 }
 
-// Rings and dots, in the color of the curve that was measured at the same levels.
+// Dotted with hollow marks, in the color of the curve that was measured at the same levels.
 /** @param {Family} family @param {Measure} measure @param {CurveData[]} curves */
 function publishedTraces(family, measure, curves) {
-  if (!family.shows(measure, "published")) return [];
-  const { at, labels } = family.data.axis;
-  return curves.flatMap((curve) => curve.published.map(({ name, values }) => {
+  const { axis, papers, title } = family.data;
+  return curves.flatMap((curve) => family.printed(measure, curve).map(([paper, pairs]) => {
     const ink = `line-${family.style(family.lineOf(curve)) % COLORS}`;
-    const points = [...(values[measure.id] ?? [])].sort(([a], [b]) => at[a] - at[b]);
-    const told = points.map(([level, value]) => hover([["published", name].filter(Boolean).join(", "), family.lineText(curve), `${family.data.title}: ${labels[level]}`, `${value} ${measure.unit}`]));
-    const marks = { mode: "lines+markers", marker: { color: "paper", size: 6.5, line: { color: ink, width: 1.3 } }, hoverinfo: "text", hovertext: told };
-    return quietLine(points.map(([level]) => at[level]), points.map(([, value]) => value), { color: ink, width: 1.3, dash: "1px,3px" }, marks);
+    const points = [...pairs].sort(([a], [b]) => axis.at[a] - axis.at[b]);
+    const told = points.map(([level, value]) => hover([paperText(papers[paper].name), family.lineText(curve), `${title}: ${axis.labels[level]}`, `${value} ${measure.unit}`]));
+    const marks = { mode: "lines+markers", marker: { color: "paper", size: 6.5, symbol: shifted(SYMBOLS, paper), line: { color: ink, width: 1.3 } }, hoverinfo: "text", hovertext: told };
+    return quietLine(points.map(([level]) => axis.at[level]), points.map(([, value]) => value), { color: ink, width: 1.3, dash: "1px,3px" }, marks);
   }));
 }
+
+/** @param {string} name */
+const paperText = (name) => ["published", name].filter(Boolean).join(": ");
 
 // The ideal differs between panels, never within one where CPUs are the panel's; each distinct one is drawn.
 /** @param {Family} family @param {Measure} measure @param {CurveData[]} curves */

@@ -13,7 +13,7 @@ const MARKS = {
 };
 const RUN_MARKS = [["counted", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"], ["unverified", "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"], ["left out", "M-3 -3L3 3M-3 3L3 -3"]];
 /** @type {[Law, string, string][]} */
-const LAWS = [["fitted", "fitted law", "none"], ["amdahl", "Amdahl\u2019s law", "6 2 1 2"], ["ideal", "ideal", "3 3"], ["published", "published", "1 3"]];
+const LAWS = [["fitted", "fitted law", "none"], ["amdahl", "Amdahl\u2019s law", "6 2 1 2"], ["ideal", "ideal", "3 3"]];
 /** @type {[string, string][]} */
 const SCALES = [["auto", "as the range asks"], ["linear", "linear"], ["log", "logarithmic"]];
 
@@ -29,8 +29,6 @@ function lineSwatch(style) {
   const mark = svg("path", { d: MARKS[shifted(SYMBOLS, style)], transform: "translate(18 7)", class: `fill-${style % COLORS}` });
   return swatch(`stroke-${style % COLORS}`, dash, 2, mark);
 }
-
-const ring = () => svg("path", { d: MARKS.circle, transform: "translate(18 7)", class: "published-mark" });
 
 /** @param {string} kind @param {string} title @param {string} label @param {HTMLElement[]} buttons */
 function buttonRow(kind, title, label, buttons) {
@@ -60,8 +58,16 @@ function lawLegend(family, changed) {
       family.laws[name] = down;
       changed();
     };
-    return toggle(Boolean(family.laws[name]), pressed, swatch("law-line", dash, 1.4, name === "published" ? ring() : null), el("span", {}, text));
+    return toggle(Boolean(family.laws[name]), pressed, swatch("law-line", dash, 1.4), el("span", {}, text));
   });
+  buttons.push(...family.data.papers.map(({ name }, paper) => {
+    const pressed = (/** @type {boolean} */ down) => {
+      family.papers[down ? "add" : "delete"](paper);
+      changed();
+    };
+    const mark = svg("path", { d: MARKS[shifted(SYMBOLS, paper)], transform: "translate(18 7)", class: "published-mark" });
+    return toggle(family.papers.has(paper), pressed, swatch("law-line", "1 3", 1.4, mark), el("span", {}, paperText(name)));
+  }));
   return buttons.length ? buttonRow("legend laws", "Under the curves", "Lines under the curves", buttons) : null;
 }
 

@@ -28,7 +28,7 @@ function extent(family, measure, panels) {
       whole.take(...curve.law.low, ...curve.law.high);
     }
     if (curve.law && family.shows(measure, "amdahl")) core.take(...curve.law.amdahl);
-    if (family.shows(measure, "published")) for (const { values } of curve.published) core.take(...(values[measure.id] ?? []).map(([, value]) => value));
+    for (const [, pairs] of family.printed(measure, curve)) core.take(...pairs.map(([, value]) => value));
     for (const point of curve.points) {
       const value = point.values[measure.id];
       if (value) core.take(value[0]);

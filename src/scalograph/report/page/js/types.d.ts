@@ -11,7 +11,7 @@ type Child = Node | string | number | null | undefined | false;
 type Attributes = Record<string, unknown>;
 type Numbers = (number | null)[];
 type Trace = Record<string, unknown>;
-type Law = "fitted" | "amdahl" | "ideal" | "published";
+type Law = "fitted" | "amdahl" | "ideal";
 type Mark = [tag: string, attributes: Attributes, children: Mark[]];
 
 type State = Record<string, string>;
@@ -96,7 +96,7 @@ interface LawData {
   optimum: { at: number; low: number | null; high: number | null; value: number } | null;
   words: string;
 }
-interface PublishedLine { name: string; values: Record<string, [level: number, value: number][] | undefined> }
+interface PublishedLine { paper: number; values: Record<string, [level: number, value: number][] | undefined> }
 interface CurveData { group: number[]; points: PointData[]; law: LawData | null; published: PublishedLine[] }
 interface FamilyData {
   id: string;
@@ -107,6 +107,7 @@ interface FamilyData {
   fixed: string;
   measures: Measure[];
   laws: Partial<Record<Law, boolean>>;
+  papers: { name: string; shown: boolean }[];
   curves: CurveData[];
   shapes: object[];
   share: Figure | null;
