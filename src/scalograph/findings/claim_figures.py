@@ -210,7 +210,12 @@ def why_missing(table: Table, wanted: Levels, sample: Sample | None) -> FigureHe
         if level in table.study.factors[name].if_granted and not by_quick:
             return FigureHere("", missing=f"this machine does not grant {short(table, {name: level})}", lacks=True)
         return FigureHere("", missing=_left_out(table, by_quick, {name: level}))
-    return FigureHere("", missing=_left_out(table, bool(table.study.quick.exclude), wanted))
+    return FigureHere("", missing=_left_out(table, _is_quick(table), wanted))
+
+
+def _is_quick(table: Table) -> bool:
+    """Whether the exclusions of the quick form are in force."""
+    return any(entry in table.study.exclude for entry in table.study.quick.exclude)
 
 
 def _left_out(table: Table, by_quick: bool, levels: Levels) -> str:
