@@ -148,6 +148,13 @@ class ReportTable(StudyPart):
     where: dict[Name, Scalar] = {}
 
 
+class UnlikeRows(StudyPart):
+    """Rows of the published file that were built otherwise than what is measured: column -> what its cell says."""
+
+    where: dict[str, Scalar] = Field(min_length=1)
+    why: Annotated[Text, StringConstraints(min_length=1)]
+
+
 class Published(StudyPart):
     """Figures of a paper to be shown beside the measured ones, and its claims, each of which is decided."""
 
@@ -155,6 +162,9 @@ class Published(StudyPart):
     match: dict[str, Name] = {}
     levels: dict[str, dict[str, Scalar]] = {}
     values: dict[str, Name] = {}
+    ranges: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
+    unlike: list[UnlikeRows] = Field(default=[], max_length=64)
+    machine_cpus: Annotated[int, Field(ge=1)] | None = None
     note: Text = ""
     claims: list[PublishedClaim] = Field(default=[], max_length=64)
 
@@ -202,3 +212,9 @@ class Study(StudyPart):
 
 
 __all__ = ["Factor", "Protocol", "Published", "Quick", "ReportTable", "Response", "Study"]
+
+
+def with_claims(study: Study, claims: list[PublishedClaim]) -> Study:
+    """Return a study with these claims of a paper in place of its own."""
+    published = (study.published or Published()).model_copy(update={"claims": claims})
+    return study.model_copy(update={"published": published})
