@@ -1,9 +1,9 @@
 """What came of published studies on a machine: the document between their runs and the page (reproduction.md)."""
 
 from collections import Counter
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from scalograph.protocol.findings import RunsDoc, Trust
 from scalograph.protocol.plain import Model, Text
@@ -17,6 +17,8 @@ Outcome = Literal[
 OUTCOMES: tuple[Outcome, ...] = (
     "does not hold", "not resolved", "not measured", "not yet", "cannot be seen here", "not comparable", "holds",
 )  # fmt: skip
+# Of a part, beside the page: a document that somebody sent links nowhere else.
+PartPage = Annotated[str, StringConstraints(pattern=r"^([a-z][a-z0-9-]*/report\.html)?$", max_length=128)]
 PartState = Literal["done", "failed", "skipped", "begun", "not run"]
 
 
@@ -29,7 +31,9 @@ class ReproducedPart(Model):
     state: PartState = Field(default="not run", description="`begun`: it was interrupted; `--resume` goes on with it")
     why: Text = Field(default="", description="why it was skipped, failed or did not run; else empty")
     code: int | None = Field(default=None, description="exit code, as of `study`; null where it did not end")
-    page: Text = Field(default="", description="its own report, relative to this document; empty where there is none")
+    page: PartPage = Field(
+        default="", description="its own report, relative to this document; empty where there is none"
+    )
     report: Text = Field(default="", description="the command that makes that, where it does not lie there")
     command: Text = Field(default="", description="the command that runs it alone")
     trust: Trust | None = None

@@ -27,12 +27,12 @@ class CataloguedPart(StudyPart):
     Attributes:
         study: the folder beside the catalogue that holds it.
         full: another one in its place in the full form, which takes hours; None where both forms are of one study.
-        profile: whether its configurations run once more under a profiler, after its runs.
+        profile: FACTOR=LEVEL, of the configurations that run once more under a profiler, after its runs; none if empty.
     """
 
     study: StudyName
     full: StudyName | None = None
-    profile: bool = False
+    profile: list[Text] = Field(default=[], max_length=16)
 
 
 class OpenClaim(StudyPart):

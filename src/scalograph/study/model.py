@@ -139,13 +139,24 @@ class Protocol(StudyPart):
 
 
 class ReportTable(StudyPart):
-    """A table that the report shows: one response, rows by columns."""
+    """A table that the report shows: one response, rows by columns; or several, a column each."""
 
     title: Text
     rows: Name
     columns: Name | None = None
-    response: Name
+    response: Name | list[Name]
     where: dict[Name, Scalar] = {}
+
+    @property
+    def responses(self) -> list[str]:
+        """All of them."""
+        return self.response if isinstance(self.response, list) else [self.response]
+
+    @model_validator(mode="after")
+    def _one_head(self) -> "ReportTable":
+        if self.columns is not None and isinstance(self.response, list):
+            raise ValueError("found `columns` beside several responses, expected one of both")
+        return self
 
 
 class UnlikeRows(StudyPart):
