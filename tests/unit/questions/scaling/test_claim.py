@@ -15,6 +15,7 @@ from scalograph.questions.scaling.model_claim import End, lead
 from scalograph.questions.scaling.model_contrasts import compared
 from scalograph.questions.scaling.truth import SHAPES, simulated
 from scalograph.simulate.noise import Noise
+from scalograph.text.compact import compact
 
 QUIET = Noise(0.003, 0.003)
 
@@ -144,3 +145,12 @@ def test_a_speedup_that_cannot_be_does_not_lead() -> None:
     alone = said(simulated(rng, [faster_than_can_be], QUIET))
     assert alone.sentences[0].startswith("Cannot be said: ") and "more than the CPUs can give" in alone.sentences[0]
     assert not alone.answered
+
+
+def test_the_matrix_has_no_number_for_an_interval_wider_than_a_factor_of_two() -> None:
+    given = simulated(np.random.default_rng(3), [SHAPES["linear"]] * 2, Noise(0.1, 0.4), n_blocks=2)
+    shown = said(given).matrix
+    assert shown is not None
+    cells = [(e, compact(e)) for row in shown.rows for cell in row.cells if (e := cell.estimate) and e.low and e.high]
+    assert {text == "not resolved" for _, text in cells} >= {True}
+    assert all((text == "not resolved") == (e.high > 2 * e.low) for e, text in cells if e.low and e.high)
