@@ -38,7 +38,14 @@ def imported(*arguments: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--help",), ("--version",), ("check", "studies/thread-scaling/study.toml"), ("study", "--list")],
+    [
+        ("--help",),
+        ("--version",),
+        ("check", "studies/thread-scaling/study.toml"),
+        ("study", "--list"),
+        ("reproduce", "--help"),
+        ("reproduce", "--list"),
+    ],
     ids=" ".join,
 )
 def test_a_quick_command_imports_nothing_heavy(arguments: tuple[str, ...]) -> None:

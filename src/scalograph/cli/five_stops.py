@@ -31,6 +31,7 @@ class StudyStart:
         ceiling: learn first what the machine itself scales to, unless that is known.
         noise: look first whether the machine's noise is as it was kept, if it was.
         host: name of the host that runs it.
+        label: what stands before its name where it is one of several, such as "part 3 of 12".
     """
 
     folder: Path | None = None
@@ -38,6 +39,7 @@ class StudyStart:
     ceiling: bool = False
     noise: bool = True
     host: str = LOCAL
+    label: str = ""
 
 
 def run_declared(declared: Declared, start: StudyStart) -> Session:
@@ -57,17 +59,17 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         made = earlier or begin(planned, start.folder)
         if made.warning:
             say(made.warning, "yellow")
-        _announce(planned, made.folder)
+        _announce(planned, made.folder, start.label)
         gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.look)
         runner, probe = Runner(planned, host), host.probe.name
-        return run_session(planned, made, runner, probe, _progress(planned), start.accepted, gate, learned)
+        return run_session(planned, made, runner, probe, _progress(planned, start.label), start.accepted, gate, learned)
 
 
-def _announce(planned: Plan, folder: Path) -> None:
-    design = planned.design
+def _announce(planned: Plan, folder: Path, label: str) -> None:
+    design, name = planned.design, _called(planned, label)
     budget = design.study.protocol.budget_s
     within = f", within {format_duration(budget)}" if budget is not None else ""
-    say(f"{design.study.name}: {planned.runs.outlook()}{within}")
+    say(f"{name}: {planned.runs.outlook()}{within}")
     for text in design.dropped:
         say(f"  {text}")
     for name, text in prepared(design, planned.program).items():
@@ -75,6 +77,10 @@ def _announce(planned: Plan, folder: Path) -> None:
     say(f"  results: {folder}")
 
 
-def _progress(planned: Plan) -> Callable[[int, Planner], LiveProgress]:
-    budget_s = planned.design.study.protocol.budget_s
-    return lambda n_done, planner: LiveProgress(planned.design, n_done, budget_s, planner)
+def _called(planned: Plan, label: str) -> str:
+    return f"{label}: {planned.design.study.name}" if label else planned.design.study.name
+
+
+def _progress(planned: Plan, label: str) -> Callable[[int, Planner], LiveProgress]:
+    budget_s, called = planned.design.study.protocol.budget_s, _called(planned, label) if label else ""
+    return lambda n_done, planner: LiveProgress(planned.design, n_done, budget_s, planner, called)

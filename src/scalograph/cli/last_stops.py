@@ -1,5 +1,6 @@
 """Stops 4 and 5 as the commands call them: from files to files."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,13 +8,19 @@ from scalograph.errors import Exit
 from scalograph.protocol import findings_file, results
 from scalograph.protocol.findings import Findings
 from scalograph.questions.registry import having, role
+from scalograph.study.model import with_claims
+from scalograph.study.published_claim import PublishedClaim
 
 if TYPE_CHECKING:
     from scalograph.protocol.figure import Figure, Overlay
 
 
-def analyze(source: Path) -> tuple[Findings, Path]:
+def analyze(source: Path, claims: list[PublishedClaim] | None = None) -> tuple[Findings, Path]:
     """Stop 4: read the journal, and the profile beside it, and write findings.json there.
+
+    Args:
+        source: a folder of results, or a journal.
+        claims: of a paper, in place of those that the study had when it was run; these only show its results.
 
     Raises:
         ProtocolError: there is no readable journal.
@@ -25,6 +32,7 @@ def analyze(source: Path) -> tuple[Findings, Path]:
     from scalograph.questions.assemble import findings
 
     read = table.load(results.journal_of(source), keep_observations=False)
+    read = read if claims is None else replace(read, study=with_claims(read.study, claims))
     folder = results.at(source)
     found = findings(read, folder.folder, reproduce(read.study, folder.study))
     found = profiled(joined(found, read.ceiling) if read.ceiling else found, folder.folder, read)
@@ -32,8 +40,12 @@ def analyze(source: Path) -> tuple[Findings, Path]:
     return found, folder.findings
 
 
-def report(source: Path) -> tuple[Findings, Path]:
+def report(source: Path, claims: list[PublishedClaim] | None = None) -> tuple[Findings, Path]:
     """Stop 5: read findings.json and write the page; stop 4 comes first where the journal has more to say.
+
+    Args:
+        source: a folder of results, or a journal.
+        claims: as of `analyze`, which they call for.
 
     Raises:
         ProtocolError: there are no readable findings, and no journal to make them from.
@@ -41,8 +53,8 @@ def report(source: Path) -> tuple[Findings, Path]:
     from scalograph.report.html import write
 
     folder = results.at(source)
-    if not is_current(source):
-        analyze(source)
+    if claims is not None or not is_current(source):
+        analyze(source, claims)
     found = findings_file.read(folder.findings)
     if found.protocol != findings_file.LATEST and folder.journal.exists():
         analyze(source)

@@ -29,9 +29,9 @@ def overridden(
     if when_busy is not None and when_busy not in CHOICES:
         raise StudyError.one("--when-busy", f'"{when_busy}"', f"one of {', '.join(CHOICES)}")
     changes: dict[str, Any] = {
-        "budget_s": _seconds("--budget", budget),
+        "budget_s": seconds_of("--budget", budget),
         "budget_runs": max_runs,
-        "wait_quiet_s": _seconds("--wait-quiet", wait_quiet),
+        "wait_quiet_s": seconds_of("--wait-quiet", wait_quiet),
         "when_busy": when_busy,
     }
     given = {name: value for name, value in changes.items() if value is not None}
@@ -71,7 +71,8 @@ def given(
     return [word for name, value in options.items() if value is not None for word in (name, str(value))]
 
 
-def _seconds(option: str, text: str | None) -> float | None:
+def seconds_of(option: str, text: str | None) -> float | None:
+    """Read a duration that an option gives; None where it is not given. Raises StudyError where it is none."""
     if text is None:
         return None
     try:

@@ -1,5 +1,6 @@
 """`scalograph profile`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
     from scalograph.run.plan import Plan
 
 # What the recorder of a JVM can be asked for.
-LEAST_S, MOST_S = 0.001, 1.0
+LEAST_S, MOST_S, PERIOD_S = 0.001, 1.0, 0.01
 Where = Annotated[
     list[str] | None,
-    typer.Option("--where", metavar="FACTOR=LEVEL", help="Only configurations with this level; may be repeated."),
+    typer.Option(
+        "--where",
+        metavar="FACTOR=LEVEL",
+        help="Only configurations with this level; of one factor named again, with either.",
+    ),
 ]
 Study = Annotated[
     Path | None, typer.Option("--study", help="The study's file, where it has a workload of its own beside it.")
@@ -54,15 +59,14 @@ def command(
     \b
     scalograph profile scalograph-results/fork-join/latest
     scalograph profile scalograph-results/fork-join/latest --period 1ms --iterations 5000       more samples
-    scalograph profile scalograph-results/fork-join/latest --where version=stream --where p=128
+    scalograph profile scalograph-results/fork-join/latest --where p=2 --where p=64
     """
     from scalograph.profile.values import FILE
     from scalograph.protocol import results
 
     folder = results.at(source)
-    found = _profile(folder, study, where or [], _seconds(period), iterations)
+    found = keep_profile(folder, study, where or [], _seconds(period), iterations)
     file = folder.folder / FILE
-    results.write_text(file, found.model_dump_json(indent=1) + "\n")
     if json:
         emit_json(found.model_dump(mode="json"))
     else:
@@ -71,24 +75,44 @@ def command(
     return 0 if all(one.seen for one in found.profiled) else Exit.TREATMENT_FAILED
 
 
-def _profile(
-    folder: "Results", file: Path | None, where: list[str], period_s: float, iterations: int | None
+def keep_profile(
+    folder: "Results",
+    file: Path | None,
+    where: Sequence[str] = (),
+    period_s: float = PERIOD_S,
+    iterations: int | None = None,
 ) -> "Profile":
-    """Alone on this machine, as every run is."""
+    """Take a profile and write it beside the results; alone on this machine, as every run is.
+
+    Args:
+        folder: the results.
+        file: the study; None takes the copy in the results.
+        where: FACTOR=LEVEL; a configuration has one of them of each factor that they name.
+        period_s: seconds between two samples of a thread.
+        iterations: tasks of a run, instead of the study's.
+
+    Raises:
+        StudyError: no such configuration, or another study.
+        HostError: the host refuses.
+    """
     from scalograph.cli.machine_lock import alone
     from scalograph.profile.again import planned_again
     from scalograph.profile.taking import refuse_other_programs, with_iterations
+    from scalograph.profile.values import FILE
+    from scalograph.protocol import results
     from scalograph.run.hosts.host_names import connected
 
     with alone(), connected() as host:
         planned, notes = planned_again(folder, file, host.facts())
         refuse_other_programs(planned)
         planned = with_iterations(planned, iterations) if iterations else planned
-        return _taken(planned, host, folder, where, period_s, notes)
+        found = _taken(planned, host, folder, where, period_s, notes)
+    results.write_text(folder.folder / FILE, found.model_dump_json(indent=1) + "\n")
+    return found
 
 
 def _taken(
-    planned: "Plan", host: "Host", folder: "Results", where: list[str], period_s: float, notes: list[str]
+    planned: "Plan", host: "Host", folder: "Results", where: Sequence[str], period_s: float, notes: list[str]
 ) -> "Profile":
     from scalograph.exchange.match import is_level, parse_where
     from scalograph.findings import table
@@ -98,8 +122,14 @@ def _taken(
     from scalograph.protocol import journal
 
     measured = table.load(folder.journal, keep_observations=False)
-    wanted = parse_where(where, measured)
-    treatments = [t for t in planned.design.treatments if all(is_level(t[name], text) for name, text in wanted.items())]
+    wanted: dict[str, list[str]] = {}
+    for name, text in (item for one in where for item in parse_where([one], measured).items()):
+        wanted.setdefault(name, []).append(text)
+    treatments = [
+        treatment
+        for treatment in planned.design.treatments
+        if all(any(is_level(treatment[name], text) for text in texts) for name, texts in wanted.items())
+    ]
     chosen = choose(treatments, planned.design.study.baseline)
     if not chosen:
         raise StudyError.one(

@@ -41,9 +41,13 @@ class LiveProgress:
         n_done: runs that an earlier start has finished.
         budget_s: time budget in seconds; None is no limit.
         planner: of a study that asks for precision, to say how near that is, or of a search, to say what it knows.
+        called: what the line begins with, where the study is one of several.
     """
 
-    def __init__(self, design: Design, n_done: int, budget_s: float | None, planner: Planner | None = None) -> None:
+    def __init__(
+        self, design: Design, n_done: int, budget_s: float | None, planner: Planner | None = None, called: str = ""
+    ) -> None:
+        self._called = called
         self._total = design.n_runs + design.study.protocol.warmup_runs
         self._budget_s = budget_s
         self._planner = planner if isinstance(planner, SequentialPlanner) else None
@@ -117,7 +121,8 @@ class LiveProgress:
         near = [_near(reached)] if (reached := self._reached()) else []
         near += [self._search.course.state] if self._search and self._search.course.state else []
         left = left_text(*self._times(), at_most=self._planner is not None) if self._done < self._total else ""
-        return ", ".join(filter(None, [f"run {self._done} of {about}{self._total}", left, *near, *wrong, *again]))
+        run = f"run {self._done} of {about}{self._total}"
+        return ", ".join(filter(None, [self._called, run, left, *near, *wrong, *again]))
 
     def _times(self) -> tuple[float | None, float | None]:
         """Seconds until all runs are done, by those that are, and until the budget ends; None is not known."""

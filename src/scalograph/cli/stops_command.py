@@ -1,5 +1,7 @@
 """`scalograph analyze` and `scalograph report`: stops 4 and 5."""
 
+from pathlib import Path
+
 from scalograph.cli.console import emit_json, tell
 from scalograph.cli.options import Gate, Json, Source, TableName, Tables
 
@@ -32,6 +34,10 @@ def report(
     scalograph report scalograph-results/thread-scaling/latest
     scalograph report scalograph-results/thread-scaling/latest --tables
     """
+    from scalograph.protocol import reproduction_file
+
+    if reproduction_file.is_there(source):
+        return _reproduction(source, json)
     from scalograph.cli import last_stops
     from scalograph.cli.answer_output import answer, study_places
     from scalograph.report.screen import screen
@@ -40,3 +46,15 @@ def report(
     document = {"report": str(file), "answer": found.answer} if json else None
     answer(screen(found), study_places(source, found), tables, table, document)
     return last_stops.exit_code(found) if gate else 0
+
+
+def _reproduction(source: Path, json: bool) -> int:
+    """The page of published studies, in place of that of one study."""
+    from scalograph.cli.reproduce_output import report_reproduction, show
+
+    made, _ = report_reproduction(source)
+    if json:
+        emit_json(made.model_dump(mode="json"))
+    else:
+        show(made, source)
+    return 0

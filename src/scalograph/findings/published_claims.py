@@ -6,12 +6,12 @@ of each (an intersection of tests needs no correction), and does not hold if one
 among them (Bonferroni).
 """
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
-from scalograph.findings.claim_figures import FigureHere, measured_figures
+from scalograph.findings.claim_figures import FigureHere, measured_figures, spell
 from scalograph.findings.claim_pairs import surface_figures
 from scalograph.findings.claim_words import figures_in_words, profile_words
 from scalograph.findings.names import short, varying
@@ -106,12 +106,17 @@ def _offered(table: Table, offer: OfferHere, claim: PublishedClaim) -> list[Figu
         return [FigureHere("", missing=offer.silent)]
     if not offer.figures:
         return [FigureHere("", none="none")]
-    fitting = [one for one in offer.figures if claim.where.items() <= {**claim.where, **one.group}.items()]
+    where = {name: spell(table, name, level) for name, level in claim.where.items()}
+    fitting = [one for one in offer.figures if where.items() <= {**where, **one.group}.items()]
     made = []
     for one in fitting:
         rest = {name: level for name, level in one.group.items() if name not in claim.where}
+        label = short(table, varying(table, rest))
+        if one.unseen:
+            made.append(FigureHere(label, missing=one.unseen, unseen=True))
+            continue
         missing = "" if one.estimate.value is not None else "; ".join(one.estimate.warnings)
-        made.append(FigureHere(short(table, varying(table, rest)), lambda _, e=one.estimate: e, missing))  # type: ignore[misc]
+        made.append(FigureHere(label, lambda _, e=one.estimate: e, missing))  # type: ignore[misc]
     return made or [FigureHere("", missing=f"no figure of {short(table, claim.where)}")]
 
 
@@ -122,12 +127,14 @@ def _whole(
     decisions = [figure.decision for figure in decided]
     if claim.unlike:
         return "not comparable", claim.unlike
-    if why := _unseen(table, claim):
+    if why := unseen(claim, table.machine):
         return "cannot be seen here", why
     if "does not hold" in decisions:
         return "does not hold", ""
     missing = [figure.missing for figure, one in zip(figures, decided, strict=True) if one.decision == "not measured"]
     if missing:
+        if hidden := next((figure for figure in figures if figure.unseen), None):
+            return "cannot be seen here", hidden.missing
         beyond = max(figures, key=lambda figure: figure.n_cpus)
         return ("cannot be seen here", beyond.missing) if beyond.n_cpus else ("not measured", _reasons(missing))
     if "not resolved" in decisions:
@@ -169,12 +176,20 @@ def _some(labels: Sequence[str]) -> list[str]:
     return [*labels[:3], *([f"{len(labels) - 3} more"] if labels[3:] else [])]
 
 
-def _unseen(table: Table, claim: PublishedClaim) -> str:
-    """What this machine lacks for it; empty where it has all."""
-    n_cpus = table.machine.get("n_cpus")
+def unseen(claim: PublishedClaim, machine: Mapping[str, Any]) -> str:
+    """Say what a machine lacks to show a claim; empty where it has all.
+
+    Args:
+        claim: of a study.
+        machine: `machine` of a journal's first event.
+    """
+    n_cpus = machine.get("n_cpus")
     if isinstance(n_cpus, int) and n_cpus < claim.needs_cpus:
         return f"it needs {claim.needs_cpus} CPUs, this machine has {n_cpus}"
-    if claim.needs_smt and not table.machine.get("smt"):
+    here = machine.get("architecture") or "unknown"
+    if claim.needs_architecture and here != claim.needs_architecture:
+        return f"it needs a CPU of the architecture {claim.needs_architecture}, this machine's is {here}"
+    if claim.needs_smt and not machine.get("smt"):
         return "it needs hardware threads that share a core, this machine shows none"
     return ""
 

@@ -21,7 +21,7 @@ from scalograph.report.first_figure import first_figure, pictures
 from scalograph.report.first_screen import WORDS, day, matrix_text
 from scalograph.report.glossary import GLOSSARY
 from scalograph.report.machine_facts import facts
-from scalograph.report.pack import json_text, letters, nonce, pack
+from scalograph.report.pack import json_text, letters, nonce, pack, starter
 from scalograph.report.payload import payload
 from scalograph.report.run_strip import run_strip
 from scalograph.text import wording
@@ -68,7 +68,7 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
     first = first_figure(findings, shown, drawn)
     live = {"label": first.label, "data": first.data, "layout": first.layout} if first else None
     data = json_text(shown | {"first": live})
-    script, style = _joined("js", SCRIPTS), _joined("css", STYLES)
+    script, style = joined("js", SCRIPTS), joined("css", STYLES)
     context: dict[str, Any] = {
         "f": findings,
         **_first(findings, first),
@@ -82,14 +82,14 @@ def page(findings: Findings, drawn: Drawn = ()) -> str:
         "nonce": nonce(__version__, script, style, data, findings.model_dump_json()),
         "style_hashes": STYLE_HASHES,
         "style": Markup(style),  # noqa: S704  ours, from this package
-        "script": pack(f'(() => {{\n"use strict";\n{script}\n}})();'),
+        "script": starter(f'(() => {{\n"use strict";\n{script}\n}})();'),
         "data": pack(data),
         "library": _library(),
         "glossary": GLOSSARY,
         "samples": shown["samples"],
         "has_figures": any(shown[name] for name in ("before", "families", "after")) or bool(findings.curves),
     }
-    return _environment().get_template("page.html").render(context)
+    return environment().get_template("page.html").render(context)
 
 
 def _first(findings: Findings, first: Plot | None) -> dict[str, Any]:
@@ -111,7 +111,8 @@ def _markup(pictures: Mapping[str, str]) -> dict[str, Markup]:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return what renders our templates: every text escaped, control characters shown."""
     return Environment(
         loader=FileSystemLoader(ROOM / "page"),
         autoescape=True,
@@ -133,7 +134,8 @@ def _library() -> str:
 
 
 @cache
-def _joined(kind: str, names: tuple[str, ...]) -> str:
+def joined(kind: str, names: tuple[str, ...]) -> str:
+    """Join files of the page, `css` or `js`, without remarks."""
     texts = ((ROOM / "page" / kind / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)
     lines = (line.strip() for text in texts for line in text.splitlines())
     return "\n".join(line for line in lines if line and not COMMENT.fullmatch(line))

@@ -25,6 +25,11 @@ def shipped_study(name: str) -> Path:
     return _folder("studies", "study.toml", name)
 
 
+def shipped_catalogue() -> Path:
+    """Return the catalogue of published studies."""
+    return _home("studies") / "published.toml"
+
+
 def shipped_workloads() -> list[str]:
     """Return the sorted names of the shipped workloads; those of `sanity/` only test the path of a measurement."""
     return _names("workloads", "workload.toml")

@@ -127,7 +127,12 @@ def machine(findings: Findings) -> str:
     >>> _machine({**doc, "jvms_used": {"25": "25.0.3+9-LTS"}})
     ['AMD EPYC (KVM)', '2 CPUs', 'Linux 6.18', 'JDK 25.0.3']
     """
-    return DOT.join(filter(None, [", ".join(_machine(findings.machine)), _made(findings)]))
+    return DOT.join(filter(None, [machine_words(findings.machine), _made(findings)]))
+
+
+def machine_words(doc: Mapping[str, Any]) -> str:
+    """Name a machine in one line."""
+    return ", ".join(_machine(doc))
 
 
 def _machine(doc: Mapping[str, Any]) -> list[str]:

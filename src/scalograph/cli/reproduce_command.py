@@ -1,0 +1,188 @@
+"""`scalograph reproduce`."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scalograph.cli.bundles import bundled
+from scalograph.cli.console import emit_json, say, tell
+from scalograph.cli.options import Json, OutDir, Quick
+from scalograph.errors import Exit, StudyError, Terminated
+
+if TYPE_CHECKING:
+    from scalograph.cli.reproduce_parts import Reproducing
+    from scalograph.run.plan import Plan
+    from scalograph.study.catalogue import OpenedCatalogue
+
+NAME = "reproduce"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReproduceOptions:
+    """What `reproduce` takes."""
+
+    quick: Quick = False
+    study: Annotated[
+        list[str] | None, typer.Option("--study", metavar="NAME", help="Only this published study; may be repeated.")
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the latest one (or that of -o).")] = False
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", help='For all parts, such as "40min"; none begins that would pass it.'),
+    ] = None
+    output: OutDir = None
+    catalogue: Annotated[
+        Path | None,
+        typer.Option("--catalogue", metavar="FILE", help="Other published studies, with theirs beside."),
+    ] = None
+    list_: Annotated[bool, typer.Option("--list", help="The published studies and their parts, and stop.")] = False
+    json: Json = False
+
+
+def _reproduce(options: ReproduceOptions) -> int:
+    """The published studies on this machine: every part that ships is run, every claim decided, on one page.
+
+    \b
+    scalograph reproduce --quick                 all five, each part in its shorter form
+    scalograph reproduce --study cpu-surface     one of them
+    scalograph reproduce --resume                go on after Ctrl-C, a crash or a reboot
+    scalograph reproduce --list
+    """
+    from scalograph.cli.overrides import seconds_of
+    from scalograph.study.catalogue import open_catalogue
+
+    names = tuple(options.study or ())
+    if options.list_:
+        return _list(open_catalogue(options.catalogue, options.quick, names), options.json)
+    budget_s = seconds_of("--budget", options.budget)
+    made = _resumed(options, names) if options.resume else _begun(options, names)
+    _plan(made, budget_s)
+    _make_folder(made, options)
+    return _carried_out(made, options, budget_s)
+
+
+def _begun(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
+    """A new one; its folder is made once it is planned."""
+    from scalograph.cli.reproduce_parts import Reproducing
+    from scalograph.protocol import journal, reproduction_file
+    from scalograph.study.catalogue import open_catalogue
+
+    if options.output and reproduction_file.is_there(options.output):
+        fix = "choose another -o, or add --resume"
+        raise StudyError.one(str(options.output), "holds a reproduction", "a folder without one", fix)
+    catalogue = open_catalogue(options.catalogue, options.quick, names)
+    return Reproducing(catalogue, options.output or Path(), options.quick, journal.now())
+
+
+def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
+    """The latest one, with the parts and in the form in which it was begun. Raises StudyError where there is none."""
+    from scalograph.cli.reproduce_parts import Reproducing
+    from scalograph.protocol import reproduction_file, results
+    from scalograph.study.catalogue import open_catalogue
+
+    folder = options.output or (results.ROOT / NAME / "latest").resolve()
+    if not reproduction_file.is_there(folder):
+        fix = "start it without --resume, or name its folder with -o"
+        raise StudyError.one(str(folder), "no reproduction", "one that was begun", fix)
+    before = reproduction_file.read(folder)
+    if options.quick and not before.quick:
+        raise StudyError.one("--quick", "it was begun in full", "the same form", "leave --quick out")
+    ids = tuple(study.id for study in before.studies)
+    catalogue = open_catalogue(options.catalogue, before.quick, ids)
+    if names and {study.id for study in open_catalogue(options.catalogue, before.quick, names).studies} != {*ids}:
+        begun = ", ".join(study.name for study in before.studies)
+        raise StudyError.one("--study", f"it was begun with {begun}", "the same studies", "leave --study out")
+    return Reproducing(catalogue, folder, before.quick, before.started)
+
+
+def _plan(made: "Reproducing", budget_s: float | None) -> None:
+    """Say which parts there are, and how long they take at most."""
+    from scalograph.cli.machine_lock import alone
+    from scalograph.cli.reproduce_parts import look_ahead
+    from scalograph.run.hosts.host_names import connected
+
+    with alone(), connected() as host:
+        plans = look_ahead(made, host)
+    for i, (name, part) in enumerate(made.parts.items()):
+        said = f"skipped: {part.why}" if part.state == "skipped" else part.state
+        said = _outlook(plans[name], part.state == "begun") if name in plans else said
+        say(f"{i + 1:3}  {part.of:3} {name}: {said}")
+    say(_total([plan.design.study.protocol.budget_s for plan in plans.values()], budget_s))
+
+
+def _outlook(plan: "Plan", is_begun: bool) -> str:
+    from scalograph.text.units import format_duration
+
+    most = plan.design.study.protocol.budget_s
+    within = f"at most {format_duration(most)}" if most is not None else "no time limit of its own"
+    return f"{'goes on; ' * is_begun}{plan.runs.outlook()}; {within}"
+
+
+def _total(most: list[float | None], budget_s: float | None) -> str:
+    from scalograph.text.quantities import counted
+    from scalograph.text.units import format_duration
+
+    seconds = sum(one for one in most if one is not None)
+    bound = "at least " if None in most else "at most "
+    said = f"{counted(len(most), 'part')} to run" + (f", {bound}{format_duration(seconds)}" if seconds else "")
+    if budget_s is not None:
+        said += f", within {format_duration(budget_s)}"
+        said += "; the last ones may not run" if seconds > budget_s else ""
+    return said
+
+
+def _make_folder(made: "Reproducing", options: ReproduceOptions) -> None:
+    """The folder of a new reproduction, when nothing is left that could refuse."""
+    from scalograph.protocol import results
+
+    if not options.resume:
+        created = results.create(NAME, options.output)
+        made.folder = created.folder
+        if created.warning:
+            say(created.warning, "yellow")
+    made.keep()
+    say(f"results: {_from_here(made.folder)}")
+
+
+def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float | None) -> int:
+    from scalograph.cli.reproduce_parts import run_parts
+
+    again = ["scalograph", NAME, "--resume", "-o", _from_here(made.folder)]
+    again += ["--catalogue", str(options.catalogue)] if options.catalogue else []
+    try:
+        code = run_parts(made, budget_s)
+    except KeyboardInterrupt as error:
+        made.keep()
+        say(f"interrupted; nothing finished is lost. Go on with: {shlex.join(again)}", "yellow")
+        return Exit.TERMINATED if isinstance(error, Terminated) else Exit.INTERRUPTED
+    document = made.keep()
+    if options.json:
+        emit_json(document.model_dump(mode="json"))
+        return code
+    from scalograph.cli.reproduce_output import show
+
+    show(document, made.folder, shlex.join(again) if made.left() else "")
+    return code
+
+
+def _from_here(folder: Path) -> str:
+    """A folder as a person would type it."""
+    return str(folder.relative_to(Path.cwd())) if folder.is_relative_to(Path.cwd()) else str(folder)
+
+
+def _list(catalogue: "OpenedCatalogue", json: bool) -> int:
+    if json:
+        emit_json([study.model_dump(mode="json") for study in catalogue.studies])
+        return 0
+    for study in catalogue.studies:
+        tell(f"{study.id}  {study.name}: {study.title}{f' ({study.year})' if study.year else ''}")
+        tell(f"    {study.line}")
+        for part in study.parts:
+            tell(f"    {part.study}: {catalogue.declared[part.study].study.title}")
+    return 0
+
+
+command = bundled(_reproduce, ReproduceOptions)

@@ -1,0 +1,39 @@
+"""How `reproduce` ends on the terminal, and how `report` shows what it left."""
+
+from pathlib import Path
+
+from scalograph.cli.answer_output import short
+from scalograph.cli.console import out
+from scalograph.protocol import reproduction_file
+from scalograph.protocol.reproduction import Reproduction
+
+
+def show(made: Reproduction, folder: Path, again: str = "") -> None:
+    """Print what became of the claims, and where the rest is.
+
+    Args:
+        made: the reproduction.
+        folder: its results.
+        again: the command that goes on with it; empty where it is finished.
+    """
+    from scalograph.report.reproduction_screen import render_reproduction
+
+    latest = folder.parent / "latest"
+    folder = latest if latest.is_symlink() and latest.resolve() == folder.resolve() else folder
+    places = [("page", short(folder / reproduction_file.PAGE))]
+    places += [("parts", f"scalograph report {short(folder)}/NAME")]
+    render_reproduction(made, out(), places + ([("go on", again)] if again else []))
+
+
+def report_reproduction(folder: Path) -> tuple[Reproduction, Path]:
+    """Stop 5: read reproduction.json and write the page.
+
+    Raises:
+        ProtocolError: there is no readable document.
+        HostError: the disk refuses.
+    """
+    from scalograph.report.reproduction_page import write
+
+    made, page = reproduction_file.read(folder), folder / reproduction_file.PAGE
+    write(made, page)
+    return made, page

@@ -1,0 +1,230 @@
+"""The parts of published studies, one after another: each is a study like any other, and each is kept as it ends."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scalograph.cli import last_stops
+from scalograph.cli.console import say
+from scalograph.cli.five_stops import StudyStart, run_declared
+from scalograph.cli.overrides import overridden
+from scalograph.errors import Exit, ScalographError
+from scalograph.findings.reproduced_claims import reproduced_studies
+from scalograph.protocol import journal, reproduction_file, results
+from scalograph.protocol.findings import Findings
+from scalograph.protocol.reproduction import ReproducedPart, Reproduction
+from scalograph.run.hosts.base import Host
+from scalograph.run.plan import Plan, plan
+from scalograph.study.catalogue import CataloguedPart, OpenedCatalogue, PublishedStudy, claims_of
+from scalograph.study.declare import Declared
+from scalograph.text.units import format_duration
+
+# Of a text that a document may hold.
+LONGEST = 2000
+
+
+@dataclass
+class Reproducing:
+    """A reproduction under way.
+
+    Attributes:
+        catalogue: the published studies, and the studies that are their parts.
+        folder: of the results; each part has one of its name in it.
+        quick: whether the parts run in their shorter forms.
+        started: when, in UTC.
+        machine: what the host is.
+        parts: what became of each part so far.
+        found: findings of those that are done.
+    """
+
+    catalogue: OpenedCatalogue
+    folder: Path
+    quick: bool
+    started: str
+    machine: dict[str, Any] = field(default_factory=dict)
+    parts: dict[str, ReproducedPart] = field(default_factory=dict)
+    found: dict[str, Findings] = field(default_factory=dict)
+
+    def document(self) -> Reproduction:
+        """What is known so far."""
+        is_over = all(part.state in ("done", "failed", "skipped") for part in self.parts.values())
+        used = [found.machine for found in self.found.values()]
+        jvms = {name: build for one in used for name, build in (one.get("jvms_used") or {}).items()}
+        machine = {**self.machine, **(used[-1] if used else {}), **({"jvms_used": jvms} if jvms else {})}
+        why = {name: _why(part) for name, part in self.parts.items()}
+        return Reproduction(
+            quick=self.quick, started=self.started, ended=journal.now() if is_over else None, machine=machine,
+            parts=list(self.parts.values()), studies=reproduced_studies(self.catalogue, self.found, why, machine),
+        )  # fmt: skip
+
+    def keep(self) -> Reproduction:
+        """Write the document and its page. Raises HostError where the disk refuses."""
+        from scalograph.report.reproduction_page import write
+
+        made = self.document()
+        reproduction_file.write(made, self.folder)
+        write(made, self.folder / reproduction_file.PAGE)
+        return made
+
+    def left(self) -> list[str]:
+        """The parts that are still to be run, in order."""
+        return [name for name, part in self.parts.items() if part.state in ("begun", "not run")]
+
+    def tell(self, name: str, **changes: Any) -> None:
+        """Change what is said of a part."""
+        self.parts[name] = self.parts[name].model_copy(update=changes)
+
+
+def _why(part: ReproducedPart) -> str:
+    said = {"skipped": "was skipped", "failed": "failed", "begun": "was interrupted"}.get(part.state, "has not run")
+    return f"{said}: {part.why}" if part.why else said
+
+
+def look_ahead(made: Reproducing, host: Host) -> dict[str, Plan]:
+    """Plan and prepare every part that is left, so that nothing is missing when nobody looks on.
+
+    Args:
+        made: the reproduction; a part that this machine cannot carry out is skipped.
+        host: where they will run.
+
+    Returns:
+        The plans of the others.
+    """
+    made.machine, plans = host.facts().machine(), dict[str, Plan]()
+    for study, row in made.catalogue.parts:
+        made.parts[row.study] = _declared_part(study, row, made)
+        if is_finished(made.folder / row.study, made.catalogue.declared[row.study]):
+            made.tell(row.study, state="done")
+            continue
+        try:
+            plans[row.study] = host.ready(plan(made.catalogue.declared[row.study], host.facts()), say)
+        except ScalographError as error:
+            made.tell(row.study, state="skipped", why=str(error)[:LONGEST])
+    return plans
+
+
+def _declared_part(study: PublishedStudy, row: CataloguedPart, made: Reproducing) -> ReproducedPart:
+    declared = made.catalogue.declared[row.study]
+    started = "study" if made.catalogue.is_shipped else "run"
+    named = row.study if made.catalogue.is_shipped else str(declared.file)
+    command = f"scalograph {started} {named}{' --quick' * made.quick}"
+    begun = results.is_begun(results.at(made.folder / row.study).journal) if (made.folder / row.study).exists() else 0
+    state = "begun" if begun else "not run"
+    return ReproducedPart(study=row.study, title=declared.study.title, of=study.id, state=state, command=command)
+
+
+def is_finished(folder: Path, declared: Declared) -> bool:
+    """Whether a part has ended: all runs, or its own budget."""
+    file = folder / "journal.jsonl"
+    if not file.exists() or not results.is_begun(file):
+        return False
+    last: dict[str, Any] = {}
+    for event in journal.read(file):
+        last = event
+    ended = last.get("reason") if last.get("event") == "end" else None
+    return ended in ("complete", "busy") or (ended == "budget" and declared.study.protocol.budget_s is not None)
+
+
+def run_parts(made: Reproducing, budget_s: float | None) -> int:
+    """Run what is left, and read what is done.
+
+    Args:
+        made: the reproduction.
+        budget_s: seconds that all parts together may take; None is no limit.
+
+    Returns:
+        The exit code: that of the worst part, 5 where the budget was too short.
+
+    Raises:
+        KeyboardInterrupt: a signal came; all that is finished is kept.
+    """
+    began, names = time.monotonic(), list(made.parts)
+    for i, (name, part) in enumerate(list(made.parts.items())):
+        label = f"part {i + 1} of {len(names)}"
+        if part.state in ("skipped", "failed"):
+            continue
+        left = None if budget_s is None else budget_s - (time.monotonic() - began)
+        if part.state != "done" and left is not None and (short := _too_short(made, name, left)):
+            for other in made.left():
+                made.tell(other, why=short)
+            say(f"{label}: {name}: {short}; it ends here", "yellow")
+            break
+        _carry_out(made, name, label, left)
+        made.keep()
+    return _code(made)
+
+
+def _too_short(made: Reproducing, name: str, left: float) -> str:
+    """Why the budget does not allow a part; empty where it does."""
+    needed = made.catalogue.declared[name].study.protocol.budget_s or 0.0
+    file = made.folder / name / "journal.jsonl"
+    if file.exists() and results.is_begun(file):
+        from scalograph.design.replay import seconds_per_block
+
+        needed = max(0.0, needed - sum(seconds_per_block(journal.read(file)).values()))
+    if left > needed and left > 0:
+        return ""
+    return f"the budget has {format_duration(max(left, 0.0))} left, it takes at most {format_duration(needed)}"
+
+
+def _carry_out(made: Reproducing, name: str, label: str, left: float | None) -> None:
+    """Run one part, or go on with it, and read what it found; what fails is told, and the others go on."""
+    declared, folder = made.catalogue.declared[name], made.folder / name
+    row = next(row for _, row in made.catalogue.parts if row.study == name)
+    try:
+        if made.parts[name].state != "done":
+            made.tell(name, state="begun", why="")
+            made.keep()
+            _run(declared, folder, label, left)
+            made.tell(name, state="done")
+        if row.profile:
+            _profile(declared, folder, row.profile, label)
+        found, _ = last_stops.report(folder, claims_of(declared))
+    except ScalographError as error:
+        made.tell(name, state="failed", why=str(error)[:LONGEST], code=int(error.exit_code))
+        say(f"{label}: {name} failed: {error}", "red")
+        return
+    made.found[name] = found
+    made.tell(
+        name, code=int(last_stops.exit_code(found)), page=f"{name}/report.html", trust=found.trust, runs=found.runs
+    )
+    say(f"{label}: {name}: {found.trust.sentence}")
+
+
+def _run(declared: Declared, folder: Path, label: str, left: float | None) -> None:
+    """All runs of a part. Raises KeyboardInterrupt where a signal ended it."""
+    from scalograph.run.interrupts import interruption
+
+    if left is not None and declared.study.protocol.budget_s is None:
+        declared = overridden(declared, f"{left:.0f}s")
+    begun = results.is_begun(folder / "journal.jsonl") if folder.exists() else False
+    session = run_declared(declared, StudyStart(folder=folder, accepted=[] if begun else None, label=label))
+    if session.reason == "interrupted":
+        raise interruption(session.signal)
+
+
+def _profile(declared: Declared, folder: Path, where: Sequence[str], label: str) -> None:
+    """The profile beside the runs, where it is not there yet; without one the runs say what they say."""
+    from scalograph.cli.profile_command import LEAST_S, keep_profile
+    from scalograph.profile.values import FILE
+
+    if (folder / FILE).exists():
+        return
+    try:
+        say(f"{label}: {declared.study.name}: its profile")
+        keep_profile(results.at(folder), declared.file, where, LEAST_S)
+    except ScalographError as error:
+        say(f"{label}: {declared.study.name}: no profile: {error}", "yellow")
+
+
+def _code(made: Reproducing) -> int:
+    """That of the first part that failed; else of a configuration without a result, or with too few; else 0."""
+    codes: Sequence[int] = [part.code for part in made.parts.values() if part.code is not None]
+    failed = [part.code for part in made.parts.values() if part.state == "failed" and part.code is not None]
+    if failed:
+        return failed[0]
+    if Exit.TREATMENT_FAILED in codes:
+        return Exit.TREATMENT_FAILED
+    return Exit.SHORT_OF_RUNS if Exit.SHORT_OF_RUNS in codes or made.left() else Exit.DONE

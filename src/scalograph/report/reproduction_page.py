@@ -1,0 +1,120 @@
+"""A reproduction as one HTML file: no network, no script; what holds first, then each claim with its figures."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from scalograph import __version__
+from scalograph.protocol.reproduction import ReproducedClaim, ReproducedPart, Reproduction
+from scalograph.protocol.results import write_text
+from scalograph.report.claim_rows import ClaimRow, claim_rows
+from scalograph.report.first_screen import WORDS
+from scalograph.report.html import environment, joined
+from scalograph.report.machine_facts import facts
+from scalograph.report.pack import nonce
+from scalograph.text import reproduction_words, wording
+from scalograph.text.claim_words import decided
+
+STYLES = ("base", "verdict", "claims", "tables", "evidence", "reproduced", "print")
+UNDECIDED = "\N{EN DASH}"
+# Share of parts to be rejected beyond which the whole is.
+MOST = 0.5
+GLOSSARY = (
+    ("holds", "The whole interval of each figure lies in the range that bears the claim out."),
+    ("does not hold", "The whole interval of a figure lies outside that range."),
+    (
+        "not resolved",
+        "The interval of a figure crosses an end of the range; more runs may decide.",
+    ),
+    ("cannot be seen here", "This machine lacks what would show it; what that is stands at the claim."),
+    ("not comparable", "What is measured here is not what was published, or the publication contradicts itself."),
+    ("not yet", "No study that ships asks it."),
+    ("not measured", "A study that ships asks it, and has no runs here."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReproducedRow:
+    """One claim as the page shows it.
+
+    Attributes:
+        claim: it.
+        shown: as the page of its own study shows it; None where it was not measured.
+        sign: what stands before the outcome.
+        style: names the outcome.
+        doubts: why it is to be read with care: of its runs, and of its figures.
+        page: of the study that decides it; empty where there is none.
+    """
+
+    claim: ReproducedClaim
+    shown: ClaimRow | None
+    sign: str
+    style: str
+    doubts: list[tuple[str, str]]
+    page: str
+
+
+def write(made: Reproduction, file: Path) -> None:
+    """Write the page as a whole; the same document gives the same bytes.
+
+    Raises:
+        HostError: the disk refuses; an older page is untouched.
+    """
+    write_text(file, page(made))
+
+
+def page(made: Reproduction) -> str:
+    """Return the whole page as text."""
+    style, parts = joined("css", STYLES), {part.study: part for part in made.parts}
+    level = _level(made)
+    context: dict[str, Any] = {
+        "r": made,
+        "title": _title(made),
+        "words": reproduction_words,
+        "kinds": reproduction_words.columns(made),
+        "level": level,
+        "trust_word": WORDS[level],
+        "trust_words": WORDS,
+        "run_words": wording.runs,
+        "studies": [(study, [_row(claim, parts) for claim in study.claims]) for study in made.studies],
+        "machine": facts(made.machine),
+        "command": _command(made),
+        "glossary": GLOSSARY,
+        "version": __version__,
+        "style": Markup(style),  # noqa: S704  ours, from this package
+        "nonce": nonce(__version__, style, made.model_dump_json()),
+    }
+    return environment().get_template("reproduced.html").render(context)
+
+
+def _title(made: Reproduction) -> str:
+    titles = [study.title for study in made.studies]
+    return f"Does it hold here? {titles[0]}" if len(titles) == 1 else "What published studies claim, on this machine"
+
+
+def _level(made: Reproduction) -> str:
+    """How far the whole can be believed: not where most parts are to be rejected, with care where one is in doubt."""
+    levels = Counter(part.trust.level for part in made.parts if part.trust)
+    n = sum(levels.values())
+    if not n or levels["reject"] > MOST * n:
+        return "reject"
+    return "doubt" if levels["believe"] < n else "believe"
+
+
+def _command(made: Reproduction) -> str:
+    return f"scalograph reproduce{' --quick' * made.quick}"
+
+
+def _row(claim: ReproducedClaim, parts: Mapping[str, ReproducedPart]) -> ReproducedRow:
+    part, shown = parts.get(claim.part), claim_rows([claim.decided])[0] if claim.decided else None
+    trust = part.trust if part and claim.decided and decided(claim.decided) else None
+    doubts = [(WORDS[trust.level], trust.sentence)] if trust and trust.level != "believe" else []
+    doubts += [(WORDS["doubt"], claim.decided.doubt)] if claim.decided and claim.decided.doubt else []
+    return ReproducedRow(
+        claim=claim, shown=shown, sign=shown.sign if shown else UNDECIDED, style=claim.outcome.replace(" ", "-"),
+        doubts=doubts, page=part.page if part else "",
+    )  # fmt: skip

@@ -1,0 +1,71 @@
+"""A reproduction on a terminal, in 25 lines: what holds, study by study, how far to believe it, where the rest is."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from scalograph.protocol.reproduction import Reproduction
+from scalograph.report.paper import emit, words
+from scalograph.text.escape import prose
+from scalograph.text.reproduction_words import (
+    COLUMNS,
+    belief,
+    circumstances,
+    columns,
+    headline,
+    table_rows,
+    unfinished,
+)
+
+LABEL = 8  # columns of what stands before a remark or a place
+REMARKS = 6  # lines that parts without results may take
+WIDTH = 80
+
+
+def render_reproduction(made: Reproduction, console: Console, places: Sequence[tuple[str, str]]) -> None:
+    """Print what became of the claims.
+
+    Args:
+        made: the reproduction.
+        console: where to.
+        places: what is named at the end, such as ("report", its path).
+    """
+    for text, style in ((headline(made), "bold"), (circumstances(made), "")):
+        emit(console, words(console, prose(text), style), WIDTH)
+    console.print()
+    for line in _table(made):
+        _line(console, line)
+    console.print()
+    remarks = [("verdict", belief(made.parts)), *(("", text) for text in _few(unfinished(made.parts)))]
+    for label, text in (pair for pair in remarks if pair[1]):
+        _line(console, f"{label:{LABEL}}{_one_line(text)}")
+    for label, place in places:
+        _line(console, f"{label:{LABEL}}{prose(place)}")
+
+
+def _table(made: Reproduction) -> list[str]:
+    heads, rows = ["claims", *(COLUMNS[kind] for kind in columns(made))], table_rows(made)
+    left = max((len(label) for label, _ in rows), default=0)
+    lines = [f"{'':{left}}  {'  '.join(heads)}"]
+    for label, counts in rows:
+        cells = (f"{n or '-':>{len(head)}}" for n, head in zip(counts, heads, strict=True))
+        lines.append(f"{label:{left}}  {'  '.join(cells)}")
+    return lines
+
+
+def _few(texts: list[str]) -> list[str]:
+    """As many as there is room for, and how many there are besides."""
+    more = len(texts) - REMARKS
+    return texts if more <= 0 else [*texts[: REMARKS - 1], f"and {more + 1} more"]
+
+
+def _one_line(text: str) -> str:
+    shown = prose(" ".join(text.split()))
+    return shown if len(shown) <= WIDTH - LABEL else f"{shown[: WIDTH - LABEL - 2]} \N{HORIZONTAL ELLIPSIS}"
+
+
+def _line(console: Console, text: str) -> None:
+    line: Text = words(console, text)
+    line.rstrip()
+    console.print(line, no_wrap=True, overflow="ignore", crop=False, highlight=False, soft_wrap=True)

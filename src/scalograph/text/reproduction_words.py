@@ -1,0 +1,100 @@
+"""A reproduction in words: how many claims of published studies came to what, and how far its parts can be believed."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from scalograph.protocol.reproduction import Outcome, ReproducedPart, Reproduction
+from scalograph.text.quantities import counted
+from scalograph.text.units import format_duration
+from scalograph.text.wording import DOT, machine_words
+
+# In the order in which they stand in a table, with what stands above the column.
+COLUMNS: dict[Outcome, str] = {
+    "holds": "holds", "does not hold": "does not", "not resolved": "not resolved", "cannot be seen here": "not here",
+    "not comparable": "not comp.", "not yet": "not yet", "not measured": "not run",
+}  # fmt: skip
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
+_BELIEF = {"believe": "believed", "doubt": "with care", "reject": "not believed"}
+
+
+def headline(made: Reproduction) -> str:
+    """Say what became of all claims, in one sentence.
+
+    >>> from scalograph.protocol.reproduction import ReproducedStudy
+    >>> study = ReproducedStudy(id="S0", name="a", title="A", outcomes={"S0-1": "holds", "S0-2": "not yet"})
+    >>> headline(Reproduction(quick=True, started="", studies=[study]))
+    '1 of 2 claims of one published study holds on this machine, 1 not yet.'
+    """
+    n, of = made.counts(), sum(len(study.outcomes) for study in made.studies)
+    studies = "one published study" if len(made.studies) == 1 else f"{_several(len(made.studies))} published studies"
+    held = f"{n['holds'] or 'None'} of {counted(of, 'claim')} of {studies}"
+    told = [f"{held} {'hold' if n['holds'] > 1 else 'holds'} on this machine"]
+    others: dict[Outcome, str] = {
+        "does not hold": "does not" if n["does not hold"] == 1 else "do not",
+        "not resolved": "not resolved", "cannot be seen here": "cannot be seen here",
+        "not comparable": "not comparable", "not yet": "not yet", "not measured": "not measured",
+    }  # fmt: skip
+    return ", ".join([*told, *(f"{n[kind]} {word}" for kind, word in others.items() if n[kind])]) + "."
+
+
+def _several(n: int) -> str:
+    return _NUMBERS.get(n, f"{n}")
+
+
+def circumstances(made: Reproduction) -> str:
+    """Say on which machine, in which form, when and for how long."""
+    form = "parts in their quick forms" if made.quick else "parts in full"
+    return DOT.join(filter(None, [machine_words(made.machine), form, *_times(made)]))
+
+
+def _times(made: Reproduction) -> list[str]:
+    try:
+        began = datetime.fromisoformat(made.started).astimezone(UTC)
+        day = f"{began:%d %b %Y}".removeprefix("0")
+        if made.ended is None:
+            return [day, "not finished"]
+        seconds = (datetime.fromisoformat(made.ended) - began).total_seconds()
+    except ValueError:
+        return []
+    return [day, format_duration(60 * round(seconds / 60) if seconds > 600 else max(round(seconds), 1))]
+
+
+def columns(made: Reproduction) -> list[Outcome]:
+    """What any claim came to, in the order of the table; the first three stand in it in any case."""
+    n = made.counts()
+    return [kind for i, kind in enumerate(COLUMNS) if i < 3 or n[kind]]
+
+
+def table_rows(made: Reproduction) -> list[tuple[str, list[int]]]:
+    """Count for each published study, and for all together, its claims and what they came to: (label, numbers)."""
+    kinds = columns(made)
+    rows = [(f"{study.id} {study.name}", Counter(study.outcomes.values())) for study in made.studies]
+    rows += [("all", made.counts())] if len(made.studies) > 1 else []
+    return [(label, [sum(n.values()), *(n[kind] for kind in kinds)]) for label, n in rows]
+
+
+def several(made: Reproduction) -> str:
+    """Name the first claim of which several parts are decided; empty where there is none."""
+    for study in made.studies:
+        for number in study.outcomes:
+            ids = [claim.id for claim in study.claims if claim.number == number]
+            if len(ids) > 1:
+                return f"{', '.join(ids[:-1])} and {ids[-1]}"
+    return ""
+
+
+def belief(parts: Sequence[ReproducedPart]) -> str:
+    """Say how far the parts can be believed, those that cannot by name; empty where none was run."""
+    levels = {level: [part.study for part in parts if part.trust and part.trust.level == level] for level in _BELIEF}
+    told = [f"{counted(len(names), 'part')} {_BELIEF[level]}" for level, names in levels.items() if names]
+    named = f": {', '.join(levels['reject'])}" if levels["reject"] else ""
+    return f"{', '.join(told)}{named}" if told else ""
+
+
+def unfinished(parts: Sequence[ReproducedPart]) -> list[str]:
+    """Name each part that did not end, and why."""
+    told = {"skipped": "skipped", "failed": "failed", "begun": "interrupted", "not run": "not run"}
+    return [
+        f"{part.study} {told[part.state]}{f': {part.why}' if part.why else ''}" for part in parts if part.state in told
+    ]

@@ -1,0 +1,155 @@
+"""Published studies by one command: run, killed at any moment, gone on with, shown on one page."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..unit.cli.reproduced import catalogue
+from .shell import environment, in_process, machine, scalograph
+from .test_resume import ended, runs
+
+PARTS = ("one", "two")
+
+
+def made(folder: Path) -> dict[str, Any]:
+    return dict(json.loads((folder / "reproduction.json").read_text()))
+
+
+def states(folder: Path) -> dict[str, str]:
+    return {part["study"]: part["state"] for part in made(folder)["parts"]}
+
+
+def under_way(tmp_path: Path, part: str) -> "subprocess.Popen[str]":
+    """A reproduction of which some runs of this part are finished."""
+    file = catalogue(tmp_path, runs=8)
+    argv = ["scalograph", "reproduce", "--catalogue", str(file), "-o", "results"]
+    process = subprocess.Popen(argv, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True)
+    journal, limit = tmp_path / "results" / part / "journal.jsonl", time.monotonic() + 60
+    while not journal.exists() or journal.read_bytes().count(b'"event":"verdict"') < 3:
+        assert process.poll() is None and time.monotonic() < limit
+        time.sleep(0.01)
+    return process
+
+
+@machine
+@pytest.mark.parametrize(
+    ("number", "code", "part"),
+    [(signal.SIGKILL, -signal.SIGKILL, "two"), (signal.SIGINT, 130, "one"), (signal.SIGTERM, 143, "two")],
+)
+def test_it_goes_on_where_it_was_and_runs_nothing_twice(
+    tmp_path: Path, number: signal.Signals, code: int, part: str
+) -> None:
+    process = under_way(tmp_path, part)
+    process.send_signal(number)
+    returned, said = ended(process)
+    assert returned == code, said
+    results = tmp_path / "results"
+    assert states(results)[part] == "begun" and made(results)["ended"] is None
+    if number != signal.SIGKILL:
+        assert "nothing finished is lost" in said and "scalograph reproduce --resume -o results" in said
+    before = {name: runs(results / name) if (results / name).exists() else [] for name in PARTS}
+    again = in_process("reproduce", "--resume", "-o", "results", "--catalogue", "published.toml", cwd=tmp_path)
+    assert again.returncode in (0, 5), again.stderr
+    for name in PARTS:
+        after = runs(results / name)
+        assert after[: len(before[name])] == before[name] and len(set(after)) == len(after) >= 16
+    if part == "two":
+        assert runs(results / "one") == before["one"]
+    assert set(states(results).values()) == {"done"} and made(results)["ended"]
+    assert all(f'href="{name}/report.html"' in (results / "reproduce.html").read_text() for name in PARTS)
+    assert all((results / name / "report.html").exists() for name in PARTS)
+
+
+def test_its_end_is_counts_of_claims_and_places(tmp_path: Path) -> None:
+    file = catalogue(tmp_path)
+    done = in_process("reproduce", "--quick", "--catalogue", file, cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr
+    assert "part 1 of 2: one: 2 configurations" in done.stderr and "2 parts to run, at most 2 min" in done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 25 and max(map(len, lines)) <= 80
+    assert "of 3 claims of one published study" in lines[0] and "quick forms" in done.stdout
+    assert lines[-2].split() == ["page", "scalograph-results/reproduce/latest/reproduce.html"]
+    folder = tmp_path / "scalograph-results" / "reproduce" / "latest"
+    document = made(folder)
+    (study,) = document["studies"]
+    assert study["outcomes"]["P0-3"] == "not yet" and set(study["outcomes"]) == {"P0-1", "P0-2", "P0-3"}
+    assert len(runs(folder / "one")) >= 4 and document["quick"] is True
+    page = (folder / "reproduce.html").read_text()
+    shown = in_process("report", folder, cwd=tmp_path)
+    assert shown.returncode == 0 and shown.stdout.splitlines()[0] == lines[0]
+    assert (folder / "reproduce.html").read_text() == page
+    told = in_process("report", folder, "--json", cwd=tmp_path)
+    assert json.loads(told.stdout) == document
+
+
+def test_claims_are_read_again_when_it_goes_on(tmp_path: Path) -> None:
+    file = catalogue(tmp_path)
+    assert in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path).returncode in (0, 5)
+    before = runs(tmp_path / "results" / "one")
+    study = tmp_path / "one" / "study.toml"
+    study.write_text(study.read_text().replace("It takes as long.", "It takes twice as long.") + "holds = [1.9, 2.1]\n")
+    again = ("reproduce", "--resume", "--catalogue", file, "-o", "results")
+    assert in_process(*again, cwd=tmp_path).returncode in (0, 5)
+    (claim,) = (one for one in made(tmp_path / "results")["studies"][0]["claims"] if one["id"] == "P0-1")
+    assert (claim["sentence"], claim["outcome"]) == ("It takes twice as long.", "does not hold")
+    assert runs(tmp_path / "results" / "one") == before
+
+
+def test_a_part_that_cannot_run_is_told_and_the_others_go_on(tmp_path: Path) -> None:
+    file = catalogue(tmp_path, '["no-such-program-here", "{n}"]')
+    done = in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr
+    assert states(tmp_path / "results") == {"one": "skipped", "two": "done"}
+    assert 'one: skipped: workload: no program "no-such-program-here"' in done.stderr
+    claims = {claim["id"]: claim for claim in made(tmp_path / "results")["studies"][0]["claims"]}
+    assert claims["P0-1"]["outcome"] == "not measured" and "no-such-program-here" in claims["P0-1"]["why"]
+    assert "no-such-program-here" in done.stdout
+
+
+def test_a_part_all_of_whose_runs_fail_is_told_and_the_others_go_on(tmp_path: Path) -> None:
+    file = catalogue(tmp_path, '["false", "{n}"]')
+    done = in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path)
+    assert done.returncode == 4
+    parts = {part["study"]: part for part in made(tmp_path / "results")["parts"]}
+    assert parts["one"]["code"] == 4 and parts["one"]["trust"]["level"] == "reject" and parts["two"]["state"] == "done"
+
+
+def test_a_part_begins_only_where_it_fits_into_the_budget(tmp_path: Path) -> None:
+    file = catalogue(tmp_path)
+    done = in_process("reproduce", "--catalogue", file, "-o", "results", "--budget", "65s", cwd=tmp_path)
+    assert done.returncode in (0, 5)  # what a part leaves of its own time is for the others
+    short = in_process("reproduce", "--catalogue", file, "-o", "short", "--budget", "30s", cwd=tmp_path)
+    assert short.returncode == 5 and "the last ones may not run" in short.stderr
+    assert states(tmp_path / "short") == {"one": "not run", "two": "not run"}
+    assert not (tmp_path / "short" / "one").exists() and "go on" in short.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--resume"], "no reproduction, expected one that was begun; start it without --resume"),
+        (["--study", "verse"], '--study: no published study "verse", expected one of'),
+        (["--budget", "soon"], "--budget: "),
+        (["--catalogue", "nothing.toml"], "nothing.toml: cannot be read"),
+        (["-o", "taken"], "taken: holds a reproduction, expected a folder without one; choose another -o"),
+        (["-o", "taken", "--resume"], "taken/reproduction.json: quick: Field required"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "reproduction.json").write_text("{}")
+    done = in_process("reproduce", *arguments, cwd=tmp_path)
+    assert done.returncode == (6 if "required" in message else 2) and message in done.stderr
+
+
+def test_the_published_studies_are_listed(tmp_path: Path) -> None:
+    done = scalograph("reproduce", "--list", cwd=tmp_path)
+    assert done.returncode == 0
+    assert [line.split()[0] for line in done.stdout.splitlines() if line[0] == "S"] == ["S0", "S1", "S2", "S3", "S4"]
+    told = json.loads(in_process("reproduce", "--list", "--json", cwd=tmp_path).stdout)
+    assert sum(len(study["claims"]) for study in told) == 53

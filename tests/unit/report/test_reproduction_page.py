@@ -1,0 +1,74 @@
+"""The page of published studies: what holds first, every claim with its outcome, nothing that runs or is fetched."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from scalograph.protocol.reproduction import OUTCOMES, Reproduction
+from scalograph.report.reproduction_page import page, write
+from scalograph.text.reproduction_words import belief, columns, headline, several, table_rows, unfinished
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "protocol" / "examples" / "reproduction.jsonl"
+HOSTILE = "</style><script>alert(1)</script>\x1b[2J"
+
+
+@pytest.fixture(scope="module")
+def made() -> list[Reproduction]:
+    return [Reproduction.model_validate_json(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+
+
+def test_it_counts_claims_and_not_their_pieces(made: list[Reproduction]) -> None:
+    assert headline(made[0]).startswith("1 of 6 claims of two published studies holds on this machine, 1 does not, ")
+    assert sum(made[0].counts().values()) == 6 and several(made[0]) == "S0-4a and S0-4b"
+    kinds, rows = columns(made[0]), table_rows(made[0])
+    assert [label for label, _ in rows] == ["S0 thread-scaling", "S1 cpu-surface", "all"]
+    assert all(len(numbers) == 1 + len(kinds) and numbers[0] == sum(numbers[1:]) for _, numbers in rows)
+
+
+def test_parts_are_told_with_how_far_they_can_be_believed(made: list[Reproduction]) -> None:
+    assert belief(made[0].parts) == "1 part believed, 1 part with care" and belief(made[1].parts) == ""
+    assert unfinished(made[1].parts) == [
+        "thread-scaling-paper interrupted",
+        "thread-cliff not run: the budget has 2 s left, it takes at most 3 min",
+    ]
+
+
+def test_the_page_holds_every_claim_once_with_its_outcome_and_its_part(made: list[Reproduction]) -> None:
+    text = page(made[0])
+    claims = {claim.id: claim for study in made[0].studies for claim in study.claims}
+    assert re.findall(r'<li class="published-claim [a-z-]+" id="claim-([^"]+)"', text) == list(claims)
+    assert {claim.outcome for claim in claims.values()} == set(OUTCOMES)
+    for claim in claims.values():
+        item = text.split(f'id="claim-{claim.id}"')[1].split("</li>")[0]
+        assert claim.sentence in item and f"<span>{claim.outcome}</span>" in item and claim.why in item
+    assert text.count('class="claim-picture"') == 3
+    assert 'href="thread-scaling-paper/report.html"' in text and 'href="smt-inflation' not in text
+
+
+def test_a_decided_claim_says_where_its_runs_are_not_to_be_believed(made: list[Reproduction]) -> None:
+    document = made[0].model_dump(mode="json")
+    document["parts"][0]["trust"] = {"level": "reject", "sentence": "Most runs were disturbed."}
+    text = page(Reproduction.model_validate(document))
+    item = text.split('id="claim-S0-1"')[1].split("</li>")[0]
+    assert "<strong>Do not believe it</strong>: Most runs were disturbed." in item
+    assert "disturbed" not in text.split('id="claim-S1-11"')[1].split("</li>")[0]
+
+
+def test_the_same_document_gives_the_same_bytes(made: list[Reproduction], tmp_path: Path) -> None:
+    for name in ("a.html", "b.html"):
+        write(made[0], tmp_path / name)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    assert (tmp_path / "a.html").stat().st_size < 100_000
+
+
+def test_nothing_in_a_document_can_run_or_be_fetched(made: list[Reproduction]) -> None:
+    document = made[0].model_dump(mode="json")
+    document["studies"][0] |= {"title": HOSTILE, "line": HOSTILE, "id": "S0"}
+    document["studies"][0]["claims"][0] |= {"sentence": HOSTILE, "why": HOSTILE}
+    document["parts"][0] |= {"command": HOSTILE, "title": HOSTILE, "why": HOSTILE}
+    text = page(Reproduction.model_validate(document))
+    assert "<script" not in text and "\x1b" not in text and "script-src" not in text
+    assert "default-src 'none'; style-src 'nonce-" in text
+    links = re.findall(r'href="([^"]*)"', text)
+    assert links and all(link.startswith("#") or re.fullmatch(r"[a-z0-9-]+/report\.html", link) for link in links)

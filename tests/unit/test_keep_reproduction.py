@@ -1,0 +1,94 @@
+"""What is kept of a reproduction: journals that say the same, and a page whose links lead somewhere."""
+
+import gzip
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from scalograph.cli.last_stops import analyze
+from scalograph.protocol import reproduction_file
+from scalograph.protocol.reproduction import Reproduction
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "protocol" / "examples" / "reproduction.jsonl"
+JOURNAL = ROOT / "studies" / "openmp-break-even" / "example" / "journal.jsonl.gz"
+
+
+@pytest.fixture
+def keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("keep_reproduction", ROOT / "scripts" / "keep_reproduction.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "STUDIES", tmp_path / "studies")
+    return module
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A finished reproduction of which one part ran."""
+    folder = tmp_path / "results"
+    (folder / "cpu-surface").mkdir(parents=True)
+    (folder / "cpu-surface" / "journal.jsonl").write_bytes(gzip.decompress(JOURNAL.read_bytes()))
+    (folder / "cpu-surface" / "report.html").touch()
+    analyze(folder / "cpu-surface")
+    made = Reproduction.model_validate_json(EXAMPLES.read_text(encoding="utf-8").splitlines()[0])
+    parts = [part for part in made.parts if part.study == "cpu-surface"]
+    reproduction_file.write(made.model_copy(update={"parts": parts}), folder)
+    (tmp_path / "studies").mkdir()
+    return folder
+
+
+def run(keep: ModuleType, folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["keep", str(folder)])
+        keep.main()
+
+
+def test_a_large_journal_loses_timelines_that_no_report_shows_and_nothing_else(
+    keep: ModuleType, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keep, "LARGE", 0)
+    run(keep, results)
+    example = tmp_path / "studies" / "cpu-surface" / "example"
+    assert [file.name for file in example.iterdir()] == ["journal.jsonl.gz"]
+    before = (results / "cpu-surface" / "journal.jsonl").read_text().splitlines()
+    after = gzip.decompress((example / "journal.jsonl.gz").read_bytes()).decode().splitlines()
+    shown, n_without = keep.shown(results / "cpu-surface"), 0
+    for was, now in zip(map(json.loads, before), map(json.loads, after), strict=True):
+        if was != now:
+            assert was["event"] == "run" and was["run"] not in shown
+            was["record"]["timeline"], n_without = None, n_without + 1
+        assert was == now
+    assert n_without > 0
+    assert analyze(example)[0].curves == analyze(results / "cpu-surface")[0].curves
+
+
+def test_a_journal_stays_whole_where_its_findings_would_change(
+    keep: ModuleType, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keep, "LARGE", 0)
+    monkeypatch.setattr(keep, "shown", lambda _: set())
+    run(keep, results)
+    kept = gzip.decompress((tmp_path / "studies" / "cpu-surface" / "example" / "journal.jsonl.gz").read_bytes())
+    assert kept == (results / "cpu-surface" / "journal.jsonl").read_bytes()
+
+
+def test_the_kept_page_names_the_command_that_makes_a_part_s_report(
+    keep: ModuleType, results: Path, tmp_path: Path
+) -> None:
+    run(keep, results)
+    page = (tmp_path / "studies" / "reproduced" / "reproduce.html").read_text()
+    assert "scalograph report studies/cpu-surface/example" in page and "/report.html" not in page
+    assert reproduction_file.read(tmp_path / "studies" / "reproduced").parts[0].page == ""
+
+
+def test_what_is_not_finished_is_not_kept(keep: ModuleType, results: Path) -> None:
+    made = reproduction_file.read(results)
+    left = [made.parts[0].model_copy(update={"state": "begun"})]
+    reproduction_file.write(made.model_copy(update={"parts": left}), results)
+    with pytest.raises(SystemExit, match=r"not finished \(cpu-surface\)"):
+        run(keep, results)
