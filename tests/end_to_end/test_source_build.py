@@ -123,3 +123,22 @@ def test_what_fails_with_one_j_is_measured_with_the_others(tmp_path: Path) -> No
     points = {point["level"]: point for curve in found["curves"] for point in curve["points"]}
     assert points[1]["responses"]["wall"]["estimate"]["value"] > 0
     assert points[2]["n_failed"] == 2
+
+
+@pytest.mark.skipif(not (shutil.which("gcc") and shutil.which("make")), reason="needs gcc and make")
+def test_a_synthetic_tree_is_made_built_and_its_phases_are_told(tmp_path: Path) -> None:
+    env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    file = study(tmp_path, "all")
+    text = file.read_text().replace('tree = "own", ', 'tree = "synthetic-modules", ').replace("[1, 2]", "[1]")
+    file.write_text(text.replace("runs = 2\nwarmup_runs = 1", "runs = 1"))
+    done = in_process("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
+    assert done.returncode in (0, 5), done.stderr
+    assert "synthetic-modules: synthetic tree 90 units" in done.stderr
+    events = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
+    (record,) = (event["record"] for event in events if event["event"] == "run")
+    (values,) = (part["values"] for part in record["values"])
+    (part,) = record["iterations"]
+    assert part["work"] == values["objects"] == [90]
+    window_s = (part["end_ns"][0] - part["start_ns"][0]) / 1e9
+    assert values["image_wall_s"][0] + values["modules_wall_s"][0] == pytest.approx(window_s, abs=1e-4)
+    assert values["image_end_ns"][0] / 1e9 == pytest.approx(values["image_wall_s"][0], abs=1e-5)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 # Codes of the flags of a law that does not hold on its curve.
 NO_LAW = ("lack of fit", "superlinear")
+# Of a law that was fitted to more workers than CPUs: its sigma is no serial share.
+BEYOND_CPUS = "beyond the CPUs"
 
 
 @dataclass(frozen=True, slots=True)

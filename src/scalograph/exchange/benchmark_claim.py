@@ -49,6 +49,9 @@ def _first(
         found = figures(best, 0.95).estimate
         scale = scale_for(best.unit, [found.value])
         return f"{_name(names, best)}: {estimate(found, scale)} {scale.unit} a shot.", found.low is not None
+    if none := [one for one in (best, *others) if min(scores(one)) <= 0]:
+        told = ", ".join(_name(names, one) for one in none[:4])
+        return f"Cannot be said which is the fastest: a score of 0 has no ratio ({told}).", False
     if any(one.low is None or one.high is None for one in ratios):
         return "Cannot be said which is the fastest: one fork has no interval, however many shots it made.", False
     alike = [other for other, one in zip(others, ratios, strict=True) if one.contains(1.0)]

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import ProtocolError
@@ -85,6 +85,9 @@ class RunsDoc(Model):
     end_reason: str | None = None
 
 
+_VERDICTS = ("Believe it: ", "Be careful: ", "Do not believe it: ")
+
+
 class Trust(Model):
     """Whether to believe the study, in one sentence, and why."""
 
@@ -98,6 +101,13 @@ class Trust(Model):
         default={}, description="response -> whether to believe it, where that differs from the level"
     )
     causes: list[Text] = []
+
+    @field_validator("sentence")
+    @classmethod
+    def _said_once(cls, sentence: str) -> str:
+        """Earlier versions began the sentence with the verdict, which now stands before it."""
+        told = sentence.removeprefix(next((head for head in _VERDICTS if sentence.startswith(head)), ""))
+        return f"{told[:1].upper()}{told[1:]}"
 
 
 class PointResponse(Model):

@@ -8,6 +8,7 @@ import pytest
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Fork
+from scalograph.exchange.benchmark_claim import benchmark_claim
 from scalograph.exchange.benchmark_figures import (
     figures,
     pooled,
@@ -142,3 +143,10 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
 def test_a_shot_that_is_no_number_of_seconds_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"\[0\]\.primaryMetric: a shot in \"day/op\" that is no number of seconds"):
         read(written(tmp_path, result([[1e308, 1.0]], "day/op")))
+
+
+def test_a_score_of_zero_is_what_the_claim_names(tmp_path: Path) -> None:
+    every = read(written(tmp_path, result([[0.0], [0.0]]), result([[1.0], [1.1]], params={"size": "9"})))
+    said = benchmark_claim(every)
+    assert not said.answered and "a score of 0 has no ratio" in said.sentences[0]
+    assert "one fork" not in said.sentences[0]

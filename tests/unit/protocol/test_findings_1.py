@@ -4,7 +4,10 @@ import gzip
 import json
 from pathlib import Path
 
+import pytest
+
 from scalograph.protocol import findings_file
+from scalograph.protocol.findings import Trust
 from scalograph.questions.cliff.document import Cliffs
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "findings-1-descriptor-cliff.json.gz"
@@ -19,3 +22,8 @@ def test_the_cliff_of_protocol_1_is_read(tmp_path: Path) -> None:
     part = found.document("cliff", Cliffs)
     assert part is not None and part.model_dump(mode="json") == json.loads(file.read_text())["cliffs"]
     assert [(cliff.low, cliff.high) for cliff in part.cliffs] == [(58, 59)]
+
+
+@pytest.mark.parametrize("sentence", ["Believe it: 30 runs, clean", "Be careful: 30 runs, clean", "30 runs, clean"])
+def test_the_verdict_of_an_earlier_version_is_said_once(sentence: str) -> None:
+    assert Trust(level="believe", sentence=sentence).sentence == "30 runs, clean"

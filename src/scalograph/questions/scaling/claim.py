@@ -108,10 +108,10 @@ class _Words:
 
     def end(self, found: Lead, past: End) -> str:
         """What is left of it at more workers."""
-        count, of = self._count(past.level), f"Of the first {len(found.members)}, at" if found.unless[1:] else "At"
+        count, every = self._count(past.level), len(found.members)
+        n = sum(map(len, past.parts))  # not every setting has so many workers among its levels
         if not past.setting:
-            n = len(past.parts[0])  # not every setting has so many workers among its levels
-            some = f"the first {n}" if n == len(found.members) else f"{n} of the first {len(found.members)}"
+            some = f"the first {n}" if n == every else f"{n} of the first {every}"
             who = f"{some} {'fall' if n > 1 else 'falls'}" if found.unless[1:] else "it falls"
             return f"At {count} {who} to {self._times(past.parts[0])}."
         said = []
@@ -120,7 +120,9 @@ class _Words:
             keeps = min(p.value for p in part) >= 1
             verb = ("keep" if keeps else "fall to") if plural else ("keeps" if keeps else "falls to")
             said.append(f"{self._named(name, level)} {verb} {self._times(part)}")
-        return f"{of} {count}, {'; '.join(said)}."
+        at = f"at {count}," if n == every else f"{n} were measured at {count}:"
+        where = f"Of the first {every}, {at}" if found.unless[1:] else f"At {count},"
+        return f"{where} {'; '.join(said)}."
 
     def elsewhere(self, found: Lead) -> Iterator[str]:
         """On how many CPUs more workers never help, where that is shown."""
@@ -144,6 +146,9 @@ class _Words:
             head = head if never else f"None is shown to be faster than {base}"
             yield f"{head}: {at} {self._verb('fall', worst.level)} to {times(worst.point.speedup)}."
             return
+        if impossible := [point for point in self._points if not point.is_possible]:
+            yield self._impossible(max(impossible, key=lambda point: point.value))
+            return
         most = max((max(p.high, 1 / p.low) for p in known), default=0.0) - 1
         if never and len(known) == len(self._points) and most <= NO_GAIN - 1:
             how = f"at most {percent_at_most(most)}" if most else "all runs are alike to the last digit"
@@ -155,6 +160,11 @@ class _Words:
             is_one = all(point.contrast.df <= 0 for point in self._points)
             why = "one run of each is too few" if is_one else "runs differ too much"
             yield f"Cannot be said: {why} to compare with {base}."
+
+    def _impossible(self, point: Compared) -> str:
+        where = short(self._table, varying(self._table, point.curve.group))
+        at = f"{self._count(point.level)}{f' ({where})' if where else ''}"
+        return f"Cannot be said: {times(point.point.speedup)} at {at} is more than the CPUs can give."
 
     def _gain(self, level: int, members: Sequence[Compared]) -> str:
         how, many = gain(self._table, self._factor), self._times(members)

@@ -46,7 +46,7 @@ class Lead:
 
 def is_resolved(point: Compared) -> bool:
     """Tell whether a point has a number at all."""
-    return point.low > 0 and point.high <= WIDEST * point.low
+    return point.is_possible and point.low > 0 and point.high <= WIDEST * point.low
 
 
 def lead(table: Table, points: Sequence[Compared]) -> Lead | None:
@@ -64,7 +64,7 @@ def lead(table: Table, points: Sequence[Compared]) -> Lead | None:
     alike = _members(best, beside, lambda one, other: not _differ([other], [one], len(beside)))
     for chosen in (alike, _members(best, beside, _overlap), [best]):
         rest = [point for point in beside if not any(point is member for member in chosen)]
-        apart = [_differ([best], [point], len(beside)) for point in rest]
+        apart = [point.is_possible and _differ([best], [point], len(beside)) for point in rest]
         others = [point for point, differs in zip(rest, apart, strict=True) if differs]
         left = [point for point, differs in zip(rest, apart, strict=True) if not differs]
         only, unless = fewest_only(names, chosen, others), fewest_unless(names, chosen, others)

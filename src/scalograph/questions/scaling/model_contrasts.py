@@ -38,6 +38,7 @@ class Compared(NamedTuple):
         sample: its runs.
         contrast: log speedup, with what the study as a whole knows of spreads.
         state: what is known of it against the baseline.
+        is_possible: whether the CPUs can have given its speedup; what they cannot give is no number to speak of.
     """
 
     curve: Curve
@@ -45,6 +46,7 @@ class Compared(NamedTuple):
     sample: Sample
     contrast: Contrast
     state: State = "open"
+    is_possible: bool = True
 
     @property
     def level(self) -> int:
@@ -76,11 +78,22 @@ def compared(table: Table, taken: Taken, curves: Sequence[Curve]) -> list[Compar
     for curve in curves:
         contrasts = contrasts_of(table, how, taken, curve, int(table.study.baseline[curve.factor]))
         points = [p for p in curve.points if p.speedup and p.speedup.value and int(p.level) in contrasts]
-        found += [Compared(curve, p, taken[key(table, curve, p)], contrasts[int(p.level)]) for p in points]
+        every = ((p, taken[key(table, curve, p)], contrasts[int(p.level)]) for p in points)
+        found += [Compared(curve, p, s, c, is_possible=_is_possible(table, curve, p)) for p, s, c in every]
     confidence = table.study.protocol.confidence
     lent = borrowed([point.contrast for point in found])
     known = zip(found, lent, states(lent, confidence), strict=True)
     return [p._replace(contrast=c, state=s if _agrees(p, s) else "open") for p, c, s in known]
+
+
+def _is_possible(table: Table, curve: Curve, point: Point) -> bool:
+    """Whether the physics gates allow the speedup: they weigh levels that count workers, by the band of all levels."""
+    band, share, speedup = point.simultaneous, point.efficiency, point.speedup
+    counts_workers = table.study.factors[curve.factor].control is None
+    if not counts_workers or not (band and band.low and share and share.value and speedup and speedup.value):
+        return True
+    growth = speedup.value / share.value
+    return band.low <= growth * (1 + PLAY)
 
 
 def unmeasured(table: Table, taken: Taken, curves: Sequence[Curve]) -> list[Compared]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.analysis.flag import Flag
+from scalograph.analysis.flag import BEYOND_CPUS, Flag
 from scalograph.analysis.usl import Usl
 from scalograph.analysis.usl_predict import (
     REACH,
@@ -61,7 +61,7 @@ def _past(largest: float, limits: Sequence[Boundary]) -> list[Flag]:
     """More workers than CPUs do not go faster, however little of their work is serial."""
     n = next((limit.after for limit in limits if limit.begins == NO_CPU and limit.after < largest), None)
     text = f"fitted beyond {n}, where {NO_CPU}: sigma is no serial share"
-    return [] if n is None else [Flag("beyond the CPUs", text, n)]
+    return [] if n is None else [Flag(BEYOND_CPUS, text, n)]
 
 
 def _amdahl(fit: Usl, sizes: Sequence[float], over: float) -> list[float]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scalograph.analysis.flag import in_words
+from scalograph.analysis.flag import BEYOND_CPUS, in_words
 from scalograph.findings.names import curve_factor, title, varied
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, Curve, LawDoc, TableDoc
@@ -29,4 +29,6 @@ def laws_table(table: Table, curves: Sequence[Curve]) -> TableDoc | None:
 
 
 def _row(labels: list[Cell], law: LawDoc) -> list[Cell]:
-    return [*labels, law.sigma, law.kappa, law.optimum, law.twice, in_words(law.flags)]
+    # With more workers than CPUs it is no serial share, as the flags say.
+    sigma = None if any(flag.code == BEYOND_CPUS for flag in law.flags) else law.sigma
+    return [*labels, sigma, law.kappa, law.optimum, law.twice, in_words(law.flags)]

@@ -103,6 +103,8 @@ def test_a_law_of_more_workers_than_cpus_says_so() -> None:
     given.rows[:] = [structs.replace(row, n_cpus=2) for row in given.rows]
     further = "fitted beyond 2, where there is no CPU for each: sigma is no serial share"
     assert texts(only(given).flags) == [*before, further]
+    doc = laws(given)
+    assert doc is not None and all(row[1] is None and further in row[-1] for row in doc.rows)
 
 
 def test_lines_are_one_at_the_baseline_and_wider_beyond() -> None:
