@@ -22,7 +22,7 @@ seed = 1
 use = "fork-join"
 parameters = { version = "pool", n = 3000, q = 60, prerun = 10 }
 [factors.p]
-levels = [1, 8]
+levels = [1, 4, 8]
 [baseline]
 p = 1
 [protocol]
@@ -76,7 +76,7 @@ def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> No
     assert (results / "journal.jsonl").read_bytes() == journal
     assert [*(tmp_path / "scratch").iterdir()] == []
     found = json.loads((results / "profile.json").read_text())["profiled"]
-    assert [one["treatment"] for one in found] == [{"p": 1}, {"p": 8}]
+    assert [one["treatment"] for one in found] == [{"p": 1}, {"p": 4}, {"p": 8}]
     for one in found:
         seen = one["seen"]
         assert one["n_tasks"] == 300 and one["measured"] > 0 and one["switches"] > 0
@@ -93,6 +93,11 @@ def test_only_what_was_asked_for(results: Path) -> None:
     found = profiled(results, "--where", "p=8")
     assert [one["treatment"] for one in found["profiled"]] == [{"p": 8}]
     assert found["profiled"][0]["n_tasks"] == 40
+
+
+def test_levels_of_one_factor_are_taken_each(results: Path) -> None:
+    found = profiled(results, "--where", "p=8", "--where", "p=1", "--iterations", "5")
+    assert [one["treatment"] for one in found["profiled"]] == [{"p": 1}, {"p": 8}]
 
 
 def test_another_study_is_refused_by_what_differs(results: Path, tmp_path: Path) -> None:

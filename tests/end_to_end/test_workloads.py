@@ -124,6 +124,12 @@ def test_neither_start_nor_prerun_changes_the_work(builds: Path, start: str, pre
     assert all(1 <= peak <= 5 for peak in said.values["peak_threads"])
 
 
+def test_threads_that_begin_together_are_at_work_at_once(builds: Path) -> None:
+    """Each has more to do than a time slice, so that it is still at work when the others get a CPU."""
+    said = threads(builds, threads=64, start="together", units=64 * 10_000_000, quantum=400, iterations=1)
+    assert said.values["peak_threads"][0] >= 32
+
+
 @pytest.mark.parametrize("lock", ["none", "method"])
 def test_virtual_threads_do_the_same_work(builds: Path, lock: str) -> None:
     said = threads(builds, jvm(range(21, 1000)), kind="virtual", lock=lock, threads=33)

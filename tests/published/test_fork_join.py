@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.design.resolve import design
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.study.load import load
@@ -12,7 +13,7 @@ from scalograph.study.quick import quickened
 from scalograph.study.scalars import Level
 from scalograph.study.workload import shipped_study
 
-from .claims import decided, decisions
+from .claims import decided, decisions, found
 
 FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),), jvms=(Jvm(name="17", java="java", release=17, build="17.0.0"),))
 FOLDER = shipped_study("fork-join")
@@ -116,3 +117,14 @@ def test_a_collapse_with_the_options_of_the_paper(factor: float, decision: str) 
 
     shown = decisions("fork-join-flags", figures, quick=True, noise=0.01)
     assert shown["S2-1g"] == decision
+
+
+def test_the_subtasks_of_a_task_are_one_table() -> None:
+    tables = found("fork-join", on_two_cpus, quick=True).tables
+    (table,) = [table for table in tables if table.title.startswith("Subtasks of a task")]
+    assert [column.name for column in table.columns] == [
+        "parallelism", "subtasks of a task", "mean time of a subtask", "times of its subtasks together",
+    ]  # fmt: skip
+    at_32 = next(row for row in table.rows if row[0] == 32)
+    values = [cell.value for cell in at_32[1:] if isinstance(cell, Estimate)]
+    assert values == [pytest.approx(value, rel=0.01) for value in (184, 3.4, 625)]

@@ -7,6 +7,7 @@ import pytest
 
 from scalograph.design.resolve import design
 from scalograph.findings.published import level
+from scalograph.findings.published_answer import why_unlike
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.load import load
 from scalograph.study.model import Study
@@ -121,3 +122,10 @@ def test_how_often_a_lock_is_taken_and_how_long_it_is_held_are_varied_one_at_a_t
 def test_a_coarse_lock_is_asked_where_more_cpus_could_help() -> None:
     coarse = [t for t in planned(study()) if t["lock"] == "coarse"]
     assert {(t["threads"], t["cpus"], t["quantum"]) for t in coarse} == {(n, 2, 400) for n in (1, 2, 8)}
+
+
+def test_rows_in_which_creating_threads_counts_are_not_compared() -> None:
+    short, long = study().published, load(shipped_study("thread-scaling-paper") / "study.toml").published
+    assert short is not None and long is not None
+    assert {row["threads"] for row in rows() if why_unlike(short, row)} == {"32", "128", "220", "250", "512"}
+    assert not any(why_unlike(long, row) for row in rows())

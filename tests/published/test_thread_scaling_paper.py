@@ -6,7 +6,10 @@ from functools import cache
 
 import pytest
 
+from scalograph.design.assumed import assumed
 from scalograph.protocol.published_claim import DecidedClaim
+from scalograph.run.plan import plan
+from scalograph.study.declare import declare_shipped
 from scalograph.study.scalars import Level
 from scalograph.study.workload import shipped_study
 
@@ -82,3 +85,12 @@ def test_one_cpu_decides_its_own_claims_only() -> None:
 def test_both_studies_have_the_same_published_rows() -> None:
     files = [shipped_study(name) / "published.csv" for name in (STUDY, "thread-scaling")]
     assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_the_quick_form_takes_ten_minutes_at_most_on_two_cpus() -> None:
+    # 1.9 ns a unit; a JVM takes a quarter of a second to start, do its pre-run and end.
+    declared = declare_shipped(STUDY, quick=True)
+    runs = plan(declared, assumed(declared.study, 2)).runs.planned_runs()
+    treatments = [run.treatment for run in runs]
+    seconds = [1.9e-9 * int(t["units"]) / min(int(t["threads"]), int(t["cpus"])) + 0.25 for t in treatments]
+    assert sum(seconds) <= 600

@@ -42,7 +42,7 @@ final class Iteration {
             threads[i] = starter.create(workers[i]);
             start(threads[i], i);
         }
-        crowd.open();
+        crowd.open(threads);
         try {
             for (Thread thread : threads) {
                 thread.join();

@@ -1,4 +1,4 @@
-"""Fills a folder with a source tree from the distribution's own mirror: fetch.py TREE INTO.
+"""Fills a folder with a source tree: fetch.py TREE INTO. Most are fetched, a synthetic one is made.
 
 apt does the fetching, with a configuration of its own in INTO: nothing under /etc/apt or /var/lib/apt is changed. The
 mirror is the one that this machine uses. apt checks the signature of the index, and each file by the index.
@@ -15,6 +15,7 @@ import tarfile
 from pathlib import Path
 from typing import NoReturn
 
+from synthetic import generate
 from trees import TREES, Tree
 
 PARTS, LIST = Path("/etc/apt/sources.list.d"), Path("/etc/apt/sources.list")
@@ -28,10 +29,12 @@ def refuse(found: str, fix: str) -> NoReturn:
 
 def check(tree: Tree) -> None:
     """Every program that fetching or building needs."""
-    if shutil.which("apt-get") is None:
+    if tree.package and shutil.which("apt-get") is None:
         refuse("found no apt-get, which fetches the source tree", f"use a Debian or a relative of it, {BY_HAND}")
     if missing := [package for program, package in tree.needs if shutil.which(program) is None]:
-        refuse(f"missing to build {tree.package}: {', '.join(missing)}", f"apt install {' '.join(missing)}")
+        refuse(
+            f"missing to build {tree.package or 'the tree'}: {', '.join(missing)}", f"apt install {' '.join(missing)}"
+        )
 
 
 def sources(parts: Path = PARTS, one_line: Path = LIST) -> dict[str, str]:
@@ -143,7 +146,7 @@ def main(name: str, into: Path) -> None:
         return
     tree = TREES[name]
     check(tree)
-    known = fetch(tree, into)
+    known = fetch(tree, into) if tree.package else generate(into)
     configure(tree, into)
     (into / "source.json").write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
     print(f"{known['package']} {known['version']}, {known['file']}, sha256 {known['sha256']}")

@@ -1,7 +1,8 @@
 """Builds a source tree once from a fresh state: run.py NAME=VALUE ... (workload.toml lists the names).
 
-Copying the tree lies before `ready`, so that the window holds make alone. CPU time of an iteration is that of make and
-of all that it started, also of what left it: orphans come to us and are waited for.
+Copying the tree lies before `ready`, so that the window holds make alone: one call for the image, then one for each
+directory of modules, if the tree has such. CPU time of an iteration is that of make and of all that it started, also of
+what left it: orphans come to us and are waited for.
 """
 
 import ctypes
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -40,7 +42,7 @@ class Build:
             refuse(f"found no Makefile in {self.source}, expected a source tree")
 
     def fresh(self, place: Path) -> list[str]:
-        """A state in which nothing is built; the command that builds it."""
+        """A state in which nothing is built; the call of make there, without what is to be made."""
         if self.tree.outside:
             place.mkdir()
             shutil.copyfile(self.config, place / ".config")
@@ -50,7 +52,15 @@ class Build:
             # Where the file system can, no byte is copied; times stay, or make would see a newer Makefile.
             carry_out(["cp", "-a", "--reflink=auto", str(self.source), str(place)])
             make = ["make", "-C", str(place)]
-        return [*make, f"-j{self.jobs}", *self.tree.make]
+        return [*make, f"-j{self.jobs}"]
+
+    def module_calls(self) -> list[tuple[str, ...]]:
+        """Arguments of make for the modules, one directory after another."""
+        folders = self.tree.directories
+        # A version of the kernel may lack an option, and its directory is then no target.
+        known = set(self.config.read_text(encoding="utf-8").splitlines()) if folders else set()
+        kept = [(f"{folder}/",) for option, folder in folders.items() if f"CONFIG_{option}" in known]
+        return [*kept, *(self.tree.modules or ())]
 
 
 def carry_out(command: list[str]) -> None:
@@ -69,10 +79,28 @@ def objects(place: Path) -> int:
     return sum(1 for _ in place.rglob("*.o"))
 
 
-def used() -> tuple[float, float]:
-    """User and system seconds of every process that was waited for."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime, usage.ru_stime
+@dataclass(frozen=True)
+class Moment:
+    """A reading of the clock, and of the CPU time of every process that was waited for until then."""
+
+    at_ns: int
+    user_s: float
+    system_s: float
+
+    @classmethod
+    def now(cls) -> "Moment":
+        at_ns = time.monotonic_ns()
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return cls(at_ns, usage.ru_utime, usage.ru_stime)
+
+    def cpu_s(self, earlier: "Moment") -> float:
+        return self.user_s + self.system_s - earlier.user_s - earlier.system_s
+
+    def wall_s(self, earlier: "Moment") -> float:
+        return (self.at_ns - earlier.at_ns) / 1e9
+
+    def cpu_percent(self, earlier: "Moment") -> float:
+        return 100 * self.cpu_s(earlier) / self.wall_s(earlier)
 
 
 def reap() -> None:
@@ -93,24 +121,38 @@ def gate(stream: int | None) -> None:
 
 def once(build: Build, place: Path, index: int, stream: int | None) -> list[str]:
     """One build; its lines."""
-    earliest = sum(used())
-    command = build.fresh(place)
-    before_objects, before = objects(place), used()
+    earliest = Moment.now()
+    make = build.fresh(place)
+    modules, before_objects = build.module_calls(), objects(place)
     if index == 0:
         gate(stream)
-    begin = time.monotonic_ns()
-    carry_out(command)
-    end = time.monotonic_ns()
+    begin = Moment.now()
+    carry_out([*make, *build.tree.make])
+    image = Moment.now()
+    for call in modules:
+        carry_out([*make, *call])
+    end_ns = time.monotonic_ns()
     reap()
-    user, system = (after - earlier for after, earlier in zip(used(), before, strict=True))
+    end = replace(Moment.now(), at_ns=end_ns)
     work = objects(place) - before_objects
-    cpu_ns = round((user + system) * 1e9)
     return [
-        f"iteration {index} {begin} {end} {work} {cpu_ns}",
-        f"value setup_cpu_s {sum(before) - earliest:.6f}",
+        f"iteration {index} {begin.at_ns} {end.at_ns} {work} {round(end.cpu_s(begin) * 1e9)}",
+        f"value setup_cpu_s {begin.cpu_s(earliest):.6f}",
         f"value objects {work}",
+        *(phases(begin, image, end, bool(modules)) if build.tree.modules is not None else []),
         *([f"value tree_peak_bytes {peak}"] if (peak := tree_peak()) else []),
     ]
+
+
+def phases(begin: Moment, image: Moment, end: Moment, modules: bool) -> list[str]:
+    """Lines of the image and of the modules, where there are any; without them the image is the whole."""
+    image = image if modules else end
+    found = [("image", begin, image), *([("modules", image, end)] if modules else [])]
+    lines = [f"value image_end_ns {image.at_ns - begin.at_ns}"]
+    for name, first, last in found:
+        lines.append(f"value {name}_wall_s {last.wall_s(first):.6f}")
+        lines.append(f"value {name}_cpu_percent {last.cpu_percent(first):.3f}")
+    return lines
 
 
 def tree_peak() -> int | None:

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 LEAST_S, MOST_S, PERIOD_S = 0.001, 1.0, 0.01
 Where = Annotated[
     list[str] | None,
-    typer.Option("--where", metavar="FACTOR=LEVEL", help="Only configurations with this level; may be repeated."),
+    typer.Option(
+        "--where",
+        metavar="FACTOR=LEVEL",
+        help="Only configurations with this level; of one factor named again, with either.",
+    ),
 ]
 Study = Annotated[
     Path | None, typer.Option("--study", help="The study's file, where it has a workload of its own beside it.")
@@ -55,7 +59,7 @@ def command(
     \b
     scalograph profile scalograph-results/fork-join/latest
     scalograph profile scalograph-results/fork-join/latest --period 1ms --iterations 5000       more samples
-    scalograph profile scalograph-results/fork-join/latest --where version=stream --where p=128
+    scalograph profile scalograph-results/fork-join/latest --where p=2 --where p=64
     """
     from scalograph.profile.values import FILE
     from scalograph.protocol import results
@@ -83,7 +87,7 @@ def keep_profile(
     Args:
         folder: the results.
         file: the study; None takes the copy in the results.
-        where: FACTOR=LEVEL, all of which a configuration has.
+        where: FACTOR=LEVEL; a configuration has one of them of each factor that they name.
         period_s: seconds between two samples of a thread.
         iterations: tasks of a run, instead of the study's.
 
@@ -118,8 +122,14 @@ def _taken(
     from scalograph.protocol import journal
 
     measured = table.load(folder.journal, keep_observations=False)
-    wanted = parse_where(list(where), measured)
-    treatments = [t for t in planned.design.treatments if all(is_level(t[name], text) for name, text in wanted.items())]
+    wanted: dict[str, list[str]] = {}
+    for name, text in (item for one in where for item in parse_where([one], measured).items()):
+        wanted.setdefault(name, []).append(text)
+    treatments = [
+        treatment
+        for treatment in planned.design.treatments
+        if all(any(is_level(treatment[name], text) for text in texts) for name, texts in wanted.items())
+    ]
     chosen = choose(treatments, planned.design.study.baseline)
     if not chosen:
         raise StudyError.one(

@@ -181,7 +181,7 @@ def _carry_out(made: Reproducing, name: str, label: str, left: float | None) -> 
             _run(declared, folder, label, left)
             made.tell(name, state="done")
         if row.profile:
-            _profile(declared, folder, label)
+            _profile(declared, folder, row.profile, label)
         found, _ = last_stops.report(folder, claims_of(declared))
     except ScalographError as error:
         made.tell(name, state="failed", why=str(error)[:LONGEST], code=int(error.exit_code))
@@ -206,16 +206,16 @@ def _run(declared: Declared, folder: Path, label: str, left: float | None) -> No
         raise interruption(session.signal)
 
 
-def _profile(declared: Declared, folder: Path, label: str) -> None:
+def _profile(declared: Declared, folder: Path, where: Sequence[str], label: str) -> None:
     """The profile beside the runs, where it is not there yet; without one the runs say what they say."""
-    from scalograph.cli.profile_command import keep_profile
+    from scalograph.cli.profile_command import LEAST_S, keep_profile
     from scalograph.profile.values import FILE
 
     if (folder / FILE).exists():
         return
     try:
         say(f"{label}: {declared.study.name}: its profile")
-        keep_profile(results.at(folder), declared.file)
+        keep_profile(results.at(folder), declared.file, where, LEAST_S)
     except ScalographError as error:
         say(f"{label}: {declared.study.name}: no profile: {error}", "yellow")
 

@@ -15,9 +15,13 @@ from scalograph.study.scalars import Level
 
 
 def assumed(study: Study, n_cpus: int) -> HostFacts:
-    """Return a host with so many CPUs, each on its own core; it grants everything and has the JVMs of the study."""
-    cpus = tuple(CpuFact(cpu=n, core=n) for n in range(n_cpus))
-    return HostFacts(cpus=cpus, jvms=tuple(_jvms(study, n_cpus)))
+    """Return a host with so many CPUs; it grants everything and has the JVMs of the study.
+
+    Each CPU is a core, but where a study compares CPUs that share one with others: there two are.
+    """
+    shared = any("siblings" in study.factors[name].levels for name in study.baseline)
+    cpus = tuple(CpuFact(cpu=n, core=n // 2 if shared else n) for n in range(n_cpus))
+    return HostFacts(cpus=cpus, smt=shared, jvms=tuple(_jvms(study, n_cpus)))
 
 
 def _jvms(study: Study, n_cpus: int) -> Iterator[Jvm]:

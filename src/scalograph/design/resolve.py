@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from scalograph.control.apply import refusals
 from scalograph.control.control import LevelError, control
 from scalograph.design.planner import Design
-from scalograph.errors import Problem, StudyError
+from scalograph.errors import HostError, Problem, StudyError
 from scalograph.protocol.facts import HostFacts
 from scalograph.study.levels import LevelsError, parse_levels
 from scalograph.study.model import Factor, Study
@@ -26,9 +26,11 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: 
 
     Raises:
         StudyError: the host cannot obey a level (every such level is listed), or no treatment is left.
+        HostError: it grants no level of the baseline's factor but the baseline itself: there is nothing to compare.
     """
-    study, left_out = _spelled_out(study, facts)
+    declared, (study, left_out) = study, _spelled_out(study, facts)
     _refuse_baseline(study)
+    _refuse_baseline_alone(declared, study, left_out)
     kept, dropped = _treatments(study, _either(_with_jvm(refusal, study), refusals(study, facts)))
     if not kept:
         raise StudyError.one("factors", "no treatment is left", "at least one", "; ".join(dropped) or "lower `exclude`")
@@ -55,6 +57,16 @@ def _refuse_baseline(study: Study) -> None:
             known = ", ".join(map(str, levels))
             found = f"level {level!r} is not among the levels of {name} on this host"
             raise StudyError.one(f"baseline.{name}", found, f"one of {known}", "choose a baseline that every host has")
+
+
+def _refuse_baseline_alone(declared: Study, study: Study, left_out: Sequence[str]) -> None:
+    """Refuse to measure a baseline of which this host grants nothing to compare it with."""
+    for name, level in study.baseline.items():
+        if study.factors[name].levels == [level] != declared.factors[name].levels:
+            refused = [reason for reason in left_out if reason.startswith(f"{name}: ")]
+            found = f"skipped: {'; '.join(reason.removeprefix(f'{name}: left out, ') for reason in refused)}"
+            expected = f"a level of {name} to compare {level} with"
+            raise HostError(f"study {study.name}", found, expected, "use a machine that grants one")
 
 
 def _no_baseline(study: Study, kept: Sequence[Treatment]) -> list[str]:

@@ -41,6 +41,7 @@ class FigureHere:
         doubt: why its estimate is to be read with care.
         none: what is here instead of a number, where the question has decided that there is none.
         group: levels of the configurations that it is of.
+        unseen: whether these runs could not show it, whatever it is: `missing` says why.
     """
 
     label: str
@@ -50,6 +51,7 @@ class FigureHere:
     doubt: str = ""
     none: str = ""
     group: Levels = field(default_factory=dict)
+    unseen: bool = False
 
 
 @dataclass(frozen=True)

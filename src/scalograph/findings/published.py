@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
 from scalograph.findings.names import brief, title
+from scalograph.findings.published_answer import answer, span, why_unlike
 from scalograph.findings.published_file import (
     Row,
     level,
@@ -19,12 +20,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Column, Curve, TableDoc
 from scalograph.protocol.plain import Level
 from scalograph.study.model import Published
-from scalograph.text.reproduced import HIGHER, LOWER, NOT_RESOLVED, REPRODUCES, YES
-
-# A published figure has its own error, rarely printed; it counts as reproduced within this factor of the interval.
-TOLERANCE = 0.05
-WIDEST = 0.25
-
+from scalograph.text.reproduced import REPRODUCES
 
 # The figures of the treatment that has these levels; none where there is none.
 Lookup = Callable[[Mapping[str, Level | None]], Mapping[str, Estimate]]
@@ -55,11 +51,13 @@ def published_table(table: Table, lookup: Lookup, folder: Path) -> tuple[TableDo
 
 
 def _table(table: Table, published: Published, lookup: Lookup, names: Sequence[str], rows: Sequence[Row]) -> TableDoc:
-    others = [name for name in names if name not in published.values]
+    ends = {name for pair in published.ranges.values() for name in pair}
+    others = [name for name in names if name not in published.values and name not in ends]
     columns = [Column(name=name.replace("_", " "), kind="label") for name in others]
-    for response in published.values.values():
+    for column, response in published.values.items():
         unit = table.study.responses[response].unit if response in table.study.responses else ""
-        columns.append(Column(name=f"{_shown(table, response)} published", unit=unit))
+        kind: Literal["estimate", "number"] = "estimate" if column in published.ranges else "number"
+        columns.append(Column(name=f"{_shown(table, response)} published", unit=unit, kind=kind))
         columns.append(Column(name=f"{_shown(table, response)} here", unit=unit, kind="estimate"))
     cells = [_row(published, row, others, _found(published, row, lookup)) for row in rows]
     if any(against := objected(table.study, published, others, rows)):
@@ -68,9 +66,13 @@ def _table(table: Table, published: Published, lookup: Lookup, names: Sequence[s
     note = published.note
     if factor := _factor(published):
         columns.append(Column(name=REPRODUCES, kind="text"))
-        answers = [_answer(table, published, row, _found(published, row, lookup), factor) for row in rows]
-        cells = [[*row, answer] for row, answer in zip(cells, answers, strict=True)]
-        note = " ".join(part for part in (note, _lowest(rows, others, factor)) if part)
+        answers = [
+            answer(table, published, row, _found(published, row, lookup), factor, objection)
+            for row, objection in zip(rows, against, strict=True)
+        ]
+        cells = [[*row, told] for row, told in zip(cells, answers, strict=True)]
+        unlike = dict.fromkeys(f"Not comparable: {why}." for row in rows if (why := why_unlike(published, row)))
+        note = " ".join(part for part in (note, _lowest(rows, others, factor), *unlike) if part)
     return TableDoc(
         id="published", title="Published figures beside the measured ones", note=note, columns=columns, rows=cells
     )
@@ -89,13 +91,6 @@ def _lowest(rows: Sequence[Row], others: Sequence[str], factor: str) -> str:
     value, row = min(known, key=lambda item: item[0])
     under = ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in others if row[name])
     return f"The lowest published scaling factor, {value:g}, is that of {brief(under)}."
-
-
-def _answer(table: Table, published: Published, row: Row, figures: Mapping[str, Estimate], factor: str) -> str:
-    wanted = {name: level(published, column, row[column]) for column, name in published.match.items()}
-    if figures and any(wanted.get(name) == value for name, value in table.study.baseline.items()):
-        return "baseline"
-    return reproduces(number(row[factor]), figures.get("speedup"))
 
 
 def _shown(table: Table, response: str) -> str:
@@ -129,27 +124,16 @@ def _row(published: Published, row: Row, others: Sequence[str], figures: Mapping
     cells: list[Any] = [_label(row[name]) for name in others]
     for column, response in published.values.items():
         missing = Estimate(warnings=("this treatment was not run here",))
-        cells += [number(row[column]), figures.get(response, missing)]
+        cells += [_printed(published, row, column), figures.get(response, missing)]
     return cells
+
+
+def _printed(published: Published, row: Row, column: str) -> float | Estimate | None:
+    """The published figure; with its range where there is one."""
+    value, (low, high) = number(row[column]), span(published, row, column)
+    return Estimate(value, low, high, method="as published") if column in published.ranges else value
 
 
 def _label(text: str | None) -> Level | None:
     """Counts as numbers, so that they stand under each other and sort as such."""
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 19 else text
-
-
-def reproduces(published: float | None, here: Estimate | None) -> str:
-    """Whether a published scaling factor lies in the measured interval, widened by `TOLERANCE`.
-
-    An interval wider than `WIDEST` to each side would hold nearly anything: it decides nothing.
-
-    >>> reproduces(0.53, Estimate(value=0.98, low=0.97, high=0.99))
-    'no: published lower'
-    """
-    if published is None or here is None or here.value is None:
-        return "not measured"
-    if here.low is None or here.high is None or here.high - here.low > 2 * WIDEST * here.value:
-        return NOT_RESOLVED
-    if published < here.low * (1 - TOLERANCE):
-        return LOWER
-    return HIGHER if published > here.high * (1 + TOLERANCE) else YES

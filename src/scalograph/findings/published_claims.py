@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Taken
-from scalograph.findings.claim_figures import FigureHere, measured_figures
+from scalograph.findings.claim_figures import FigureHere, measured_figures, spell
 from scalograph.findings.claim_pairs import surface_figures
 from scalograph.findings.claim_words import figures_in_words, profile_words
 from scalograph.findings.names import short, varying
@@ -106,12 +106,17 @@ def _offered(table: Table, offer: OfferHere, claim: PublishedClaim) -> list[Figu
         return [FigureHere("", missing=offer.silent)]
     if not offer.figures:
         return [FigureHere("", none="none")]
-    fitting = [one for one in offer.figures if claim.where.items() <= {**claim.where, **one.group}.items()]
+    where = {name: spell(table, name, level) for name, level in claim.where.items()}
+    fitting = [one for one in offer.figures if where.items() <= {**where, **one.group}.items()]
     made = []
     for one in fitting:
         rest = {name: level for name, level in one.group.items() if name not in claim.where}
+        label = short(table, varying(table, rest))
+        if one.unseen:
+            made.append(FigureHere(label, missing=one.unseen, unseen=True))
+            continue
         missing = "" if one.estimate.value is not None else "; ".join(one.estimate.warnings)
-        made.append(FigureHere(short(table, varying(table, rest)), lambda _, e=one.estimate: e, missing))  # type: ignore[misc]
+        made.append(FigureHere(label, lambda _, e=one.estimate: e, missing))  # type: ignore[misc]
     return made or [FigureHere("", missing=f"no figure of {short(table, claim.where)}")]
 
 
@@ -128,6 +133,8 @@ def _whole(
         return "does not hold", ""
     missing = [figure.missing for figure, one in zip(figures, decided, strict=True) if one.decision == "not measured"]
     if missing:
+        if hidden := next((figure for figure in figures if figure.unseen), None):
+            return "cannot be seen here", hidden.missing
         beyond = max(figures, key=lambda figure: figure.n_cpus)
         return ("cannot be seen here", beyond.missing) if beyond.n_cpus else ("not measured", _reasons(missing))
     if "not resolved" in decisions:
@@ -179,6 +186,9 @@ def unseen(claim: PublishedClaim, machine: Mapping[str, Any]) -> str:
     n_cpus = machine.get("n_cpus")
     if isinstance(n_cpus, int) and n_cpus < claim.needs_cpus:
         return f"it needs {claim.needs_cpus} CPUs, this machine has {n_cpus}"
+    here = machine.get("architecture") or "unknown"
+    if claim.needs_architecture and here != claim.needs_architecture:
+        return f"it needs a CPU of the architecture {claim.needs_architecture}, this machine's is {here}"
     if claim.needs_smt and not machine.get("smt"):
         return "it needs hardware threads that share a core, this machine shows none"
     return ""

@@ -40,7 +40,8 @@ def read_rows(published: Published, file: Path) -> tuple[list[str], list[Row]]:
     except (OSError, ValueError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise StudyError.one("published.file", f"{published.file} cannot be read: {why}", "a CSV file") from error
-    if missing := [column for column in [*published.match, *published.values] if column not in names]:
+    named = [*published.match, *published.values, *(end for ends in published.ranges.values() for end in ends)]
+    if missing := [column for column in named if column not in names]:
         raise StudyError.one(
             "published", f"no column {', '.join(missing)} in {published.file}", f"one of {', '.join(names)}"
         )

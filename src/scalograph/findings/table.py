@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from pydantic import ValidationError
 
-from scalograph.analysis.steady import Kind, steady
+from scalograph.analysis.steady import NEED, Kind, steady
 from scalograph.analysis.tail import Histogram, histogram
 from scalograph.errors import ProtocolError
 from scalograph.findings.machine_notes import Note, note
@@ -40,6 +41,7 @@ T = TypeVar("T")
 MOST_WORDS = 200
 # Iterations of a run from which on its tail is kept.
 LEAST_TAIL = 100
+_TOO_FEW = steady(())
 BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
 
 
@@ -137,7 +139,7 @@ def load(file: Path, keep_observations: bool = True) -> Table:
         ProtocolError: the journal does not follow protocol/journal.md.
     """
     torn: list[str] = []
-    events = journal.read(file, torn)
+    events = journal.read(file, torn, timelines=False)
     table = _begin(next(events), file)
     reading = _Reading(table, keep_observations)
     with _without_collection():
@@ -237,17 +239,17 @@ class _Reading:
         ok, run = judgment.verdict != "failed", record.run
         iterations = windows(record) if ok else Windows()
         observations = self._observations(record, iterations) if ok else {}
-        course = steady(iterations.wall_s)
+        course = steady(iterations.wall_s) if len(iterations.wall_s) >= NEED else _TOO_FEW
         return Row(
             run=self._new_name(event), block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
             treatment=self._treatment(event),
             status=run.status if ok or run.status != "ok" else "failed",
             reason=run.reason if ok else judgment.causes[0].text,
             verdict=judgment.verdict, causes=tuple(judgment.causes),
-            scores={name: median(values) for name, values in observations.items()},
+            scores={name: values[0] if len(values) == 1 else median(values) for name, values in observations.items()},
             observations={name: tuple(values) for name, values in observations.items()} if self._keep else {},
             work=_work(iterations), n_cpus=n_cpus(record), per_cpu_ns=tuple(run.per_cpu_ns or ()),
-            degraded=self._once(_degraded(record)), setup=self._once(_setup(record)),
+            degraded=self._once(_degraded(record)), setup=_setup(record),
             timeline_line=line if record.timeline else None, trace_line=_trace_line(record, line),
             n_survivors=run.n_survivors or 0,
             course=course.kind, settled=course.warmup, finish_s=_finish(record) if ok else (),
@@ -342,11 +344,18 @@ def _degraded(record: Record) -> tuple[tuple[str, str, str], ...]:
 
 def _setup(record: Record) -> tuple[str, ...]:
     """Instrument, backend, containment, policies and nice values of a run: what must not vary undeclared."""
-    forces = [copy.in_force for copy in record.copies if copy.in_force]
-    policies = "+".join(sorted({force.policy for force in forces}))
-    nices = "+".join(sorted({str(force.nice) for force in forces}))
+    forces = frozenset([(copy.in_force.policy, copy.in_force.nice) for copy in record.copies if copy.in_force])
     header = record.header
-    return (f"{header.kind} {header.probe}", header.backend, header.containment, policies, nices)
+    return _set_up(header.kind, header.probe, header.backend, header.containment, forces)
+
+
+@lru_cache
+def _set_up(
+    kind: str, probe: str, backend: str, containment: str, forces: Iterable[tuple[str, int]]
+) -> tuple[str, ...]:
+    policies = "+".join(sorted({policy for policy, _ in forces}))
+    nices = "+".join(sorted({str(nice) for _, nice in forces}))
+    return (f"{kind} {probe}", backend, containment, policies, nices)
 
 
 def _taken(run: RunFigures, judgment: Judgment) -> float | None:

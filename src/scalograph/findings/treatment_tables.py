@@ -100,9 +100,13 @@ def declared_tables(
     found = []
     for index, wish in enumerate(table.study.tables):
         chosen = {k: s for k, s in taken.items() if wish.where.items() <= s.treatment.items()}
-        response = wish.response if wish.response in table.study.responses else primary(table)
-        found.append(visible.beside(_pivot(table, chosen, gains, index, wish), chosen.values(), response))
+        first = next((name for name in wish.responses if name in table.study.responses), primary(table))
+        found.append(visible.beside(_pivot(table, chosen, gains, index, wish), chosen.values(), first))
     return found
+
+
+# A column of a pivot: a level of the factor that runs across (None where none does), and a response.
+_Head = tuple[Level | None, str]
 
 
 def _pivot(
@@ -112,28 +116,27 @@ def _pivot(
     index: int,
     wish: ReportTable,
 ) -> TableDoc:
-    rows, columns = _levels(table, wish.rows, chosen), _levels(table, wish.columns, chosen) if wish.columns else [None]
-    unit = table.study.responses[wish.response].unit if wish.response in table.study.responses else ""
-    heads = [Column(name=title(table, wish.rows), unit=table.study.factors[wish.rows].unit, kind="label")]
-    heads += [
-        Column(
-            name=setting(table, {wish.columns: level})
-            if wish.columns and level is not None
-            else title(table, wish.response),
-            unit=unit,
-            kind="estimate",
-        )
-        for level in columns
-    ]
+    rows, levels = _levels(table, wish.rows, chosen), _levels(table, wish.columns, chosen) if wish.columns else [None]
+    heads: list[_Head] = [(level, response) for response in wish.responses for level in levels]
+    columns = [Column(name=title(table, wish.rows), unit=table.study.factors[wish.rows].unit, kind="label")]
+    columns += [_head(table, wish, head) for head in heads]
     places: dict[tuple[Level, Level | None], list[tuple[Level, ...]]] = {}
     for treatment, sample in chosen.items():
         column = sample.treatment[wish.columns] if wish.columns else None
         places.setdefault((sample.treatment[wish.rows], column), []).append(treatment)
     cells = [
-        [row, *(_pivot_cell(table, chosen, gains, wish, places.get((row, column), [])) for column in columns)]
+        [row, *(_pivot_cell(table, chosen, gains, name, places.get((row, level), [])) for level, name in heads)]
         for row in rows
     ]
-    return TableDoc(id=f"declared-{index}", title=wish.title, columns=heads, rows=cells)
+    return TableDoc(id=f"declared-{index}", title=wish.title, columns=columns, rows=cells)
+
+
+def _head(table: Table, wish: ReportTable, head: _Head) -> Column:
+    level, response = head
+    unit = table.study.responses[response].unit if response in table.study.responses else ""
+    if wish.columns is None or level is None:
+        return Column(name=title(table, response), unit=unit, kind="estimate")
+    return Column(name=setting(table, {wish.columns: level}), unit=unit, kind="estimate")
 
 
 def _levels(table: Table, name: str, chosen: Mapping[tuple[Level, ...], Sample]) -> list[Level]:
@@ -145,13 +148,13 @@ def _pivot_cell(
     table: Table,
     taken: Mapping[tuple[Level, ...], Sample],
     gains: Mapping[tuple[Level, ...], Estimate | None],
-    wish: ReportTable,
+    response: str,
     here: Sequence[tuple[Level, ...]],
 ) -> Cell:
     if len(here) != 1:
         need = f"need one treatment in this cell, have {len(here)}: fix the other factors with `where`"
         return Estimate(warnings=(need,))
     (only,) = here
-    if wish.response == "speedup":
+    if response == "speedup":
         return _cell(gains.get(only))
-    return _cell(estimated(table, taken[only], wish.response))
+    return _cell(estimated(table, taken[only], response))

@@ -10,6 +10,7 @@ from scalograph.errors import ProtocolError
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.plain import FlagField, Level, M, Model, Text
 from scalograph.protocol.published_claim import DecidedClaim
+from scalograph.protocol.published_curve import PublishedCurve
 
 
 def _cell(x: Any) -> Any:
@@ -258,6 +259,7 @@ class Findings(Model):
     trust: Trust
     claim: Claim | None = Field(default=None, description="the answer to the title; null before protocol 2 had one")
     published_claims: list[DecidedClaim] = Field(default=[], max_length=64, description="claims of a paper, decided")
+    published_curves: list[PublishedCurve] = Field(default=[], max_length=256, description="a paper's figures")
     answer: list[Text] = []
     curves: list[Curve] = []
     parts: dict[str, Part] = Field(default={}, max_length=64, description="question or reading -> what it says")

@@ -14,7 +14,7 @@ import msgspec
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.checked import UNREADABLE, checked
-from scalograph.protocol.record import Record
+from scalograph.protocol.record import Record, RecordPart
 
 MAX_LINE_BYTES = 4 << 20
 MAX_UNPACKED_BYTES = 4 << 30
@@ -110,19 +110,48 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def read(file: Path, torn: list[str] | None = None) -> Iterator[dict[str, Any]]:
+class RunEvent(msgspec.Struct):
+    """A `run` event."""
+
+    event: str
+    at: str
+    run: str
+    block: int
+    treatment: dict[str, Any]
+    replicate: int
+    warmup: bool
+    record: Record
+
+
+class _BriefRecord(Record, frozen=True, kw_only=True):
+    """A record whose timeline is there or not, and is not decoded."""
+
+    timeline: RecordPart | None = None  # type: ignore[assignment]
+
+
+class _BriefRunEvent(RunEvent):
+    record: _BriefRecord
+
+
+RunDecoder = msgspec.json.Decoder[RunEvent] | msgspec.json.Decoder[_BriefRunEvent]
+_RUN, _BRIEF_RUN = msgspec.json.Decoder(RunEvent), msgspec.json.Decoder(_BriefRunEvent)
+_AS_WRITTEN = b'{"event":"run",'
+
+
+def read(file: Path, torn: list[str] | None = None, timelines: bool = True) -> Iterator[dict[str, Any]]:
     """The events of a journal, one at a time.
 
     Args:
         file: `journal.jsonl` or `journal.jsonl.gz`.
         torn: Receives a sentence when a torn last line was dropped.
+        timelines: decode them, nearly half of the work; else a record's timeline is an empty part where it has one.
 
     Raises:
         ProtocolError: the journal is unreadable; names the line.
     """
     try:
         with _open(file) as stream:
-            yield from _events(stream, file.name, torn)
+            yield from _events(stream, file.name, torn, _RUN if timelines else _BRIEF_RUN)
     except (OSError, EOFError) as error:
         raise ProtocolError(str(file), f"cannot be read: {error}", "a journal") from error
 
@@ -131,14 +160,14 @@ def pick(file: Path, numbers: Container[int]) -> dict[int, dict[str, Any]]:
     """The events of these lines (the first is 1) of a journal that was read before; the others are not parsed."""
     with _open(file) as stream:
         lines = enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b""), 1)
-        return {n: _event(line, f"{file.name}:{n}", first=n == 1) for n, line in lines if n in numbers}
+        return {n: _event(line, f"{file.name}:{n}", n == 1, _RUN) for n, line in lines if n in numbers}
 
 
 def _open(file: Path) -> BinaryIO:
     return gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb")  # type: ignore[return-value]
 
 
-def _events(stream: BinaryIO, name: str, torn: list[str] | None) -> Iterator[dict[str, Any]]:
+def _events(stream: BinaryIO, name: str, torn: list[str] | None, runs: RunDecoder) -> Iterator[dict[str, Any]]:
     n_bytes = number = 0
     while line := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
@@ -153,32 +182,16 @@ def _events(stream: BinaryIO, name: str, torn: list[str] | None) -> Iterator[dic
             if torn is not None:
                 torn.append(f"{name}:{number}: a torn last line of {len(line)} bytes was dropped")
             return
-        yield _event(line, f"{name}:{number}", first=number == 1)
+        yield _event(line, f"{name}:{number}", number == 1, runs)
     if number == 0:
         raise ProtocolError(name, "empty", "a journal whose first line is a `study` event")
 
 
-class RunEvent(msgspec.Struct):
-    """A `run` event."""
-
-    event: str
-    at: str
-    run: str
-    block: int
-    treatment: dict[str, Any]
-    replicate: int
-    warmup: bool
-    record: Record
-
-
-_RUN, _AS_WRITTEN = msgspec.json.Decoder(RunEvent), b'{"event":"run",'
-
-
-def _event(line: bytes, where: str, first: bool) -> dict[str, Any]:
+def _event(line: bytes, where: str, first: bool, runs: RunDecoder) -> dict[str, Any]:
     """One event; of a `run` the record is checked."""
     if line.startswith(_AS_WRITTEN) and not first:
         try:
-            return msgspec.structs.asdict(_RUN.decode(line))
+            return msgspec.structs.asdict(runs.decode(line))
         except UNREADABLE:
             pass  # said below
     try:

@@ -21,10 +21,12 @@ class OfferedFigure(NamedTuple):
     Attributes:
         estimate: of it; without an interval where the question is still open.
         group: the levels that it is of; empty where it is of the whole study.
+        unseen: why these runs could not show it, whatever it is; empty where they could.
     """
 
     estimate: Estimate
     group: Mapping[str, Level] = {}
+    unseen: str = ""
 
 
 class ClaimFigure(Model):

@@ -20,6 +20,7 @@ from scalograph.findings.overview import declared, degraded, run_counts
 from scalograph.findings.published import of_curves, published_table
 from scalograph.findings.published_claims import OfferHere, decided_claims
 from scalograph.findings.published_claims_table import claims_table
+from scalograph.findings.published_curves import published_curves
 from scalograph.findings.reason import from_text
 from scalograph.findings.residue import residue
 from scalograph.findings.run_log import run_log, too_long
@@ -77,7 +78,8 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     return Findings(
         study=declared(table), machine=dict(table.machine), runs=run_counts(table, every),
         trust=trust(table, every, reasons, marked(table, marked_by, bound, claim), floor),
-        claim=claim, published_claims=decided, answer=[brief(text, LONGEST) for text in all_told],
+        claim=claim, published_claims=decided, published_curves=published_curves(table, drawn, folder),
+        answer=[brief(text, LONGEST) for text in all_told],
         curves=drawn, parts={**silent, **{name: said.part() for name, said in answers.items()}},
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
         timelines=timelines(every, primary(table), table.file, table.study.protocol.warmup), residue=varying,
@@ -101,6 +103,11 @@ def _answers(table: Table, taken: Taken, drawn: Sequence[Curve]) -> tuple[dict[s
     return answers, silent
 
 
+def _second(said: Answer, first: Claim) -> Sequence[str]:
+    """What an answer claims, where another one stands first."""
+    return said.claim.sentences if said.claim and said.claim is not first else ()
+
+
 def _offered(asked: str, answers: Mapping[str, Answer], silent: Mapping[str, Part], quantity: str) -> OfferHere:
     """What the question or a reading offers under this name to the claims of a paper."""
     name = next((name for name in offering(asked) if quantity in role(name, "published").QUANTITIES), None)
@@ -112,11 +119,6 @@ def _offered(asked: str, answers: Mapping[str, Answer], silent: Mapping[str, Par
         return OfferHere(words, silent=silent[name].applies if name in silent else "nothing is known of it")
     found = module.quantities(document).get(quantity)
     return OfferHere(words, silent="nothing is known of it") if found is None else OfferHere(words, found)
-
-
-def _second(said: Answer, first: Claim) -> Sequence[str]:
-    """What an answer claims, where another one stands first."""
-    return said.claim.sentences if said.claim and said.claim is not first else ()
 
 
 def _belonging(name: str, said: Answer) -> Answer:

@@ -4,12 +4,13 @@ import html
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim
 from scalograph.report.picture_axis import PictureAxis
 from scalograph.report.picture_marks import colored, element
-from scalograph.text.claim_words import SIGNS, claim_scale, decided, published_text
+from scalograph.text.claim_words import MOST_TOLD, SIGNS, claim_scale, decided, published_text, telling
 from scalograph.text.compact import compact
 from scalograph.text.escape import visible
 from scalograph.text.format import number
@@ -21,7 +22,6 @@ LETTER, LETTERS, SIZE = 5.9, 15, 11  # of labels: how wide a letter is, how many
 PUBLISHED, HERE = 98, 90  # from the right: where the published numbers end and those from here begin
 GAP, APART, MARK, RIM = 9, 5, 8, 2.6
 LOG_FROM, SPARE, TICKS = 3.0, 0.06, 4
-MOST = 16  # figures in one picture
 
 Rows = Sequence[tuple[ClaimFigure, int]]  # figures, and how high the middle of each row stands
 
@@ -50,7 +50,7 @@ def claim_picture(claim: DecidedClaim) -> str:
     """
     if not any(figure.published is not None or _has_value(figure) for figure in claim.figures):
         return ""
-    shown, scale = _telling(claim.figures), claim_scale(claim)
+    shown, scale = telling(claim.figures, MOST_TOLD), claim_scale(claim)
     widest = max(len(short(figure.label, LETTERS)) for figure in shown)
     left, foot = GAP + (LETTER * widest + GAP if widest else 0), HEAD + ROW * len(shown)
     axis = ClaimAxis(PictureAxis(_layout(claim, scale), left, WIDTH - PUBLISHED - 6 * LETTER - GAP), scale, foot)
@@ -68,18 +68,12 @@ def _has_value(figure: ClaimFigure) -> bool:
     return figure.here is not None and figure.here.value is not None
 
 
-def _telling(figures: Sequence[ClaimFigure]) -> list[ClaimFigure]:
-    """Where there are many, those that do not hold come before the rest; in their order."""
-    ranked = sorted(range(len(figures)), key=lambda i: (figures[i].decision == "holds", i))
-    return [figures[i] for i in sorted(ranked[:MOST])]
-
-
 def _layout(claim: DecidedClaim, scale: Scale) -> dict[str, Any]:
-    """Range and ticks: values and the ends of the range that bears the claim out are inside; intervals may leave it."""
+    """Range and ticks: what is published and what bears the claim out are inside; intervals from here may leave it."""
     here = [figure.here for figure in claim.figures if figure.here]
-    core = [*(figure.published for figure in claim.figures), *(e.value for e in here), claim.low or None, claim.high]
+    printed = [(figure.published, figure.published_low, figure.published_high) for figure in claim.figures]
+    core = [*chain.from_iterable(printed), *(e.value for e in here), claim.low or None, claim.high]
     ends = [end for e in here for end in (e.low, e.high)]
-    ends += [end for figure in claim.figures for end in (figure.published_low, figure.published_high)]
     must, may = ([x * scale.factor for x in values if x is not None] for values in (core, ends))
     is_log = min(must) > 0 and max(must) >= LOG_FROM * min(must)
     low, high = reach(must, may) if is_log else _between(must, may)
@@ -156,10 +150,16 @@ def _columns(axis: ClaimAxis, rows: Rows, is_decided: bool) -> Iterator[str]:
     yield _texts([(0, y + 4, short(figure.label, LETTERS)) for figure, y in rows], "start", "ink")
     told = [(right, y + 4, published_text(figure, axis.scale)) for figure, y in rows]
     yield _texts([(right, 10, "published"), *told], "end", "muted")
-    found = [(here, y + 4, compact(figure.here, axis.scale, tight=True)) for figure, y in rows]
+    found = [(here, y + 4, _beside(figure, axis.scale)) for figure, y in rows]
     yield _texts([(here, 10, f"here{unit}"), *found], "start", "ink")
     if is_decided:
         yield _texts([(WIDTH, y + 4, SIGNS[figure.decision]) for figure, y in rows], "end", "ink")
+
+
+def _beside(figure: ClaimFigure, scale: Scale) -> str:
+    """What was found here, marked where it is to be read with care."""
+    number = figure.none if figure.none and not _has_value(figure) else compact(figure.here, scale, tight=True)
+    return f"{short(number, LETTERS)}{' !' if figure.doubt else ''}"
 
 
 def _texts(placed: Iterable[tuple[float, float, str]], anchor: str, color: str) -> str:

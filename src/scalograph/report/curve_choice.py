@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -15,12 +15,17 @@ ALIKE, GROUPED = math.log(1.05), math.log(1.15)  # lines that are one, and those
 
 @dataclass(frozen=True)
 class CurveLine:
-    """A curve as it is drawn: of each point its place, its value with both ends and as text, and what is ideal."""
+    """A curve as it is drawn: of each point its place, its value with both ends and as text, and what is ideal.
+
+    Attributes:
+        published: lines of a paper beside it, each as places and values.
+    """
 
     group: tuple[int, ...]
     xs: list[float]
     values: list[list[Any]]
     ideal: list[float | None]
+    published: Sequence[tuple[list[float], list[float]]] = ()
 
     @property
     def ys(self) -> list[float]:
@@ -40,8 +45,18 @@ def lines(family: dict[str, Any], name: str) -> list[CurveLine]:
     for curve in family["curves"]:
         known = [point for point in curve["points"] if name in point["values"]]
         xs, values = [at[p["level"]] for p in known], [p["values"][name] for p in known]
-        found.append(CurveLine(tuple(curve["group"]), xs, values, [p["ideal"] for p in known]))
+        shown = (one for one in curve["published"] if family["papers"][one["paper"]]["shown"])
+        paper = [_along(at, line["values"].get(name, ())) for line in shown]
+        found.append(
+            CurveLine(tuple(curve["group"]), xs, values, [p["ideal"] for p in known], [p for p in paper if p[0]])
+        )
     return [line for line in found if line.xs]
+
+
+def _along(at: Sequence[float], pairs: Iterable[tuple[int, float]]) -> tuple[list[float], list[float]]:
+    """Places and values in the order of the axis."""
+    placed = sorted((at[level], value) for level, value in pairs)
+    return [x for x, _ in placed], [y for _, y in placed]
 
 
 def of_rows(every: Sequence[CurveLine], rows: Sequence[dict[float, float]]) -> list[CurveLine]:

@@ -30,7 +30,9 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
     named = of_rows(every, _rows(findings.claim, family)) or furthest(every)
     gray = [one for one in every if one not in named]
     ideals = list({tuple(one.ideal): one for one in named if measure["id"] == "speedup" and _rises(one.ideal)}.values())
-    upright = _upright(every, ideals, _title(findings, measure, factors), family["axis"]["scale"] == "linear")
+    paper = [(i, line) for i, one in enumerate(named) for line in one.published]
+    beside = [y for _, (_, ys) in paper for y in ys]
+    upright = _upright(every, ideals, beside, _title(findings, measure, factors), family["axis"]["scale"] == "linear")
     labels, common = _labels(named, family["groups"], factors)
     xs = [x for one in every for x in one.xs]
     last = [len(label) for one, label in zip(named, labels, strict=True) if one.xs[-1] == max(xs)]
@@ -50,10 +52,11 @@ def curve_picture(findings: Findings, family: dict[str, Any], measure: dict[str,
         line(xs_gray, ys_gray, faded("muted", 0.5), 1),
         *(line(one.xs, one.ideal, "muted", 1.2, **dashed) for one in ideals),
         *(line([min(xs), max(xs)], [*one.ys, *one.ys], f"line-{COLORS[i]}", 1.2, **dashed) for i, one in alone),
+        *(_published(xs, ys, i) for i, (xs, ys) in paper),
         *(_trace(one, i) for i, one in enumerate(named)),
     ]  # fmt: skip
     note = [
-        f"bars: {measure['bars']}", "dashed: ideal" if ideals else "",
+        f"bars: {measure['bars']}", "dashed: ideal" if ideals else "", _printed(family) if paper else "",
         f"gray: {len(gray)} more of {len(every)} lines" if gray else "",
         *(f"{text[:1].lower()}{text[1:].rstrip('.')}" for text in measure["over"]),
         f"where nothing else is said: {common}" if common else family["fixed"] and f"all with {family['fixed']}",
@@ -81,9 +84,23 @@ def _trace(one: CurveLine, i: int) -> dict[str, Any]:
     )  # fmt: skip
 
 
-def _upright(every: Sequence[CurveLine], ideals: Sequence[CurveLine], title: str, is_linear: bool) -> dict[str, Any]:
+def _printed(family: dict[str, Any]) -> str:
+    names = ", ".join(one["name"] for one in family["papers"] if one["shown"] and one["name"])
+    return f"dotted with rings: published{names and f' ({names})'}"
+
+
+def _published(xs: Sequence[float], ys: Sequence[float], i: int) -> dict[str, Any]:
+    """A line of a paper, in the color of the one that it stands beside."""
+    color = f"line-{COLORS[i]}"
+    ring = {"color": "paper", "size": 6.5, "line": {"color": color, "width": 1.3}}
+    return line(xs, ys, color, 1.3, mode="lines+markers", marker=ring, style={"dash": "1px,3px"})
+
+
+def _upright(
+    every: Sequence[CurveLine], ideals: Sequence[CurveLine], beside: Sequence[float], title: str, is_linear: bool
+) -> dict[str, Any]:
     """The vertical axis: by ratios from a factor of 3 on, between lines where these are straight, else from zero."""
-    core = [y for one in every for y in one.ys]
+    core = [*(y for one in every for y in one.ys), *beside]
     core += [y for one in ideals for y in one.ideal if y and y <= 2 * max(core)]
     whole = [end for one in every for value in one.values for end in value[1:3] if end is not None]
     tops = [max(one.ys) for one in every] if is_linear else core

@@ -8,6 +8,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.figure import Overlay
 from scalograph.protocol.findings import Curve, Findings, Point, PointResponse
 from scalograph.report.law_lines import law_line
+from scalograph.report.published_lines import legend, papers, published_lines
 from scalograph.report.samples import Samples
 from scalograph.report.share_figure import share_figure
 from scalograph.text.axes import Factors, Levels, key, place_of
@@ -45,7 +46,12 @@ def _family(
     varying = [name for name in names if len({key(c.group[name]) for c in curves}) > 1]
     fixed = {name: curves[0].group[name] for name in names if name not in varying}
     measures = _measures(findings, curves)
-    drawn = [_curve(findings, c, varying, measures, factors, samples) for c in curves]
+    drawn, printed = (
+        [_curve(findings, c, varying, measures, factors, samples) for c in curves],
+        papers(findings, curves),
+    )
+    for curve, one in zip(curves, drawn, strict=True):
+        one["published"] = published_lines(findings, curve, measures, factors, printed)
     constant = {m["id"]: text for m in measures[1:] if (text := _constant(m["id"], drawn))}
     alike = [f"{m['title']}: {constant[m['id']]} {m['unit']}".rstrip() for m in measures if m["id"] in constant]
     axis = factors[factor].axis()
@@ -53,6 +59,7 @@ def _family(
         one["points"].sort(key=lambda point: axis["at"][point["level"]])
     over = [overlay for overlay in overlays if overlay.factor == factor]
     line = default_line(curves, varying)
+    place = varying.index(line) if line else None
     return {
         "axis": axis,
         "title": _titled(factors, factor),
@@ -60,7 +67,8 @@ def _family(
         "line": line,
         "fixed": " \N{MIDDLE DOT} ".join(filter(None, [factors.treatment(fixed), *alike])),
         "measures": [_explained(m, over) for m in measures if m["id"] not in constant],
-        "laws": _laws(drawn, measures, varying.index(line) if line else None),
+        "laws": _laws(drawn, measures, place),
+        "papers": legend(drawn, place, printed),
         "curves": drawn,
         "shapes": [_placed(shape, factors[factor]) for overlay in over for shape in overlay.shapes],
         "share": share_figure(curves, line, factors, _titled(factors, factor)),

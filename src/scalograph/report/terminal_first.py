@@ -60,6 +60,7 @@ def _lines(
     first, *more = claim.sentences[:n_sentences]
     heads = ((screen.title, "bold"), (_machine(screen.machine, console), "dim"))
     said = _wrapped(console, (first, "" if is_rejected else "bold"), (" ".join(more), ""))
+    said += _labelled(console, "paper", screen.published, "bold")
     numbers = matrix_lines(claim.matrix, console, n_rows) if claim.matrix else []
     told = [line for part in _told(screen, n_points) for line in _labelled(console, *part)]
     blocks = [
@@ -78,9 +79,9 @@ def _machine(text: str, console: Console) -> str:
 
 def _told(screen: Screen, n_points: int) -> list[tuple[str, str, str]]:
     """What is said of the claim: label, text and style of the label."""
-    trust, rest = screen.trust, (("failed", screen.failures, "bold red"), ("paper", screen.published, "bold"))
+    trust, failed = screen.trust, [("failed", screen.failures, "bold red")] if screen.failures else []
     verdict = [(TRUST_WORDS[trust.level], _verdict(trust, n_points), TRUST_STYLES[trust.level])] if trust else []
-    return [*verdict, *(said for said in rest if said[1])]
+    return [*verdict, *failed]
 
 
 def _verdict(trust: Trust, n_points: int) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,17 +12,31 @@ from scalograph.control.jvm import named
 from scalograph.design.planner import Design
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.prepare import about
+from scalograph.study.control_names import variable
 from scalograph.study.program import Program
 
 
 def uses(design: Design, program: Program, facts: HostFacts) -> dict[str, Any]:
     """The `uses` field of the journal: `{"jvms": {name: build}, "program": null or {path, bytes, sha256}}`.
 
-    With `prepared` (name -> version and checksum) where the workload had something prepared.
+    With `prepared` (name -> version and checksum) where the workload had something prepared, and `files` (path -> bytes
+    and digest) where variables of the environment name some.
     """
     found = {"jvms": jvms(design, program, facts), "program": outside(program, _path(design))}
-    made = prepared(design, program)
-    return {**found, "prepared": made} if made else found
+    more = {"prepared": prepared(design, program), "files": files(design)}
+    return {**found, **{name: made for name, made in more.items() if made}}
+
+
+def files(design: Design) -> dict[str, dict[str, Any]]:
+    """Files that levels of environment variables name by absolute paths, as a list for the loader does: by path."""
+    factors = [name for name, factor in design.study.factors.items() if variable(factor.control)]
+    texts = [str(treatment[name]) for treatment in design.treatments for name in factors]
+    named = sorted({Path(word) for text in texts for word in re.split("[: ]", text) if word.startswith("/")})
+    return {
+        _shown(file): {"bytes": file.stat().st_size, "sha256": _digest(file).hex()}
+        for file in named
+        if os.path.isfile(file)  # noqa: PTH113  no error for an over-long name
+    }
 
 
 def prepared(design: Design, program: Program) -> dict[str, str]:

@@ -26,11 +26,13 @@ class CataloguedPart(StudyPart):
 
     Attributes:
         study: the folder beside the catalogue that holds it.
-        profile: whether its configurations run once more under a profiler, after its runs.
+        full: another one in its place in the full form, which takes hours; None where both forms are of one study.
+        profile: FACTOR=LEVEL, of the configurations that run once more under a profiler, after its runs; none if empty.
     """
 
     study: StudyName
-    profile: bool = False
+    full: StudyName | None = None
+    profile: list[Text] = Field(default=[], max_length=16)
 
 
 class OpenClaim(StudyPart):
@@ -119,7 +121,7 @@ def open_catalogue(file: Path | None = None, quick: bool = False, names: tuple[s
         StudyError: with every mistake; or a name that it does not hold.
     """
     file = (file or shipped_catalogue()).resolve()
-    catalogue = _parsed(file)
+    catalogue = _in_form(_parsed(file), quick)
     known = {key: study for study in catalogue.studies for key in (study.id, study.name)}
     if unknown := [name for name in names if name not in known]:
         expected = "one of " + ", ".join(f"{study.name} ({study.id})" for study in catalogue.studies)
@@ -150,6 +152,16 @@ def _mistakes(catalogue: Catalogue, declared: dict[str, Declared], name: str) ->
         if number(claim) not in listed:
             yield Problem(f"{name}: claim {claim}", f"in {place}, in no list of claims", "a listed number", "list it")
         places[claim] = place
+
+
+def _in_form(catalogue: Catalogue, quick: bool) -> Catalogue:
+    """The catalogue with the parts of one form."""
+
+    def parts(study: PublishedStudy) -> list[CataloguedPart]:
+        return [row if quick or row.full is None else row.model_copy(update={"study": row.full}) for row in study.parts]
+
+    studies = [study.model_copy(update={"parts": parts(study)}) for study in catalogue.studies]
+    return catalogue.model_copy(update={"studies": studies})
 
 
 def _parsed(file: Path) -> Catalogue:

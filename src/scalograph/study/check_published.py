@@ -10,6 +10,7 @@ from scalograph.protocol.results import RESERVED
 from scalograph.study.cross_checks import Found, meant, table
 from scalograph.study.paths import inside
 from scalograph.study.scalars import refuse_text
+from scalograph.study.toml_lines import Path as KeyPath
 
 WHERE = ("published", "file")
 EXPECTED = "a file inside the study's folder"
@@ -47,8 +48,20 @@ def _columns(published: dict[str, Any], file: Path, name: str) -> Iterator[Found
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         yield WHERE, f"{name} cannot be read: {why}", "a CSV file in UTF-8", ""
         return
-    for key in ("match", "values"):
-        for column in table(published, key):
-            if column not in columns:
-                expected = "one of " + (", ".join(columns)[:300] or "none: the file is empty")
-                yield ("published", key, column), f'no column "{column}" in {name}', expected, meant(column, columns)
+    expected = "one of " + (", ".join(columns)[:300] or "none: the file is empty")
+    for path, column in _named(published):
+        if column not in columns:
+            yield path, f'no column "{column}" in {name}', expected, meant(column, columns)
+
+
+def _named(published: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    """Columns that the study names, and where it does."""
+    for key in ("match", "values", "ranges"):
+        yield from ((("published", key, column), column) for column in table(published, key))
+    for column, ends in table(published, "ranges").items():
+        told = ends if isinstance(ends, list) else []
+        yield from ((("published", "ranges", column), end) for end in told if isinstance(end, str))
+    unlike = published.get("unlike")
+    for index, rows in enumerate(unlike if isinstance(unlike, list) else []):
+        where = table(rows, "where") if isinstance(rows, dict) else {}
+        yield from ((("published", "unlike", index, "where", column), column) for column in where)

@@ -49,8 +49,11 @@ def _incomplete(published: Raw) -> Iterator[Found]:
         for key in ("match", "values"):
             if not table(published, key):
                 yield ("published", key), "no column", f"a table `{key}` of columns of the file", "add it"
+        for column in table(published, "ranges"):
+            if column not in table(published, "values"):
+                yield ("published", "ranges", column), "a range of no value", "a column of `values`", ""
         return
-    for key in ("match", "levels", "values"):
+    for key in ("match", "levels", "values", "ranges", "unlike"):
         if key in published:
             yield ("published", key), "no file", "a file of published figures, which they are columns of", "add `file`"
     if published.keys() <= {"note"}:

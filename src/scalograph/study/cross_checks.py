@@ -110,10 +110,15 @@ def _tables(items: Any, factors: dict[str, Any], responses: dict[str, Any]) -> I
         for key in ("rows", "columns"):
             if leads_nowhere(item.get(key), factors):
                 yield unknown(("tables", index, key), "factor", item[key], factors)
-        if leads_nowhere(item.get("response"), {*responses, "speedup"}):
-            yield unknown(("tables", index, "response"), "response", item["response"], {*responses, "speedup"})
+        for name in _several(item.get("response")):
+            if leads_nowhere(name, {*responses, "speedup"}):
+                yield unknown(("tables", index, "response"), "response", name, {*responses, "speedup"})
         for name, level in table(item, "where").items():
             yield from assignment(("tables", index, "where", name), name, level, factors)
+
+
+def _several(names: Any) -> list[Any]:
+    return names if isinstance(names, list) else [names]
 
 
 def _published(item: dict[str, Any], factors: dict[str, Any], responses: dict[str, Any]) -> Iterator[Found]:

@@ -139,13 +139,31 @@ class Protocol(StudyPart):
 
 
 class ReportTable(StudyPart):
-    """A table that the report shows: one response, rows by columns."""
+    """A table that the report shows: one response, rows by columns; or several, a column each."""
 
     title: Text
     rows: Name
     columns: Name | None = None
-    response: Name
+    response: Name | list[Name]
     where: dict[Name, Scalar] = {}
+
+    @property
+    def responses(self) -> list[str]:
+        """All of them."""
+        return self.response if isinstance(self.response, list) else [self.response]
+
+    @model_validator(mode="after")
+    def _one_head(self) -> "ReportTable":
+        if self.columns is not None and isinstance(self.response, list):
+            raise ValueError("found `columns` beside several responses, expected one of both")
+        return self
+
+
+class UnlikeRows(StudyPart):
+    """Rows of the published file that were built otherwise than what is measured: column -> what its cell says."""
+
+    where: dict[str, Scalar] = Field(min_length=1)
+    why: Annotated[Text, StringConstraints(min_length=1)]
 
 
 class Published(StudyPart):
@@ -155,6 +173,9 @@ class Published(StudyPart):
     match: dict[str, Name] = {}
     levels: dict[str, dict[str, Scalar]] = {}
     values: dict[str, Name] = {}
+    ranges: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
+    unlike: list[UnlikeRows] = Field(default=[], max_length=64)
+    machine_cpus: Annotated[int, Field(ge=1)] | None = None
     note: Text = ""
     claims: list[PublishedClaim] = Field(default=[], max_length=64)
 

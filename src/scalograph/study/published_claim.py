@@ -37,6 +37,7 @@ class PublishedClaim(StudyPart):
         said: what the paper has, in words, where it is no number.
         holds: the range in which a figure bears the claim out; an end may be left out as text "any".
         needs_cpus: CPUs without which the claim cannot be seen.
+        needs_architecture: instruction set without which it cannot be seen, as the kernel names it, such as `sparc64`.
         needs_smt: it cannot be seen without hardware threads that share a core.
         unlike: why what is measured here is not what was published; the claim is then not comparable.
     """
@@ -59,6 +60,7 @@ class PublishedClaim(StudyPart):
     holds: Annotated[list[float | Literal["any"]], Field(min_length=2, max_length=2)] | None = None
     needs_cpus: Annotated[int, Field(ge=1)] = 1
     needs_smt: bool = False
+    needs_architecture: Text = ""
     unlike: Text = ""
 
     @property

@@ -1,9 +1,10 @@
 """What a response reads from a run's record: one observation for each iteration, or one for the run."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from statistics import fmean, median
+
+from msgspec import Struct
 
 from scalograph.protocol.events import Record, RunFigures
 from scalograph.study.model import Study
@@ -14,8 +15,7 @@ CPU_TIMES = ("window.cpu", "run.cpu", "run.user", "run.system")
 WHOLE = {"window.wall": "wall_s", "window.cpu": "cpu_s"}
 
 
-@dataclass(frozen=True, slots=True)
-class Windows:
+class Windows(Struct, frozen=True, gc=False):
     """Iterations of a run in order, each over all of its copies: first start to last end.
 
     Attributes:
@@ -93,6 +93,9 @@ def _one(read: "Callable[[Record, Windows], float | None]", record: Record, wind
 
 
 def _values(name: str, record: Record, windows: Windows) -> Sequence[float]:
+    if len(record.values) == 1:  # the mean over one copy
+        numbers = record.values[0].values.get(name)
+        return (float(median(numbers)),) if numbers else ()
     copies: dict[int, list[float]] = {}
     for part in record.values:
         if numbers := part.values.get(name):

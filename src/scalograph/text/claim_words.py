@@ -1,9 +1,12 @@
 """A published claim in words and numbers: what became of it, which figures bear it out, published beside measured."""
 
+from collections.abc import Sequence
+
 from scalograph.protocol.published_claim import ClaimFigure, DecidedClaim, Decision
 from scalograph.text.format import estimate, number
 from scalograph.text.scale import Scale, scale_for
 
+MOST_TOLD = 16  # figures of a claim in one picture, and in words
 # What stands before a decision; the word always follows, so that neither color nor sign alone says it.
 SIGNS: dict[Decision, str] = {
     "holds": "\N{CHECK MARK}",
@@ -18,6 +21,12 @@ SIGNS: dict[Decision, str] = {
 def decided(claim: DecidedClaim) -> bool:
     """Tell whether the figures of a claim say something of it: not where it cannot be seen or compared."""
     return claim.decision in ("holds", "does not hold", "not resolved")
+
+
+def telling(figures: Sequence[ClaimFigure], most: int) -> list[ClaimFigure]:
+    """Choose so many figures, in their order: those that do not hold before the rest."""
+    ranked = sorted(range(len(figures)), key=lambda i: (figures[i].decision == "holds", i))
+    return [figures[i] for i in sorted(ranked[:most])]
 
 
 def claim_scale(claim: DecidedClaim) -> Scale:
@@ -62,8 +71,9 @@ def figure_words(claim: DecidedClaim) -> list[str]:
     >>> figure_words(DecidedClaim(id="a", sentence="b", quantity="c", figures=[one], decision="not measured"))
     ['512 threads: published 0.53, not measured']
     """
-    scale = claim_scale(claim)
-    return [_figure(figure, scale, decided(claim)) for figure in claim.figures]
+    scale, shown = claim_scale(claim), telling(claim.figures, MOST_TOLD)
+    more = [f"and {len(claim.figures) - len(shown)} more"] if len(shown) < len(claim.figures) else []
+    return [*(_figure(figure, scale, decided(claim)) for figure in shown), *more]
 
 
 def _figure(figure: ClaimFigure, scale: Scale, is_decided: bool) -> str:
@@ -72,6 +82,9 @@ def _figure(figure: ClaimFigure, scale: Scale, is_decided: bool) -> str:
     told = [f"published {published}{unit}"] if published else []
     if figure.here and figure.here.value is not None:
         told.append(f"here {estimate(figure.here, scale)}{unit}")
+    elif figure.none:
+        told.append(f"here {figure.none}")
     verdict = [figure.decision] if is_decided or figure.here is None else []
-    said = ", ".join([*told, *verdict])
+    doubt = [f"with care: {figure.doubt}"] if figure.doubt else []
+    said = ", ".join([*told, *verdict, *doubt])
     return f"{figure.label}: {said}" if figure.label else said

@@ -9,6 +9,14 @@ from scalograph.text.quantities import counted
 
 TABLE, REPRODUCES = "published", "scaling factor reproduces"
 YES, LOWER, HIGHER, NOT_RESOLVED = "yes", "no: published lower", "no: published higher", "not resolved"
+IMPOSSIBLE, OTHER_CPUS, UNLIKE = "no: impossible as published", "no: another number of CPUs", "not comparable"
+# What is said of factors that do not reproduce, in this order.
+_NO = {
+    IMPOSSIBLE: "impossible as published",
+    OTHER_CPUS: "of another number of CPUs",
+    HIGHER: "higher",
+    LOWER: "lower",
+}
 
 
 # What is said of claims that do not hold, in this order.
@@ -53,10 +61,12 @@ def reproduced(table: TableDoc | None) -> list[str]:
     if table is None or not table.columns or table.columns[-1].name != REPRODUCES:
         return []
     answers = Counter(str(row[-1]) for row in table.rows)
-    n = sum(answers[answer] for answer in (YES, LOWER, HIGHER, NOT_RESOLVED))
+    n = sum(answers[answer] for answer in (YES, NOT_RESOLVED, *_NO))
+    if not n and answers[UNLIKE]:
+        return ["None of the published configurations is comparable."]
     if not n:
         return ["None of the published configurations was run here."]
-    words = {HIGHER: "higher", LOWER: "lower"}
     text = f"{answers[YES]} of {n} published factors reproduce"
-    others = (f"{answers[answer]} {what}" for answer, what in words.items() if answers[answer])
-    return [f"{', '.join([text, *others])}."]
+    others = [f"{answers[answer]} {what}" for answer, what in _NO.items() if answers[answer]]
+    unlike = f"; {answers[UNLIKE]} more are not comparable" if answers[UNLIKE] else ""
+    return [f"{', '.join([text, *others])}{unlike}."]

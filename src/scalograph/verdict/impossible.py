@@ -7,28 +7,27 @@ from scalograph.protocol.record import CopyEvent, Record, RunFigures
 from scalograph.verdict.cause import PLAY, TICK_NS, Cause
 
 
-def impossible(record: Record, cpus: int) -> Iterator[Cause]:
+def impossible(record: Record, cpus: int) -> list[Cause]:
     """Find why a record cannot be true, if it cannot.
 
     Args:
         record: of a run (protocol/journal.md).
         cpus: number of CPUs that its copies were allowed to use together.
     """
-    yield from _too_much(record.run, cpus)
-    yield from _too_soon(record.copies)
-    yield from _outside(record)
-    yield from _longer(record.run)
+    whole = (_too_much(record.run, cpus), _too_soon(record.copies))
+    return [*filter(None, whole), *_outside(record), *_longer(record.run)]
 
 
-def _too_much(run: RunFigures, cpus: int) -> Iterator[Cause]:
+def _too_much(run: RunFigures, cpus: int) -> Cause | None:
     # Until the last process of the tree had ended: what a survivor used belongs to the whole time that it had.
     capacity = max(run.wall_ns or 0, run.tree_wall_ns or 0) * cpus
     if run.cpu_ns is not None and run.cpu_ns > PLAY * capacity + 2 * TICK_NS:
         text = f"{run.cpu_ns / 1e9:.3g} s of CPU time in {capacity / 1e9:.3g} CPU seconds"
-        yield Cause("CPU time", run.cpu_ns / capacity if capacity else None, "of capacity", text)
+        return Cause("CPU time", run.cpu_ns / capacity if capacity else None, "of capacity", text)
+    return None
 
 
-def _too_soon(copies: Sequence[CopyEvent]) -> Iterator[Cause]:
+def _too_soon(copies: Sequence[CopyEvent]) -> Cause | None:
     """Find copies that finished sooner than their CPU time allows; report the first and count the others."""
     found = [copy for copy in copies if _excess(copy) > 0]
     if found:
@@ -36,7 +35,8 @@ def _too_soon(copies: Sequence[CopyEvent]) -> Iterator[Cause]:
         used, lasted = _used(first) / 1e9, _lived_ns(first) / 1e9
         many = f" (and {len(found) - 1} other copies)" if len(found) > 1 else ""
         text = f"copy {first.copy_index} ended after {lasted:.3g} s on {cpus} CPUs, with {used:.3g} s of CPU time{many}"
-        yield Cause("finished too soon", None, "", text)
+        return Cause("finished too soon", None, "", text)
+    return None
 
 
 def _used(copy: CopyEvent) -> int:

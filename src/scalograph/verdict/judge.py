@@ -6,8 +6,10 @@ threads wait for each other on 2 CPUs) is no disturbance: only the time counts i
 while one was ready there. docs/decisions/0007-what-disturbs-a-run.md says why, and what this cannot see.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from msgspec import Struct
 
 from scalograph.protocol.record import CopyEvent, Record
 from scalograph.verdict.cause import TICK_NS, Cause
@@ -15,10 +17,8 @@ from scalograph.verdict.coverage import is_sparse, small, unplaced
 from scalograph.verdict.impossible import impossible
 from scalograph.verdict.preemption import (
     blamed,
-    kernel_threads,
+    may_be_preempted,
     preempted,
-    steal_at_most,
-    unplaced_neighbor,
     wanted,
 )
 from scalograph.verdict.saturation import (
@@ -33,12 +33,11 @@ from scalograph.verdict.saturation import (
 from scalograph.verdict.stalls import bounds, held_up
 
 
-@dataclass(frozen=True)
-class Judgment:
+class Judgment(Struct, frozen=True):
     """Verdict of one run: clean, contaminated, undecided, impossible or failed; with causes and their amounts."""
 
     verdict: str
-    causes: list[Cause] = field(default_factory=list)
+    causes: list[Cause] = []
 
 
 Judging = Callable[[Record], Judgment]
@@ -74,7 +73,7 @@ def judge(record: Record, asked: Asked | None = None) -> Judgment:
         return Judgment("failed", [Cause("status", None, "", run.reason or run.status)])
     if asked and (wrong := _not_as_asked(record, asked)):
         return Judgment("failed", [Cause("iterations", None, "", wrong)])
-    if too_much := list(impossible(record, n_cpus(record))):
+    if too_much := impossible(record, n_cpus(record)):
         return Judgment("impossible", too_much)
     if causes := _disturbed(record):
         if asked and asked.windows and is_sparse(record) and small(causes):
@@ -83,27 +82,27 @@ def judge(record: Record, asked: Asked | None = None) -> Judgment:
     if run.wall_ns is None or run.cpu_ns is None:
         return Judgment("undecided", [Cause("no figures", None, "", "neither its time nor its CPU time is known")])
     plain = _without_records(record) if no_records(run) else Judgment("clean")
-    if plain.verdict == "clean" and (unclear := [*_unclear(record)]):
+    if plain.verdict == "clean" and (unclear := _unclear(record)):
         return Judgment("undecided", unclear)
     return plain
 
 
 def _disturbed(record: Record) -> list[Cause]:
     run = record.run
-    causes = [*preempted(run), *held_up(run), *crowded(record)]
+    causes = [*preempted(run), *held_up(run), *_if_any(crowded(record))]
     if not any(one.cause == "neighbor" for one in causes):
-        causes += kept_out(record, for_sure=True)
+        causes += _if_any(kept_out(record, for_sure=True))
     return causes
 
 
-def _unclear(record: Record) -> Iterator[Cause]:
+def _unclear(record: Record) -> list[Cause]:
     """Find what may have disturbed a run that has switch records, but could not be checked."""
     run = record.run
-    yield from kernel_threads(run)
-    yield from unplaced_neighbor(run)
-    yield from steal_at_most(run)
-    yield from kept_out(record, for_sure=False)
-    yield from bounds(run)
+    return [*may_be_preempted(run), *_if_any(kept_out(record, for_sure=False)), *bounds(run)]
+
+
+def _if_any(cause: Cause | None) -> tuple[Cause, ...]:
+    return (cause,) if cause else ()
 
 
 def _not_as_asked(record: Record, asked: Asked) -> str:

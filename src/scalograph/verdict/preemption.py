@@ -1,7 +1,5 @@
 """Who had the CPUs while the run was ready to use them: neighbors, the kernel's threads, the hypervisor."""
 
-from collections.abc import Iterator
-
 from scalograph.protocol.record import RunFigures
 from scalograph.verdict.cause import SHARE, TICK_NS, Cause
 
@@ -14,49 +12,58 @@ _TELLING = 0.1
 _STEAL_TICKS = 3
 
 
-def preempted(run: RunFigures) -> Iterator[Cause]:
+def preempted(run: RunFigures) -> list[Cause]:
     """Find causes that contaminate: other processes, the probe, and the hypervisor. `run`: figures of its record."""
-    yield from _neighbor(run)
-    yield from observed(run)
-    yield from _steal(run)
+    return [cause for look in (_neighbor, _observed, _steal) if (cause := look(run))]
 
 
-def kernel_threads(run: RunFigures) -> Iterator[Cause]:
+def may_be_preempted(run: RunFigures) -> list[Cause]:
+    """Find what may have taken the CPU, and could not be told from what did not. `run`: figures of its record."""
+    return [cause for look in (_kernel_threads, _unplaced_neighbor, _steal_at_most) if (cause := look(run))]
+
+
+def _kernel_threads(run: RunFigures) -> Cause | None:
     """Bound what the kernel's threads took: they work for the run (its pages, its packets) as well as for neighbors."""
     taken = _by_kernel(run)
     if blamed(taken, run):
         share = taken / wanted(run, taken)
         names = _names(run, kernel=True)
         text = f"{names} had {100 * share:.1f} % of the CPU time that it wanted, on its behalf or not"
-        yield Cause("kernel threads", share, "of wanted, at most", text)
+        return Cause("kernel threads", share, "of wanted, at most", text)
+    return None
 
 
-def unplaced_neighbor(run: RunFigures) -> Iterator[Cause]:
+def _unplaced_neighbor(run: RunFigures) -> Cause | None:
     """Report a CPU that was taken if it is unknown on which CPUs the kernel's threads and the probe ran."""
     taken, wall = max(run.neighbor_per_cpu_ns or (), default=0), run.wall_ns or 0
+    if not taken:
+        return None
     most = min(taken, _by_others(run, run.neighbor_ns))
     if most > 0 and most >= SHARE * wall:
         text = f"one CPU was taken by {_names(run)} for {100 * most / wall:.1f} % of its time at most"
-        yield Cause("neighbor", most / wall, "of time, at most", text)
+        return Cause("neighbor", most / wall, "of time, at most", text)
+    return None
 
 
-def steal_at_most(run: RunFigures) -> Iterator[Cause]:
+def _steal_at_most(run: RunFigures) -> Cause | None:
     """Report too few ticks of steal to blame that may be one tick more: in a short run that is much."""
     stolen, least = run.steal_ns or 0, _STEAL_TICKS * TICK_NS
     most = stolen + TICK_NS
     if 0 < stolen < least and blamed(most, run):
         share = most / wanted(run, most)
         text = f"the hypervisor took the CPU for less than {100 * share:.1f} % of the CPU time that it wanted"
-        yield Cause("steal", share, "of wanted, at most", text)
+        return Cause("steal", share, "of wanted, at most", text)
+    return None
 
 
-def observed(run: RunFigures) -> Iterator[Cause]:
+def _observed(run: RunFigures) -> Cause | None:
     """Report what the probe itself took while the run was ready: a disturbance like any other."""
     taken = _by_probe(run)
     if blamed(taken, run):
         share = taken / wanted(run, taken)
         text = f"the probe itself had {100 * share:.1f} % of the CPU time that it wanted"
-        yield Cause("observer", share, "of wanted", text)
+        return Cause("observer", share, "of wanted", text)
+    return None
 
 
 def blamed(taken_ns: float, run: RunFigures) -> bool:
@@ -71,32 +78,34 @@ def wanted(run: RunFigures, taken: float) -> float:
     return float((run.cpu_ns or 0) + taken)
 
 
-def _neighbor(run: RunFigures) -> Iterator[Cause]:
+def _neighbor(run: RunFigures) -> Cause | None:
     """Find what processes outside the run took: from the whole run, or from the thread that lost most."""
     taken, wall = _by_others(run, run.neighbor_ns), run.wall_ns or 0
     worst = _by_others(run, max(run.neighbor_per_cpu_ns or (), default=0))
     if blamed(taken, run):
         share = taken / wanted(run, taken)
         text = f"preempted by {_names(run)} for {100 * share:.1f} % of the CPU time that it wanted"
-        yield Cause("neighbor", share, "of wanted", text)
+        return Cause("neighbor", share, "of wanted", text)
     elif worst > 0 and worst >= SHARE * wall:
         share = worst / wall if wall else 1.0
         text = f"one CPU was taken by {_names(run)} for {100 * share:.1f} % of its time, and the rest may have waited"
-        yield Cause("neighbor", share, "of time", text)
+        return Cause("neighbor", share, "of time", text)
+    return None
 
 
-def _steal(run: RunFigures) -> Iterator[Cause]:
+def _steal(run: RunFigures) -> Cause | None:
     """Find what the hypervisor took from the whole run, or from the CPU that lost most: others may wait there."""
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     worst, least = run.worst_steal_ns or 0, _STEAL_TICKS * TICK_NS
     if stolen >= least and blamed(stolen, run):
         share = stolen / wanted(run, stolen)
         text = f"the hypervisor took the CPU for {100 * share:.1f} % of the CPU time that it wanted"
-        yield Cause("steal", share, "of wanted", text)
+        return Cause("steal", share, "of wanted", text)
     elif worst >= least and worst >= SHARE * wall:
         share = worst / wall if wall else 1.0
         text = f"the hypervisor took one CPU for {100 * share:.1f} % of the time, and the rest may have waited"
-        yield Cause("steal", share, "of time", text)
+        return Cause("steal", share, "of time", text)
+    return None
 
 
 def _by_others(run: RunFigures, taken_ns: int | None) -> float:

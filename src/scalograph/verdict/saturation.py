@@ -1,7 +1,5 @@
 """Neighbors on the CPUs that a run may use, by the busy time of these CPUs beyond what the run itself used."""
 
-from collections.abc import Iterator
-
 from scalograph.protocol.record import Record, RunFigures
 from scalograph.verdict.cause import TICK_NS, Cause
 from scalograph.verdict.preemption import blamed, wanted
@@ -16,19 +14,20 @@ _SATURATED = 0.95
 _COMPANY = 0.10
 
 
-def crowded(record: Record) -> Iterator[Cause]:
+def crowded(record: Record) -> Cause | None:
     """Find neighbors without switch records: the CPUs were never idle, by more than the run used."""
     run = record.run
     if not no_records(run) or (run.wall_ns or 0) < BUSY_NS:
-        return
+        return None
     others = _others(record)
     if blamed(others, run) and _is_saturated(record):
         share = others / wanted(run, others)
         text = f"someone else used CPUs that were never idle: at least {100 * share:.1f} % of what it wanted"
-        yield Cause("neighbor", share, "of wanted", text)
+        return Cause("neighbor", share, "of wanted", text)
+    return None
 
 
-def kept_out(record: Record, for_sure: bool) -> Iterator[Cause]:
+def kept_out(record: Record, for_sure: bool) -> Cause | None:
     """Find neighbors that preempted no task of the run but kept a CPU while its threads waited for another.
 
     The kernel may leave two threads on one CPU for as long as a neighbor keeps the other. No record blames it: no task
@@ -41,16 +40,17 @@ def kept_out(record: Record, for_sure: bool) -> Iterator[Cause]:
             find what cannot be distinguished from that.
     """
     run = record.run
-    if no_records(run) or not run.wait_ns:
-        return
+    if no_records(run) or not run.wait_ns or not blamed(run.wait_ns, run):
+        return None
     held = min(run.wait_ns, _others(record) - (run.observer_ns or 0))
     if not blamed(held, run):
-        return
+        return None
     share = held / wanted(run, held)
     if for_sure == (_is_saturated(record) and share >= _COMPANY):
         most = "" if for_sure else " at most"
         text = f"it waited while others had CPUs that it might use, for {100 * share:.1f} % of what it wanted{most}"
-        yield Cause("neighbor", share, "of wanted" if for_sure else "of wanted, at most", text)
+        return Cause("neighbor", share, "of wanted" if for_sure else "of wanted, at most", text)
+    return None
 
 
 def no_records(run: RunFigures) -> bool:

@@ -5,7 +5,7 @@ a run equally, whatever took them. What the run does to itself is no disturbance
 waiting for a disk that no other process uses belongs to the program, and so does a quota that the study sets.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from scalograph.protocol.record import RunFigures
 from scalograph.verdict.cause import SHARE, Cause
@@ -16,15 +16,15 @@ _STEP_NS = 10_000_000
 _ASLEEP_NS = 1_000_000
 
 
-def held_up(run: RunFigures) -> Iterator[Cause]:
+def held_up(run: RunFigures) -> list[Cause]:
     """Find causes that contaminate a run.
 
     Args:
         run: figures of its record; a figure that is absent or None was not measured and causes nothing.
     """
     wall = run.wall_ns or 0
-    for look in _LOOKS:
-        yield from look(run, wall)
+    looks = [(look, held) for figure, look in _LOOKS.items() if (held := getattr(run, figure))]
+    return [cause for look, held in looks if (cause := look(run, held, wall))]
 
 
 def bounds(run: RunFigures) -> Iterator[Cause]:
@@ -43,35 +43,37 @@ def bounds(run: RunFigures) -> Iterator[Cause]:
             yield Cause(f"{what} pressure", share, "of time, at most", text)
 
 
-Look = Callable[[RunFigures, int], Iterator[Cause]]
+# Of a run's figures, the one that it looks at (neither absent nor 0), and the wall time.
+Look = Callable[[RunFigures, int, int], Cause | None]
 
 
-def _share(name: str, figure: Callable[[RunFigures], int | None], told: str) -> Look:
+def _share(name: str, told: str) -> Look:
     """Make the check of a cause whose figure is a time within the run."""
 
-    def look(run: RunFigures, wall: int) -> Iterator[Cause]:
-        held = figure(run) or 0
-        if held and held >= SHARE * wall:
-            share = held / wall if wall else 1.0
-            yield Cause(name, share, "of time", f"{told} for {100 * share:.1f} % of its time")
+    def look(run: RunFigures, held: int, wall: int) -> Cause | None:
+        if held < SHARE * wall:
+            return None
+        share = held / wall if wall else 1.0
+        return Cause(name, share, "of time", f"{told} for {100 * share:.1f} % of its time")
 
     return look
 
 
-def _throttled(run: RunFigures, wall: int) -> Iterator[Cause]:
+def _throttled(run: RunFigures, held: int, wall: int) -> Cause | None:
     """Check throttling, a sum over CPUs, against the CPU time the run wanted; the study's own quota is no cause."""
-    held = 0 if run.quota_cpus else run.throttled_ns or 0
-    wanted = (run.cpu_ns or 0) + held
-    if held and held >= SHARE * wanted:
-        share = held / wanted
-        text = f"a CPU quota held back {100 * share:.1f} % of the CPU time that it wanted"
-        yield Cause("quota", share, "of wanted", text)
+    share = held / ((run.cpu_ns or 0) + held)
+    if run.quota_cpus or share < SHARE:
+        return None
+    return Cause(
+        "quota", share, "of wanted", f"a CPU quota held back {100 * share:.1f} % of the CPU time that it wanted"
+    )
 
 
-def _io(run: RunFigures, wall: int) -> Iterator[Cause]:
+def _io(run: RunFigures, held: int, wall: int) -> Cause | None:
     """Check I/O only if others used the disks far more than the run did: alone, waiting belongs to the program."""
     if (share := _waited(run, wall)) and _moved(run)[0] > _FAR_MORE * _moved(run)[1] + _MUCH_BYTES:
-        yield Cause("I/O", share, "of time", _told(run, share))
+        return Cause("I/O", share, "of time", _told(run, share))
+    return None
 
 
 def _waited(run: RunFigures, wall: int) -> float:
@@ -99,40 +101,43 @@ def _told(run: RunFigures, share: float) -> str:
 _FAR_MORE, _MUCH_BYTES = 4, 32_000_000
 
 
-def _swap(run: RunFigures, wall: int) -> Iterator[Cause]:
+def _swap(run: RunFigures, pages: int, wall: int) -> Cause | None:
     """Check that pages came back from swap and that the run waited for pages: both, since others may swap too."""
-    pages, faults = run.n_swapped_in or 0, run.n_major_faults or 0
-    stalled = run.memory_stall_ns
+    faults, stalled = run.n_major_faults or 0, run.memory_stall_ns
     if min(pages, faults) >= _PAGES and (stalled is None or stalled >= SHARE * wall):
-        yield Cause("swap", None, "", f"{pages} pages came back from swap, and it waited for {faults} pages")
+        return Cause("swap", None, "", f"{pages} pages came back from swap, and it waited for {faults} pages")
+    return None
 
 
 # So many waits for a page, of about 0.1 ms each, can be seen in a run of a tenth of a second.
 _PAGES = 16
 
 
-def _clock(run: RunFigures, wall: int) -> Iterator[Cause]:
-    step = run.clock_step_ns or 0
-    if abs(step) >= max(_STEP_NS, SHARE * wall):
-        way = "forward" if step > 0 else "back"
-        yield Cause("clock", None, "", f"the wall clock was set {way} by {abs(step) / 1e9:.3g} s meanwhile")
-    if run.clock_source_changed:
-        yield Cause("clock", None, "", "the kernel changed its clock source meanwhile")
+def _clock_set(run: RunFigures, step: int, wall: int) -> Cause | None:
+    if abs(step) < max(_STEP_NS, SHARE * wall):
+        return None
+    way = "forward" if step > 0 else "back"
+    return Cause("clock", None, "", f"the wall clock was set {way} by {abs(step) / 1e9:.3g} s meanwhile")
 
 
-def _asleep(run: RunFigures, wall: int) -> Iterator[Cause]:
-    asleep = run.asleep_ns or 0
-    if asleep >= _ASLEEP_NS:
-        yield Cause("suspend", None, "", f"the machine was suspended for {asleep / 1e9:.3g} s meanwhile")
+def _clock_changed(run: RunFigures, changed: int, wall: int) -> Cause | None:
+    return Cause("clock", None, "", "the kernel changed its clock source meanwhile")
 
 
-_LOOKS = (
-    _throttled,
-    _share("memory pressure", lambda run: run.memory_stall_ns, "stood still for want of memory"),
-    _swap,
-    _io,
-    _share("heat", lambda run: run.thermal_ns, "a CPU was slowed by heat"),
-    _share("stopped", lambda run: run.stopped_ns, "a copy was stopped by a signal"),
-    _clock,
-    _asleep,
-)
+def _asleep(run: RunFigures, asleep: int, wall: int) -> Cause | None:
+    if asleep < _ASLEEP_NS:
+        return None
+    return Cause("suspend", None, "", f"the machine was suspended for {asleep / 1e9:.3g} s meanwhile")
+
+
+_LOOKS: Mapping[str, Look] = {
+    "throttled_ns": _throttled,
+    "memory_stall_ns": _share("memory pressure", "stood still for want of memory"),
+    "n_swapped_in": _swap,
+    "io_stall_ns": _io,
+    "thermal_ns": _share("heat", "a CPU was slowed by heat"),
+    "stopped_ns": _share("stopped", "a copy was stopped by a signal"),
+    "clock_step_ns": _clock_set,
+    "clock_source_changed": _clock_changed,
+    "asleep_ns": _asleep,
+}

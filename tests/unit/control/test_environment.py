@@ -1,5 +1,6 @@
 """The control `env:NAME`: one environment variable, set or left unset."""
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,18 @@ def test_two_variables_are_two_controls(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["env", "env:", "cpus:2", "fan", ""])
 def test_other_names_are_no_control(name: str) -> None:
     assert row_of(name) is None and variable(name) is None
+
+
+def test_files_that_a_variable_names_are_part_of_what_was_run(tmp_path: Path) -> None:
+    library = tmp_path / "lib.so"
+    library.write_text("one")
+    levels = f'[false, "{library}", "/no/such.so:{library}", "relative.so"]'
+
+    def used() -> object:
+        return planned(tmp_path, levels).first_event("0")["uses"].get("files")
+
+    first = used()
+    assert first == {str(library): {"bytes": 3, "sha256": sha256(b"one").hexdigest()}}
+    library.write_text("two")
+    assert used() != first
+    assert "files" not in planned(tmp_path, '["1"]').first_event("0")["uses"]

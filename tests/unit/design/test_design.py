@@ -9,7 +9,7 @@ from scalograph.design.duration import expected_seconds, seconds_per_treatment
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design
 from scalograph.design.resolve import design
-from scalograph.errors import StudyError
+from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.study.load import parse
 from scalograph.study.treatment import Run
@@ -125,6 +125,29 @@ def test_levels_that_a_host_need_not_grant_are_left_out_by_name() -> None:
         design(parse(text.replace("OPTIONAL", "")), HOST)
     with pytest.raises(StudyError, match="is not among the levels of where"):
         parse(text.replace("OPTIONAL", 'if_granted = ["sibling"]'))
+
+
+def test_a_baseline_with_nothing_to_compare_it_with_is_not_measured() -> None:
+    where = '[factors.where]\ncontrol = "placement"\nlevels = LEVELS\nif_granted = ["siblings"]\n[factors.lock]'
+    text = VALID.replace("[factors.lock]", where).replace("[baseline]\nthreads = 1", '[baseline]\nwhere = "compact"')
+    with pytest.raises(
+        HostError, match=r"skipped: placement siblings on a host without SMT, expected a level of where"
+    ):
+        design(parse(text.replace("LEVELS", '["compact", "siblings"]')), HOST)
+    # A factor of one level was declared so: nothing is refused.
+    assert design(
+        parse(text.replace("LEVELS", '["compact"]').replace('if_granted = ["siblings"]', "")), HOST
+    ).treatments
+    assert design(parse(text.replace("LEVELS", '["compact", "siblings", "scatter"]')), HOST).dropped
+
+
+def test_an_assumed_host_shares_cores_where_that_is_the_question() -> None:
+    where = '[factors.where]\ncontrol = "placement"\nlevels = ["compact", "siblings"]\n[factors.lock]'
+    text = VALID.replace("[factors.lock]", where)
+    assert [cpu.core for cpu in assumed(parse(text), 4).cpus] == [0, 1, 2, 3]
+    asked = parse(text.replace("[baseline]\nthreads = 1", '[baseline]\nwhere = "compact"'))
+    assert [cpu.core for cpu in assumed(asked, 4).cpus] == [0, 0, 1, 1]
+    assert design(asked, assumed(asked, 4)).study.factors["where"].levels == ["compact", "siblings"]
 
 
 @pytest.mark.parametrize("name", ["jvm", "which_java"])

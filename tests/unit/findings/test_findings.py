@@ -4,10 +4,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from scalograph.analysis.estimate import Estimate
-from scalograph.errors import StudyError
 from scalograph.findings import table
-from scalograph.findings.published import reproduces
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
 
@@ -120,113 +117,6 @@ def test_two_instruments_are_residue(tmp_path: Path) -> None:
     made[0] = (made[0][0], recorded(1.0, kind="degraded"))
     (text,) = of(tmp_path, made).residue
     assert text.startswith("probe: degraded 0.1.0, native 0.1.0 in one study")
-
-
-PUBLISHED = (
-    VALID
-    + """
-[published]
-file = "published.csv"
-match = { threads = "threads", sync = "lock" }
-levels = { sync = { atomic = "cas" } }
-values = { wall_s = "wall", factor = "speedup" }
-"""
-)
-
-
-def test_published_figures_stand_beside_the_measured_ones(tmp_path: Path) -> None:
-    rows = "os,threads,sync,wall_s,factor\nXP,4,none,10,4.0\nXP,4,atomic,40,0.5\nXP,8,none,9,4.4\n"
-    (tmp_path / "published.csv").write_text(rows)
-    found = of(tmp_path, runs(), PUBLISHED)
-    (shown,) = [t for t in found.tables if t.id == "published"]
-    assert [c.name for c in shown.columns][:3] == ["os", "threads", "sync"]
-    assert [row[-1] for row in shown.rows] == ["yes", "no: published higher", "not measured"]
-    assert shown.rows[1][3] == 40.0 and shown.rows[1][4].value == pytest.approx(4.0, rel=1e-3)
-    assert found.answer[-1] == "1 of 2 published factors reproduce, 1 higher."
-
-
-def test_claims_are_counted_instead_of_factors(tmp_path: Path) -> None:
-    (tmp_path / "published.csv").write_text("threads,sync,wall_s,factor\n4,none,10,4.0\n")
-    claim = """
-[[published.claims]]
-id = "A-1"
-sentence = "Four threads are four times as fast."
-kind = "ratio"
-where = { lock = "none" }
-of = { threads = 1 }
-over = { threads = 4 }
-published = 4.0
-holds = [3, 5]
-"""
-    found = of(tmp_path, runs(), PUBLISHED + claim)
-    assert [one.decision for one in found.published_claims] == ["holds"]
-    assert found.answer[-1] == "1 of 1 published claim holds here."
-    assert not [text for text in found.answer if "factors" in text]
-    assert [table.id for table in found.tables if "published" in table.id] == ["published-claims", "published"]
-
-
-def test_a_published_file_stays_in_the_folder(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="a file inside the study's folder"):
-        of(tmp_path, runs(), PUBLISHED.replace("published.csv", "../published.csv"))
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (None, "cannot be read: No such file"),
-        ("x" * 9000, "no column"),
-        ("a,b\n1,2\n", "no column threads, sync"),
-        ("\0\xff", "cannot be read"),
-    ],
-    ids=["missing", "long", "other columns", "no text"],
-)
-def test_published_figures_that_cannot_be_read_are_a_warning(tmp_path: Path, text: str | None, why: str) -> None:
-    if text is not None:
-        (tmp_path / "published.csv").write_bytes(text.encode("latin-1"))
-    found = of(tmp_path, runs(), PUBLISHED)
-    (warning,) = found.warnings
-    assert warning.startswith("the published figures are left out: ") and why in warning
-    assert all(t.id != "published" for t in found.tables)
-
-
-def test_the_copy_beside_the_journal_serves_where_the_study_is_not(tmp_path: Path) -> None:
-    (tmp_path / "published.csv").write_text("threads,sync,wall_s,factor\n4,none,10,4.0\n")
-    found = of(tmp_path, runs(), PUBLISHED.replace("published.csv", "data/published.csv"))
-    assert found.warnings == [] and any(t.id == "published" for t in found.tables)
-
-
-def test_short_and_long_rows_have_what_they_have(tmp_path: Path) -> None:
-    (tmp_path / "published.csv").write_text("threads,sync,wall_s,factor\n4,none\n4,none,10,4.0,what,else\n4\n\n")
-    found = of(tmp_path, runs(), PUBLISHED)
-    (shown,) = [t for t in found.tables if t.id == "published"]
-    assert [row[-1] for row in shown.rows] == ["not measured", "yes", "not measured"]
-    assert shown.rows[0][2] is None and shown.rows[2][1] is None
-    found.model_dump_json()
-
-
-def test_long_cells_are_cut_in_sentences_only(tmp_path: Path) -> None:
-    (tmp_path / "published.csv").write_text(f"threads,sync,wall_s,factor,why\n4,none,10,4.0,{'x' * 9000}\n")
-    (shown,) = [t for t in of(tmp_path, runs(), PUBLISHED).tables if t.id == "published"]
-    assert len(shown.note) < 300 and len(shown.rows[0][2]) == 9000
-
-
-def test_published_baselines_say_nothing_and_the_lowest_factor_says_where(tmp_path: Path) -> None:
-    (tmp_path / "published.csv").write_text("threads,sync,wall_s,factor\n1,none,40,1.0\n4,atomic,80,0.5\n1,other,1,1\n")
-    found = of(tmp_path, runs(), PUBLISHED)
-    (shown,) = [t for t in found.tables if t.id == "published"]
-    assert [row[-1] for row in shown.rows] == ["baseline", "no: published higher", "not measured"]
-    assert shown.note == "The lowest published scaling factor, 0.5, is that of threads 4, sync atomic."
-    assert found.answer[-1].startswith("0 of 1 published factors")
-
-
-def test_reproduction_is_by_interval_and_never_without_one() -> None:
-    here = Estimate(value=1.0, low=0.98, high=1.02)
-    assert [reproduces(x, here) for x in (0.9, 0.95, 1.0, 1.05, 1.2, None)] == [
-        "no: published lower", "yes", "yes", "yes", "no: published higher", "not measured",
-    ]  # fmt: skip
-    assert reproduces(1.0, Estimate(value=1.0)) == "not resolved"
-    assert reproduces(1.0, Estimate(value=1.0, low=0.76, high=1.24)) == "yes"
-    assert reproduces(1.0, Estimate(value=1.0, low=0.7, high=1.3)) == "not resolved"
 
 
 def test_baselines_are_compared_across_cpu_counts(tmp_path: Path) -> None:

@@ -84,6 +84,18 @@ def test_what_a_machine_or_a_form_cannot_show_is_said(tmp_path: Path) -> None:
     assert [one.why for one in found][::2] == ["it needs 64 CPUs, this machine has 2", "half the work"]
 
 
+@pytest.mark.parametrize("here", ["x86_64", "sparc64", None])
+def test_a_claim_about_an_architecture(tmp_path: Path, here: str | None) -> None:
+    claim = f'{CLAIM}kind="flat"\nwhere={{lock="none"}}\nalong="threads"\nlevels=[1, 2]\n'
+    made = [(t, recorded(1.0)) for _ in PACES for t in TREATMENTS]
+    read = loaded(tmp_path, made, f'{VALID}\n{claim}needs_architecture="sparc64"\n')
+    read.machine = {**read.machine, "architecture": here}
+    (one,) = findings(read, tmp_path).published_claims
+    assert (one.decision == "cannot be seen here") is (here != "sparc64")
+    wanted = f"it needs a CPU of the architecture sparc64, this machine's is {here or 'unknown'}"
+    assert (one.why == wanted) is (here != "sparc64")
+
+
 def test_what_the_quick_form_leaves_out_is_said(tmp_path: Path) -> None:
     claim = f'{CLAIM}kind="value"\nwhere={{lock="none"}}\nof={{threads=4}}\nholds=[0, 9]\n'
     made = [(t, recorded(1.0)) for _ in PACES for t in TREATMENTS if t["threads"] != 4]

@@ -30,8 +30,28 @@ def test_the_sentence_stands_once_above_the_figures() -> None:
 
 
 def test_one_figure_is_told_in_the_row_of_its_claim() -> None:
-    (only,) = rows(claim("", unit="s"))
-    assert (only["figure"], only["published"], only["decision"]) == ("(s)", 1.8, "holds")
+    (only,) = rows(claim(""))
+    assert (only["figure"], only["published"], only["decision"]) == ("", 1.8, "holds")
+
+
+def test_figures_are_told_in_the_unit_in_which_they_read_best() -> None:
+    figure = ClaimFigure(label="", published=0.02, here=Estimate(0.03, 0.02, 0.04), decision="not resolved")
+    (only,) = rows(claim(unit="s", figures=[figure], low=0.01))
+    assert (only["figure"], only["published"], only["bears it out"]) == ("(ms)", 20.0, "at least 10 ms")
+    assert only["here"].value == 30.0 and only["here"].high == 40.0
+
+
+def test_what_was_shown_to_be_none_and_what_is_doubtful_is_said() -> None:
+    none = ClaimFigure(label="", published=220, none="no cliff", decision="does not hold")
+    (only,) = rows(claim(figures=[none], doubt="rests on disturbed runs"))
+    assert only["here"].warnings == ("no cliff",) and only["why"] == "rests on disturbed runs"
+
+
+def test_of_very_many_figures_those_that_fail_are_told() -> None:
+    many = [ClaimFigure(label=f"{n}", decision="holds") for n in range(99)]
+    many[98] = many[98].model_copy(update={"decision": "does not hold"})
+    labels = [row["figure"] for row in rows(claim(figures=many))]
+    assert "98" in labels and labels[-1] == "35 more"
 
 
 def test_a_claim_without_figures_has_a_row_that_says_why() -> None:

@@ -1,4 +1,5 @@
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +64,14 @@ def test_a_pivot_needs_one_treatment_in_each_cell(tmp_path: Path) -> None:
         values = [[cell.value for cell in row[1:]] for row in pivot.rows]
         wanted = [[pytest.approx(n, rel=0.01)] * cells or [None] for n in (1, 2, 4)]
         assert values == wanted
+
+
+def test_a_timeline_that_is_not_decoded_is_known_to_be_there(file: Path) -> None:
+    lines = [json.dumps(json.loads(line), separators=(",", ":")) for line in file.read_text().splitlines()]
+    file.write_text("\n".join(lines) + "\n")
+    whole = [event["record"] for event in journal.read(file) if event["event"] == "run"]
+    brief = [event["record"] for event in journal.read(file, timelines=False) if event["event"] == "run"]
+    assert [record.timeline is None for record in brief] == [record.timeline is None for record in whole]
+    assert {record.timeline is None for record in brief} == {True, False}
+    assert [record.run for record in brief] == [record.run for record in whole]
+    assert not any(hasattr(record.timeline, "busy_ns") for record in brief)

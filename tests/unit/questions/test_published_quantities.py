@@ -14,6 +14,9 @@ from scalograph.questions.registry import having, role
 from ..findings.made import found_in
 from ..records import recorded
 from ..study.example import VALID
+from .break_even.test_study import STUDY as STUDY_OF_EVEN
+from .break_even.test_study import Machine as EvenMachine
+from .break_even.test_study import run as even_run
 from .cliff.test_study import STUDY as CLIFF
 from .cliff.test_study import Machine, run
 
@@ -76,6 +79,37 @@ def test_effective_cpus_have_the_range_of_their_posterior() -> None:
     (one, other) = effective.quantities(EffectiveGroups(groups=[group, bare]))["effective_cpus"]
     assert (one.group, one.estimate.value, one.estimate.low, one.estimate.high) == ({"jvm": "25"}, 2.0, 2.0, 3.0)
     assert (other.estimate.low, other.estimate.high) == (None, None)
+
+
+EVEN = """
+[[published.claims]]
+id = "S2-7"
+sentence = "At 3000 elements eight workers take half as long, or more."
+kind = "ratio"
+where = { size = 4096, workers = 8 }
+of = { version = "parallel" }
+over = { version = "sequential" }
+holds = [0.3, 0.5]
+[[published.claims]]
+id = "S2-8"
+sentence = "With one worker it never pays."
+kind = "ratio"
+where = { workers = 1 }
+of = { version = "sequential" }
+over = { version = "parallel" }
+along = "size"
+levels = [64, 65536]
+holds = [1, "any"]
+"""
+
+
+def test_ratios_of_a_break_even_study_are_those_of_its_surface(tmp_path: Path) -> None:
+    _, found = even_run(tmp_path, EvenMachine(), STUDY_OF_EVEN + EVEN)
+    pays, never = found.published_claims
+    (figure,) = pays.figures
+    assert isinstance(figure.here, Estimate) and figure.here.value == pytest.approx(0.41, rel=0.15)
+    assert (pays.decision, never.decision) == ("holds", "does not hold")
+    assert never.quantity == "wall of sequential over that of parallel, 1 worker, each size"
 
 
 SURFACE = (

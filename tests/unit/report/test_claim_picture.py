@@ -6,9 +6,10 @@ from xml.etree import ElementTree
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.published_claim import DECISIONS, ClaimFigure, DecidedClaim, Decision
-from scalograph.report.claim_picture import HEAD, MOST, PUBLISHED, ROW, WIDTH, claim_picture
+from scalograph.report.claim_picture import HEAD, PUBLISHED, ROW, WIDTH, claim_picture
 from scalograph.report.claim_rows import claim_rows
 from scalograph.report.html import page
+from scalograph.text.claim_words import MOST_TOLD
 
 THREE = [("2 threads", 1.81, 1.9), ("8 threads", 1.6, 1.85), ("128 threads", 1.86, 1.2)]
 
@@ -82,8 +83,8 @@ def test_many_figures_are_cut_and_those_that_fail_stay() -> None:
     many = [ClaimFigure(label=f"{n} tasks", published=1.0, decision="holds") for n in range(40)]
     many[38] = many[38].model_copy(update={"decision": "does not hold"})
     found = texts(claim(figures=many))
-    assert "38 tasks" in found and f"{MOST} of 40 figures" in found
-    assert float(svg(claim(figures=many)).get("viewBox", "").split()[3]) < HEAD + ROW * (MOST + 1)
+    assert "38 tasks" in found and f"{MOST_TOLD} of 40 figures" in found
+    assert float(svg(claim(figures=many)).get("viewBox", "").split()[3]) < HEAD + ROW * (MOST_TOLD + 1)
 
 
 def test_a_claim_without_any_number_has_no_picture() -> None:

@@ -48,10 +48,13 @@ class Elements(HTMLParser):
             self.texts.append(data)
 
 
+LETTERS = str.maketrans(",./", "<>&")
+
+
 def unpacked(html: str) -> dict[str, Any]:
     found = re.search(r'id="data">([^<]*)<', html)
     assert found is not None
-    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
+    data: dict[str, Any] = json.loads(gzip.decompress(base64.b85decode(found[1].translate(LETTERS))))
     return data
 
 

@@ -83,5 +83,5 @@ def test_of_notes_with_a_name_the_first_that_has_room_is_kept() -> None:
 def test_an_axis_holds_zeros_alone_and_nanoseconds() -> None:
     assert reach([1e-9, 4e-9], [1e-9, 5e-9])[0] > 0
     zeros = CurveLine((0,), [0.0, 1.0], [[0.0, 0.0, 0.0]] * 2, [None, None])
-    low, high = _upright([zeros], [], "share", False)["range"]
+    low, high = _upright([zeros], [], [], "share", False)["range"]
     assert low < high

@@ -54,6 +54,13 @@ def test_it_fits_a_screen_however_much_there_is_to_say(n_rows: int) -> None:
     assert all(word in text for word in ("What?", "First.", "Verdict.", "no such file", "report  results/report.html"))
 
 
+def test_what_was_published_is_told_right_after_the_claim() -> None:
+    lines = printed(screen(matrix(1), published="8 of 12 published claims hold here."))
+    place = lines.index("paper   8 of 12 published claims hold here.")
+    assert lines[place - 1] and not lines[place + 1]
+    assert "Verdict." in "".join(lines[place:]) and "Verdict." not in "".join(lines[:place])
+
+
 def test_rows_that_are_left_out_are_counted_before_a_sentence_is() -> None:
     text = "\n".join(printed(screen(matrix(20))))
     assert "more rows: --tables" in text and "Second." in text

@@ -17,6 +17,7 @@ from scalograph.protocol import journal, results
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 from scalograph.protocol.record import Record
 from scalograph.protocol.results import Results
+from scalograph.questions.assemble import findings
 from scalograph.run.begin import begin
 from scalograph.run.plan import Plan, plan
 from scalograph.run.session import Session, run_session, run_unkept
@@ -102,6 +103,29 @@ def test_a_study_is_analyzed_as_it_was_last_begun(tmp_path: Path, made: Results)
     run(now, made, ["study_hash"])
     protocol = table.load(made.journal).study.protocol
     assert (protocol.when_busy, protocol.confidence) == ("cpu-time", 0.9)
+
+
+CLAIM = """
+[[published.claims]]
+id = "a"
+sentence = "Two take as long as one."
+kind = "flat"
+along = "n"
+"""
+
+
+def test_claims_are_only_shown_and_a_finished_study_takes_them_over(tmp_path: Path, made: Results) -> None:
+    assert table.load(made.journal).study.published is None
+    now = planned(tmp_path / "study", more=CLAIM)
+    done = run(now, made, [])
+    assert (done.reason, done.n_before, len(events(made, "run"))) == ("complete", 4, 4)
+    (resumed,) = events(made, "resume")
+    assert (resumed["accepted"], resumed["differences"]) == ([], [])
+    (claim,) = findings(table.load(made.journal)).published_claims
+    assert (claim.id, claim.decision) == ("a", "not resolved")  # all runs took one second
+    run(planned(tmp_path / "study", more=CLAIM.replace("as long as", "twice as long as")), made, [])
+    (changed,) = findings(table.load(made.journal)).published_claims
+    assert changed.sentence == "Two take twice as long as one."
 
 
 def test_factors_in_another_order_make_other_treatments(tmp_path: Path) -> None:

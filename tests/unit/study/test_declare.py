@@ -178,6 +178,20 @@ def test_published_figures_that_cannot_be_shown(
     assert all(line.startswith(message) for line, message in zip(found, messages, strict=True)), found
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('ranges = { s = ["low", "high"] }', 'study.toml:16: published.ranges.s: no column "low" in paper.csv'),
+        ('ranges = { t = ["t", "s"] }', "study.toml:16: published.ranges.t: a range of no value"),
+        ('[[published.unlike]]\nwhere = { ox = "x" }\nwhy = "y"',
+         'study.toml:17: published.unlike[0].where.ox: no column "ox" in paper.csv'),
+    ],
+)  # fmt: skip
+def test_ranges_and_rows_of_columns_that_are_not_there(tmp_path: Path, more: str, message: str) -> None:
+    (tmp_path / "paper.csv").write_text("os,t,s\nx,1,2\n")
+    assert any(line.startswith(message) for line in mistakes(tmp_path, f"{STUDY}{PUBLISHED}{more}\n"))
+
+
 def test_published_figures_that_can_be_shown(tmp_path: Path) -> None:
     (tmp_path / "paper.csv").write_text("os,t,s\nx,1,2\n")
     valid(tmp_path, STUDY + PUBLISHED)

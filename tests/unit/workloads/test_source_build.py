@@ -197,3 +197,77 @@ def test_a_file_that_is_not_as_the_index_says(fetch: ModuleType, mirror: Path, t
     (tmp_path / "into").mkdir()
     with pytest.raises(SystemExit, match=r"apt-get source failed: .*; try again later"):
         fetch.fetch(fetch.TREES["lua"], tmp_path / "into")
+
+
+def load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(HOME))
+    spec = importlib.util.spec_from_file_location(f"source_build_{name}", HOME / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_synthetic_tree_is_the_same_on_every_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = load("synthetic", monkeypatch)
+    first, second = made.generate(tmp_path / "a"), made.generate(tmp_path / "b")
+    assert first == second and first["version"] == "90 units"
+    sources = sorted(path.relative_to(tmp_path / "a/tree").as_posix() for path in (tmp_path / "a").rglob("*.c"))
+    assert len(sources) == 60 + 30
+    folders = {name.rpartition("/")[0] for name in sources} - {"image"}
+    assert sorted(folders) == made.directories() and len(folders) == 20
+    assert len({(tmp_path / "a/tree" / name).read_text() for name in sources}) == len(sources), "no unit twice"
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A prepared tree as a synthetic one is laid out, with a recipe that copies: who made what, and when."""
+    folder = tmp_path / "prepared/synthetic-modules"
+    log = tmp_path / "log"
+    for place, target in (("tree", "image.elf"), *((f"tree/modules/{i:02}", "module.ko") for i in range(20))):
+        (folder / place).mkdir(parents=True)
+        text = f"{target}: one two\none two:\n\t@echo begin {place}/$@ >> {log}; sleep 0.02; cp Makefile $@.o; "
+        (folder / place / "Makefile").write_text(text + f"echo end {place}/$@ >> {log}\n")
+    return folder
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_directories_of_modules_are_made_one_after_another(small: Path, tmp_path: Path) -> None:
+    done = build(tmp_path, prepared=small, jobs=2)
+    assert done.returncode == 0, done.stderr
+    places = [line.split()[1].rpartition("/")[0] for line in (tmp_path / "log").read_text().splitlines()]
+    # Four lines of each folder, and none of the next one before the last of it.
+    assert places == [place for place in ["tree", *(f"tree/modules/{i:02}" for i in range(20))] for _ in range(4)]
+    values = dict(line.split()[1:] for line in done.stdout.splitlines() if line.startswith("value"))
+    begin, end = map(int, done.stdout.split()[2:4])
+    assert values["objects"] == "42"
+    assert 0 < int(values["image_end_ns"]) < end - begin
+    walls = float(values["image_wall_s"]) + float(values["modules_wall_s"])
+    assert walls == pytest.approx((end - begin) / 1e9, abs=1e-5)
+    assert float(values["image_cpu_percent"]) > 0 and float(values["modules_cpu_percent"]) > 0
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_an_image_alone_is_the_whole_build(small: Path, tmp_path: Path) -> None:
+    done = build(tmp_path, prepared=small.rename(small.with_name("synthetic")), jobs=2)
+    values = dict(line.split()[1:] for line in done.stdout.splitlines() if line.startswith("value"))
+    begin, end = map(int, done.stdout.split()[2:4])
+    assert values["objects"] == "2" and int(values["image_end_ns"]) == end - begin
+    assert "modules_wall_s" not in values
+
+
+def test_a_tree_without_phases_tells_none(tree: Path, tmp_path: Path) -> None:
+    assert "image" not in build(tmp_path, source=tree).stdout
+
+
+def test_a_kernel_makes_the_directories_whose_options_are_in_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = load("run", monkeypatch)
+    prepared = tmp_path / "linux-modules"
+    (prepared / "tree").mkdir(parents=True)
+    (prepared / "tree/Makefile").touch()
+    (prepared / "config").write_text("CONFIG_EXT4_FS=m\n# CONFIG_UDF_FS is not set\nCONFIG_FAT_FS=y\nCONFIG_IPV6=m\n")
+    built = run.Build(prepared, "", "", 2)
+    assert built.module_calls() == [("fs/ext4/",), ("net/ipv6/",), ("modules",)]

@@ -6,12 +6,14 @@ from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.names import varied
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
+from scalograph.questions.parallel_build.answer_document import builds
 from scalograph.questions.parallel_build.claim import build_claim
 from scalograph.questions.parallel_build.model_timelines import measured
 from scalograph.questions.parallel_build.tables_best import best_table
 from scalograph.questions.parallel_build.tables_costs import inflation_table, same_tables
 from scalograph.questions.parallel_build.tables_memory import memory_table, memory_warnings
 from scalograph.questions.parallel_build.tables_parallelism import course_table, parallelism_table
+from scalograph.questions.parallel_build.tables_phases import load_table, phases_table
 from scalograph.questions.parallel_build.tables_start import discarded_table, prepared_table
 
 
@@ -25,10 +27,13 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     factor = jobs_factor(table)
     assert factor is not None
     known = measured(table, taken, factor)
+    found = builds(table, taken, factor, known)
     tables = [
         best_table(table, taken, factor),
         parallelism_table(table, taken, factor, known),
         course_table(table, taken, known),
+        phases_table(table, found),
+        load_table(table, found),
         inflation_table(table, taken, factor),
         *same_tables(table, taken),
         memory_table(table, taken, factor),
@@ -36,6 +41,7 @@ def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
         prepared_table(table),
     ]
     return Answer(
+        document=found,
         claim=build_claim(table, taken, factor),
         tables=[doc for doc in tables if doc],
         warnings=[*memory_warnings(table, taken, factor)],

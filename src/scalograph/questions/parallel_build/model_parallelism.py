@@ -72,7 +72,7 @@ def parallelism(
     """
     limit = min(asked, n_cpus)
     _refuse(bin_ns, begin_ns, end_ns, limit)
-    used, widths = _in_window(busy_ns, bin_ns, (begin_ns, end_ns), last_ns)
+    used, widths = in_window(busy_ns, bin_ns, (begin_ns, end_ns), last_ns)
     return _summed(used, widths, limit, end_ns - begin_ns, bin_ns) if widths.size else None
 
 
@@ -88,7 +88,7 @@ def _summed(used: FloatArray, widths: FloatArray, limit: float, wall: float, bin
         wall_s=wall / 1e9,
         bin_s=bin_ns / 1e9,
         tasks=tasks,
-        course=_course(used, widths),
+        course=course(used, widths),
     )
 
 
@@ -98,7 +98,7 @@ def _refuse(bin_ns: float, begin_ns: float, end_ns: float, limit: float) -> None
         raise ValueError(f"parallelism: found {found}, expected each above zero")
 
 
-def _in_window(
+def in_window(
     busy_ns: Sequence[Sequence[float]], bin_ns: int, window: tuple[float, float], last_ns: float
 ) -> tuple[FloatArray, FloatArray]:
     """On-CPU time of all CPUs in each bin of the window, and how much of the window the bin is; both in nanoseconds.
@@ -114,7 +114,7 @@ def _in_window(
     return total[within] * inside[within] / lengths[within], inside[within]
 
 
-def _course(used: FloatArray, widths: FloatArray) -> FloatArray:
+def course(used: FloatArray, widths: FloatArray) -> FloatArray:
     """Means over equal parts of the window; within a bin its tasks are taken as even."""
     ends = np.concatenate(([0.0], np.cumsum(widths)))
     edges = np.linspace(0, ends[-1], N_PARTS + 1)

@@ -25,7 +25,9 @@ def parallelism_table(
     table: Table, taken: Mapping[tuple[Level, ...], Sample], factor: str, known: Known
 ) -> TableDoc | None:
     """A row for each treatment with timelines."""
-    rows = [_row(table, sample, known[key]) for key, sample in taken.items() if key in known]
+    rows = [
+        _row(table, sample, [run.parallelism for run in known[key]]) for key, sample in taken.items() if key in known
+    ]
     if not rows:
         return None
     columns = [
@@ -48,7 +50,10 @@ def course_table(table: Table, taken: Mapping[tuple[Level, ...], Sample], known:
         return None
     parts = range(N_PARTS)
     rows: list[list[Cell]] = [
-        [*_levels(table, sample), *(round(mean(float(run.course[part]) for run in runs), 2) for part in parts)]
+        [
+            *_levels(table, sample),
+            *(round(mean(float(run.parallelism.course[part]) for run in runs), 2) for part in parts),
+        ]
         for sample, runs in found
     ]
     columns = [*_labels(table), *(Column(name=f"to {100 * (part + 1) // N_PARTS} %") for part in parts)]

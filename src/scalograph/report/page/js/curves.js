@@ -8,7 +8,7 @@ function curveTraces(family, measure, panel, quota) {
   const shown = family.visible(panel);
   const parts = shown.map((curve) => lineParts(family, measure, curve, quota));
   const layers = /** @type {const} */ (["band", "dots", "line"]).flatMap((layer) => parts.flatMap((part) => part[layer]));
-  return [...idealTraces(family, measure, shown), ...lawTraces(family, measure, shown), ...layers];
+  return [...idealTraces(family, measure, shown), ...lawTraces(family, measure, shown), ...publishedTraces(family, measure, shown), ...layers];
 }
 
 /** @param {Family} family @param {Measure} measure @param {CurveData} curve @param {number} quota */
@@ -97,7 +97,9 @@ function measureNodes(family, measure, node) {
     const make = (/** @type {Box} */ box) => {
       const found = range();
       const beyond = measure.id === "speedup" && family.laws.fitted && family.visible(panel).some(({ law }) => law && law.inside < law.at.length);
-      const annotations = [...(found?.onLog ? [aside("log scale", 0)] : []), ...(beyond ? [aside("dotted: beyond the data", 1)] : [])];
+      const printed = family.visible(panel).some((curve) => family.printed(measure, curve).length);
+      const dotted = [beyond && "dotted: beyond the data", printed && "dotted, hollow: published"].filter(Boolean).join("; ");
+      const annotations = [...(found?.onLog ? [aside("log scale", 0)] : []), ...(dotted ? [aside(dotted, 1)] : [])];
       const yaxis = vertical(found);
       const letters = Math.max(...(yaxis.ticktext ?? [String(Math.round(yaxis.range?.[1] ?? 0))]).map((text) => text.length));
       const layout = { margin: { ...MARGIN, t: 18, l: Math.max(MARGIN.l, 8 * letters + 8) }, xaxis: horizontal(family, measure, box), yaxis, shapes: family.data.shapes, annotations };
@@ -125,7 +127,7 @@ function shared(family, find) {
   /** @type {Map<string, Extent | null>} */
   const known = new Map();
   return () => {
-    const state = JSON.stringify([[...family.hidden].sort(), family.laws]);
+    const state = JSON.stringify([[...family.hidden].sort(), family.laws, [...family.papers].sort()]);
     if (!known.has(state)) known.set(state, find());
     return known.get(state) ?? null;
   };

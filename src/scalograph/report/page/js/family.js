@@ -14,6 +14,7 @@ class Family {
     /** @type {Set<number>} */
     this.hidden = new Set();
     this.laws = { ...data.laws };
+    this.papers = new Set(data.papers.flatMap(({ shown }, i) => (shown ? [i] : [])));
     this.vertical = "auto";
     /** @type {Record<string, number>} */
     this.heldAt = Object.fromEntries(data.groups.map((name) => [name, this.used(name)[0]]));
@@ -24,7 +25,7 @@ class Family {
   state() {
     const held = this.held().map((name) => [`at ${name}`, String(this.heldAt[name])]);
     const laws = Object.entries(this.laws).flatMap(([name, on]) => (on ? [name] : []));
-    return { lines: this.line ?? "", panels: this.panel, scale: this.vertical, hidden: [...this.hidden].sort().join("."), laws: laws.join("."), ...Object.fromEntries(held) };
+    return { lines: this.line ?? "", panels: this.panel, scale: this.vertical, hidden: [...this.hidden].sort().join("."), laws: laws.join("."), published: [...this.papers].sort().join("."), ...Object.fromEntries(held) };
   }
 
   /** @param {State} asked */
@@ -34,6 +35,7 @@ class Family {
     this.panel = this.panelChoices().some(([panel]) => panel === asked.panels) ? asked.panels : this.defaultPanel();
     this.vertical = SCALES.some(([scale]) => scale === asked.scale) ? asked.scale : "auto";
     this.hidden = new Set(asked.hidden.split(".").filter(Boolean).map(Number));
+    this.papers = new Set(asked.published.split(".").filter(Boolean).map(Number));
     for (const name of /** @type {Law[]} */ (Object.keys(this.laws))) this.laws[name] = asked.laws.split(".").includes(name);
     for (const name of groups) if (this.used(name).includes(Number(asked[`at ${name}`]))) this.heldAt[name] = Number(asked[`at ${name}`]);
   }
@@ -145,6 +147,15 @@ class Family {
   /** @param {Measure} measure @param {Law} name */
   shows(measure, name) {
     return measure.id === "speedup" && Boolean(this.laws[name]);
+  }
+
+  // What is published beside a curve, of those papers that are shown: which paper, and pairs of level and value.
+  /** @param {Measure} measure @param {CurveData} curve @returns {[paper: number, points: [number, number][]][]} */
+  printed(measure, curve) {
+    return curve.published.flatMap(({ paper, values }) => {
+      const points = this.papers.has(paper) ? values[measure.id] : undefined;
+      return points ? [/** @type {[number, [number, number][]]} */ ([paper, points])] : [];
+    });
   }
 }
 

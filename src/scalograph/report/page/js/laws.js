@@ -1,4 +1,4 @@
-// Scaling laws under the curves of speedup: the fitted one with its band, Amdahl's, the ideal. Each can be hidden.
+// Under the curves: of speedup the fitted law with its band, Amdahl's, the ideal; published figures. Each can be hidden.
 
 /** @param {Family} family @param {Measure} measure @param {CurveData[]} curves */
 function lawTraces(family, measure, curves) {
@@ -51,6 +51,22 @@ function optimumTrace(law, ink) {
   const words = { mode: "text", text: [hover([law.words])], textposition: "top left", textfont: { size: 11, color: ink }, cliponaxis: false };
   return law.words ? [quietLine([law.at[last]], [law.fitted[last]], {}, words)] : [];
 }
+
+// Dotted with hollow marks, in the color of the curve that was measured at the same levels.
+/** @param {Family} family @param {Measure} measure @param {CurveData[]} curves */
+function publishedTraces(family, measure, curves) {
+  const { axis, papers, title } = family.data;
+  return curves.flatMap((curve) => family.printed(measure, curve).map(([paper, pairs]) => {
+    const ink = `line-${family.style(family.lineOf(curve)) % COLORS}`;
+    const points = [...pairs].sort(([a], [b]) => axis.at[a] - axis.at[b]);
+    const told = points.map(([level, value]) => hover([paperText(papers[paper].name), family.lineText(curve), `${title}: ${axis.labels[level]}`, `${value} ${measure.unit}`]));
+    const marks = { mode: "lines+markers", marker: { color: "paper", size: 6.5, symbol: shifted(SYMBOLS, paper), line: { color: ink, width: 1.3 } }, hoverinfo: "text", hovertext: told };
+    return quietLine(points.map(([level]) => axis.at[level]), points.map(([, value]) => value), { color: ink, width: 1.3, dash: "1px,3px" }, marks);
+  }));
+}
+
+/** @param {string} name */
+const paperText = (name) => ["published", name].filter(Boolean).join(": ");
 
 // The ideal differs between panels, never within one where CPUs are the panel's; each distinct one is drawn.
 /** @param {Family} family @param {Measure} measure @param {CurveData[]} curves */

@@ -60,7 +60,15 @@ function lawLegend(family, changed) {
     };
     return toggle(Boolean(family.laws[name]), pressed, swatch("law-line", dash, 1.4), el("span", {}, text));
   });
-  return buttons.length ? buttonRow("legend laws", "Under the speedup", "Lines under the speedup", buttons) : null;
+  buttons.push(...family.data.papers.map(({ name }, paper) => {
+    const pressed = (/** @type {boolean} */ down) => {
+      family.papers[down ? "add" : "delete"](paper);
+      changed();
+    };
+    const mark = svg("path", { d: MARKS[shifted(SYMBOLS, paper)], transform: "translate(18 7)", class: "published-mark" });
+    return toggle(family.papers.has(paper), pressed, swatch("law-line", "1 3", 1.4, mark), el("span", {}, paperText(name)));
+  }));
+  return buttons.length ? buttonRow("legend laws", "Under the curves", "Lines under the curves", buttons) : null;
 }
 
 // How runs are drawn.

@@ -28,6 +28,7 @@ function extent(family, measure, panels) {
       whole.take(...curve.law.low, ...curve.law.high);
     }
     if (curve.law && family.shows(measure, "amdahl")) core.take(...curve.law.amdahl);
+    for (const [, pairs] of family.printed(measure, curve)) core.take(...pairs.map(([, value]) => value));
     for (const point of curve.points) {
       const value = point.values[measure.id];
       if (value) core.take(value[0]);

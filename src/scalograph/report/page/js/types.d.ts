@@ -96,7 +96,8 @@ interface LawData {
   optimum: { at: number; low: number | null; high: number | null; value: number } | null;
   words: string;
 }
-interface CurveData { group: number[]; points: PointData[]; law: LawData | null }
+interface PublishedLine { paper: number; values: Record<string, [level: number, value: number][] | undefined> }
+interface CurveData { group: number[]; points: PointData[]; law: LawData | null; published: PublishedLine[] }
 interface FamilyData {
   id: string;
   axis: { scale: "log" | "linear" | "category"; at: number[]; labels: string[] };
@@ -106,6 +107,7 @@ interface FamilyData {
   fixed: string;
   measures: Measure[];
   laws: Partial<Record<Law, boolean>>;
+  papers: { name: string; shown: boolean }[];
   curves: CurveData[];
   shapes: object[];
   share: Figure | null;

@@ -1,0 +1,152 @@
+"""Published builds: their derived columns, and claims on runs that came out as published, and otherwise."""
+
+import csv
+from collections.abc import Callable, Mapping
+from itertools import product
+
+import pytest
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.design.resolve import design
+from scalograph.errors import Exit, HostError
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.published_claim import DecidedClaim
+from scalograph.questions.parallel_build.document import BuildLoad, Builds, FirstBuild
+from scalograph.questions.parallel_build.published import QUANTITIES, WARM, quantities
+from scalograph.study.declare import declare_shipped
+from scalograph.study.scalars import Level
+from scalograph.study.shipped import shipped_study
+
+from .claims import decided, decisions
+
+STUDIES = ("parallel-build", "kernel-build")
+MODULES = {"synthetic": "no-modules", "synthetic-modules": "full", "linux": "no-modules", "linux-modules": "full"}
+PROCESSORS = {1: "up", 2: "smp"}
+
+
+def published(study: str) -> list[dict[str, str]]:
+    with (shipped_study(study) / "published.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_derived_columns_follow_from_the_printed_times(study: str) -> None:
+    rows = published(study)
+    base = {(r["tree"], r["smp"], r["scheduler"]): r for r in rows if r["jobs"] == "1"}
+    assert len(rows) == 32 and len(base) == 8
+    for row in rows:
+        one = base[row["tree"], row["smp"], row["scheduler"]]
+        assert row["scaling_factor"] == f"{float(one['wall_s']) / float(row['wall_s']):.3f}"
+        assert row["user_growth"] == f"{float(row['user_s']) / float(one['user_s']):.3f}"
+
+
+def as_published(treatment: Mapping[str, Level]) -> dict[str, float]:
+    """The figures of 4BSD, as they were printed."""
+    wanted = {
+        "tree": MODULES.get(str(treatment["tree"]), "full"), "smp": PROCESSORS[int(treatment["cpus"])],
+        "scheduler": "4bsd", "jobs": str(treatment["jobs"]),
+    }  # fmt: skip
+    (row,) = (row for row in published("parallel-build") if wanted.items() <= row.items())
+    columns = {"user": "user_s", "system": "system_s", "wall": "wall_s", "cpu_percent": "cpu_percent"}
+    return {name: float(row[column]) for name, column in columns.items()}
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_runs_as_published_bear_out_what_is_printed(study: str) -> None:
+    shown = decisions(study, as_published)
+    printed = {"S4-1a", "S4-1b", "S4-2a", "S4-2b", "S4-3a", "S4-3b", "S4-4", "S4-6", "S4-10"}
+    assert {name for name, decision in shown.items() if decision == "holds"} == printed
+    assert shown["S4-5"] == "not comparable"
+    assert {shown[name] for name in shown.keys() - printed - {"S4-5"}} == {"not measured"}, "no timelines"
+
+
+def test_the_quick_form_decides_the_same() -> None:
+    shown = decisions("parallel-build", as_published, quick=True)
+    assert {shown[name] for name in ("S4-1a", "S4-2a", "S4-2b", "S4-3a", "S4-3b", "S4-4", "S4-6", "S4-10")} == {"holds"}
+
+
+def test_each_claim_can_fail() -> None:
+    def otherwise(treatment: Mapping[str, Level]) -> dict[str, float]:
+        jobs, cpus = int(treatment["jobs"]), int(treatment["cpus"])
+        wall = 100 / min(jobs, cpus) ** 0.8 * (1.02 if cpus > 1 else 1 - 0.01 * jobs)
+        user, system = 90 * (1 + 0.02 * jobs), 10 / jobs**0.1
+        return {"wall": wall, "user": user, "system": system, "cpu_percent": 170.0}
+
+    shown = decisions("parallel-build", otherwise, quick=True)
+    failed = {name for name, decision in shown.items() if decision == "does not hold"}
+    assert failed == {"S4-1a", "S4-1b", "S4-2a", "S4-2b", "S4-3a", "S4-4", "S4-6", "S4-10"}
+
+
+def test_one_cpu_shows_what_one_cpu_can() -> None:
+    shown = decisions("parallel-build", as_published, n_cpus=1, quick=True)
+    assert {name for name, decision in shown.items() if decision == "holds"} == {"S4-1b", "S4-4"}
+    assert shown["S4-2a"] == shown["S4-7a"] == "cannot be seen here"
+
+
+def test_published_figures_stand_beside() -> None:
+    claim = decided("parallel-build", as_published)["S4-3a"]
+    assert [figure.label for figure in claim.figures] == ["-j 2", "-j 4", "-j 8"]
+    for figure in claim.figures:
+        assert figure.published and figure.here and figure.here.value == pytest.approx(figure.published, rel=0.01)
+
+
+def test_hardware_threads_that_share_a_core_inflate_cpu_time() -> None:
+    def figures(inflation: float) -> Callable[[Mapping[str, Level]], dict[str, float]]:
+        return lambda t: {"wall": 2.0, "cpu": 2.7 * (inflation if t["placement"] == "siblings" else 1)}
+
+    for inflation, decision in ((1.4, "holds"), (1.02, "does not hold"), (2.2, "does not hold")):
+        assert decisions("smt-inflation", figures(inflation), n_cpus=4) == {"S4-9": decision}
+
+
+def test_a_machine_without_them_skips_the_study_by_its_name() -> None:
+    declared = declare_shipped("smt-inflation")
+    alone = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
+    with pytest.raises(HostError) as caught:
+        design(declared.study, alone)
+    assert str(caught.value) == (
+        "study smt-inflation: skipped: placement siblings on a host without SMT, expected a level of placement to "
+        "compare one-per-core with; use a machine that grants one"
+    )
+    assert caught.value.exit_code == Exit.HOST
+
+
+def loads() -> list[BuildLoad]:
+    """On one and two CPUs, with and without phases."""
+    every = product((False, True), (1, 2), (1, 2, 4, 8))
+    return [
+        BuildLoad(
+            treatment={"jobs": jobs, "cpus": cpus, "phased": phased}, jobs=jobs, n_cpus=cpus,
+            phases=["image", "modules"] if phased else [], course=[1.0] * 10,
+            most_over_jobs=Estimate(value=0.9, low=0.85, high=0.95), last_over_first=Estimate(value=0.2),
+        )
+        for phased, cpus, jobs in every
+    ]  # fmt: skip
+
+
+def test_the_load_is_that_of_more_jobs_than_cpus() -> None:
+    offered = quantities(Builds(loads=loads()))
+    assert QUANTITIES.keys() >= offered.keys()
+    crowded = [(1, 2), (1, 4), (1, 8), (2, 4), (2, 8)]
+    for name in ("load_over_jobs", "load_last_over_first_third"):
+        assert [(one.group["cpus"], one.group["jobs"]) for one in offered[name]] == crowded
+        assert all(one.group["phased"] for one in offered[name])
+
+
+def test_first_builds_that_waited_for_no_page_show_nothing_of_a_cold_cache() -> None:
+    warm = [FirstBuild(run=f"r{i}", n_major_faults=0, read_bytes=0) for i in range(2)]
+    (figure,) = quantities(Builds(first=warm))["major_faults_of_first_builds"]
+    assert figure.unseen == WARM
+    cold = [FirstBuild(run="r0", n_major_faults=44), FirstBuild(run="r1", n_major_faults=0)]
+    (figure,) = quantities(Builds(first=cold))["major_faults_of_first_builds"]
+    assert (figure.estimate.value, figure.estimate.low, figure.unseen) == (44, 44, "")
+    assert "major_faults_of_first_builds" not in quantities(Builds())
+
+
+def warmed(n_faults: int) -> DecidedClaim:
+    """What the study decides of its first builds, of which each waited for so many pages."""
+    return decided("parallel-build", lambda t: {**as_published(t), "major_faults": n_faults}, quick=True)["S4-8"]
+
+
+def test_a_warm_cache_is_the_reason_that_is_told() -> None:
+    assert (warmed(0).decision, warmed(0).why) == ("cannot be seen here", WARM)
+    assert warmed(20).decision == "holds"
