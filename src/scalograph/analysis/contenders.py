@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations
 
 import numpy as np
 
@@ -64,10 +64,11 @@ def contenders(samples: Mapping[float, Mapping[int, float]], confidence: float =
     [False, True, True]
     """
     check_confidence(confidence)
-    known = {pair: _contrast(*(samples[level] for level in pair)) for pair in permutations(samples, 2)}
-    pairs = {pair: one for pair, one in known.items() if one and one.df > 0}
-    if not pairs or len(pairs) < len(known):
+    known = {pair: _contrast(*(samples[level] for level in pair)) for pair in combinations(samples, 2)}
+    usable = {pair: one for pair, one in known.items() if one and one.df > 0}
+    if not usable or len(usable) < len(known):
         return []
+    pairs = {**usable, **{(b, a): one.flipped() for (a, b), one in usable.items()}}
     single = 1 - 2 * (1 - confidence) / (len(samples) - 1)
     halves = {pair: t_quantile(single, one.df) * one.se for pair, one in pairs.items()}
     lower = {i: max(pairs[i, j].delta - halves[i, j] for j in samples if j != i) for i in samples}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from scalograph.findings.claim_figures import FigureHere, claim_levels
+from scalograph.findings.claim_figures import FigureHere, claim_levels, spell
 from scalograph.findings.names import short, title, varying
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
@@ -19,9 +19,9 @@ def figures_in_words(table: Table, claim: PublishedClaim, figures: Sequence[Figu
     response, along = title(table, claim.response or primary(table)), claim.along
     named = {*claim.where, *claim.of, *claim.over, along}
     free = {name: level for name, level in _common(figures).items() if name not in named}
-    where = [short(table, {name: level}) for name, level in {**claim.where, **varying(table, free)}.items()]
+    where = [_named(table, {name: level}) for name, level in {**claim.where, **varying(table, free)}.items()]
     how, on_side = _how(table, claim)
-    each = [f"each {title(table, along)}"] if along and not on_side and claim.kind in ("ratio", "value") else []
+    each = [_each(title(table, along))] if along and not on_side and claim.kind in ("ratio", "value") else []
     return ", ".join([f"{response}{how}", *where, *each])
 
 
@@ -34,19 +34,28 @@ def profile_words(claim: PublishedClaim) -> str:
 def _how(table: Table, claim: PublishedClaim) -> tuple[str, bool]:
     """What is over what, and whether that names the levels along which the figures are."""
     if claim.kind == "value":
-        return (f" of {short(table, claim.of)}" if claim.of else ""), False
+        return (f" of {_named(table, claim.of)}" if claim.of else ""), False
     if claim.kind == "ratio":
         along = claim.along
         sides = [_side(table, selection, along) for selection in (claim.of, claim.over)]
         return f" of {sides[0]} over that of {sides[1]}", along in claim.of or along in claim.over
     assert claim.along is not None
     first = next((level for level in claim_levels(table, claim) if level is not None), None)
-    base = "the one before" if claim.kind == "order" or first is None else short(table, {claim.along: first})
+    base = "the one before" if claim.kind == "order" or first is None else _named(table, {claim.along: first})
     return f" of {_any(table, claim.along)} over that of {base}", True
 
 
 def _side(table: Table, selection: Mapping[str, Level], along: str | None) -> str:
-    return short(table, selection) if selection else _any(table, along) if along else "the same"
+    return _named(table, selection) if selection else _any(table, along) if along else "the same"
+
+
+def _named(table: Table, levels: Mapping[str, Level]) -> str:
+    """Levels as they were measured: `all` CPUs are so many."""
+    return short(table, {name: spell(table, name, level) for name, level in levels.items()})
+
+
+def _each(named: str) -> str:
+    return f"each number of {named}" if is_counted(named) else f"each {named}"
 
 
 def _any(table: Table, factor: str) -> str:

@@ -164,8 +164,9 @@ def _open(decided: Sequence[ClaimFigure]) -> str:
     crossing = [figure.label for figure in left if figure not in bare]
     parts = []
     if crossing:
-        who = "the interval" if len(decided) == 1 else f"the interval of {listed(_some(crossing))}"
-        parts.append(f"{who} crosses an end of the range")
+        who = "" if len(decided) == 1 else f" of {listed(_some(crossing))}"
+        one = len(crossing) == 1
+        parts.append(f"the interval{'' if one else 's'}{who} {'crosses' if one else 'cross'} an end of the range")
     if bare:
         warned = [text for figure in bare if figure.here for text in figure.here.warnings]
         parts.append("; ".join(dict.fromkeys(warned)) or "no interval")
@@ -189,7 +190,7 @@ def unseen(claim: PublishedClaim, machine: Mapping[str, Any]) -> str:
     here = machine.get("architecture") or "unknown"
     if claim.needs_architecture and here != claim.needs_architecture:
         return f"it needs a CPU of the architecture {claim.needs_architecture}, this machine's is {here}"
-    if claim.needs_smt and not machine.get("smt"):
+    if claim.needs_smt and machine.get("smt") is not True:
         return "it needs hardware threads that share a core, this machine shows none"
     return ""
 

@@ -126,6 +126,8 @@ def test_a_claim_that_rests_on_disturbed_runs_says_so(tmp_path: Path) -> None:
          "wall time of 1 thread over that of n threads, lock none"),
         ('kind="ratio"\nwhere={threads=4}\nof={lock="cas"}\nover={lock="none"}\nholds=[0, 9]',
          "wall time of lock cas over that of lock none, 4 threads"),
+        ('kind="ratio"\nof={lock="cas"}\nover={lock="none"}\nalong="threads"\nholds=[0, 99]',
+         "wall time of lock cas over that of lock none, each number of threads"),
         ('kind="ratio"\nof={threads=4}\nover={threads=1}\nalong="lock"\nholds=[0, 9]',
          "wall time of 4 threads over that of 1 thread, each lock"),
         ('kind="flat"\nresponse="cpu"\nalong="threads"\nlevels=[2, 4]',

@@ -6,7 +6,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model
 
 # Curves, and levels of each, that are compared with each other.
-MOST_CURVES, MOST_LEVELS = 64, 64
+MOST_CURVES, MOST_LEVELS = 32, 32
 
 
 class Bump(Model):
