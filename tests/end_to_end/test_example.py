@@ -7,13 +7,16 @@ import pytest
 
 from scalograph.cli.last_stops import report as make_report
 from scalograph.findings import table
+from scalograph.protocol import reproduction_file
 from scalograph.protocol.journal import read
 from scalograph.questions.assemble import findings
 from scalograph.questions.break_even.document import BreakEven
 from scalograph.questions.cliff.document import Cliffs
 from scalograph.questions.surface.document import Surfaces
+from scalograph.text.reproduction_words import headline
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "studies").glob("*/example/journal.jsonl.gz"))
+STUDIES = Path(__file__).parents[2] / "studies"
+EXAMPLES = sorted(STUDIES.glob("*/example/journal.jsonl.gz"))
 # A page and findings are made by a command, and git ignores them.
 MADE = {"report.html", "findings.json"}
 
@@ -36,6 +39,16 @@ def test_a_kept_journal_reads_and_its_report_is_of_it(journal: Path, tmp_path: P
     levels = {point.level for curve in found.curves for point in curve.points}
     planned = {treatment[found.curves[0].factor] for treatment in table.load(journal).treatments}
     assert levels == planned if found.study.question == "sweep" else levels < planned
+
+
+@pytest.mark.parametrize(
+    "kept", sorted(STUDIES.glob("reproduced/reproduction.json")), ids=lambda path: path.parent.name
+)
+def test_the_kept_page_of_published_studies_is_of_its_document(kept: Path) -> None:
+    made, page = reproduction_file.read(kept.parent), kept.with_name(reproduction_file.PAGE).read_text()
+    assert len(page) < 3 << 20 and headline(made) in page
+    assert all(f'id="claim-{claim.id}"' in page for study in made.studies for claim in study.claims)
+    assert "/report.html" not in page and not [part for part in made.parts if part.state in ("begun", "not run")]
 
 
 def test_there_is_an_example_of_each_study_that_stands_for_a_published_one() -> None:

@@ -148,7 +148,7 @@ def run_parts(made: Reproducing, budget_s: float | None) -> int:
         left = None if budget_s is None else budget_s - (time.monotonic() - began)
         if part.state != "done" and left is not None and (short := _too_short(made, name, left)):
             for other in made.left():
-                made.tell(other, why=short)
+                made.tell(other, why=short if other == name else "the budget ended before")
             say(f"{label}: {name}: {short}; it ends here", "yellow")
             break
         _carry_out(made, name, label, left)
@@ -166,7 +166,8 @@ def _too_short(made: Reproducing, name: str, left: float) -> str:
         needed = max(0.0, needed - sum(seconds_per_block(journal.read(file)).values()))
     if left > needed and left > 0:
         return ""
-    return f"the budget has {format_duration(max(left, 0.0))} left, it takes at most {format_duration(needed)}"
+    rest = f"has {format_duration(round(left))} left" if left >= 1 else "is used up"
+    return f"the budget {rest}, it takes at most {format_duration(max(round(needed), 1))}"
 
 
 def _carry_out(made: Reproducing, name: str, label: str, left: float | None) -> None:

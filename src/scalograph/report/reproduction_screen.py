@@ -37,7 +37,7 @@ def render_reproduction(made: Reproduction, console: Console, places: Sequence[t
     for line in _table(made):
         _line(console, line)
     console.print()
-    remarks = [("verdict", belief(made.parts)), *(("", text) for text in _few(unfinished(made.parts)))]
+    remarks = [("verdict", belief(made.parts)), *_few(unfinished(made.parts))]
     for label, text in (pair for pair in remarks if pair[1]):
         _line(console, f"{label:{LABEL}}{_one_line(text)}")
     for label, place in places:
@@ -45,19 +45,18 @@ def render_reproduction(made: Reproduction, console: Console, places: Sequence[t
 
 
 def _table(made: Reproduction) -> list[str]:
-    heads, rows = ["claims", *(COLUMNS[kind] for kind in columns(made))], table_rows(made)
-    left = max((len(label) for label, _ in rows), default=0)
-    lines = [f"{'':{left}}  {'  '.join(heads)}"]
-    for label, counts in rows:
-        cells = (f"{n or '-':>{len(head)}}" for n, head in zip(counts, heads, strict=True))
-        lines.append(f"{label:{left}}  {'  '.join(cells)}")
-    return lines
+    """Two lines of heads, and one for each published study."""
+    heads, rows = [("", "claims"), *(COLUMNS[kind] for kind in columns(made))], table_rows(made)
+    left, wide = max(len(label) for label, _ in rows), [max(map(len, head)) for head in heads]
+    texts = [("", [head[i] for head in heads]) for i in range(2)]
+    texts += [(label, [str(n or "-") for n in counts]) for label, counts in rows]
+    return [f"{label:{left}}  {'  '.join(map(str.rjust, cells, wide))}" for label, cells in texts]
 
 
-def _few(texts: list[str]) -> list[str]:
+def _few(remarks: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """As many as there is room for, and how many there are besides."""
-    more = len(texts) - REMARKS
-    return texts if more <= 0 else [*texts[: REMARKS - 1], f"and {more + 1} more"]
+    more = len(remarks) - REMARKS
+    return remarks if more <= 0 else [*remarks[: REMARKS - 1], ("", f"and {more + 1} more")]
 
 
 def _one_line(text: str) -> str:

@@ -9,12 +9,16 @@ from scalograph.text.quantities import counted
 from scalograph.text.units import format_duration
 from scalograph.text.wording import DOT, machine_words
 
-# In the order in which they stand in a table, with what stands above the column.
-COLUMNS: dict[Outcome, str] = {
-    "holds": "holds", "does not hold": "does not", "not resolved": "not resolved", "cannot be seen here": "not here",
-    "not comparable": "not comp.", "not yet": "not yet", "not measured": "not run",
+# In the order in which they stand in a table, with the two lines that stand above a narrow column.
+COLUMNS: dict[Outcome, tuple[str, str]] = {
+    "holds": ("", "holds"), "does not hold": ("does", "not"), "not resolved": ("not", "resolved"),
+    "cannot be seen here": ("not", "here"), "not comparable": ("not com-", "parable"), "not yet": ("not", "yet"),
+    "not measured": ("not", "run"),
 }  # fmt: skip
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
+# Of parts that did not end.
+_STATES = {"skipped": "skipped", "failed": "failed", "begun": "begun", "not run": "not run"}
+NAMED = 3  # parts that one line names
 _BELIEF = {"believe": "believed", "doubt": "with care", "reject": "not believed"}
 
 
@@ -92,9 +96,16 @@ def belief(parts: Sequence[ReproducedPart]) -> str:
     return f"{', '.join(told)}{named}" if told else ""
 
 
-def unfinished(parts: Sequence[ReproducedPart]) -> list[str]:
-    """Name each part that did not end, and why."""
-    told = {"skipped": "skipped", "failed": "failed", "begun": "interrupted", "not run": "not run"}
+def unfinished(parts: Sequence[ReproducedPart]) -> list[tuple[str, str]]:
+    """Name the parts that did not end, those of one reason together: (what became of them, which and why)."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for part in parts:
+        if part.state in _STATES:
+            groups.setdefault((_STATES[part.state], part.why), []).append(part.study)
     return [
-        f"{part.study} {told[part.state]}{f': {part.why}' if part.why else ''}" for part in parts if part.state in told
+        (
+            state,
+            f"{', '.join(names[:NAMED])}{f' and {len(names) - NAMED} more' * (len(names) > NAMED)}{why and f': {why}'}",
+        )
+        for (state, why), names in groups.items()
     ]

@@ -225,3 +225,9 @@ def test_the_live_line_is_one_line_however_narrow_the_terminal() -> None:
     assert run is not None
     shown.asked(run, planner.n_left)
     assert len(Console(width=14).render_lines(shown)) == 1
+
+
+def test_a_part_of_several_says_which_it_is() -> None:
+    made = planned(2)
+    shown = LiveProgress(made, 0, None, None, "part 3 of 12: cpu-surface")
+    assert str(shown.__rich__()).startswith(f"part 3 of 12: cpu-surface, run 0 of {made.n_runs}")

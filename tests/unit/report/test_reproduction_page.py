@@ -1,12 +1,15 @@
 """The page of published studies: what holds first, every claim with its outcome, nothing that runs or is fetched."""
 
+import io
 import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from scalograph.protocol.reproduction import OUTCOMES, Reproduction
+from scalograph.protocol.reproduction import OUTCOMES, ReproducedPart, Reproduction
 from scalograph.report.reproduction_page import page, write
+from scalograph.report.reproduction_screen import render_reproduction
 from scalograph.text.reproduction_words import belief, columns, headline, several, table_rows, unfinished
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "protocol" / "examples" / "reproduction.jsonl"
@@ -29,8 +32,8 @@ def test_it_counts_claims_and_not_their_pieces(made: list[Reproduction]) -> None
 def test_parts_are_told_with_how_far_they_can_be_believed(made: list[Reproduction]) -> None:
     assert belief(made[0].parts) == "1 part believed, 1 part with care" and belief(made[1].parts) == ""
     assert unfinished(made[1].parts) == [
-        "thread-scaling-paper interrupted",
-        "thread-cliff not run: the budget has 2 s left, it takes at most 3 min",
+        ("begun", "thread-scaling-paper"),
+        ("not run", "thread-cliff: the budget has 2 s left, it takes at most 3 min"),
     ]
 
 
@@ -72,3 +75,19 @@ def test_nothing_in_a_document_can_run_or_be_fetched(made: list[Reproduction]) -
     assert "default-src 'none'; style-src 'nonce-" in text
     links = re.findall(r'href="([^"]*)"', text)
     assert links and all(link.startswith("#") or re.fullmatch(r"[a-z0-9-]+/report\.html", link) for link in links)
+
+
+def test_parts_of_one_reason_are_named_together() -> None:
+    parts = [ReproducedPart(study=name, of="S0", state="skipped", why="no JVM") for name in "abcde"]
+    assert unfinished(parts) == [("skipped", "a, b, c and 2 more: no JVM")]
+
+
+@pytest.mark.parametrize("n_parts", [1, 40])
+def test_the_terminal_shows_a_screen_of_it(made: list[Reproduction], n_parts: int) -> None:
+    parts = [ReproducedPart(study=f"part-{i}", of="S0", state="failed", why=f"{i} " * 60) for i in range(n_parts)]
+    studies = [*made[0].studies, *(made[1].studies * 3)]
+    console = Console(file=io.StringIO(), width=80)
+    document = made[0].model_copy(update={"parts": parts, "studies": studies})
+    render_reproduction(document, console, [("page", "results/reproduce.html")])
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) <= 25 and max(map(len, lines)) <= 80 and lines[-1].split() == ["page", "results/reproduce.html"]
