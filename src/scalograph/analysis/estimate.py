@@ -35,6 +35,17 @@ class Estimate:
         """Tell whether the interval covers `x`; an estimate without an interval covers nothing."""
         return self.low is not None and self.high is not None and self.low <= x <= self.high
 
+    def from_zero(self) -> Self:
+        """Return the estimate of what is never negative: its interval begins at 0 where it would begin below.
+
+        The intervals of times are on logs; where a run took 0 there are none, and a t interval of the mean may reach
+        below. Truth does not lie there, so coverage is the same.
+
+        >>> Estimate(1.0, -0.5, 2.5).from_zero().low
+        0.0
+        """
+        return self if self.low is None or self.low >= 0 else replace(self, low=0.0)
+
     def scaled(self, factor: float) -> Self:
         """Return the estimate in another unit: value and interval times `factor`, which is above zero."""
         if not factor > 0:

@@ -33,6 +33,10 @@ def key(table: Table, curve: Curve, point: Point) -> tuple[Level, ...]:
     return tuple(levels[name] for name in table.study.factors)
 
 
+# Units of responses that cannot be below zero, whatever their scores are.
+NEVER_NEGATIVE = ("s", "bytes")
+
+
 def curves(table: Table, taken: Mapping[tuple[Level, ...], Sample]) -> list[Curve]:
     """One curve for each combination of the other factors' levels."""
     factor = curve_factor(table)
@@ -96,6 +100,8 @@ def estimated(table: Table, sample: Sample, name: str) -> Estimate:
     found = rule.estimate(scores) if rule and by_rule else summarize(scores, table.study.protocol.confidence)
     if name == primary(table) and common_step(scores) is not None:  # of one score throughout nothing is known
         found = widened(found, scores)
+    if table.study.responses[name].unit in NEVER_NEGATIVE:
+        found = found.from_zero()
     return replace(found, warnings=(*found.warnings, WARNING)) if name in sample.whole else found
 
 

@@ -140,3 +140,14 @@ def test_repeated_runs_are_counted_apart(tmp_path: Path) -> None:
     read.rows[:] = [structs.replace(row, replicate=index) for index, row in enumerate(read.rows)]
     runs = findings(read).runs
     assert (runs.n_asked, runs.n_done, runs.n_repeated) == (3, 3, 1)
+
+
+def test_no_time_has_an_interval_that_begins_below_zero(tmp_path: Path) -> None:
+    """CPU time is counted in ticks: a run of a few milliseconds may have none, and 0 has no log."""
+    read = loaded(tmp_path, [({"threads": n}, recorded(1.0, 1.0)) for _ in range(3) for n in (1, 2)], ONE_FACTOR)
+    read.rows[:] = [
+        structs.replace(row, scores={**row.scores, "cpu": 0.01 * (i < 2)}) for i, row in enumerate(read.rows)
+    ]
+    for point in findings(read).curves[0].points:
+        cpu = point.responses["cpu"].estimate
+        assert cpu.value is not None and cpu.low == 0.0 < (cpu.high or 0.0)
