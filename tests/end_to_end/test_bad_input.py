@@ -83,7 +83,7 @@ def test_plan_promises_no_more_runs_than_a_precision_may_leave(tmp_path: Path) -
 
 
 def test_an_export_tells_of_a_torn_last_line(tmp_path: Path) -> None:
-    text = gzip.decompress((SHIPPED / "openmp-break-even/example/journal.jsonl.gz").read_bytes())
+    text = gzip.decompress((SHIPPED.parent / "tests/golden/journals/openmp-break-even/journal.jsonl.gz").read_bytes())
     (tmp_path / "journal.jsonl").write_bytes(text[:-100])
     done = in_process("export", "journal.jsonl", "--to", "x.csv", cwd=tmp_path)
     assert done.returncode == 0 and "warning: journal.jsonl:" in done.stderr and "was dropped" in done.stderr

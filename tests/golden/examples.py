@@ -1,4 +1,4 @@
-"""The kept journals, as the command tells them in this process."""
+"""Journals that stay what they are, as the command tells them in this process; the examples of studies may change."""
 
 import json
 import shutil
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from .command import scalograph
 
-STUDIES = Path(__file__).resolve().parents[2] / "studies"
-NAMES = sorted(file.parents[1].name for file in STUDIES.glob("*/example/journal.jsonl.gz"))
+JOURNALS = Path(__file__).resolve().parent / "journals"
+NAMES = sorted(file.parent.name for file in JOURNALS.glob("*/journal.jsonl.gz"))
 
 
 class Example(NamedTuple):
@@ -20,7 +20,7 @@ class Example(NamedTuple):
 
 def example(name: str, folder: Path) -> Example:
     """Analyze a copy of a kept journal in `folder`, with the files that lie beside it, and report on it."""
-    shutil.copytree(STUDIES / name / "example", folder / name, ignore=shutil.ignore_patterns("report.html"))
+    shutil.copytree(JOURNALS / name, folder / name)
     analyzed = _printed(["analyze", name, "--gate"], folder)
     findings = json.loads((folder / name / "findings.json").read_text(encoding="utf-8"))
     return Example(f"{analyzed}\n{_printed(['report', name, '--gate'], folder)}", findings)

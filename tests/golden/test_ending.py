@@ -10,7 +10,7 @@ import pytest
 from scalograph.protocol.findings import Findings
 
 from .command import scalograph
-from .examples import NAMES, STUDIES
+from .examples import JOURNALS, NAMES
 
 SCREEN = 25
 
@@ -28,7 +28,7 @@ class Kept(NamedTuple):
 @pytest.fixture(scope="module", params=NAMES)
 def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Kept:
     folder = tmp_path_factory.mktemp("ending")
-    shutil.copytree(STUDIES / request.param / "example", folder / "kept", ignore=shutil.ignore_patterns("report.html"))
+    shutil.copytree(JOURNALS / request.param, folder / "kept")
     return Kept(folder, scalograph(["report", "kept"], folder).printed)
 
 

@@ -10,7 +10,7 @@ from scalograph.cli import last_stops
 from scalograph.errors import ProtocolError
 from scalograph.protocol.results import Results
 
-KEPT = Path(__file__).parents[3] / "studies" / "descriptor-cliff" / "example" / "journal.jsonl.gz"
+KEPT = Path(__file__).parents[2] / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from scalograph.run.hosts import host_names
 from scalograph.run.hosts.base import Host
 
 ROOT = Path(__file__).resolve().parents[4]
-KEPT = ROOT / "studies" / "descriptor-cliff" / "example" / "journal.jsonl.gz"
+KEPT = ROOT / "tests" / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
 REPLAY = f'''
 """A machine that answers from a journal."""
 
