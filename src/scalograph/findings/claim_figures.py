@@ -111,10 +111,18 @@ def _value(table: Table, taken: Taken, claim: PublishedClaim, level: Level | Non
     scores = sample.scores(response)
     return FigureHere(
         label,
-        lambda confidence: widened(summarize(scores, confidence), scores),
+        partial(_center, scores, is_count=not table.study.responses[response].unit),
         doubt=_doubt(response, sample),
         group=sample.treatment,
     )
+
+
+def _center(scores: Sequence[float], confidence: float, is_count: bool) -> Estimate:
+    """The typical score; a count that is the same in every run is known exactly, a time on a coarse clock is not."""
+    found = summarize(scores, confidence)
+    if is_count and len(scores) > 1 and len({*scores}) == 1 and float(scores[0]).is_integer():
+        return Estimate(scores[0], scores[0], scores[0], confidence, len(scores), "counted, the same in every run")
+    return widened(found, scores)
 
 
 def _ratios(table: Table, taken: Taken, claim: PublishedClaim, pairs: Sequence[_Pair]) -> list[FigureHere]:

@@ -148,3 +148,10 @@ def test_a_claim_that_rests_on_disturbed_runs_says_so(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_figures_are_said_in_words(tmp_path: Path, claim: str, words: str) -> None:
     assert decided(tmp_path, claim).quantity == words
+
+
+def test_a_count_that_is_the_same_in_every_run_is_known(tmp_path: Path) -> None:
+    counted = VALID + '[responses.wall]\nfrom = "window.wall"\nunit = "s"\n[responses.found]\nfrom = "value.found"\n'
+    claim = 'kind="value"\nresponse="found"\nwhere={threads=4, lock="none"}\nholds=[180, 190]'
+    found = decided(tmp_path, claim, text=counted, values={"found": [184.0]})
+    assert (found.decision, found.figures[0].here.low, found.figures[0].here.high) == ("holds", 184, 184)
