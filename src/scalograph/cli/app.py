@@ -17,7 +17,7 @@ COMMANDS = {
     "measure": "How does this command scale? `scalograph measure --threads 1,2,4 -- ./prog -t {threads}`",
     "find": "Search one figure of a command: CPUs it uses, where its time jumps, from which size a version pays off",
     "study": "Run a study that ships, all five stops: `scalograph study thread-scaling --quick`",
-    "reproduce": "All published studies that ship, each claim decided, on one page: `scalograph reproduce --quick`",
+    "reproduce": "What five published studies claim, each claim decided, on one page: `scalograph reproduce --quick`",
     "check": "Stop 1: read a study file, report every mistake at once",
     "plan": "Stop 2: which runs, how many, how long, what effect they can detect",
     "run": "Stop 3: run a study; `--resume` goes on where one ended",

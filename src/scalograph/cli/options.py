@@ -9,7 +9,7 @@ import typer
 from scalograph.run.hosts.host_names import LOCAL
 
 StudyFile = Annotated[Path, typer.Argument(help="A study.toml, or a folder that holds one.")]
-Quick = Annotated[bool, typer.Option("--quick", help="The shorter form that the study declares in [quick].")]
+Quick = Annotated[bool, typer.Option("--quick", help="The quick form, which the study declares in [quick].")]
 OutDir = Annotated[
     Path | None, typer.Option("-o", "--output", help="Results folder; default scalograph-results/NAME/TIME-ID.")
 ]

@@ -26,27 +26,28 @@ class ReproduceOptions:
 
     quick: Quick = False
     study: Annotated[
-        list[str] | None, typer.Option("--study", metavar="NAME", help="Only this published study; may be repeated.")
+        list[str] | None,
+        typer.Option("--study", metavar="NAME", help="Only this published study, by name or id; may be repeated."),
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the latest one (or that of -o).")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the latest reproduction, or that of -o.")] = False
     budget: Annotated[
         str | None,
-        typer.Option("--budget", help='For all parts, such as "40min"; none begins that would pass it.'),
+        typer.Option("--budget", help='For all parts together, such as "40min"; none begins that may take longer.'),
     ] = None
     output: OutDir = None
     catalogue: Annotated[
         Path | None,
-        typer.Option("--catalogue", metavar="FILE", help="Other published studies, with theirs beside."),
+        typer.Option("--catalogue", metavar="FILE", help="Other published studies; their parts lie beside it."),
     ] = None
-    list_: Annotated[bool, typer.Option("--list", help="The published studies and their parts, and stop.")] = False
+    list_: Annotated[bool, typer.Option("--list", help="List the published studies and their parts, and stop.")] = False
     json: Json = False
 
 
 def _reproduce(options: ReproduceOptions) -> int:
-    """The published studies on this machine: every part that ships is run, every claim decided, on one page.
+    """What published studies claim, on this machine: every part is run, every claim decided, on one page.
 
     \b
-    scalograph reproduce --quick                 all five, each part in its shorter form
+    scalograph reproduce --quick                 all five, each part in its quick form
     scalograph reproduce --study cpu-surface     one of them
     scalograph reproduce --resume                go on after Ctrl-C, a crash or a reboot
     scalograph reproduce --list

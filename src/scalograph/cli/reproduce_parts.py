@@ -32,7 +32,7 @@ class Reproducing:
     Attributes:
         catalogue: the published studies, and the studies that are their parts.
         folder: of the results; each part has one of its name in it.
-        quick: whether the parts run in their shorter forms.
+        quick: whether the parts run in their quick forms.
         started: when, in UTC.
         machine: what the host is.
         parts: what became of each part so far.

@@ -69,7 +69,7 @@ class Reproduction(Model):
     """The whole document."""
 
     protocol: Literal[1] = 1
-    quick: bool = Field(description="whether the parts were run in their shorter forms")
+    quick: bool = Field(description="whether the parts were run in their quick forms")
     started: Text
     ended: Text | None = Field(default=None, description="when the last part ended; null where parts are left to run")
     machine: dict[str, Any] = Field(default={}, description="as in a journal")

@@ -114,7 +114,7 @@ def open_catalogue(file: Path | None = None, quick: bool = False, names: tuple[s
 
     Args:
         file: the one that ships if None.
-        quick: the shorter form of each study.
+        quick: the quick form of each study.
         names: ids or names of the published studies that are wanted; all of them if empty.
 
     Raises:
