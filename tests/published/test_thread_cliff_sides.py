@@ -28,12 +28,10 @@ def test_the_printed_times_bear_the_claims_out(quick: bool) -> None:
     assert values == pytest.approx([1.787, 1.78], abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("n_cpus", "decision"), [(2, "does not hold"), (16, "does not hold"), (1, "cannot be seen here")]
-)
-def test_threads_that_only_cost_their_creation(n_cpus: int, decision: str) -> None:
+@pytest.mark.parametrize("n_cpus", [2, 16])
+def test_threads_that_only_cost_their_creation(n_cpus: int) -> None:
     def even(treatment: Mapping[str, Level]) -> dict[str, float]:
         cost = 0.00025 * int(treatment["threads"])
         return {"wall": 2 + cost, "cpu": 4 + cost, "system": 0.1 + cost}
 
-    assert set(decisions(STUDY, even, n_cpus=n_cpus).values()) == {decision}
+    assert set(decisions(STUDY, even, n_cpus=n_cpus).values()) == {"does not hold"}
