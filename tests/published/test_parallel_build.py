@@ -54,7 +54,7 @@ def as_published(treatment: Mapping[str, Level]) -> dict[str, float]:
 @pytest.mark.parametrize("study", STUDIES)
 def test_runs_as_published_bear_out_what_is_printed(study: str) -> None:
     shown = decisions(study, as_published)
-    printed = {"S4-1a", "S4-1b", "S4-2a", "S4-2b", "S4-3a", "S4-3b", "S4-4", "S4-6", "S4-10"}
+    printed = {"S4-1a", "S4-1b", "S4-2a", "S4-2b", "S4-3a", "S4-3b", "S4-4", "S4-6", "S4-10", "S1-13b"}
     assert {name for name, decision in shown.items() if decision == "holds"} == printed
     assert shown["S4-5"] == "not comparable"
     assert {shown[name] for name in shown.keys() - printed - {"S4-5"}} == {"not measured"}, "no timelines"
@@ -63,6 +63,12 @@ def test_runs_as_published_bear_out_what_is_printed(study: str) -> None:
 def test_the_quick_form_decides_the_same() -> None:
     shown = decisions("parallel-build", as_published, quick=True)
     assert {shown[name] for name in ("S4-1a", "S4-2a", "S4-2b", "S4-3a", "S4-3b", "S4-4", "S4-6", "S4-10")} == {"holds"}
+
+
+@pytest.mark.parametrize(("gain", "decision"), [(1.3, "holds"), (1.6, "does not hold")])
+def test_what_a_second_cpu_gives_to_a_build_of_one_job(gain: float, decision: str) -> None:
+    shown = decisions("parallel-build", lambda t: {"wall": 10 / gain ** (t["cpus"] == 2)}, quick=True)
+    assert shown["S1-13b"] == decision
 
 
 def test_each_claim_can_fail() -> None:

@@ -53,15 +53,22 @@ def test_one_cpu_shows_no_flat_part() -> None:
 @pytest.mark.parametrize(("cap", "decision"), [(2, "holds"), (4, "does not hold")])
 def test_threads_on_two_kernel_threads(cap: int, decision: Decision) -> None:
     shown = decisions("virtual-carriers", carried(lambda carriers, cpus: cap), quick=True)
-    assert shown == {"S1-8a": "holds", "S1-8b": decision}
+    assert shown == {"S1-8a": "holds", "S1-8b": decision, "S1-8c": "holds", "S1-8d": "holds"}
+
+
+def test_threads_in_turns_climb_no_stairs() -> None:
+    shown = decisions("virtual-carriers", lambda t: {"wall": 0.06 * max(1, int(t["threads"]) / 2)}, quick=True)
+    assert shown == {
+        "S1-8a": "holds", "S1-8b": "does not hold", "S1-8c": "does not hold", "S1-8d": "does not hold",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("n_cpus", "cap", "shown"),
     [
-        (4, lambda k, m: min(k or m, m), {"S1-9": "holds", "S1-9b": "holds"}),
-        (4, lambda k, m: m, {"S1-9": "does not hold", "S1-9b": "does not hold"}),
-        (2, lambda k, m: min(k or m, m), {"S1-9": "cannot be seen here", "S1-9b": "holds", "S1-10c": "holds"}),
+        (4, lambda k, m: min(k or m, m), {"S1-9": "holds", "S1-10c": "holds"}),
+        (4, lambda k, m: m, {"S1-9": "does not hold", "S1-10c": "holds"}),
+        (2, lambda k, m: min(k or m, m), {"S1-9": "cannot be seen here", "S1-10c": "holds"}),
     ],
     ids=["capped", "not capped", "on two CPUs"],
 )
@@ -107,3 +114,11 @@ def test_java_threads(side_by_side: int, decision: Decision) -> None:
         return {"wall": 0.1 * max(1.0, treatment["threads"] / min(side_by_side, treatment["cpus"]))}
 
     assert decisions("cpu-surface-java", figures, quick=True) == {"S1-10a": decision, "S1-10b": decision}
+
+
+def test_eight_threads_say_nothing_of_the_ridge_of_sixteen_cpus() -> None:
+    def figures(treatment: Mapping[str, Any]) -> dict[str, float]:
+        return {"wall": 0.1 * max(1.0, treatment["threads"] / treatment["cpus"])}
+
+    shown = decisions("cpu-surface-java", figures, n_cpus=16, quick=True)
+    assert shown == {"S1-10a": "not measured", "S1-10b": "not measured"}

@@ -145,6 +145,25 @@ def test_a_surface_rises_and_is_flat_as_published(tmp_path: Path) -> None:
     assert flat.figures[0].label == "2 cpus"
 
 
+@pytest.mark.parametrize(("cpus", "decision"), [((2, 3), "holds"), ((3,), "not measured"), ((1,), "not measured")])
+def test_a_ridge_is_where_there_are_as_many_workers_as_cpus(
+    tmp_path: Path, cpus: tuple[int, ...], decision: str
+) -> None:
+    made = [
+        ({"threads": n, "cpus": m}, recorded(max(1.0, n / m) * (1 + 0.001 * ((i + 3 * n + m) % 4)), cpus=(*range(m),)))
+        for i in range(4)
+        for n in (1, 2, 4, 6)
+        for m in cpus
+    ]
+    asked = SURFACE.replace('"1:4"', '"1,2,4,6"').replace("levels = [1, 2]", f"levels = {[*cpus]}")
+    _, flat = found_in(
+        tmp_path, made, asked.replace("where = { cpus = 1 }", f"where = {{ cpus = {cpus[0]} }}")
+    ).published_claims
+    assert flat.decision == decision
+    assert [figure.label for figure in flat.figures if figure.decision == "holds"] == ["2 cpus"] * (decision == "holds")
+    assert flat.why == ("" if decision == "holds" else "no count of workers is that of two or more CPUs")
+
+
 def test_every_quantity_is_on_the_page_of_studies() -> None:
     page = (Path(__file__).resolve().parents[3] / "protocol" / "study.md").read_text(encoding="utf-8")
     names = [name for question in having("published") for name in role(question, "published").QUANTITIES]

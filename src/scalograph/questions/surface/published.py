@@ -12,6 +12,7 @@ QUANTITIES = {
     "slope_over_expected": "time that each worker beyond the CPUs adds, over that of one alone by the CPUs",
     "ridge_deviation": "time of as many workers as CPUs, over that of one",
 }
+NO_RIDGE = Estimate(value=None, warnings=("no count of workers is that of two or more CPUs",))
 
 
 def quantities(document: Surfaces) -> Mapping[str, Sequence[OfferedFigure]]:
@@ -21,13 +22,18 @@ def quantities(document: Surfaces) -> Mapping[str, Sequence[OfferedFigure]]:
         document: the surfaces.
 
     Returns:
-        By name; of rows that have too few counts of workers for a figure, one without a value.
+        By name; of rows that have too few counts of workers for a figure, one without a value. A ridge is that of rows
+        with as many workers as CPUs, two at least; where none has, each is without a value.
     """
     rows = [(one, row) for one in document.surfaces for row in range(len(one.y_levels))]
     slopes = [OfferedFigure(_slope(one, row), _group(one, row)) for one, row in rows]
     ridges = [(one, row, one.ridge(row)) for one, row in rows]
-    flat = [OfferedFigure(found, _group(one, row)) for one, row, (n, found) in ridges if found is not None and n > 1]
-    return {"slope_over_expected": slopes, "ridge_deviation": flat}
+    flat = [(one, row, found) for one, row, (n, found) in ridges if found is not None and 1 < n == one.y_levels[row]]
+    flat = flat or [(one, row, NO_RIDGE) for one, row in rows]
+    return {
+        "slope_over_expected": slopes,
+        "ridge_deviation": [OfferedFigure(found, _group(one, row)) for one, row, found in flat],
+    }
 
 
 def _group(one: Surface, row: int) -> dict[str, int | float | str | bool]:
