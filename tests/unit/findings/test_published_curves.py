@@ -6,7 +6,8 @@ from scalograph.protocol.findings import Findings
 from scalograph.protocol.published_curve import PublishedCurve
 
 from ..study.example import VALID
-from .test_findings import PUBLISHED, of, runs
+from .test_findings import of, runs
+from .test_published import PUBLISHED
 
 
 def curves(folder: Path, rows: str, text: str = PUBLISHED) -> list[PublishedCurve]:

@@ -10,7 +10,7 @@ import pytest
 
 from scalograph.cli import last_stops
 from scalograph.design.planner import run_plan
-from scalograph.errors import Exit, StudyError
+from scalograph.errors import Exit, HostError, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
@@ -326,7 +326,7 @@ def test_a_version_that_the_host_refuses_is_missing_in_words(tmp_path: Path) -> 
         '["sequential", "parallel"]', '["other", "fifo:10"]\ncontrol = "policy"\nif_granted = ["fifo:10"]'
     )
     text = text.replace('version = "sequential"', 'version = "other"').replace('"{version}", ', "")
-    with pytest.raises(StudyError, match=r"^factors.version: only other is planned here, expected two versions"):
+    with pytest.raises(HostError, match=r"policy fifo:10 is refused here, expected a level of version"):
         run_plan(searched.planned(tmp_path, text, HOST.model_copy(update={"granted_priority": 0})).design)
 
 
