@@ -63,7 +63,12 @@ def test_links_of_the_table_lead_to_the_studies(browser: Any, file: Path) -> Non
     with visited(browser, file, java_script_enabled=False, viewport={"width": 1600, "height": 900}) as page:
         page.locator("#counts tbody a").nth(1).click()
         assert page.url.endswith("#study-S1")
-        assert page.locator("#study-S1 h2").bounding_box()["y"] < 400
+        heading = page.locator("#study-S1 h2")
+        for _ in range(50):  # it may scroll smoothly, and without a script nothing tells when it is there
+            if heading.bounding_box()["y"] < 400:
+                break
+            page.wait_for_timeout(100)
+        assert heading.bounding_box()["y"] < 400
 
 
 def test_headings_lists_and_names_are_in_order(browser: Any, file: Path) -> None:
