@@ -50,7 +50,12 @@ class LevelError(ValueError):
 
 
 class Control:
-    """One way to make the machine obey: a control overrides what it does. Stateless; `hold` keeps what was changed."""
+    """One way to make the machine obey: a control overrides what it does. Stateless; `hold` keeps what was changed.
+
+    Levels of several controls with `decides_cpus` may contradict each other; those of others never do.
+    """
+
+    decides_cpus = False
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Spell the levels out for this host ("all", a JVM's name). Raises LevelError. Touches nothing."""
