@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, ValidationError
 
 from scalograph.errors import Problem, StudyError
+from scalograph.protocol.bounded import read_whole
 from scalograph.study import toml_text
 from scalograph.study.declare import Declared, declare
 from scalograph.study.fields import StudyPart, Text
@@ -165,11 +166,7 @@ def _in_form(catalogue: Catalogue, quick: bool) -> Catalogue:
 
 def _parsed(file: Path) -> Catalogue:
     try:
-        with file.open("rb") as stream:
-            data = stream.read(toml_text.MAX_BYTES + 1)
-        if len(data) > toml_text.MAX_BYTES:
-            raise StudyError.one(str(file), "larger than 1 MiB", "a catalogue of at most 1 MiB")
-        text = data.decode()
+        text = read_whole(file, toml_text.MAX_BYTES).decode()
         raw = toml_text.parse(text, file.name)
     except OSError as error:
         raise StudyError.one(str(file), f"cannot be read: {error.strerror}", "a catalogue of studies") from error
