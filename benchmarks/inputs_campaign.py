@@ -13,13 +13,15 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from command_common import ENVIRONMENT, ROOT, Figure, _show
 from inputs_cases import KINDS, case, kind_of
 
-FULL, QUICK, BATCH = 100_000, 500, 500
+FULL, QUICK, BATCH = 100_000, 500, 4000
 KEPT = ROOT / "scalograph-results" / "benchmarks" / "inputs_campaign.json"
 DEFECTS = ("traceback", "over 10 s", "over 1 GB", "wrong exit code", "no message", "warning of a library")
 # A worker finds these modules as they stand here.
@@ -37,7 +39,7 @@ def main() -> None:
     counts, finds = Counter(known.get("counts", {})), dict(known.get("finds", {}))
     cpu_s, begin = float(known.get("cpu_s", 0)), time.monotonic()
     for first in range(int(known.get("next", 0)), n, BATCH):
-        for ended in batch(first, min(n, first + BATCH)):
+        for ended in parallel(first, min(n, first + BATCH), args.workers):
             cpu_s += ended["cpu_s"]
             counts[kind_of(ended["seed"])] += 1
             if ended["defect"]:
@@ -59,8 +61,17 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="one JSON line a figure instead of a table")
     parser.add_argument("--inputs", type=int, default=FULL, help=f"how many; {FULL} in full")
     parser.add_argument("--minutes", type=float, default=600, help="after which it stops, to be resumed")
+    parser.add_argument("--workers", type=int, default=1, help="processes that read inputs at the same time")
     parser.add_argument("--one", type=int, metavar="SEED", help="show one input and how it ends")
     return parser.parse_args()
+
+
+def parallel(first: int, last: int, workers: int) -> Iterator[dict[str, Any]]:
+    """How each of some seeds ended, which several processes read at the same time."""
+    ends = [first + (last - first) * part // workers for part in range(workers + 1)]
+    with ThreadPoolExecutor(workers) as pool:
+        for part in pool.map(lambda pair: list(batch(*pair)), pairwise(ends)):
+            yield from part
 
 
 def batch(first: int, last: int) -> Iterator[dict[str, Any]]:

@@ -11,10 +11,10 @@ ROOT = Path(__file__).resolve().parents[1]
 DONE, STUDY, HOST, UNREADABLE = 0, 2, 3, 6
 # Kind -> the module that makes its inputs, and its share of all.
 KINDS: dict[str, tuple[str, int]] = {
-    "study": ("inputs_studies", 28),
+    "study": ("inputs_studies", 32),
     "journal": ("inputs_journals", 20),
-    "probe lines": ("inputs_lines", 16),
-    "table": ("inputs_tables", 12),
+    "probe lines": ("inputs_lines", 18),
+    "table": ("inputs_tables", 6),
     "document": ("inputs_documents", 10),
     "command line": ("inputs_commands", 14),
 }

@@ -19,9 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from inputs_cases import Case, case
+from inputs_cases import HOST, STUDY, UNREADABLE, Case, case
 
 CPU_S, MEMORY_BYTES = 10, 1 << 30
+# Exit codes that come with a message.
+REFUSALS = (STUDY, HOST, UNREADABLE)
 # What takes a process some hundred milliseconds and the first input would be charged for.
 FIRST = (
     "scalograph.cli.main",
@@ -170,7 +172,7 @@ def _judged(given: Case, code: int, cpu_s: float, said: str, place: str) -> dict
         defect = "over 10 s" if slow else "over 1 GB" if large else "traceback"
     elif code not in given.codes:
         defect, place = "wrong exit code", f"{code} in place of {given.codes}: {given.argv[:1]} {said[:120]!r}"
-    elif code and not said.strip() and given.call is None:
+    elif code in REFUSALS and not said.strip() and given.call is None:
         defect, place = "no message", f"{code}: {given.argv[:1]}"
     elif "Warning: " in said:
         defect, place = "warning of a library", said[said.find("Warning: ") - 60 :][:200]
