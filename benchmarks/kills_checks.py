@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -24,6 +25,7 @@ FAULTS = (
 )  # fmt: skip
 Fault = tuple[str, str]
 DONE = {0, 4, 5}
+UNHEARD = {-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP}
 # The guard and the kernel clear a tree after the probe has gone; a machine without time for us needs longer.
 SETTLE_S = 5.0
 _TRACE = re.compile(r"Traceback \(most recent|Exception ignored|panicked at|core dumped")
@@ -35,8 +37,10 @@ def of_end(start: Start, codes: Collection[int], journaled: bytes) -> Iterator[F
     """How a start ended, what it said and took; `codes` beside those of a study that came to its end."""
     told = f"{' '.join(start.argv)}: exit code {start.code}"
     reasons = [event["reason"] for event in _events(journaled) if event["event"] == "end"]
-    if start.code in DONE and reasons[-1:] == ["interrupted"]:
-        yield "exit code", f"{told}, but the journal says that it was interrupted"
+    if start.code in DONE and reasons[-1:] not in (["complete"], ["budget"], ["busy"]):
+        yield "exit code", f"{told}, but the journal says that it ended {reasons}"
+    if start.code in UNHEARD and journaled:
+        yield "exit code", f"{told}, ended by the kernel although it had begun"
     if start.code not in {*DONE, *codes}:
         yield "exit code", f"{told}, expected {sorted({*DONE, *codes})}: {start.said()[-400:]!r}"
     if start.code in (130, 143) and reasons[-1:] == ["interrupted"] and "--resume" not in start.said():

@@ -48,18 +48,21 @@ def kinds(found: Iterator[tuple[str, str]]) -> list[str]:
         (ended(5), made("b1"), []),
         (ended(143, "go on with --resume"), made("b1", reason="interrupted"), []),
         (ended(143, "bye"), made("b1", reason="interrupted"), ["exit code"]),
+        (ended(-15), "", []),
+        (ended(-15), made("b1"), ["exit code"]),
+        (ended(0), lines({"event": "run", "run": "b1"}), ["exit code"]),
         (ended(0), made("b1", reason="interrupted"), ["exit code"]),
         (ended(1), "", ["exit code"]),
         (ended(-9), "", ["exit code"]),
         (ended(143, "Traceback (most recent call last):"), "", ["traceback"]),
-        (ended(0, over_s=10.1), "", ["above 10 s"]),
-        (ended(0, peak_bytes=10**9 + 1), "", ["above 1 GB"]),
+        (ended(0, over_s=10.1), made("b1"), ["above 10 s"]),
+        (ended(0, peak_bytes=10**9 + 1), made("b1"), ["above 1 GB"]),
     ],
 )
 def test_an_end_that_is_not_of_the_contract(
     checks: ModuleType, start: SimpleNamespace, journaled: str, found: list[str]
 ) -> None:
-    assert kinds(checks.of_end(start, {143}, journaled.encode())) == found
+    assert kinds(checks.of_end(start, {143, -15}, journaled.encode())) == found
 
 
 @pytest.mark.parametrize(
