@@ -39,8 +39,6 @@ def test_each_further_task_is_a_thread_and_stacks_are_none() -> None:
 def test_a_host_that_grants_no_limit_skips_it_in_one_message() -> None:
     study = declare_shipped("thread-limit").study
     bound = assumed(study, 2).model_copy(update={"refused": {"tasks": "no cgroup has the controller pids here"}})
-    with pytest.raises(
-        HostError, match=r"study thread-limit: skipped: tasks 100 is refused here \(no cgroup"
-    ) as raised:
+    with pytest.raises(HostError, match=r"factors.tasks: tasks 100 is refused here \(no cgroup") as raised:
         design(study, bound)
     assert raised.value.exit_code == Exit.HOST

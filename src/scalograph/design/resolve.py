@@ -64,19 +64,19 @@ def _refuse_nothing(study: Study, left_out: Sequence[str]) -> None:
     """Refuse a study of which this host grants no level of a factor."""
     for name, factor in study.factors.items():
         if not factor.levels:
-            raise _skipped(study, name, left_out, f"a level of {name}")
+            raise _not_granted(name, left_out, f"a level of {name}")
 
 
 def _refuse_baseline_alone(declared: Study, study: Study, left_out: Sequence[str]) -> None:
     """Refuse to measure a baseline of which this host grants nothing to compare it with."""
     for name, level in study.baseline.items():
         if study.factors[name].levels == [level] != declared.factors[name].levels:
-            raise _skipped(study, name, left_out, f"a level of {name} to compare {level} with")
+            raise _not_granted(name, left_out, f"a level of {name} to compare {level} with")
 
 
-def _skipped(study: Study, factor: str, left_out: Sequence[str], expected: str) -> HostError:
+def _not_granted(factor: str, left_out: Sequence[str], expected: str) -> HostError:
     refused = [reason.removeprefix(f"{factor}: left out, ") for reason in left_out if reason.startswith(f"{factor}: ")]
-    return HostError(f"study {study.name}", f"skipped: {'; '.join(refused)}", expected, "use a machine that grants one")
+    return HostError(f"factors.{factor}", "; ".join(refused), expected, "use a machine that grants one")
 
 
 def _no_baseline(study: Study, kept: Sequence[Treatment]) -> list[str]:
