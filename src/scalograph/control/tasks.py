@@ -73,12 +73,13 @@ def limited_tasks(
         root: where /proc and /sys are.
 
     Raises:
-        HostError: the limit is refused (with the kernel's reason), or is lost before the end.
+        HostError: the limit is refused (with the kernel's reason), is lost before the end, or a smaller one holds.
     """
     if refused := why_no_tasks(root):
         raise HostError(TASKS, refused.why, "the controller pids, and leave to make a cgroup", refused.fix)
     store, tree = store or Store.of_machine(), tree or controller_tree(CONTROLLER, root)
     assert tree is not None
+    _refuse_smaller(n_tasks, tree)
     most = n_tasks + len(list((root / "proc/self/task").iterdir()))
     limit = GroupLimit(
         name=TASKS, amount=f"{n_tasks} tasks", without=_WITHOUT, delegation=tasks_delegation(), leaf=tasks_leaf,
@@ -86,6 +87,16 @@ def limited_tasks(
     )  # fmt: skip
     with inside_group(limit, tree, store):
         yield
+
+
+def _refuse_smaller(n_tasks: int, tree: CgroupTree) -> None:
+    """Refuse a limit beyond that of our own cgroup or one above: it would be reached first, or left behind."""
+    own = tree.own_folder() or tree.mount
+    for folder in (home for home in (own, *own.parents) if home.is_relative_to(tree.mount)):
+        most, current = read(folder / "pids.max") or "", read(folder / "pids.current") or "0"
+        if most.isdecimal() and current.isdecimal() and int(most) - int(current) < n_tasks:
+            found = f"{n_tasks} tasks more, but {int(most) - int(current)} of the {most} of our own cgroup are left"
+            raise HostError(TASKS, found, "a lower level", "lower the level, or start outside that cgroup")
 
 
 def _limit(most: int, tree: CgroupTree, folder: Path) -> None:

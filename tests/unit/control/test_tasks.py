@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,20 @@ def test_limits_that_others_were_given_meanwhile_are_not_taken_away(tmp_path: Pa
     with limited_tasks(100, tree, store(tmp_path, tree), tmp_path):
         write(tree.mount / "user.slice/pids.max", "4096\n")
     assert tree.delegated()
+
+
+@pytest.mark.parametrize(("most", "is_refused"), [("max", False), ("150", False), ("140", True)])
+def test_a_smaller_limit_around_us_is_never_reached(tmp_path: Path, most: str, is_refused: bool) -> None:
+    tree = machine(tmp_path, 2)
+    write(tree.mount / "own/pids.max", f"{most}\n")
+    write(tree.mount / "own/pids.current", "50\n")
+    said = "100 tasks more, but 90 of the 140 of our own cgroup are left"
+    with (
+        pytest.raises(HostError, match=said) if is_refused else nullcontext(),
+        limited_tasks(100, tree, store(tmp_path, tree), tmp_path),
+    ):
+        assert not is_refused
+    assert not list(tree.mount.glob("scalograph-*"))
 
 
 def test_a_limit_that_is_lost_during_the_run_is_told(tmp_path: Path) -> None:
