@@ -14,10 +14,10 @@ from scalograph.control.control import (
 )
 from scalograph.control.isolation import exclusive
 from scalograph.control.placement import n_available, place, refuse_count
-from scalograph.control.topology import format_cpu_list
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.model import Study
+from scalograph.text.cpu_list import format_cpu_list
 
 Treatment = Mapping[str, Level]
 
@@ -43,6 +43,9 @@ def _sized(launch: Launch, facts: HostFacts, n_placed: Callable[[str], int]) -> 
         launch = replace(launch, n_cpus=n_placed(launch.placement))
     if launch.exclusive:
         _refuse_exclusive(launch, facts)
+    if launch.max_tasks is not None and (launch.exclusive or launch.quota_cpus is not None):
+        beside = "exclusive CPUs" if launch.exclusive else "a quota"
+        raise LevelError(f"a limit of tasks beside {beside}", "one of them", "exclude this combination")
     if launch.n_cpus is not None:
         refuse_count(launch.n_cpus, launch.placement, n_placed(launch.placement))
     return launch
@@ -61,11 +64,11 @@ def _refuse_exclusive(launch: Launch, facts: HostFacts) -> None:
 def refusals(study: Study, facts: HostFacts) -> Callable[[Treatment], str | None]:
     """Return a function that tells why a treatment cannot be set here, before any start; None if it can.
 
-    Only what decides the CPUs of a run is looked at, once for each combination: a grid has up to 100,000 treatments,
+    Only controls that may conflict are looked at, once for each combination: a grid has up to 100,000 treatments,
     and putting thousands of CPUs in order for each would take minutes.
     """
-    deciding = {name: found for name, found in _controls(study).items() if found.decides_cpus}
-    controls = tuple(deciding.values())
+    conflicting = {name: found for name, found in _controls(study).items() if found.may_conflict}
+    controls = tuple(conflicting.values())
     n_placed = cache(lambda placement: n_available(placement, facts.cpus))
 
     @cache
@@ -81,7 +84,7 @@ def refusals(study: Study, facts: HostFacts) -> Callable[[Treatment], str | None
             return str(error)
         return None
 
-    return lambda treatment: refusal(*map(treatment.__getitem__, deciding))
+    return lambda treatment: refusal(*map(treatment.__getitem__, conflicting))
 
 
 def hold(study: Study, treatment: Treatment, facts: HostFacts) -> Iterator[AbstractContextManager[None]]:

@@ -47,7 +47,7 @@ class PlacementControl(Control):
     `apply.read_back` compares the mask that both make.
     """
 
-    decides_cpus = True
+    may_conflict = True
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the levels as written. Raises LevelError for an unknown one, and for siblings without SMT."""
