@@ -115,7 +115,10 @@ def show(seed: int) -> None:
     inputs_worker.limit()
     inputs_worker.withhold_machine()
     os.chdir(folder)
-    print("exit code", inputs_worker._read(given))
+    try:
+        print("exit code", inputs_worker.answer(given))
+    except SystemExit as ended:
+        print("exit code", ended.code)
 
 
 def _figures(counts: Counter[str], cpu_s: float) -> Iterator[Figure]:
