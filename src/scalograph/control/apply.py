@@ -13,10 +13,10 @@ from scalograph.control.control import (
 )
 from scalograph.control.isolation import exclusive
 from scalograph.control.placement import n_available, place
-from scalograph.control.topology import format_cpu_list
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.model import Study
+from scalograph.text.cpu_list import format_cpu_list
 
 Treatment = Mapping[str, Level]
 

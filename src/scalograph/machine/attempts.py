@@ -15,9 +15,9 @@ from scalograph.control.scheduler import (
     REAL_TIME,
     attempt,
 )
-from scalograph.control.topology import format_cpu_list
 from scalograph.machine.checks import Check
 from scalograph.protocol.facts import HostFacts
+from scalograph.text.cpu_list import format_cpu_list
 
 _PRIVILEGE = "run as root or with CAP_SYS_NICE, or leave such levels out"
 
