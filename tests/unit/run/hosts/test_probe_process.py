@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import sys
 import threading
@@ -89,6 +90,29 @@ def test_a_killed_probe_is_a_failed_run_that_tells_who_measured() -> None:
 def test_endless_complaints_are_read_and_not_kept() -> None:
     record = probe.measure(SPEC, fake("sys.stderr.write('x' * (8 << 20)); print(answer, end='')"))
     assert record.run.status == "ok"
+
+
+def test_an_answer_that_came_while_we_were_stopped_is_read() -> None:
+    """The deadline has passed when we go on: a part of the answer lies in the pipe, the rest is written as we read."""
+    code = (
+        "answer = answer.replace('\"stdout\":null', '\"stdout\":\"' + 'x' * (1 << 20) + '\"', 1)\nprint(answer, end='')"
+    )
+    process = probe.ProbeProcess(fake(code))
+    with process.running():
+        assert select.select([process.process.stdout], [], [], 30)[0]
+        assert len(process.exchange(b"", -1.0).output) > 1 << 20
+
+
+def test_endless_complaints_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "GRACE_S", 0.2)
+    monkeypatch.setattr(probe, "_LATE_S", 0.01)
+    record = probe.measure({**SPEC, "timeout_ns": 100_000_000}, fake("while True: sys.stderr.write('x' * 1000)"))
+    assert "no end after 0.3 s" in failed(record)
+
+
+def test_a_run_may_take_thirty_years() -> None:
+    years = {**SPEC, "timeout_ns": 30 * 366 * 86400 * 1_000_000_000}
+    assert probe.measure(years, fake("sys.stdin.readline(); print(answer, end='')")).run.status == "ok"
 
 
 @pytest.mark.parametrize("code", ["time.sleep(600)", "os.close(1); os.close(2); time.sleep(600)"])
