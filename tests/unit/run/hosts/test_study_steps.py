@@ -137,9 +137,11 @@ def test_a_step_ends_with_a_start_that_is_killed(tmp_path: Path) -> None:
     until(lambda: all(map(is_gone, found)))
 
 
-def test_setup_is_made_once_and_stops_everything_where_it_fails(tmp_path: Path) -> None:
+@pytest.mark.parametrize("probe", [find_probe().argv, DEGRADED])
+def test_setup_is_made_once_and_stops_everything_where_it_fails(probe: tuple[str, ...], tmp_path: Path) -> None:
     told: list[str] = []
-    steps(setup=["sh", "-c", "echo x >> made"]).begin(LAUNCH, lambda: nullcontext(tmp_path), told.append)
+    made = StudySteps({"setup": ["sh", "-c", "echo x >> made"]}, 10, probe)
+    made.begin(LAUNCH, lambda: nullcontext(tmp_path), told.append)
     assert (tmp_path / "made").read_text() == "x\n" and told == []
     with pytest.raises(HostError, match=r"workload\.setup: false: exit code 1"):
         steps(setup=["false"]).begin(LAUNCH, lambda: nullcontext(tmp_path))
