@@ -5,6 +5,7 @@ A change is recorded and fsynced before it is made. A later start undoes what a 
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from scalograph.control.shared import shared_lock
 from scalograph.errors import HostError
 
 CHANGES = "changes.json"
+_DEATH_S = 1.0
 _LOOK = "look at the machine's cgroups, then remove the file"
 
 
@@ -142,7 +144,7 @@ def _put_right(store: Store, folder: PrivateFolder) -> list[str]:
 
 def _restore(store: Store, folder: PrivateFolder) -> list[str]:
     left = _read(folder)
-    if left is None or left.owner.is_alive(store.root):
+    if left is None or _outlives(left.owner, store.root):
         return []
     # A reboot has already restored everything.
     to_undo = left.changes[::-1] if left.boot_id == boot_id(store.root) else ()
@@ -152,6 +154,16 @@ def _restore(store: Store, folder: PrivateFolder) -> list[str]:
     told = [_undo(change, tree) for change, tree in trees if tree is not None]
     folder.remove(CHANGES)
     return told
+
+
+def _outlives(owner: Owner, root: Path) -> bool:
+    """Tell whether the owner goes on without its lock; the kernel frees a lock a moment before its process is gone."""
+    until = time.monotonic() + (0 if owner == Owner.ourselves(root) else _DEATH_S)
+    while alive := owner.is_alive(root):
+        if time.monotonic() >= until:
+            break
+        time.sleep(0.01)
+    return alive
 
 
 def _undo(change: SettingChange, tree: Tree) -> str:
