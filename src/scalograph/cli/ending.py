@@ -7,6 +7,7 @@ import typer
 
 from scalograph.cli.app import app
 from scalograph.cli.console import complain
+from scalograph.cli.streams import guard, refusal
 from scalograph.errors import Exit, HostError, ScalographError, StudyError
 from scalograph.text.escape import is_text, shortened
 
@@ -20,27 +21,39 @@ _LIMITS: dict[int | None, ScalographError] = {
 }
 
 
+def ended(arguments: list[str]) -> int:
+    """Carry out a command whose streams may be closed, full, or without a reader, and return its exit code."""
+    answer = guard()
+    code = carried_out(arguments)
+    if lost := refusal(answer):
+        code = code or _told(HostError("standard output", lost.strerror or str(lost), "room for the answer"))
+    return code
+
+
 def carried_out(arguments: list[str]) -> int:
     """Carry out a command and return its exit code."""
     try:
         _refuse(arguments)
         return int(app.main(arguments, prog_name="scalograph", standalone_mode=False) or 0)
     except ScalographError as error:
-        complain(error)
-        return int(error.exit_code)
+        return _told(error)
     except typer.Abort:
         return int(Exit.INTERRUPTED)
     except OSError as error:
         if error.errno not in _LIMITS:
             raise
-        complain(_LIMITS[error.errno])
-        return int(_LIMITS[error.errno].exit_code)
+        return _told(_LIMITS[error.errno])
     except Exception as error:
         if not isinstance(error, _UsageError):
             raise
         error.message = shortened(error.message)  # type: ignore[attr-defined]
         error.show()  # type: ignore[attr-defined]
         return int(Exit.STUDY)
+
+
+def _told(error: ScalographError) -> int:
+    complain(error)
+    return int(error.exit_code)
 
 
 def _refuse(arguments: list[str]) -> None:

@@ -18,8 +18,8 @@ def main() -> None:
 
 def _code(arguments: list[str]) -> int:
     try:
-        from scalograph.cli.ending import carried_out
+        from scalograph.cli.ending import ended
 
-        return carried_out(arguments)
+        return ended(arguments)
     except KeyboardInterrupt:
         return _INTERRUPTED
