@@ -229,7 +229,8 @@ class ProbeProcess:
                 self._register(selector, stream, selectors.EVENT_READ)
             self._register(selector, self.process.stdin, selectors.EVENT_WRITE)
             while selector.get_map():
-                ready = selector.select(patience.left_s())
+                # Stopped and continued, Python ends a wait whose time is over without another look.
+                ready = selector.select(patience.left_s()) or selector.select(0)
                 if patience.is_over(bool(ready)):
                     raise self._silent(limit_s)
                 for key, _ in ready:

@@ -4,6 +4,7 @@ import json
 import os
 import select
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -101,6 +102,28 @@ def test_an_answer_that_came_while_we_were_stopped_is_read() -> None:
     with process.running():
         assert select.select([process.process.stdout], [], [], 30)[0]
         assert len(process.exchange(b"", -1.0).output) > 1 << 20
+
+
+STOPPED = """
+import json, sys
+from scalograph.run.hosts import probe
+probe.GRACE_S = 0
+print(probe.measure(json.loads(sys.argv[1]), sys.argv[2:]).run.status)
+"""
+
+
+def test_a_run_that_ended_while_we_were_stopped_is_no_timeout(tmp_path: Path) -> None:
+    (tmp_path / "answer").write_text(ANSWER)
+    spec, began = json.dumps({**SPEC, "timeout_ns": 1_500_000_000}), tmp_path / "began"
+    slow = ["sh", "-c", f"touch {began}; sleep 0.3; cat {tmp_path}/answer"]
+    argv = [sys.executable, "-c", STOPPED, spec, *slow]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as runner:
+        while not began.exists():
+            time.sleep(0.01)
+        runner.send_signal(signal.SIGSTOP)
+        time.sleep(1.6)
+        runner.send_signal(signal.SIGCONT)
+        assert runner.communicate()[0] == "ok\n"
 
 
 def test_endless_complaints_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
