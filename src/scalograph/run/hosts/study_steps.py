@@ -106,8 +106,11 @@ def _wrong(name: str, record: Record, limit_s: float) -> str | None:
         return None
     if run.status == "timeout":
         return f"{name} took more than {limit_s:g} s and was killed"
-    if copy is None or run.status == "interrupted":
+    if copy is not None and run.status == "signal":
+        how = f"ended by signal {copy.signal}"
+    elif copy is not None and run.status == "failed" and copy.exit_code:
+        how = f"exit code {copy.exit_code}"
+    else:
         return f"{name}: {run.reason}"
-    how = f"ended by signal {copy.signal}" if copy.signal else f"exit code {copy.exit_code}"
     said = ascii(copy.stderr_tail.strip()[-_TAIL:])
     return f"{name}: {how}" + (f"; it said {said}" if said != "''" else "")
