@@ -100,6 +100,29 @@ def test_claims_are_read_again_when_it_goes_on(tmp_path: Path) -> None:
     assert runs(tmp_path / "results" / "one") == before
 
 
+def said_disturbed(folder: Path) -> None:
+    """Let the findings of a part say that all its runs were disturbed."""
+    found = json.loads((folder / "findings.json").read_text())
+    found["runs"]["verdicts"] = {"contaminated": found["runs"]["n_done"]}
+    (folder / "findings.json").write_text(json.dumps(found))
+
+
+def test_a_part_of_a_busy_machine_is_run_once_more(tmp_path: Path) -> None:
+    file = catalogue(tmp_path)
+    in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path)
+    before = {name: (tmp_path / "results" / name / "journal.jsonl").read_bytes() for name in PARTS}
+    said_disturbed(tmp_path / "results" / "one")
+    again = ["reproduce", "--resume", "--again", "-o", "results", "--catalogue", "published.toml"]
+    short = in_process(*again, "--budget", "1s", cwd=tmp_path)
+    assert "it ends here" in short.stderr and set(states(tmp_path / "results").values()) == {"done"}
+    said_disturbed(tmp_path / "results" / "one")
+    done = in_process(*again, cwd=tmp_path)
+    assert done.returncode in (0, 5) and "one: once more; " in done.stderr and "the new result stays" in done.stderr
+    assert (tmp_path / "results" / "one" / "journal.jsonl").read_bytes() != before["one"]
+    assert set(states(tmp_path / "results").values()) == {"done"}
+    assert not any(folder.suffix for folder in (tmp_path / "results").iterdir() if folder.is_dir())
+
+
 def test_a_part_that_cannot_run_is_told_and_the_others_go_on(tmp_path: Path) -> None:
     file = catalogue(tmp_path, '["no-such-program-here", "{n}"]')
     done = in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path)
@@ -135,6 +158,7 @@ def test_a_part_begins_only_where_it_fits_into_the_budget(tmp_path: Path) -> Non
         (["--resume"], "no reproduction, expected one that was begun; start it without --resume"),
         (["--study", "verse"], '--study: no published study "verse", expected one of'),
         (["--budget", "soon"], "--budget: "),
+        (["--again"], "--again: no --resume, expected a reproduction to go on with; add --resume"),
         (["--catalogue", "nothing.toml"], "nothing.toml: cannot be read"),
         (["-o", "taken"], "taken: holds a reproduction, expected a folder without one; choose another -o"),
         (["-o", "taken", "--resume"], "taken/reproduction.json: quick: Field required"),

@@ -110,7 +110,7 @@ def test_a_machine_without_them_skips_the_study_by_its_name() -> None:
     with pytest.raises(HostError) as caught:
         design(declared.study, alone)
     assert str(caught.value) == (
-        "study smt-inflation: skipped: placement siblings on a host without SMT, expected a level of placement to "
+        "factors.placement: placement siblings on a host without SMT, expected a level of placement to "
         "compare one-per-core with; use a machine that grants one"
     )
     assert caught.value.exit_code == Exit.HOST

@@ -5,12 +5,17 @@ import sys
 import typer
 
 from scalograph.cli.app import app
-from scalograph.errors import Exit, ScalographError
+from scalograph.cli.streams import guard, refusal
+from scalograph.errors import Exit, HostError, ScalographError
 
 
 def main() -> None:
     """Run the command line and exit with the code that README names."""
-    sys.exit(_code(sys.argv[1:]))
+    answer = guard()
+    code = _code(sys.argv[1:])
+    if lost := refusal(answer):
+        code = code or _told(HostError("standard output", lost.strerror or str(lost), "room for the answer"))
+    sys.exit(code)
 
 
 # The class of all usage errors, wherever this release of typer keeps it.
@@ -21,10 +26,7 @@ def _code(arguments: list[str]) -> int:
     try:
         return int(app.main(arguments, prog_name="scalograph", standalone_mode=False) or 0)
     except ScalographError as error:
-        from scalograph.cli.console import complain
-
-        complain(error)
-        return int(error.exit_code)
+        return _told(error)
     except (typer.Abort, KeyboardInterrupt):
         return int(Exit.INTERRUPTED)
     except Exception as error:
@@ -32,3 +34,10 @@ def _code(arguments: list[str]) -> int:
             raise
         error.show()  # type: ignore[attr-defined]
         return int(Exit.STUDY)
+
+
+def _told(error: ScalographError) -> int:
+    from scalograph.cli.console import complain
+
+    complain(error)
+    return int(error.exit_code)

@@ -30,6 +30,9 @@ class ReproduceOptions:
         typer.Option("--study", metavar="NAME", help="Only this published study, by name or id; may be repeated."),
     ] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the latest reproduction, or that of -o.")] = False
+    again: Annotated[
+        bool, typer.Option("--again", help="With --resume: parts that were run on a busy machine are run once more.")
+    ] = False
     budget: Annotated[
         str | None,
         typer.Option("--budget", help='For all parts together, such as "40min"; none begins that may take longer.'),
@@ -50,6 +53,7 @@ def _reproduce(options: ReproduceOptions) -> int:
     scalograph reproduce --quick                 all five, each part in its quick form
     scalograph reproduce --study cpu-surface     one of them
     scalograph reproduce --resume                go on after Ctrl-C, a crash or a reboot
+    scalograph reproduce --resume --again        what the machine was too busy for, once more
     scalograph reproduce --list
     """
     from scalograph.cli.overrides import seconds_of
@@ -58,9 +62,11 @@ def _reproduce(options: ReproduceOptions) -> int:
     names = tuple(options.study or ())
     if options.list_:
         return _list(open_catalogue(options.catalogue, options.quick, names), options.json)
+    if options.again and not options.resume:
+        raise StudyError.one("--again", "no --resume", "a reproduction to go on with", "add --resume")
     budget_s = seconds_of("--budget", options.budget)
     made = _resumed(options, names) if options.resume else _begun(options, names)
-    _plan(made, budget_s)
+    _plan(made, budget_s, options.again)
     _make_folder(made, options)
     return _carried_out(made, options, budget_s)
 
@@ -99,27 +105,28 @@ def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing"
     return Reproducing(catalogue, folder, before.quick, before.started)
 
 
-def _plan(made: "Reproducing", budget_s: float | None) -> None:
+def _plan(made: "Reproducing", budget_s: float | None, busy_again: bool) -> None:
     """Say which parts there are, and how long they take at most."""
     from scalograph.cli.machine_lock import alone
     from scalograph.cli.reproduce_parts import look_ahead
     from scalograph.run.hosts.host_names import connected
 
     with alone(), connected() as host:
-        plans = look_ahead(made, host)
+        plans = look_ahead(made, host, busy_again)
     for i, (name, part) in enumerate(made.parts.items()):
         said = f"skipped: {part.why}" if part.state == "skipped" else part.state
-        said = _outlook(plans[name], part.state == "begun") if name in plans else said
+        goes_on = {"begun": "goes on; ", "done": "once more; "}.get(part.state, "")
+        said = goes_on + _outlook(plans[name]) if name in plans else said
         say(f"{i + 1:3}  {part.of:3} {name}: {said}")
     say(_total([plan.design.study.protocol.budget_s for plan in plans.values()], budget_s))
 
 
-def _outlook(plan: "Plan", is_begun: bool) -> str:
+def _outlook(plan: "Plan") -> str:
     from scalograph.text.units import format_duration
 
     most = plan.design.study.protocol.budget_s
     within = f"at most {format_duration(most)}" if most is not None else "no time limit of its own"
-    return f"{'goes on; ' * is_begun}{plan.runs.outlook()}; {within}"
+    return f"{plan.runs.outlook()}; {within}"
 
 
 def _total(most: list[float | None], budget_s: float | None) -> str:

@@ -64,9 +64,9 @@ def _refuse_baseline_alone(declared: Study, study: Study, left_out: Sequence[str
     for name, level in study.baseline.items():
         if study.factors[name].levels == [level] != declared.factors[name].levels:
             refused = [reason for reason in left_out if reason.startswith(f"{name}: ")]
-            found = f"skipped: {'; '.join(reason.removeprefix(f'{name}: left out, ') for reason in refused)}"
+            found = "; ".join(reason.removeprefix(f"{name}: left out, ") for reason in refused)
             expected = f"a level of {name} to compare {level} with"
-            raise HostError(f"study {study.name}", found, expected, "use a machine that grants one")
+            raise HostError(f"factors.{name}", found, expected, "use a machine that grants one")
 
 
 def _no_baseline(study: Study, kept: Sequence[Treatment]) -> list[str]:

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scalograph.errors import StudyError
+from scalograph.protocol.bounded import read_whole
 from scalograph.study.identity import FREE
-from scalograph.study.load import load
+from scalograph.study.load import MAX_BYTES, load
 from scalograph.study.model import (
     Factor,
     Protocol,
@@ -62,7 +63,10 @@ def _brings_files(use: WorkloadUse) -> bool:
 
 def _other_text(copy: Path, shipped: Path) -> bool:
     """Whether the results came from a study of one's own that only has the name of one that ships."""
-    return copy.is_file() and copy.read_bytes() != shipped.read_bytes()
+    try:
+        return copy.is_file() and read_whole(copy, MAX_BYTES) != shipped.read_bytes()
+    except OSError:
+        return True
 
 
 def _options(study: Study, file: Path) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, ValidationError
 
 from scalograph.errors import Problem, StudyError
+from scalograph.protocol.bounded import read_whole
 from scalograph.study.declare import Declared, declare
 from scalograph.study.fields import StudyPart, Text
 from scalograph.study.published_claim import PublishedClaim
@@ -166,11 +167,7 @@ def _in_form(catalogue: Catalogue, quick: bool) -> Catalogue:
 
 def _parsed(file: Path) -> Catalogue:
     try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise StudyError.one(str(file), "larger than 1 MiB", "a catalogue of at most 1 MiB")
-        text = data.decode()
+        text = read_whole(file, MAX_BYTES).decode()
         raw: Any = tomllib.loads(text)
     except OSError as error:
         raise StudyError.one(str(file), f"cannot be read: {error.strerror}", "a catalogue of studies") from error

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from scalograph.errors import Problem, StudyError
+from scalograph.protocol.bounded import read_whole
 from scalograph.study.check_copies import uncountable
 from scalograph.study.check_published_claims import misquoted
 from scalograph.study.check_question import unanswerable
@@ -79,14 +80,9 @@ def _quick(raw: Raw, full: list[Found]) -> list[Found]:
 
 def _read(file: Path) -> str:
     try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        return read_whole(file, MAX_BYTES).decode()
     except OSError as error:
         raise StudyError.one(str(file), f"cannot be read: {error.strerror}", "a study file") from error
-    if len(data) > MAX_BYTES:
-        raise StudyError.one(str(file), "larger than 1 MiB", "a study of at most 1 MiB")
-    try:
-        return data.decode()
     except UnicodeDecodeError as error:
         raise StudyError.one(str(file), f"byte {error.start} is not UTF-8", "UTF-8 text") from error
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from scalograph.errors import Problem, StudyError
+from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.facts import HostFacts, Jvm
 from scalograph.study.shipped import (
     shipped,
@@ -144,12 +145,10 @@ def load(folder: Path) -> Workload:
     file = folder / "workload.toml"
     where = f"{folder.name}/workload.toml"
     try:
-        text = file.read_bytes()
+        text = read_whole(file, MAX_BYTES)
     except OSError as error:
         fix = "choose a folder that has one"
         raise StudyError.one(where, f"cannot be read: {error.strerror}", "a workload's declaration", fix) from error
-    if len(text) > MAX_BYTES:
-        raise StudyError.one(where, "larger than 1 MiB", "a declaration of at most 1 MiB", "take large lists out of it")
     try:
         return Workload.model_validate(tomllib.loads(text.decode()))
     except ValidationError as error:

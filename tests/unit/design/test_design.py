@@ -131,7 +131,7 @@ def test_a_baseline_with_nothing_to_compare_it_with_is_not_measured() -> None:
     where = '[factors.where]\ncontrol = "placement"\nlevels = LEVELS\nif_granted = ["siblings"]\n[factors.lock]'
     text = VALID.replace("[factors.lock]", where).replace("[baseline]\nthreads = 1", '[baseline]\nwhere = "compact"')
     with pytest.raises(
-        HostError, match=r"skipped: placement siblings on a host without SMT, expected a level of where"
+        HostError, match=r"factors.where: placement siblings on a host without SMT, expected a level of where"
     ):
         design(parse(text.replace("LEVELS", '["compact", "siblings"]')), HOST)
     # A factor of one level was declared so: nothing is refused.
