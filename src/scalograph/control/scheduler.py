@@ -4,13 +4,13 @@ import bisect
 import errno
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.record import Record
+from scalograph.protocol.record import InForce, Record
 
 _REAL_TIME = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
 _PLAIN = ("other", "batch", "idle", "ext")
@@ -117,6 +117,12 @@ def _refused(what: str, name: str, facts: HostFacts) -> str:
     return f"{what} is refused here" + (f" ({why})" if why else "")
 
 
+def _placed(record: Record) -> Iterator[InForce]:
+    """Yield what was in force for each copy, before it started and when it had ended."""
+    for copy in record.copies:
+        yield from (placed for placed in (copy.in_force, copy.at_end) if placed)
+
+
 class PolicyControl(Control):
     """Levels are policies as `parse_policy` reads them."""
 
@@ -137,9 +143,9 @@ class PolicyControl(Control):
         return replace(launch, policy=policy, priority=priority)
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Check that each copy got the policy."""
+        """Check that each copy got the policy, and still had it when it had ended."""
         wanted = parse_policy(level)
-        found = {(c.in_force.policy, c.in_force.priority) for c in record.copies if c.in_force}
+        found = {(placed.policy, placed.priority) for placed in _placed(record)}
         return [f"policy: asked for {level}, in force was {name}:{p}" for name, p in sorted(found - {wanted})]
 
 
@@ -160,6 +166,6 @@ class NiceControl(Control):
         return replace(launch, nice=int(level))
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Check that each copy got the nice value."""
-        found = {copy.in_force.nice for copy in record.copies if copy.in_force}
+        """Check that each copy got the nice value, and still had it when it had ended."""
+        found = {placed.nice for placed in _placed(record)}
         return [f"nice: asked for {level}, in force was {nice}" for nice in sorted(found - {level})]

@@ -86,21 +86,6 @@ def parse_cpu_list(text: str) -> list[int]:
     return numbers
 
 
-def format_cpu_list(cpus: Iterable[int]) -> str:
-    """Format CPU numbers as a kernel CPU list.
-
-    >>> format_cpu_list([8, 0, 1, 2])
-    '0-2,8'
-    """
-    runs: list[list[int]] = []
-    for cpu in sorted(set(cpus)):
-        if runs and cpu == runs[-1][1] + 1:
-            runs[-1][1] = cpu
-        else:
-            runs.append([cpu, cpu])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-
-
 def _cpus(file: Path) -> list[int]:
     try:
         return parse_cpu_list(_text(file) or "")

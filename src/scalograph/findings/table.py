@@ -17,6 +17,7 @@ from scalograph.analysis.steady import NEED, Kind, steady
 from scalograph.analysis.tail import Histogram, histogram
 from scalograph.errors import ProtocolError
 from scalograph.findings.machine_notes import Note, note
+from scalograph.findings.own_changes import kept_to_fewer, own_changes
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
 from scalograph.protocol.events import Record, RunFigures
@@ -54,7 +55,8 @@ class Row(Struct, frozen=True):
     ended: copies since the gate, threads that told it (`value finish_ns`) since the start of the window. `tail` counts
     the primary response of many iterations by size. `last_words` is the last line that a failed run wrote to stderr.
     It started `start_s` after the study, by the clock of the journal. `taken` is the share that others
-    had of what it wanted, at most; None where nothing bounds it.
+    had of what it wanted, at most; None where nothing bounds it. `changed` is what its program changed of its settings,
+    in words, and `kept_to` says that it kept to some of its CPUs.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
     `trace_line` does for a trace of subtasks that several workers did.
     """
@@ -90,6 +92,8 @@ class Row(Struct, frozen=True):
     last_words: str = ""
     start_s: float | None = None
     taken: float | None = None
+    changed: tuple[str, ...] = ()
+    kept_to: str = ""
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -258,7 +262,7 @@ class _Reading:
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
             n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=self._start_s(event),
-            taken=_taken(record.run, judgment),
+            taken=_taken(record.run, judgment), changed=self._once(own_changes(record)), kept_to=kept_to_fewer(record),
         )  # fmt: skip
 
     def _start_s(self, event: Mapping[str, Any]) -> float:

@@ -118,7 +118,7 @@ class Budget:
 
 
 class Ended(NamedTuple):
-    """Why the loop ended: "complete", "budget", "busy" or "interrupted"; and the signal, if one ended it."""
+    """Why the loop ended, as `end` in the journal says it; and the signal, if one ended it."""
 
     reason: str
     signal: int | None = None
@@ -162,8 +162,8 @@ def run_study(
             if interrupts.number or not _one(run, planner, loop, gate, interrupts):
                 reason = "interrupted"
                 break
-        if reason == "complete" and planner.gave_up:
-            reason = "busy"
+        if reason == "complete":
+            reason = planner.gave_up or reason
         loop.journal.append("end", reason=reason)
     return Ended(reason, interrupts.number)
 

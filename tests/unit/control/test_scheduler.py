@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from scalograph.control.control import Launch, Level, LevelError
 from scalograph.control.scheduler import (
@@ -22,7 +23,7 @@ from scalograph.control.scheduler import (
     why_no_ext,
 )
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.record import Record
+from scalograph.protocol.record import Changed, Record
 
 from ..records import placed
 
@@ -108,6 +109,18 @@ def test_nice_is_read_back_and_zero_is_a_level() -> None:
     assert NiceControl().apply(Launch(), 0, FREE).nice == 0
     assert NiceControl().read_back(0, FREE, record(nice=0)) == []
     assert NiceControl().read_back(0, FREE, record(nice=5)) == ["nice: asked for 0, in force was 5"]
+
+
+def test_a_level_that_did_not_stay_in_force_is_told() -> None:
+    found = record(policy="batch", nice=3)
+    kept, left = (replace(found.copies[0], changed=changed) for changed in (Changed(), Changed(policy="other", nice=5)))
+    for copy, of_nice, of_policy in (
+        (kept, [], []),
+        (left, ["nice: asked for 3, in force was 5"], ["policy: asked for batch, in force was other:0"]),
+    ):
+        ran = replace(found, copies=[copy])
+        assert NiceControl().read_back(3, FREE, ran) == of_nice
+        assert PolicyControl().read_back("batch", FREE, ran) == of_policy
 
 
 def test_attempts_leave_this_process_as_it_was() -> None:

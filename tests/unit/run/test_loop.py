@@ -229,6 +229,20 @@ def test_on_a_busy_machine_nothing_is_repeated_and_the_journal_says_so(tmp_path:
     assert note.startswith("machine busy, not measurable now: 4 of 7 runs of block 1 were disturbed; not repeated")
 
 
+@pytest.mark.parametrize("protocol", [{}, {"wait_quiet_s": 60.0}, {"when_busy": "stop"}])
+def test_what_cannot_be_is_no_busy_machine(tmp_path: Path, protocol: dict[str, Any]) -> None:
+    class Wrong(FakeHost):
+        def measure(self, run: Run) -> Record:
+            self.measured.append(run.run)
+            return record(1.0, 1.5 if run.run in FIRST[:4] else 1.0)
+
+    file, host = tmp_path / "journal.jsonl", Wrong()
+    assert run_once(file, host, GridPlanner(changed(**protocol))) == "complete"
+    assert host.measured == NAMES
+    (note,) = (event["text"] for event in journal.read(file) if event["event"] == "note")
+    assert note == "not measurable: 4 of 7 runs of block 1 cannot be as recorded; not repeated"
+
+
 def changed(**fields: Any) -> Design:
     made = small()
     protocol = made.study.protocol.model_copy(update=fields)

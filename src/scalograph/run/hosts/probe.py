@@ -39,6 +39,9 @@ DEGRADED = (sys.executable, "-P", "-m", "scalograph.run.hosts.python_probe")
 GRACE_S = 20.0
 MAX_RECORD_BYTES = 256 << 20
 _STDERR_TAIL = 4096
+# Between looks at a probe that says nothing; waking up more often could disturb its run.
+_LOOK_S = 1.0
+_TOGETHER_S = 0.2
 _CHUNK = 1 << 16
 _MASK = re.compile(r"commands\[\d+\]\.cpus")
 _FIX_SIZE = "ask for less: fewer copies or iterations, a lower stdout_limit_bytes"
@@ -86,12 +89,13 @@ def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[
         on_signal: is told the number of a signal as it was forwarded: the probe knows SIGHUP as SIGTERM.
 
     Returns:
-        The record; a failed one with the reason where the probe was killed, gave no answer in time, or never ended it.
+        The record; a failed one with the reason where somebody else ended or stopped the probe, or its answer was
+        broken, did not come in time, or never ended.
 
     Raises:
         NotStartedError: there was no probe.
         HostError: the host refused.
-        ProtocolError: specification or answer do not follow protocol/probe.md.
+        ProtocolError: the specification does not follow protocol/probe.md, nor does the answer from its beginning.
     """
     received: list[int] = []
     try:
@@ -102,7 +106,15 @@ def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[
         raise
     if len(received) > 1 or (received and record.run.status != "interrupted"):
         raise KeyboardInterrupt  # the run was over, but whoever sent the signal did not mean the run only
+    if record.run.status == "interrupted" and not received and not _told_too():
+        return record.failed(f"its probe was told to end the run, not by us: {record.run.reason}")
     return record
+
+
+def _told_too() -> bool:
+    """Whether a signal comes that ends more than the run: who ends a service tells all of its processes, one by one."""
+    time.sleep(_TOGETHER_S)
+    return kept() is not None
 
 
 def _carried_out(
@@ -115,6 +127,11 @@ def _carried_out(
     except LostError as error:
         end_unmeasured(process.process.pid)
         return lost(str(error), process.first_line())
+    except ProtocolError as error:
+        if answer.exit_code == 2 or not process.began(str(spec.get("run"))):
+            raise
+        # The run may have written into the answer, or broken the probe.
+        return lost(f"the answer of its probe was broken: {error}", process.first_line())
 
 
 def lost(reason: str, first_line: bytes = b"") -> Record:
@@ -170,6 +187,7 @@ class ProbeProcess:
         self._stderr = b""
         self._output: list[bytes] = []
         self._size = 0
+        self._stopped = False
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -205,9 +223,23 @@ class ProbeProcess:
             while selector.get_map():
                 if (left := deadline - time.monotonic()) <= 0:
                     raise self._silent(limit_s)
-                for key, _ in selector.select(left):
+                for key, _ in self._ready(selector, left):
                     line = self._step(selector, key.fileobj, line)
         return self._wait(deadline, limit_s)
+
+    def _ready(self, selector: selectors.BaseSelector, left_s: float) -> list[tuple[selectors.SelectorKey, int]]:
+        """What can be read or written now; none after a while, in which the probe may have been stopped.
+
+        Raises:
+            LostError: it was, and stayed so from one look to the next. It belongs to no terminal that would do that.
+        """
+        ready = selector.select(min(left_s, _LOOK_S))
+        how = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
+        stopped = not ready and os.waitid(os.P_PID, self.process.pid, how) is not None
+        if stopped and self._stopped:
+            raise LostError("probe", "stopped by a signal that was not ours; killed", "its answer", "let it run")
+        self._stopped = stopped
+        return ready
 
     def _register(self, selector: selectors.BaseSelector, stream: IO[bytes] | None, events: int) -> None:
         assert stream is not None
@@ -252,6 +284,14 @@ class ProbeProcess:
         """The beginning of the answer, as far as it came."""
         return b"".join(self._output[: MAX_LINE_BYTES // _CHUNK + 1]).partition(b"\n")[0]
 
+    def began(self, run: str) -> bool:
+        """Whether the probe began this run: its answer has a header, which is written before anything is started."""
+        try:
+            name, part = parse_event(self.first_line())
+        except ProtocolError:
+            return False
+        return name == run and isinstance(part, Header)
+
     def _silent(self, limit_s: float) -> LostError:
         expected = "its answer by then"
         return LostError("probe", f"no end after {limit_s:.1f} s; killed", expected, "raise the timeout")
@@ -260,6 +300,7 @@ class ProbeProcess:
         """A probe that still runs here was given up: it gets the chance to kill its tree itself."""
         if self.process.poll() is None:
             self.process.terminate()
+            self.process.send_signal(signal.SIGCONT)  # one that is stopped hears of it then
             try:
                 self.process.wait(3.0)
             except subprocess.TimeoutExpired:

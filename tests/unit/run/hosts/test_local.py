@@ -118,8 +118,9 @@ INTERRUPTED = f'cat >/dev/null; head -6 {ANSWER} | sed \'s/"ok"/"interrupted"/\'
 
 
 def test_what_was_prepared_is_cleaned_up_after_an_interrupted_run_too(tmp_path: Path) -> None:
-    here, run = between_steps(tmp_path, INTERRUPTED)
-    assert here.measure(run).run.status == "interrupted"
+    here, run = between_steps(tmp_path, f"trap '' TERM; kill -TERM $PPID; {INTERRUPTED}")
+    with Interrupts():
+        assert here.measure(run).run.status == "interrupted"
     assert left(tmp_path) == {"prepared", "run", "cleaned"}
 
 
