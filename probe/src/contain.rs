@@ -53,6 +53,15 @@ impl Containment {
         self.leaf().and_then(Leaf::door)
     }
 
+    /// Number of the probe as its copies see it: none from within a PID namespace.
+    pub fn parent(&self) -> i32 {
+        if let Containment::Namespace(_) = self {
+            0
+        } else {
+            std::process::id() as i32
+        }
+    }
+
     pub fn kill(&self) {
         match self {
             Containment::Cgroup { leaf, guard } => {

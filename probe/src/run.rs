@@ -191,6 +191,7 @@ fn launch_all(
             head: board.head(),
             slot: board.slot(index),
             door: contain.door(),
+            parent: contain.parent(),
         };
         copy.pid = launch::start(place, contain.birthplace()).map_err(|e| os("clone of a copy", &e))?;
         copies.push(copy);

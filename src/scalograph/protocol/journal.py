@@ -112,13 +112,17 @@ class Journal:
             pass  # a file system without locks
 
     def _mend(self) -> None:
-        """Cut off an unfinished last line, left by a crash, lest two events be glued together."""
+        """Cut off an unfinished last line, left by a crash, lest two events be glued together.
+
+        A torn first line goes without a note: that is no place for one.
+        """
         self._mended = True
         try:
             n_bytes = _cut_torn_line(self._stream)
+            is_new = self._stream.seek(0, os.SEEK_END) == 0
         except OSError as error:
             raise _refused(self.file, error) from error
-        if n_bytes:
+        if n_bytes and not is_new:
             self.append("note", text=f"a torn last line of {n_bytes} bytes was cut off")
 
 

@@ -56,6 +56,15 @@ def test_appending_after_a_tear_glues_nothing_together(tmp_path: Path) -> None:
     assert [event.get("text") for event in read(file)] == [None, "whole", note, "after"]
 
 
+def test_a_torn_first_line_leaves_room_for_the_first_event(tmp_path: Path) -> None:
+    file = tmp_path / "journal.jsonl"
+    file.write_bytes(b'{"event":"study","at":"20')
+    book = Journal(file)
+    book.append("study", protocol=1)
+    book.close()
+    assert [event["event"] for event in read(file)] == ["study"]
+
+
 def test_a_journal_that_is_only_opened_stays_as_it_is(tmp_path: Path) -> None:
     file = begun(tmp_path / "journal.jsonl")
     with file.open("ab") as stream:

@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from msgspec import to_builtins
 
+from scalograph.control.leaves import end_unmeasured
 from scalograph.errors import HostError, ProtocolError, ScalographError
 from scalograph.protocol.events import (
     Capabilities,
@@ -124,6 +125,7 @@ def _carried_out(
             answer = process.exchange(json.dumps(spec).encode() + b"\n", _deadline_s(spec))
         return _record(answer, str(spec.get("run")))
     except LostError as error:
+        end_unmeasured(process.process.pid)
         return lost(str(error), process.first_line())
     except ProtocolError as error:
         if answer.exit_code == 2 or not process.began(str(spec.get("run"))):
