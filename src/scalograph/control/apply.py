@@ -34,6 +34,9 @@ def apply(study: Study, treatment: Treatment, launch: Launch, facts: HostFacts) 
         launch = replace(launch, n_cpus=n_available(launch.placement, facts.cpus))
     if launch.exclusive:
         _refuse_exclusive(launch, facts)
+    if launch.max_tasks is not None and (launch.exclusive or launch.quota_cpus is not None):
+        beside = "exclusive CPUs" if launch.exclusive else "a quota"
+        raise LevelError(f"a limit of tasks beside {beside}", "one of them", "exclude this combination")
     if launch.n_cpus is None:
         return launch
     return replace(launch, cpus=place(launch.n_cpus, launch.placement, facts.cpus))

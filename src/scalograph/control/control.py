@@ -35,6 +35,7 @@ class Launch:
     nice: int | None = None
     exclusive: bool = False
     quota_cpus: float | None = None
+    max_tasks: int | None = None
 
     def with_values(self, **values: Any) -> "Launch":
         """Return this launch with more template values."""

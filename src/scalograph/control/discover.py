@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from scalograph.control import capacity, isolation, platform_facts
+from scalograph.control import capacity, isolation, platform_facts, tasks
 from scalograph.control.cache import cache
 from scalograph.control.jvms import at, find, unasked
 from scalograph.control.quota import cpu_quota
@@ -57,9 +57,9 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
 
 
 def _refused(root: Path) -> dict[str, str]:
-    """Tell why a cgroup of our own, with CPUs or a quota, or another scheduler is refused."""
-    found = {isolation.ISOLATION: isolation.refusal(root), capacity.QUOTA: capacity.refusal(root)}
-    reasons = {name: refusal.why for name, refusal in found.items() if refusal}
+    """Tell why a cgroup of our own, with CPUs, a quota or a limit of tasks, or another scheduler is refused."""
+    found = {isolation.ISOLATION: isolation.refusal, capacity.QUOTA: capacity.refusal, tasks.TASKS: tasks.why_no_tasks}
+    reasons = {name: refusal.why for name, why in found.items() if (refusal := why(root))}
     return {**reasons, EXT: no_ext} if (no_ext := why_no_ext(root)) else reasons
 
 

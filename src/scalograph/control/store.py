@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount
-from scalograph.control.cpu_tree import cpu_tree
+from scalograph.control.cpu_tree import TASKS, controller_tree, cpu_tree
 from scalograph.control.folder import PrivateFolder, state_folder
 from scalograph.control.leaves import sweep
 from scalograph.control.lock import (
@@ -25,6 +25,7 @@ from scalograph.control.lock import (
 from scalograph.control.owner import Owner, boot_id
 from scalograph.control.settings import (
     OF_CPU_TIME,
+    OF_TASKS,
     SettingChange,
     Tree,
     in_force,
@@ -54,7 +55,7 @@ class Store:
     """The record of changes and the trees they change. Without a folder there is no lock, and nothing can be changed.
 
     `shared` is the lock of all users; without it, two users may measure at once. `cpu_time` is the tree with the
-    controller of CPU time, `tree` that of everything else.
+    controller of CPU time, `tasks` that with the one of tasks, `tree` that of everything else.
     """
 
     folder: Path | None
@@ -62,16 +63,19 @@ class Store:
     root: Path = Path("/")
     shared: Path | None = None
     cpu_time: Tree | None = None
+    tasks: Tree | None = None
 
     @classmethod
     def of_machine(cls) -> "Store":
         """Return the store of this machine and user."""
         mount = cgroup2_mount()
         tree = None if mount is None else CgroupTree(mount)
-        return cls(state_folder(), tree, shared=shared_lock(), cpu_time=cpu_tree())
+        return cls(state_folder(), tree, shared=shared_lock(), cpu_time=cpu_tree(), tasks=controller_tree(TASKS))
 
     def tree_of(self, change: SettingChange) -> Tree | None:
         """Return the tree that a change is made in; None if there is none."""
+        if change.setting in OF_TASKS:
+            return self.tasks
         return self.cpu_time if change.setting in OF_CPU_TIME else self.tree
 
 

@@ -26,9 +26,10 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: 
 
     Raises:
         StudyError: the host cannot obey a level (every such level is listed), or no treatment is left.
-        HostError: it grants no level of the baseline's factor but the baseline itself: there is nothing to compare.
+        HostError: it grants no level of a factor, or none but the baseline: there is nothing to compare.
     """
     declared, (study, left_out) = study, _spelled_out(study, facts)
+    _refuse_nothing(study, left_out)
     _refuse_baseline(study)
     _refuse_baseline_alone(declared, study, left_out)
     kept, dropped = _treatments(study, _either(_with_jvm(refusal, study), refusals(study, facts)))
@@ -59,14 +60,23 @@ def _refuse_baseline(study: Study) -> None:
             raise StudyError.one(f"baseline.{name}", found, f"one of {known}", "choose a baseline that every host has")
 
 
+def _refuse_nothing(study: Study, left_out: Sequence[str]) -> None:
+    """Refuse a study of which this host grants no level of a factor."""
+    for name, factor in study.factors.items():
+        if not factor.levels:
+            raise _not_granted(name, left_out, f"a level of {name}")
+
+
 def _refuse_baseline_alone(declared: Study, study: Study, left_out: Sequence[str]) -> None:
     """Refuse to measure a baseline of which this host grants nothing to compare it with."""
     for name, level in study.baseline.items():
         if study.factors[name].levels == [level] != declared.factors[name].levels:
-            refused = [reason for reason in left_out if reason.startswith(f"{name}: ")]
-            found = "; ".join(reason.removeprefix(f"{name}: left out, ") for reason in refused)
-            expected = f"a level of {name} to compare {level} with"
-            raise HostError(f"factors.{name}", found, expected, "use a machine that grants one")
+            raise _not_granted(name, left_out, f"a level of {name} to compare {level} with")
+
+
+def _not_granted(factor: str, left_out: Sequence[str], expected: str) -> HostError:
+    refused = [reason.removeprefix(f"{factor}: left out, ") for reason in left_out if reason.startswith(f"{factor}: ")]
+    return HostError(f"factors.{factor}", "; ".join(refused), expected, "use a machine that grants one")
 
 
 def _no_baseline(study: Study, kept: Sequence[Treatment]) -> list[str]:

@@ -71,6 +71,14 @@ def _quota(facts: HostFacts, quota: Refusal | str) -> Check:
     return Check(name, "granted", f"{LEAST_CPUS} to {facts.n_cpus} CPUs' worth of time in {period}, by {quota}")
 
 
+def limit_of_tasks(refusal: Refusal | None) -> Check:
+    """The check of limits of tasks: why they are refused, None where they are not."""
+    name = "control: tasks"
+    if refusal:
+        return Check(name, "refused", "none to be had", refusal.why, refusal.fix)
+    return Check(name, "granted", "by a cgroup of our own, made when a run asks for it")
+
+
 def _policy(name: str, policies: tuple[int, ...]) -> Check:
     def there_and_back(policy: int) -> None:
         os.sched_setscheduler(0, policy, os.sched_param(0))

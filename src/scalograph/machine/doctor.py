@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scalograph.control import capacity, isolation
+from scalograph.control import capacity, isolation, tasks
 from scalograph.control.cache import cache
-from scalograph.machine.attempts import attempted
+from scalograph.machine.attempts import attempted, limit_of_tasks
 from scalograph.machine.checks import Check, Report
 from scalograph.machine.examine import disk, examined
 from scalograph.machine.floor.kept_floor import KeptNoise, read_noise
@@ -40,6 +40,7 @@ def examine(
     found = (
         *examined(facts, root),
         *attempted(facts, isolation.refusal(root), capacity.refusal(root) or capacity.granted_by(root)),
+        limit_of_tasks(tasks.why_no_tasks(root)),
         *_probe(probe_capabilities),
         _jvms(facts),
         *_programs(facts, environ),
