@@ -33,7 +33,7 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     let checked = check(spec)?;
     let poller = Poller::new().map_err(|e| os("signalfd", &e))?;
     let mut degraded = Vec::new();
-    let contain = Containment::choose(spec.user.is_some(), &mut degraded);
+    let contain = Containment::choose(spec, &mut degraded);
     let records = open_records(spec, &checked, &mut degraded);
     write(out, Event::Header(header(spec, &contain, records.is_some(), &degraded)))?;
     let images: Vec<Image> =

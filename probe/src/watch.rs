@@ -5,6 +5,7 @@ use crate::capture::pump;
 use crate::conditions::Conditions;
 use crate::contain::Containment;
 use crate::copies::{Copy, End, Launched, Usage};
+use crate::error::shorten;
 use crate::host::{self, MachineTime};
 use crate::in_force;
 use crate::neighbors;
@@ -265,7 +266,7 @@ impl<'a> Watch<'a> {
         self.mains_left -= 1;
         if let Some((Stage::Exec, errno)) = self.board.slot(index).failure() {
             let command = self.copies[index].command;
-            let program = &self.spec.commands[command].argv[0];
+            let program = shorten(&self.spec.commands[command].argv[0]);
             let reason = format!("commands[{command}].argv[0]: {program}: {}", sys::describe(errno));
             self.early.get_or_insert(Early { status: "not started", reason });
             self.kill();

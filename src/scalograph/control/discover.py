@@ -9,6 +9,7 @@ from scalograph.control.jvms import at, find, unasked
 from scalograph.control.quota import cpu_quota
 from scalograph.control.scheduler import EXT, granted_scheduling, why_no_ext
 from scalograph.control.topology import read_topology
+from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
 
 # Words of the kernel command line that change what is measured; the rest is not kept.
@@ -79,7 +80,7 @@ def with_launchers(facts: HostFacts, paths: Sequence[str], starts: bool = True) 
 def _kept_jvms() -> Path | None:
     try:
         return cache() / "jvms"
-    except RuntimeError:  # a user without a home
+    except HostError:
         return None
 
 

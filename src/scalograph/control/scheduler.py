@@ -69,11 +69,16 @@ class GrantedScheduling:
 
 
 def granted_scheduling() -> GrantedScheduling:
-    """Try the extremes first; if they are refused, find the limit (RLIMIT_RTPRIO, RLIMIT_NICE)."""
+    """Try the extremes first; if they are refused, find the limit (RLIMIT_RTPRIO, RLIMIT_NICE).
+
+    Every step below our own nice value needs a right: whoever runs at 5 may not go back to 0.
+    """
+    own = os.getpriority(os.PRIO_PROCESS, 0)
     priority, why_priority = furthest([*range(1, 100)], _set_fifo)
-    nice, why_nice = furthest([*range(-1, -21, -1)], _set_nice)
+    nice, why_nice = furthest([*range(own - 1, -21, -1)] or [own], _set_nice)
     refused = {REAL_TIME: why_priority, NEGATIVE_NICE: why_nice}
-    return GrantedScheduling(priority or 0, nice or 0, {name: why for name, why in refused.items() if why})
+    nice = own if nice is None else nice
+    return GrantedScheduling(priority or 0, nice, {name: why for name, why in refused.items() if why})
 
 
 def _set_fifo(priority: int) -> None:

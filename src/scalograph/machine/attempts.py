@@ -107,6 +107,6 @@ def _real_time(facts: HostFacts) -> Check:
 
 def _nice(facts: HostFacts) -> Check:
     name, why = "control: nice", facts.refused.get(NEGATIVE_NICE, "")
-    if facts.granted_nice == 0:
-        return Check(name, "refused", "0 to 19 only", why, _PRIVILEGE)
+    if facts.granted_nice >= 0:
+        return Check(name, "refused", f"{facts.granted_nice} to 19 only", why, _PRIVILEGE)
     return Check(name, "granted", f"{facts.granted_nice} to 19", why)

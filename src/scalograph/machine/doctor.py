@@ -8,6 +8,7 @@ from typing import Any
 
 from scalograph.control import capacity, isolation, tasks
 from scalograph.control.cache import cache
+from scalograph.errors import HostError
 from scalograph.machine.attempts import attempted, limit_of_tasks
 from scalograph.machine.checks import Check, Report
 from scalograph.machine.examine import disk, examined
@@ -82,7 +83,7 @@ def _builds(environ: Mapping[str, str]) -> Check:
     name = "disk: builds"
     try:
         return disk(name, cache(environ))
-    except RuntimeError:  # what pathlib says of a user without a home
+    except HostError:
         why = "workloads that are compiled have no place"
         return Check(name, "warning", "this user has no home folder", why, "set XDG_CACHE_HOME")
 

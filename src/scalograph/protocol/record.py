@@ -5,6 +5,7 @@ A part holds the fields of its event without `event` and its `run` name. Absent 
 
 from typing import Annotated, Any, Literal, Self
 
+import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
@@ -284,7 +285,22 @@ class Record(RecordPart, frozen=True, kw_only=True):
 
     def failed(self, reason: str) -> Self:
         """The same record, of a run that has failed."""
-        return self.with_figures(status="failed", reason=reason)
+        return self.with_figures(status="failed", reason=reason[:MAX_TEXT])
+
+    def without_tails(self) -> Self:
+        """The same record without what the copies wrote to stderr."""
+        return replace(self, copies=[replace(copy, stderr_tail="") for copy in self.copies])
+
+    def largest(self) -> str:
+        """What takes most room in it, in words: as many of what, and what to do."""
+        n_copies, n_iterations = len(self.copies), sum(len(part.index) for part in self.iterations)
+        n_values = sum(len(numbers) for part in self.values for numbers in part.values.values())
+        parts = {
+            f"{n_copies} copies: start fewer": self.copies,
+            f"{n_iterations} iterations: ask for fewer": self.iterations,
+            f"{n_values} values of the workload: report fewer": self.values,
+        }
+        return max(parts, key=lambda words: len(msgspec.json.encode(parts[words])))
 
 
 def unmeasured(reason: str, header: Header | None = None) -> Record:

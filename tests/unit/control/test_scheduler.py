@@ -160,10 +160,21 @@ ASK = "from scalograph.control.scheduler import granted_scheduling as g; f = g()
 
 
 def test_nobody_is_granted_what_the_limits_allow(nobody: Any) -> None:
-    expected = f"0 0 {REAL_TIME} {NEGATIVE_NICE}\n"
+    expected = f"0 {os.getpriority(os.PRIO_PROCESS, 0)} {REAL_TIME} {NEGATIVE_NICE}\n"
     if resource.getrlimit(resource.RLIMIT_RTPRIO)[1] or resource.getrlimit(resource.RLIMIT_NICE)[1]:
         pytest.skip("limits of this session grant more")
     assert nobody(ASK) == expected
+
+
+def test_nobody_is_granted_less_than_our_own_nice_value(nobody: Any) -> None:
+    if resource.getrlimit(resource.RLIMIT_NICE)[1]:
+        pytest.skip("limits of this session grant more")
+    nice = min(19, os.getpriority(os.PRIO_PROCESS, 0) + 5)
+    lower = f"0 {nice} {REAL_TIME} {NEGATIVE_NICE}\n"
+    assert nobody(f"import os; os.nice(5); {ASK}") == lower
+    facts = BOUND.model_copy(update={"granted_nice": 5})
+    with pytest.raises(LevelError, match=r"nice 0 is refused here \(EACCES: Permission denied\), expected 5 to 19"):
+        NiceControl().resolve([5, 0], facts)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="raising a limit needs root")

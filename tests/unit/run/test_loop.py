@@ -2,10 +2,12 @@ import itertools
 import os
 import signal
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 import pytest
 
 from scalograph.design.grid import GridPlanner
@@ -23,7 +25,7 @@ from scalograph.study.load import parse
 from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
-from ..records import record
+from ..records import placed, record
 from ..study.example import VALID
 
 
@@ -184,6 +186,42 @@ def test_the_time_of_blocks_is_read_from_the_journal() -> None:
         for second, (event, n) in enumerate([("ask", 0), ("ask", 0), ("run", 0), ("ask", 1), ("run", 1), ("ask", 1)])
     ]
     assert seconds_per_block(events) == {0: 1.0, 1: 1.0}
+
+
+def test_a_clock_that_was_set_forward_takes_no_budget() -> None:
+    events = [{"event": "ask", "at": "2026-01-01T00:00:00.000Z", **run_event("b0000-0000")}]
+    set_forward = record().with_figures(clock_step_ns=3600 * 10**9)
+    again = run_event("b0000-0000", record=set_forward)
+    events.append({"event": "run", "at": "2026-01-01T01:00:02.000Z", **again})
+    assert seconds_per_block(events) == {0: 2.0}
+
+
+class Once:
+    """A host that has one record, and is then stopped."""
+
+    def __init__(self, *answers: Record) -> None:
+        self.answers = list(answers)
+
+    def measure(self, run: Run) -> Record:
+        if not self.answers:
+            raise KeyboardInterrupt
+        return self.answers.pop()
+
+
+def first_run(tmp_path: Path, answer: Record) -> Record:
+    """What the journal keeps of it."""
+    book = started(tmp_path / "journal.jsonl")
+    with closing(book):
+        run_study(GridPlanner(small()), Loop(Once(answer), book, Told()), Budget(None))
+    found = next(event for event in journal.read(tmp_path / "journal.jsonl") if event["event"] == "run")
+    return cast(Record, found["record"])
+
+
+def test_copies_that_write_much_to_stderr_lose_its_end_and_not_the_run(tmp_path: Path) -> None:
+    answer = placed(*[None] * 70)
+    wordy = [msgspec.structs.replace(copy, stderr_tail="x" * (64 << 10)) for copy in answer.copies]
+    kept = first_run(tmp_path, msgspec.structs.replace(answer, copies=wordy))
+    assert kept.run.status == "ok" and len(kept.copies) == 70 and not any(copy.stderr_tail for copy in kept.copies)
 
 
 def run_event(name: str, block: int = 0, **more: Any) -> dict[str, Any]:
@@ -405,7 +443,9 @@ def test_a_record_too_large_for_a_line_is_a_failed_run_for_everybody(
     run_once(file, told, GridPlanner(small()))
     events = list(journal.read(file))
     assert {event["verdict"] for event in events if event["event"] == "verdict"} == {"failed"}
-    assert {event["record"].run.status for event in events if event["event"] == "run"} == {"failed"}
+    runs = [event["record"].run for event in events if event["event"] == "run"]
+    assert {run.status for run in runs} == {"failed"}
+    assert {run.reason.partition("most of it ")[2] for run in runs} == {"9000 values of the workload: report fewer"}
     assert not [event for event in events if event["event"] == "note"], "what failed is not disturbed"
 
 

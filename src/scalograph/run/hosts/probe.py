@@ -43,8 +43,10 @@ _STDERR_TAIL = 4096
 _LOOK_S = 1.0
 _TOGETHER_S = 0.2
 _CHUNK = 1 << 16
+# Whoever was stopped (Ctrl-Z) or got no CPU finds the answer after its time: it is read as long as more comes.
+_LATE_S, _MAX_LATE = 1.0, 20
 _MASK = re.compile(r"commands\[\d+\]\.cpus")
-_FIX_SIZE = "ask for less: fewer copies or iterations, a lower stdout_limit_bytes"
+_FIX_SIZE = "let the copies print less, or ask for fewer copies or iterations"
 
 
 def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
@@ -77,7 +79,12 @@ class LostError(HostError):
     """A probe that began and gave no answer that could be used: killed, silent, or without end."""
 
 
-def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[int], None] | None = None) -> Record:
+def measure(
+    spec: Mapping[str, Any],
+    probe: Sequence[str],
+    on_signal: Callable[[int], None] | None = None,
+    fresh: bool = False,
+) -> Record:
     """Carries out one run.
 
     SIGINT, SIGTERM and SIGHUP that arrive meanwhile go to the probe, whose record then has the status
@@ -87,6 +94,7 @@ def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[
         spec: the specification of protocol/probe.md.
         probe: program and arguments of the probe.
         on_signal: is told the number of a signal as it was forwarded: the probe knows SIGHUP as SIGTERM.
+        fresh: a signal that came before counts no more: what cleans up after it is to be done.
 
     Returns:
         The record; a failed one with the reason where somebody else ended or stopped the probe, or its answer was
@@ -99,7 +107,7 @@ def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[
     """
     received: list[int] = []
     try:
-        record = _carried_out(spec, ProbeProcess(probe), received, on_signal)
+        record = _carried_out(spec, ProbeProcess(probe, fresh), received, on_signal)
     except ScalographError:
         if received:  # it came while the probe was starting or being killed: no fault of either
             raise KeyboardInterrupt from None
@@ -179,11 +187,29 @@ class ProbeAnswer:
     stderr: str
 
 
+class _Patience:
+    """How long an answer is waited for: what is there when the time is over was written in time."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._until, self._n_late = time.monotonic() + limit_s, 0
+
+    def left_s(self) -> float:
+        """What is left of it."""
+        return max(0.0, self._until - time.monotonic())
+
+    def is_over(self, heard: bool) -> bool:
+        """After a wait that `heard` something or did not."""
+        if time.monotonic() < self._until:
+            return False
+        self._until, self._n_late = time.monotonic() + _LATE_S, self._n_late + 1
+        return not heard or self._n_late > _MAX_LATE
+
+
 class ProbeProcess:
     """One probe process, read within limits and never left behind."""
 
-    def __init__(self, argv: Sequence[str]) -> None:
-        self.argv = tuple(argv)
+    def __init__(self, argv: Sequence[str], fresh: bool = False) -> None:
+        self.argv, self.fresh = tuple(argv), fresh
         self._stderr = b""
         self._output: list[bytes] = []
         self._size = 0
@@ -215,17 +241,18 @@ class ProbeProcess:
         Raises:
             LostError: no end within the limit, or more output than a record may have.
         """
-        deadline = time.monotonic() + limit_s
+        patience = _Patience(limit_s)
         with selectors.DefaultSelector() as selector:
             for stream in (self.process.stdout, self.process.stderr):
                 self._register(selector, stream, selectors.EVENT_READ)
             self._register(selector, self.process.stdin, selectors.EVENT_WRITE)
             while selector.get_map():
-                if (left := deadline - time.monotonic()) <= 0:
+                ready = self._ready(selector, patience.left_s())
+                if patience.is_over(bool(ready)):
                     raise self._silent(limit_s)
-                for key, _ in self._ready(selector, left):
+                for key, _ in ready:
                     line = self._step(selector, key.fileobj, line)
-        return self._wait(deadline, limit_s)
+        return self._wait(patience, limit_s)
 
     def _ready(self, selector: selectors.BaseSelector, left_s: float) -> list[tuple[selectors.SelectorKey, int]]:
         """What can be read or written now; none after a while, in which the probe may have been stopped.
@@ -233,7 +260,8 @@ class ProbeProcess:
         Raises:
             LostError: it was, and stayed so from one look to the next. It belongs to no terminal that would do that.
         """
-        ready = selector.select(min(left_s, _LOOK_S))
+        # Stopped and continued, Python ends a wait whose time is over without another look.
+        ready = selector.select(min(left_s, _LOOK_S)) or selector.select(0)
         how = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
         stopped = not ready and os.waitid(os.P_PID, self.process.pid, how) is not None
         if stopped and self._stopped:
@@ -273,9 +301,9 @@ class ProbeProcess:
             expected = f"at most {MAX_RECORD_BYTES} bytes of events"
             raise LostError("probe", "a longer answer", expected, _FIX_SIZE)
 
-    def _wait(self, deadline: float, limit_s: float) -> ProbeAnswer:
+    def _wait(self, patience: "_Patience", limit_s: float) -> ProbeAnswer:
         try:
-            code = self.process.wait(max(0.0, deadline - time.monotonic()))
+            code = self.process.wait(max(_LATE_S, patience.left_s()))
         except subprocess.TimeoutExpired:
             raise self._silent(limit_s) from None
         return ProbeAnswer(code, b"".join(self._output), self._stderr.decode(errors="replace"))
@@ -324,7 +352,7 @@ def _forwarding(process: ProbeProcess, received: list[int], on_signal: Callable[
 
     previous = {number: signal.signal(number, forward) for number in heard()}
     try:
-        if (early := kept()) is not None:  # while the probe was being started
+        if not process.fresh and (early := kept()) is not None:  # while the probe was being started
             forward(early, None)
         yield
     finally:

@@ -2,7 +2,9 @@
 
 import json
 import os
+import select
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -148,6 +150,51 @@ print(answer, end="")"""
 def test_endless_complaints_are_read_and_not_kept() -> None:
     record = probe.measure(SPEC, fake("sys.stderr.write('x' * (8 << 20)); print(answer, end='')"))
     assert record.run.status == "ok"
+
+
+def test_an_answer_that_came_while_we_were_stopped_is_read() -> None:
+    """The deadline has passed when we go on: a part of the answer lies in the pipe, the rest is written as we read."""
+    code = (
+        "answer = answer.replace('\"stdout\":null', '\"stdout\":\"' + 'x' * (1 << 20) + '\"', 1)\nprint(answer, end='')"
+    )
+    process = probe.ProbeProcess(fake(code))
+    with process.running():
+        assert select.select([process.process.stdout], [], [], 30)[0]
+        assert len(process.exchange(b"", -1.0).output) > 1 << 20
+
+
+STOPPED = """
+import json, sys
+from scalograph.run.hosts import probe
+probe.GRACE_S = 0
+print(probe.measure(json.loads(sys.argv[1]), sys.argv[2:]).run.status)
+"""
+
+
+def test_a_run_that_ended_while_we_were_stopped_is_no_timeout(tmp_path: Path) -> None:
+    (tmp_path / "answer").write_text(ANSWER)
+    spec, began = json.dumps({**SPEC, "timeout_ns": 1_500_000_000}), tmp_path / "began"
+    slow = ["sh", "-c", f"touch {began}; sleep 0.3; cat {tmp_path}/answer"]
+    argv = [sys.executable, "-c", STOPPED, spec, *slow]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as runner:
+        while not began.exists():
+            time.sleep(0.01)
+        runner.send_signal(signal.SIGSTOP)
+        time.sleep(1.6)
+        runner.send_signal(signal.SIGCONT)
+        assert runner.communicate()[0] == "ok\n"
+
+
+def test_endless_complaints_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "GRACE_S", 0.2)
+    monkeypatch.setattr(probe, "_LATE_S", 0.01)
+    record = probe.measure({**SPEC, "timeout_ns": 100_000_000}, fake("while True: sys.stderr.write('x' * 1000)"))
+    assert "no end after 0.3 s" in failed(record)
+
+
+def test_a_run_may_take_thirty_years() -> None:
+    years = {**SPEC, "timeout_ns": 30 * 366 * 86400 * 1_000_000_000}
+    assert probe.measure(years, fake("sys.stdin.readline(); print(answer, end='')")).run.status == "ok"
 
 
 @pytest.mark.parametrize("code", ["time.sleep(600)", "os.close(1); os.close(2); time.sleep(600)"])

@@ -15,6 +15,7 @@ from scalograph.run.hosts.python_probe.spec import Spec
 
 _SURVIVOR_NS = 1_000_000_000
 _CHUNK = 1 << 16
+_LONGEST_MS = 3_600_000.0  # no kernel waits for thirty years in one call
 
 
 def hear_signals() -> int:
@@ -103,7 +104,7 @@ class RunWatch:
 
     def _wait(self, deadline_ns: int) -> None:
         """Sleep until something happens, and take it."""
-        left_ms = max(0.0, (deadline_ns - time.monotonic_ns()) / 1e6)
+        left_ms = min(max(0.0, (deadline_ns - time.monotonic_ns()) / 1e6), _LONGEST_MS)
         for fd, _ in self._poll.poll(left_ms + 1):
             if fd == self.wake:
                 for number in set(os.read(fd, _CHUNK)) & set(tree.STOPPING):
