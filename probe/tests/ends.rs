@@ -209,7 +209,7 @@ fn copies_that_are_born_while_the_probe_is_killed_are_gone() {
 #[test]
 fn a_copy_that_is_killed_before_the_gate_fails_its_run_at_once() {
     // Hundreds take a while to get ready: the newest is killed as soon as there are some.
-    let child = start(&[PROBE], &spec(&[command(&["sleep", "60"], json!({"copies": 400}))], json!({})));
+    let child = start(&[PROBE], &spec(&[command(&["sleep", "60"], json!({"copies": 200}))], json!({})));
     let of_probe = format!("/proc/{0}/task/{0}/children", child.id());
     let newest = || {
         let text = std::fs::read_to_string(&of_probe).unwrap_or_default();
