@@ -21,7 +21,7 @@ from scalograph.protocol.written_file import is_at, opened_to_append
 MAX_LINE_BYTES = 4 << 20
 MAX_UNPACKED_BYTES = 4 << 30
 # Journals of runs pack 3 to 8 times smaller; only what was made to fill a memory packs 1,000 times.
-MAX_RATIO, MOST_UNSUSPECTED_BYTES = 100, 64 << 20
+MAX_RATIO, MOST_UNSUSPECTED_BYTES = 100, 16 << 20
 
 
 class EventTooLargeError(ValueError):
