@@ -18,6 +18,8 @@ from scalograph.study.workload import Prepare, Workload
 
 TIMEOUT_S = 3600
 SHOWN_LINES = 6
+# What was killed has gone by then, unless the kernel holds it.
+_DEATH_S = 5.0
 # What a program needs that fetches something, and nothing that would change what it makes.
 PASSED_ON = ("PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy")
 
@@ -130,8 +132,8 @@ def _done(argv: Sequence[str], environ: Mapping[str, str], folder: Path) -> subp
         try:
             out, err = program.communicate(timeout=TIMEOUT_S)
         except BaseException:
-            with suppress(ProcessLookupError):
+            with suppress(OSError, subprocess.TimeoutExpired):
                 os.killpg(program.pid, signal.SIGKILL)
-            program.wait()
+                program.wait(_DEATH_S)
             raise
     return subprocess.CompletedProcess(argv, program.returncode, out, err)
