@@ -76,7 +76,7 @@ def test_long_arguments_are_shown_cut(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_script_may_be_an_argument(tmp_path: Path) -> None:
-    script = f"true {{threads}} # {'x' * 90_000}"
+    script = f"true {{threads}} # {'x' * 60_000}"
     done = in_process("measure", "--threads", 1, "--runs", 1, "--max-reruns", 0, "--", "sh", "-c", script, cwd=tmp_path)
     assert done.returncode in (0, 5), done.stderr
     assert len(done.stdout + done.stderr) < 5000

@@ -40,6 +40,8 @@ def granted_by(root: Path = Path("/")) -> str:
 class QuotaControl(Control):
     """Levels are CPUs' worth of time, such as 0.5, and "none". `limited` reads them back before and after the run."""
 
+    may_conflict = True
+
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the levels as written. Raises LevelError for one that limits nothing or exceeds what we get."""
         for level in levels:

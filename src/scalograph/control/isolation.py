@@ -82,6 +82,8 @@ class IsolationControl(Control):
     `exclusive` makes the partition, and reads it back before and after the run.
     """
 
+    may_conflict = True
+
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the levels as written. Raises LevelError for an unknown one, and for exclusive if it is refused."""
         for level in levels:

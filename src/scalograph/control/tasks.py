@@ -38,6 +38,8 @@ class TasksControl(Control):
     the run.
     """
 
+    may_conflict = True
+
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the levels as written. Raises LevelError for one that is no such number, or that is refused."""
         for level in levels:

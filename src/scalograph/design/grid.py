@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from scalograph.design.planner import Design
 from scalograph.errors import StudyError
@@ -27,7 +28,7 @@ class GridPlanner:
     def __init__(self, design: Design) -> None:
         self._design, self._max_reruns = design, design.study.protocol.max_reruns
         self.gave_up = ""
-        self._planned = {run.run: run for run in _order(design)}
+        self._planned = {run.run: run for run in in_order(design)}
         self._left: dict[int, dict[str, Run]] = {}
         self._disturbed: dict[int, list[Run]] = {}
         self._n_impossible = Counter[int]()
@@ -117,10 +118,11 @@ class GridPlanner:
         return replace(planned, run=f"{name}r{number}", replicate=planned.replicate + number * n_planned)
 
 
-def _order(design: Design) -> list[Run]:
+def in_order(design: Design) -> Iterator[Run]:
+    """Yield every planned run of a grid, warm-up runs first; none of them is kept."""
     protocol = design.study.protocol
     warmups = (_warmup(design, number) for number in range(protocol.warmup_runs))
-    return [*warmups, *_blocks(design)]
+    return chain(warmups, _blocks(design))
 
 
 def _warmup(design: Design, number: int) -> Run:
