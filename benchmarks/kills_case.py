@@ -138,7 +138,7 @@ class Course:
         self._orphans |= {"runner", "probe", "guard"} <= victims
         # The kernel ends who has not begun to hear signals.
         self._left |= code < 0 or "runner" in victims or {"probe", "guard"} <= victims
-        self._note(of_processes() if not self._orphans else ())
+        self._note(of_processes(self._place) if not self._orphans else ())
         expected = {code for kill in self._kills for code in kill.codes(start.ignored)}
         self._note(of_end(start, {*codes, *expected}, journaled))
         self._note(of_journal(self._before, self.journal))

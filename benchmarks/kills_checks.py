@@ -26,7 +26,7 @@ FAULTS = (
 Fault = tuple[str, str]
 DONE = {0, 4, 5}
 UNHEARD = {-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP}
-# The guard and the kernel clear a tree after the probe has gone; a machine without time for us needs longer.
+# The guard and the kernel clear a tree after the probe has gone.
 SETTLE_S = 5.0
 _TRACE = re.compile(r"Traceback \(most recent|Exception ignored|panicked at|core dumped")
 # Names of ours in folders for what is made for a while, and in caches.
@@ -91,10 +91,10 @@ def of_runs(planner: str, results: Path) -> Iterator[Fault]:
         yield "not as planned", f"ended as {reason}"
 
 
-def of_processes() -> Iterator[Fault]:
-    """Nothing runs on below this process."""
-    limit = time.monotonic() + SETTLE_S
-    while (found := processes()) and time.monotonic() < limit:
+def of_processes(place: Place) -> Iterator[Fault]:
+    """Nothing runs on below this process, for longer than it waits for a CPU."""
+    began, stalled = time.monotonic(), place.stalled_s()
+    while (found := processes()) and time.monotonic() - began < SETTLE_S + place.stalled_s() - stalled:
         time.sleep(0.005)
     for pid, what in found.items():
         yield "left behind", f"process {pid} still runs: {what[:200]}"
