@@ -96,8 +96,8 @@ impl Board {
         (0..self.n).map(|i| self.slot(i))
     }
 
-    /// Waits until every copy stands at the gate or has failed; false after `limit_ns`.
-    pub fn await_prepared(&self, limit_ns: u64) -> bool {
+    /// Waits until every copy stands at the gate or has failed; false after `limit_ns`, or as soon as one has `died`.
+    pub fn await_prepared(&self, limit_ns: u64, died: impl Fn() -> bool) -> bool {
         let word = &self.head().n_prepared;
         let end = sys::now_ns() + limit_ns;
         loop {
@@ -105,7 +105,7 @@ impl Board {
             if n as usize >= self.n {
                 return true;
             }
-            if sys::now_ns() > end {
+            if sys::now_ns() > end || died() {
                 return false;
             }
             sys::futex_wait(word, n, Some(100_000_000));

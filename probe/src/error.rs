@@ -5,6 +5,8 @@ use serde_json::Value;
 /// The number is the exit code of the probe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
+    /// The run has failed before its gate, and the probe has not.
+    Lost = 0,
     Bug = 1,
     Spec = 2,
     Host = 3,

@@ -5,6 +5,7 @@ use crate::copies::Usage;
 use crate::events::{Changed, CopyEvent, Degraded, Event, Iterations, Output, RunEvent, TaskRow, Timeline, Values};
 use crate::in_force;
 use crate::records::Records;
+use crate::spec::Spec;
 use crate::summary;
 use crate::watch::Watch;
 use crate::window::{Before, Frame};
@@ -19,9 +20,7 @@ const MAX_CELLS: usize = 150_000;
 pub fn events(watch: &mut Watch, before: &Before, online: &[usize], mut degraded: Vec<Degraded>) -> Vec<Event> {
     degraded.extend(watch.records.iter_mut().flat_map(|r| r.degraded.drain(..)));
     if let Some(early) = watch.early.as_ref().filter(|e| e.status == "not started") {
-        let (run, reason) = (watch.spec.run.clone(), Some(early.reason.clone()));
-        let status = early.status.into();
-        return vec![Event::Run(Box::new(RunEvent { run, status, reason, degraded, ..RunEvent::default() }))];
+        return vec![not_started(watch.spec, early.reason.clone(), degraded)];
     }
     let frame = Frame::of(watch);
     let mut list = Vec::new();
@@ -34,6 +33,12 @@ pub fn events(watch: &mut Watch, before: &Before, online: &[usize], mut degraded
         list.insert(list.len() - 1, Event::Timeline(timeline));
     }
     list
+}
+
+/// All that there is to say of a run whose copies never left the gate.
+pub fn not_started(spec: &Spec, reason: String, degraded: Vec<Degraded>) -> Event {
+    let (run, status, reason) = (spec.run.clone(), "not started".into(), Some(reason));
+    Event::Run(Box::new(RunEvent { run, status, reason, degraded, ..RunEvent::default() }))
 }
 
 fn copy_events(watch: &Watch, frame: &Frame, index: usize, list: &mut Vec<Event>) {

@@ -41,7 +41,10 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     let images = images.leak();
     let n = spec.commands.iter().map(|c| c.copies).sum();
     let board = Board::new(n).map_err(|e| os("shared memory", &e))?;
-    let launched = launch_all(spec, &checked, images, &board, &contain, records.is_none())?;
+    let launched = match launch_all(spec, &checked, images, &board, &contain, records.is_none()) {
+        Err(why) if why.kind == Kind::Lost => return write(out, report::not_started(spec, why.found, degraded)),
+        launched => launched?,
+    };
     let mut watch = Watch::new(spec, launched, &board, &contain, &poller, records);
     listen(&watch).map_err(|e| os("epoll", &e))?;
     let before = open_gate(&mut watch)?;
@@ -204,12 +207,21 @@ fn launch_all(
 }
 
 fn await_prepared(spec: &Spec, board: &Board, copies: &[Copy]) -> Result<(), Refusal> {
-    if !board.await_prepared(60 * SECOND) {
+    let prepared = board.await_prepared(60 * SECOND, || sys::next_waitable().is_ok_and(|pid| pid > 0));
+    let failed = board.slots().zip(copies).find_map(|(slot, copy)| Some((copy.command, slot.failure()?)));
+    if let Some((command, (stage, errno))) = failed {
+        return Err(refused(spec, command, stage, errno));
+    }
+    let dead = sys::next_waitable().ok().and_then(|pid| copies.iter().position(|c| c.pid == pid));
+    if let Some(copy) = dead {
+        let found = format!("copy {copy} was killed or stopped before the gate");
+        return Err(Refusal::new(Kind::Lost, "commands", &found, "a copy at the gate", "look for who killed it"));
+    }
+    if !prepared {
         let found = "a copy that does not reach the gate within 60 s";
         return Err(Refusal::host("commands", found, "copies at the gate", "lower the number of copies"));
     }
-    let failed = board.slots().zip(copies).find_map(|(slot, copy)| Some((copy.command, slot.failure()?)));
-    failed.map_or(Ok(()), |(command, (stage, errno))| Err(refused(spec, command, stage, errno)))
+    Ok(())
 }
 
 fn refused(spec: &Spec, index: usize, stage: Stage, errno: i32) -> Refusal {

@@ -205,3 +205,22 @@ fn copies_that_are_born_while_the_probe_is_killed_are_gone() {
         assert!(eventually(|| inheriting(&token) == 0), "after {} copies", 20 * n);
     }
 }
+
+#[test]
+fn a_copy_that_is_killed_before_the_gate_fails_its_run_at_once() {
+    // Hundreds take a while to get ready: the newest is killed as soon as there are some.
+    let child = start(&[PROBE], &spec(&[command(&["sleep", "60"], json!({"copies": 200}))], json!({})));
+    let of_probe = format!("/proc/{0}/task/{0}/children", child.id());
+    let newest = || {
+        let text = std::fs::read_to_string(&of_probe).unwrap_or_default();
+        let pids: Vec<i32> = text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+        pids.last().copied().filter(|_| pids.len() > 8)
+    };
+    let copy = (0..1_000_000).find_map(|_| newest()).expect("a copy");
+    // SAFETY: a signal to a child of the child just started.
+    unsafe { libc::kill(copy, libc::SIGKILL) };
+    let answer = finish(child);
+    assert_eq!(answer.run()["status"], "not started");
+    let reason = answer.run()["reason"].as_str().unwrap();
+    assert!(reason.contains("before the gate"), "{reason}");
+}

@@ -167,6 +167,10 @@ fn without_rights_a_run_is_measured_and_says_what_is_missing() {
     assert_ne!(answer.events[0]["containment"], "cgroup");
     assert!(!answer.run()["degraded"].as_array().unwrap().is_empty());
     assert!(marked(&token).is_empty());
+    let daemon = [shell(&DAEMON.replace("TOKEN", &token))];
+    let outside = finish(start(&program, &spec(&daemon, json!({"namespace": false}))));
+    assert_eq!(outside.events[0]["containment"], "best effort");
+    assert!(marked(&token).is_empty());
     let refused = finish(start(&program, &spec(&[command(&["true"], json!({"nice": -5}))], json!({}))));
     std::fs::remove_file(program.last().unwrap()).unwrap();
     assert_eq!(refused.error(3)["where"], "commands[0].nice");

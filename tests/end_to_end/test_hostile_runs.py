@@ -95,6 +95,12 @@ def test_who_stopped_the_probe_is_named(tmp_path: Path) -> None:
     assert "SIGTERM received from program (" in (first.record.run.reason or "")
 
 
+def test_a_guard_that_is_stopped_holds_nobody_up(probe: Sequence[str], tmp_path: Path) -> None:
+    stops = "for pid in $(cat /proc/$PPID/task/$PPID/children); do [ $pid = $$ ] || kill -STOP $pid; done; exit 0"
+    done = conducted(tmp_path, SCRIPT.format(mark=tmp_path / "mark", act=stops), probe)
+    assert [one.record.run.status for one in done] == ["ok", "ok"]
+
+
 LEAVES = f"""\
 #!{sys.executable} -S
 import os, time

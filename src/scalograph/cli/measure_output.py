@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from scalograph.report.screen import Screen
     from scalograph.run.session import Session
 
+# A command line that a person still reads.
+_LONGEST = 1000
+
 
 def measured(study: CommandStudy, sweep: SweepOptions, options: CommandOptions) -> int:
     """Run a command's study as `scalograph run` would, and answer.
@@ -117,9 +120,11 @@ def close(
     from scalograph.cli.last_stops import exit_code
 
     results = session.results
-    # What it was, unless its results have a folder of their own, which is taken now.
-    words = sys.argv[1:] if options.output is None else ["run", str(results.study)]
-    places = study_places(results.folder, found, shlex.join(["scalograph", *words]))
+    # What it was, unless that is too long to read, or its results have a folder of their own, which is taken now.
+    given = shlex.join(["scalograph", *sys.argv[1:]])
+    by_file = options.output is not None or len(given) > _LONGEST
+    again = shlex.join(["scalograph", "run", str(results.study)]) if by_file else given
+    places = study_places(results.folder, found, again)
     as_one = {**document, "results": str(results.folder)} if options.json else None
     answer(told, places, options.tables, options.table, as_one)
     return exit_code(found)

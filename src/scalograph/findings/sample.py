@@ -175,7 +175,7 @@ def _changed(sample: Sample) -> Iterable[Flag]:
     if words := list(dict.fromkeys(text for row in sample.every for text in row.changed)):
         n = sum(bool(row.changed) for row in sample.every)
         told = ", ".join(words[:MOST_CHANGES])
-        yield Flag("changed", f"the program of {n} of {len(sample.every)} runs changed {told}", n)
+        yield Flag("changed", f"in {n} of {len(sample.every)} runs the program changed {told}", n)
 
 
 def _work(sample: Sample) -> Iterable[Flag]:

@@ -53,7 +53,7 @@ class WorkloadUse(StudyPart):
     """What is run: a workload that ships, a folder beside the study, or a command."""
 
     use: Text | None = None
-    command: list[Text] | None = Field(default=None, min_length=1, max_length=1000)
+    command: Argv | None = None
     parameters: dict[Name, Value] = {}
     env: dict[Variable, Text] = {}
     events: bool = False

@@ -58,5 +58,5 @@ def test_findings_tell_it_at_its_point(tmp_path: Path) -> None:
             found["copies"][0]["changed"] = {"cpus": [1]} if n == 2 else {}
             made.append(({"threads": n}, found))
     told = found_in(tmp_path, made, ONE_FACTOR)
-    assert texts(at(told, 2).flags) == ["the program of 6 of 6 runs changed its CPUs from 0-3 to 1"]
+    assert texts(at(told, 2).flags) == ["in 6 of 6 runs the program changed its CPUs from 0-3 to 1"]
     assert (at(told, 1).doubt, at(told, 2).doubt) == ("", "it kept to CPU 1 of 0-3")

@@ -1,12 +1,15 @@
 """Preparations: once for each folder, whole or not at all, and what goes wrong in one message."""
 
+import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import HostFacts
+from scalograph.run.hosts.python_probe.tree import parse_stat
 from scalograph.run.hosts.ready import build_program
 from scalograph.run.prepare import about, prepare
 from scalograph.study.program import Process, Program
@@ -82,6 +85,16 @@ def test_a_failure_leaves_nothing_and_says_why(place: Path) -> None:
     with pytest.raises(HostError, match="workload w: cannot be prepared: missing: bison; apt install bison"):
         made(place, "wrong")
     assert not [path for path in (place / "cache").rglob("*") if path.is_file()]
+
+
+def test_a_signal_ends_it_with_all_that_it_started(place: Path) -> None:
+    step = f"echo $$ > {place}/pid; kill -INT {os.getpid()}; exec sleep 60"
+    (place / "work/get.py").write_text(f"import subprocess\nsubprocess.run(['sh', '-c', {step!r}])\n")
+    with pytest.raises(KeyboardInterrupt):
+        made(place, "a")
+    stat, limit = Path("/proc", (place / "pid").read_text().strip(), "stat"), time.monotonic() + 10
+    while stat.exists() and parse_stat(stat.read_text())[1] not in "ZX":  # nobody may have waited for it yet
+        assert time.monotonic() < limit
 
 
 @pytest.mark.parametrize("name", ["../out", "a/b", ".hidden", ".."])
