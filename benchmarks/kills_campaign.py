@@ -129,7 +129,7 @@ def _append(state: Path, outcome: dict[str, Any]) -> None:
 
 def _tell(outcome: dict[str, Any], again: str) -> None:
     for row, kind, text in outcome["faults"]:
-        who = f"{outcome['planner']}{', without rights' if outcome['nobody'] else ''}"
+        who = f"{outcome['planner']}{', without rights' if outcome.get('nobody') else ''}"
         print(f"FAULT {kind}, after {row}, {who}: {text}", file=sys.stderr)
         print(f"      again: python benchmarks/kills_campaign.py {again}", file=sys.stderr, flush=True)
 

@@ -131,6 +131,7 @@ class Course:
             return
         start, self._start = self._start, None
         code = start.finish()
+        self._machine.look()
         journaled = whole(self.journal)[len(self._before) :]
         if journaled and sweeps:  # it had the lock, and so has put right what earlier ones left
             self._left = self._orphans = False

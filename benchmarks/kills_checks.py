@@ -15,7 +15,9 @@ from kills_places import Place, processes
 from kills_start import LIMIT_BYTES, LIMIT_S, Start
 from kills_studies import BUDGET, PLANNERS
 
+from scalograph.control.cgroups import LEAF
 from scalograph.control.cpu_tree import cpu_tree
+from scalograph.control.store import CHANGES
 from scalograph.machine.proofs.own_settings import settings
 from scalograph.protocol.results import RESERVED
 
@@ -119,7 +121,7 @@ class Machine:
     """Settings of the machine as they were before a case."""
 
     def __init__(self, place: Place) -> None:
-        self._place, self._before, self._leaves = place, settings(), _quota_leaves()
+        self._place, self._before, self._named = place, settings(), set[Path]()
 
     def changed(self) -> Iterator[Fault]:
         """What differs now, read back."""
@@ -128,16 +130,22 @@ class Machine:
             was, found = self._before.get(name, "absent"), now.get(name, "absent")
             if was != found:
                 yield "not restored", f"{name}: {found}, before it was {was}"
-        if (self._place.state / "changes.json").exists():
+        if self._record().exists():
             yield "not restored", "the record of changes is still there"
-        if new := _quota_leaves() - self._leaves:
-            # Another start of this machine holds its own for as long as a run lasts.
-            time.sleep(1)
-            for leaf in sorted(new & _quota_leaves()):
-                yield "not restored", f"cgroup {leaf} is there, without a process"
+        for leaf in sorted(self._named & quota_leaves()):
+            yield "not restored", f"cgroup {leaf} is there, without a process"
+
+    def look(self) -> None:
+        """Remember which cgroups the record of changes names: others measure here too, and have their own."""
+        record = self._record().read_text() if self._record().exists() else ""
+        if tree := cpu_tree():
+            self._named |= {tree.mount / name for name in LEAF.findall(record)}
+
+    def _record(self) -> Path:
+        return self._place.state / CHANGES
 
 
-def _quota_leaves() -> set[Path]:
+def quota_leaves() -> set[Path]:
     """Cgroups with a quota that hold no process."""
     tree = cpu_tree()
     found = tree.mount.glob("scalograph-*") if tree else ()

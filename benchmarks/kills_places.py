@@ -79,11 +79,13 @@ class Place:
         }  # fmt: skip
 
     def stalled_s(self) -> float:
-        """For how long some process of the case waited for a CPU so far; 0 where the kernel does not tell."""
-        with suppress(OSError, AttributeError, TypeError):
-            found = re.search(r"^some .*total=(\d+)", (self.group / "cpu.pressure").read_text())  # type: ignore[operator]
-            return int(found[1]) / 1e6  # type: ignore[index]
-        return 0.0
+        """For how long some process of the case waited for a CPU, or the hypervisor had it, as far as is told."""
+        stolen_s = float(Path("/proc/stat").read_text().split(None, 9)[8]) / os.sysconf("SC_CLK_TCK")
+        stalled_s = stolen_s / (os.cpu_count() or 1)
+        if self.group is not None and (file := self.group / "cpu.pressure").exists():
+            found = re.search(r"^some .*total=(\d+)", file.read_text())
+            stalled_s += int(found[1]) / 1e6 if found else 0.0
+        return stalled_s
 
     def leaves(self) -> list[Path]:
         """Cgroups that runs of the case have left below its own."""

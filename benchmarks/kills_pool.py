@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kills_case import Case, carry_out
+from kills_checks import quota_leaves
 from kills_places import remove_group
 from kills_table import HARMLESS
 
@@ -45,6 +46,7 @@ def carried_out(cases: Iterator[Case], folder: Path, jobs: int, enough: Callable
     become_subreaper()
     gc.freeze()
     running: dict[int, Child] = {}
+    before = quota_leaves()
     try:
         while True:
             while len(running) < jobs and not enough() and (case := next(cases, None)):
@@ -52,9 +54,11 @@ def carried_out(cases: Iterator[Case], folder: Path, jobs: int, enough: Callable
                 child = Child(case, folder / name, time.monotonic() + CASE_S)
                 running[_start(child, jvms)] = child
             if not running:
-                return
+                break
             if (pid := _ended(running)) in running:
                 yield _outcome(running.pop(pid))
+        if new := quota_leaves() - before:
+            yield {"case": -1, "planner": "quota", **_broken(f"left behind: {sorted(map(str, new))}")}
     finally:
         kill_all(reap)
 

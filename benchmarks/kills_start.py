@@ -27,7 +27,7 @@ class Start:
 
     Attributes:
         code: how it ended, a signal as a negative number; None while it runs.
-        over_s: seconds of wall time, less those in which something of it waited for a CPU.
+        over_s: seconds of wall time, less those in which something of it waited for a CPU, or of CPU time.
         peak_bytes: the most memory that one of its processes had.
     """
 
