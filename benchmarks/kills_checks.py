@@ -35,6 +35,8 @@ _TEMPORARY = re.compile(r"scalograph-.*|\..*")
 
 def of_end(start: Start, codes: Collection[int], journaled: bytes) -> Iterator[Fault]:
     """How a start ended, what it said and took; `codes` beside those of a study that came to its end."""
+    if _is_pythons_own(start):
+        return
     told = f"{' '.join(start.argv)}: exit code {start.code}"
     reasons = [event["reason"] for event in _events(journaled) if event["event"] == "end"]
     if start.code in DONE and reasons[-1:] not in (["complete"], ["budget"], ["busy"]):
@@ -51,6 +53,12 @@ def of_end(start: Start, codes: Collection[int], journaled: bytes) -> Iterator[F
         yield "above 10 s", f"{told} after {start.over_s:.1f} s"
     if start.peak_bytes > LIMIT_BYTES:
         yield "above 1 GB", f"{told} with {start.peak_bytes / 1e9:.2f} GB"
+
+
+def _is_pythons_own(start: Start) -> bool:
+    """Whether Ctrl-C came before the interpreter had got to a line of ours."""
+    said = start.said()
+    return "Traceback" in said and "KeyboardInterrupt" in said and "scalograph" not in said
 
 
 def of_journal(before: bytes, journal: Path) -> Iterator[Fault]:
@@ -98,7 +106,8 @@ def of_folders(place: Place, results: Path) -> Iterator[Fault]:
     for folder in (place.tmp, *(path for path in place.cache.glob("scalograph/*") if path.is_dir())):
         for path in folder.iterdir():
             if _TEMPORARY.fullmatch(path.name):
-                yield "left behind", f"{path.relative_to(place.folder)}"
+                within = [str(one.relative_to(path)) for one in path.rglob("*")]
+                yield "left behind", f"{path.relative_to(place.folder)} {within}"
     for path in results.glob("*"):
         if path.name not in RESERVED:
             yield "left behind", f"{path.relative_to(place.folder)}"

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Before numpy is imported: on matrices as small as ours its threads wait for each other longer than they compute.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -13,6 +14,10 @@ MAX_NAME = 100
 # The groups that take longest are begun first, one by each worker. The others follow as they are collected: long files
 # of few tests before short ones of many, so that no worker is left alone with one at the end.
 LONGEST = ("machine", "browser")
+
+# How long an example takes on a busy machine decides nothing.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -50,7 +50,10 @@ fn a_signal_to_the_probe_ends_the_run() {
         assert!(eventually(|| marked(&token).len() == 1));
         // SAFETY: a signal to the child just started.
         unsafe { libc::kill(child.id() as i32, signal) };
-        assert_eq!(finish(child).run()["status"], "interrupted");
+        let answer = finish(child);
+        assert_eq!(answer.run()["status"], "interrupted");
+        let reason = answer.run()["reason"].as_str().unwrap();
+        assert!(reason.contains(&format!("({})", std::process::id())), "{reason}");
         assert!(marked(&token).is_empty());
     }
 }

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+TRACE = "Traceback (most recent call last):"
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 NAMES = ("command_common", "kills_case", "kills_checks", "kills_harms", "kills_places", "kills_start", "kills_studies")
 
@@ -54,7 +55,13 @@ def kinds(found: Iterator[tuple[str, str]]) -> list[str]:
         (ended(0), made("b1", reason="interrupted"), ["exit code"]),
         (ended(1), "", ["exit code"]),
         (ended(-9), "", ["exit code"]),
-        (ended(143, "Traceback (most recent call last):"), "", ["traceback"]),
+        (ended(143, TRACE), "", ["traceback"]),
+        (ended(1, f"{TRACE} runpy\nKeyboardInterrupt"), "", []),
+        (
+            ended(1, "Traceback (most recent call last): scalograph/cli\nKeyboardInterrupt"),
+            "",
+            ["exit code", "traceback"],
+        ),
         (ended(0, over_s=10.1), made("b1"), ["above 10 s"]),
         (ended(0, peak_bytes=10**9 + 1), made("b1"), ["above 1 GB"]),
     ],

@@ -49,23 +49,17 @@ def test_output_onto_a_full_disk_is_told_in_one_line() -> None:
 
 
 @machine
-def test_a_study_whose_streams_are_closed_or_full_is_whole(tmp_path: Path) -> None:
+def test_a_study_whose_streams_are_closed_and_full_is_whole(tmp_path: Path) -> None:
     study(tmp_path, '["true", "{n}"]')
-    for streams, codes in ((">&- 2>&-", (0, 5)), (">/dev/full 2>&1", (3, 5))):
-        script = f"rm -rf results; exec scalograph run study.toml -o results {streams}"
-        done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environment(), capture_output=True, check=False)
-        assert done.returncode in codes and (done.stdout, done.stderr) == (b"", b"")
-        found = events(tmp_path / "results")
-        assert found[0]["event"] == "study" and found[-1]["reason"] == "complete"
-        assert (tmp_path / "results" / "findings.json").exists()
+    argv = ["bash", "-c", "exec scalograph run study.toml -o results <&- >/dev/full 2>&-"]
+    assert subprocess.run(argv, cwd=tmp_path, env=environment(), check=False).returncode in (3, 5)
+    found = events(tmp_path / "results")
+    assert found[0]["event"] == "study" and found[-1]["reason"] == "complete"
+    assert (tmp_path / "results" / "findings.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [("--version >/dev/full", 3), ("--help >&-", 0), ("check 2>/dev/full", 2), ("chek 2>&-", 2), ("fit x --x 2>&-", 2)],
-)
+@pytest.mark.parametrize(("arguments", "code"), [("--version >/dev/full", 3), ("--help >&-", 0), ("chek 2>&-", 2)])
 def test_a_command_whose_streams_are_closed_or_full_keeps_its_code(arguments: str, code: int) -> None:
-    done = subprocess.run(
-        ["bash", "-c", f"exec scalograph {arguments}"], env=environment(), capture_output=True, check=False
-    )
-    assert done.returncode == code and done.stderr.count(b"\n") == (code == 3)
+    argv = ["bash", "-c", f"exec scalograph {arguments}"]
+    done = subprocess.run(argv, env=environment(), capture_output=True, check=False)
+    assert (done.returncode, done.stderr.count(b"\n"), b"Traceback" in done.stderr) == (code, code == 3, False)

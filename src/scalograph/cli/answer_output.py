@@ -76,8 +76,15 @@ def _from_here(command: str, study: Path) -> str:
 
 def short(path: Path) -> str:
     """A path as a person would type it: from here, or from home; it can be pasted."""
-    for base, prefix in ((Path.cwd(), ""), (Path.home(), "~/")):
-        if path.absolute().is_relative_to(base):
+    for base, prefix in ((Path.cwd(), ""), (_home(), "~/")):
+        if base and path.absolute().is_relative_to(base):
             rest = str(path.absolute().relative_to(base))
             return prefix + shlex.quote(rest)
     return shlex.quote(str(path))
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:  # a user who is in no list
+        return None

@@ -7,12 +7,15 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
-from scalograph.text.escape import encodable
+from scalograph.text.escape import encodable, shortened
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from scalograph.errors import ScalographError
+
+# A message with the last lines of a compiler in it fits; an argument of a megabyte is cut.
+MAX_MESSAGE = 4000
 
 
 def out() -> "Console":
@@ -60,7 +63,7 @@ def emit_json(document: Any) -> None:
 def complain(error: "ScalographError") -> None:
     """Every problem on a line of its own."""
     for problem in error.problems:
-        say(str(problem), "red")
+        say(shortened(str(problem), MAX_MESSAGE), "red")
 
 
 def printable(text: str) -> str:

@@ -9,7 +9,7 @@ import typer
 
 from scalograph.cli.bundles import bundled
 from scalograph.cli.console import emit_json, say, tell
-from scalograph.cli.options import Json, OutDir, Quick
+from scalograph.cli.options import Json, OutDir, Quick, WaitQuiet, WhenBusy
 from scalograph.errors import Exit, StudyError, Terminated
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class ReproduceOptions:
         str | None,
         typer.Option("--budget", help='For all parts together, such as "40min"; none begins that may take longer.'),
     ] = None
+    wait_quiet: WaitQuiet = None
+    when_busy: WhenBusy = None
     output: OutDir = None
     catalogue: Annotated[
         Path | None,
@@ -75,13 +77,27 @@ def _begun(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
     """A new one; its folder is made once it is planned."""
     from scalograph.cli.reproduce_parts import Reproducing
     from scalograph.protocol import journal, reproduction_file
-    from scalograph.study.catalogue import open_catalogue
 
     if options.output and reproduction_file.is_there(options.output):
         fix = "choose another -o, or add --resume"
         raise StudyError.one(str(options.output), "holds a reproduction", "a folder without one", fix)
-    catalogue = open_catalogue(options.catalogue, options.quick, names)
+    catalogue = _opened(options, options.quick, names)
     return Reproducing(catalogue, options.output or Path(), options.quick, journal.now())
+
+
+def _opened(options: ReproduceOptions, quick: bool, names: tuple[str, ...]) -> "OpenedCatalogue":
+    """The catalogue, whose parts do on a busy machine what these options say."""
+    from dataclasses import replace
+
+    from scalograph.cli.overrides import overridden
+    from scalograph.study.catalogue import open_catalogue
+
+    catalogue = open_catalogue(options.catalogue, quick, names)
+    parts = {
+        name: overridden(one, wait_quiet=options.wait_quiet, when_busy=options.when_busy)
+        for name, one in catalogue.declared.items()
+    }
+    return replace(catalogue, declared=parts)
 
 
 def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
@@ -98,7 +114,7 @@ def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing"
     if options.quick and not before.quick:
         raise StudyError.one("--quick", "it was begun in full", "the same form", "leave --quick out")
     ids = tuple(study.id for study in before.studies)
-    catalogue = open_catalogue(options.catalogue, before.quick, ids)
+    catalogue = _opened(options, before.quick, ids)
     if names and {study.id for study in open_catalogue(options.catalogue, before.quick, names).studies} != {*ids}:
         begun = ", ".join(study.name for study in before.studies)
         raise StudyError.one("--study", f"it was begun with {begun}", "the same studies", "leave --study out")
@@ -156,10 +172,12 @@ def _make_folder(made: "Reproducing", options: ReproduceOptions) -> None:
 
 
 def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float | None) -> int:
+    from scalograph.cli.overrides import given
     from scalograph.cli.reproduce_parts import run_parts
 
     again = ["scalograph", NAME, "--resume", "-o", _from_here(made.folder)]
     again += ["--catalogue", str(options.catalogue)] if options.catalogue else []
+    again += given(None, None, options.wait_quiet, options.when_busy)
     try:
         code = run_parts(made, budget_s)
     except KeyboardInterrupt as error:

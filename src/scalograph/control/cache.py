@@ -16,10 +16,18 @@ _HALF_FILLED = re.compile(r"\.[^/]+")
 
 
 def cache(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder that keeps what can be made again."""
+    """Return the folder that keeps what can be made again. Raises HostError for a user who has no home folder."""
     base = environ.get("XDG_CACHE_HOME", "")
     # The specification of XDG_CACHE_HOME says to ignore a path that is not absolute.
-    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "scalograph"
+    return (Path(base) if base.startswith("/") else _home() / ".cache") / "scalograph"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        found = "not set, and this user is in no list of users"
+        raise HostError("HOME", found, "a home folder", "set HOME or XDG_CACHE_HOME") from None
 
 
 def content_key(folder: Path, files: Sequence[Path], parts: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ _CLOSED = (errno.ENOENT, errno.ENODEV, errno.EBUSY, errno.EOPNOTSUPP)
 _UNUSED = {
     "cpuset": {"cpuset.cpus": "", "cpuset.mems": ""},
     "cpu": {"cpu.max": "max 100000", "cpu.weight": "100"},
+    "pids": {"pids.max": "max"},
 }
 
 

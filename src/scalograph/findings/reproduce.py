@@ -6,7 +6,7 @@ from pathlib import Path
 from scalograph.errors import StudyError
 from scalograph.protocol.bounded import read_whole
 from scalograph.study.identity import FREE
-from scalograph.study.load import MAX_BYTES, load
+from scalograph.study.load import load
 from scalograph.study.model import (
     Factor,
     Protocol,
@@ -16,6 +16,7 @@ from scalograph.study.model import (
 from scalograph.study.quick import quickened
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_studies, shipped_study, shipped_workloads
+from scalograph.study.toml_text import MAX_BYTES
 
 # Of `FREE`, how a start says it.
 _OPTIONS = {

@@ -109,10 +109,10 @@ def read(folder: Path, study_hash: str) -> Profile | None:
         ProtocolError: it cannot be read, is too large, no profile, or that of another study.
     """
     file, fix = folder / FILE, "remove it, or make it anew with: scalograph profile"
+    if not file.is_file():
+        return None
     try:
         found = Profile.model_validate_json(read_whole(file, MAX_BYTES))
-    except FileNotFoundError:
-        return None
     except OSError as error:
         raise ProtocolError(FILE, f"cannot be read: {error.strerror}", "a profile", fix) from error
     except ValidationError as error:

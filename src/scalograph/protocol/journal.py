@@ -5,11 +5,12 @@ import fcntl
 import gzip
 import json
 import os
+import zlib
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import msgspec
 
@@ -21,7 +22,7 @@ from scalograph.protocol.written_file import is_at, opened_to_append
 MAX_LINE_BYTES = 4 << 20
 MAX_UNPACKED_BYTES = 4 << 30
 # Journals of runs pack 3 to 8 times smaller; only what was made to fill a memory packs 1,000 times.
-MAX_RATIO, MOST_UNSUSPECTED_BYTES = 100, 64 << 20
+MAX_RATIO, MOST_UNSUSPECTED_BYTES = 100, 16 << 20
 
 
 class EventTooLargeError(ValueError):
@@ -131,15 +132,18 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+Signed = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
 class RunEvent(msgspec.Struct):
     """A `run` event."""
 
     event: str
     at: str
     run: str
-    block: int
+    block: Signed
     treatment: dict[str, Any]
-    replicate: int
+    replicate: Signed
     warmup: bool
     record: Record
 
@@ -170,22 +174,25 @@ def read(file: Path, torn: list[str] | None = None, timelines: bool = True) -> I
     Raises:
         ProtocolError: the journal is unreadable; names the line.
     """
-    try:
-        with _open(file) as stream:
-            yield from _events(stream, file.name, torn, _RUN if timelines else _BRIEF_RUN)
-    except (OSError, EOFError) as error:
-        raise ProtocolError(str(file), f"cannot be read: {error}", "a journal") from error
+    with _opened(file) as stream:
+        yield from _events(stream, file.name, torn, _RUN if timelines else _BRIEF_RUN)
 
 
 def pick(file: Path, numbers: Container[int]) -> dict[int, dict[str, Any]]:
     """The events of these lines (the first is 1) of a journal that was read before; the others are not parsed."""
-    with _open(file) as stream:
+    with _opened(file) as stream:
         lines = enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b""), 1)
         return {n: _event(line, f"{file.name}:{n}", n == 1, _RUN) for n, line in lines if n in numbers}
 
 
-def _open(file: Path) -> BinaryIO:
-    return gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb")  # type: ignore[return-value]
+@contextmanager
+def _opened(file: Path) -> Iterator[BinaryIO]:
+    """Open a journal; whatever ends its reading, the disk or a damaged gzip, is a broken journal."""
+    try:
+        with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as stream:
+            yield stream  # type: ignore[misc]
+    except (OSError, EOFError, zlib.error) as error:
+        raise ProtocolError(str(file), f"cannot be read: {error}", "a journal", "take a whole copy") from error
 
 
 def _events(stream: BinaryIO, name: str, torn: list[str] | None, runs: RunDecoder) -> Iterator[dict[str, Any]]:

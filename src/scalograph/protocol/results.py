@@ -157,8 +157,8 @@ def journal_of(path: Path) -> Path:
         ProtocolError: there is none.
     """
     found = at(path)
-    if path == found.folder and not found.journal.exists():
-        raise _no_results(found.journal, "no such file")
+    if path == found.folder:
+        at(found.journal)
     return found.journal if path == found.folder else path
 
 

@@ -4,7 +4,7 @@ import os
 import secrets
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,9 @@ import pytest
 from scalograph.control import leaves
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount
 from scalograph.control.leaves import end_unmeasured, sweep
-from scalograph.control.store import Store, lock_machine, restore_stale
+from scalograph.control.store import Store, lock_machine
 
-from .paper import machine
+from .paper import machine, put_right
 from .trees import write
 
 LEFT = "scalograph-4d2aabbccdd"  # 4d2 is process 1234
@@ -115,20 +115,12 @@ def test_anothers_leaf_stays(tree: CgroupTree, tmp_path: Path) -> None:
     assert sweep(tree, tmp_path) == [] and leaf.is_dir()
 
 
-@pytest.mark.parametrize("enter", [restore_stale, lambda store: list(_locked(store))])
-def test_every_start_sweeps_under_the_lock(
-    tree: CgroupTree, tmp_path: Path, enter: Callable[[Store], list[str]]
-) -> None:
+def test_every_start_sweeps_under_the_lock(tree: CgroupTree, tmp_path: Path) -> None:
     store = Store(tmp_path / "state", tree)
     with lock_machine(store=store):
         leave(tree.mount)
-        assert restore_stale(store) == [] and (tree.mount / LEFT).is_dir(), "while another start is at work, nothing is"
-    assert enter(store) == TOLD
-
-
-def _locked(store: Store) -> Iterator[str]:
-    with lock_machine(store=store) as told:
-        yield from told
+        assert put_right(store) == [] and (tree.mount / LEFT).is_dir(), "while a start is at work, nothing is"
+    assert put_right(store) == TOLD
 
 
 @pytest.fixture

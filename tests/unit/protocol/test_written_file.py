@@ -50,6 +50,19 @@ def test_a_writer_who_fails_leaves_what_was_there(tmp_path: Path) -> None:
     assert file.read_text() == "old" and [*tmp_path.iterdir()] == [file]
 
 
+def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "findings.json"
+    dead, other = tmp_path / f".findings.json.{'0' * 16}", tmp_path / f".report.html.{'0' * 16}"
+    dead.touch()
+    other.touch()
+    with replaced(file) as first:
+        first.write(b"first")
+        with replaced(file) as second:
+            second.write(b"second")
+        assert file.read_text() == "second" and not dead.exists()
+    assert file.read_text() == "first" and {*tmp_path.iterdir()} == {file, other}
+
+
 def test_an_open_file_knows_its_place(tmp_path: Path) -> None:
     file = tmp_path / "folder" / "file"
     file.parent.mkdir()
