@@ -5,6 +5,7 @@ use crate::descendants;
 use crate::events::Degraded;
 use crate::guard::Guard;
 use crate::namespace::Namespace;
+use crate::spec::Spec;
 
 pub enum Containment {
     Cgroup { leaf: Leaf, guard: Guard },
@@ -14,14 +15,17 @@ pub enum Containment {
 
 impl Containment {
     /// The strongest that is granted; what was refused goes into the list.
-    pub fn choose(changes_user: bool, degraded: &mut Vec<Degraded>) -> Containment {
+    pub fn choose(spec: &Spec, degraded: &mut Vec<Degraded>) -> Containment {
         // SAFETY: sets a flag of this process: orphans of the tree come to us, not to init.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
         let guarded = |leaf: Leaf| Ok(Containment::Cgroup { guard: Guard::start(&leaf)?, leaf });
         let mut say = |what: &str, why: String, fix: &str| degraded.push(Degraded::new(what, &why, fix));
         Leaf::create().and_then(guarded).unwrap_or_else(|why| {
             say("cgroup leaf", why, "run as root, or delegate a cgroup v2 subtree to this user");
-            Namespace::enter(changes_user).map(Containment::Namespace).unwrap_or_else(|why| {
+            if !spec.namespace {
+                return Containment::BestEffort;
+            }
+            Namespace::enter(spec.user.is_some()).map(Containment::Namespace).unwrap_or_else(|why| {
                 say("namespace", why, "allow user namespaces, or run as root");
                 Containment::BestEffort
             })
@@ -51,6 +55,15 @@ impl Containment {
     /// Descriptor by which copies enter the cgroup where it cannot.
     pub fn door(&self) -> Option<i32> {
         self.leaf().and_then(Leaf::door)
+    }
+
+    /// Number of the probe as its copies see it: none from within a PID namespace.
+    pub fn parent(&self) -> i32 {
+        if let Containment::Namespace(_) = self {
+            0
+        } else {
+            std::process::id() as i32
+        }
     }
 
     pub fn kill(&self) {

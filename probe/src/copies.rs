@@ -1,6 +1,7 @@
 //! One copy of a command: its pipes, what it said, how it ended.
 
 use crate::capture::Kept;
+use crate::events::InForce;
 use crate::spec::Spec;
 use crate::sys;
 use crate::workload::Speech;
@@ -87,6 +88,8 @@ pub struct Copy {
     pub kept_err: Kept,
     pub speech: Speech,
     pub end: Option<End>,
+    /// What was in force when it had ended; None where nobody asked in time.
+    pub at_end: Option<InForce>,
 }
 
 impl Copy {
@@ -112,7 +115,8 @@ impl Copy {
             give(fd, user)?;
         }
         let speech = Speech::default();
-        let copy = Copy { command, pid: 0, stdout, stderr, events, go, kept_out, kept_err, speech, end: None };
+        let (end, at_end) = (None, None);
+        let copy = Copy { command, pid: 0, stdout, stderr, events, go, kept_out, kept_err, speech, end, at_end };
         Ok((copy, fds))
     }
 

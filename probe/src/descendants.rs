@@ -37,12 +37,30 @@ pub fn list() -> Vec<i32> {
     of(Path::new("/proc"), std::process::id() as i32)
 }
 
+/// Looks at our own children, each of some microseconds, after one at the whole tree.
+const LOOKS: usize = 50;
+
 /// Stops before it kills, so that fewer can fork between the scan and the signal.
 pub fn kill_all(but: Option<i32>) {
-    for signal in [libc::SIGSTOP, libc::SIGKILL] {
-        for pid in list().into_iter().filter(|pid| Some(*pid) != but) {
+    let send = |pids: Vec<i32>, signal| {
+        for pid in pids.into_iter().filter(|pid| Some(*pid) != but) {
             // SAFETY: a signal to a descendant of ours.
             unsafe { libc::kill(pid, signal) };
         }
+    };
+    send(list(), libc::SIGSTOP);
+    send(list(), libc::SIGKILL);
+    // Whoever hops from process to process is a child of ours as soon as its parent has ended.
+    for _ in 0..LOOKS {
+        let own = children();
+        if own.iter().all(|pid| Some(*pid) == but) {
+            break;
+        }
+        send(own, libc::SIGKILL);
     }
+}
+
+fn children() -> Vec<i32> {
+    let text = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+    text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }

@@ -62,6 +62,20 @@ pub struct InForce {
     pub nice: i32,
 }
 
+/// What of `in_force` was otherwise at the end.
+#[derive(Default, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize), serde(default))]
+pub struct Changed {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<Vec<usize>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nice: Option<i32>,
+}
+
 #[derive(Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct CopyEvent {
@@ -78,6 +92,7 @@ pub struct CopyEvent {
     pub user_ns: u64,
     pub system_ns: u64,
     pub in_force: InForce,
+    pub changed: Option<Changed>,
     pub stdout: Option<String>,
     pub stdout_truncated: bool,
     pub stderr_tail: String,
@@ -190,6 +205,7 @@ pub struct RunEvent {
     pub n_tasks: Option<u64>,
     pub n_processes: Option<u64>,
     pub per_cpu_ns: Option<Vec<u64>>,
+    pub outside_ns: Option<u64>,
     pub steal_ns: Option<u64>,
     pub worst_steal_ns: Option<u64>,
     pub machine_busy_ns: Option<u64>,

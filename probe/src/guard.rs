@@ -46,7 +46,11 @@ fn watch(leaf: &Leaf, pipe: OwnedFd) -> ! {
 impl Drop for Guard {
     fn drop(&mut self) {
         self.pipe = None;
-        // SAFETY: waits for a child of ours, which no other wait takes away.
-        unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), libc::__WALL) };
+        // A workload may have stopped it, and we would wait for ever.
+        // SAFETY: a signal to a child of ours, and a wait for it, which no other wait takes away.
+        unsafe {
+            libc::kill(self.pid, libc::SIGCONT);
+            libc::waitpid(self.pid, std::ptr::null_mut(), libc::__WALL);
+        }
     }
 }

@@ -58,6 +58,8 @@ pub struct Place {
     pub slot: &'static Slot,
     /// Where it has to `join` a cgroup by itself.
     pub door: Option<i32>,
+    /// Number of the probe, as a copy sees it.
+    pub parent: i32,
 }
 
 pub fn mask_words(cpus: &[usize]) -> [u64; MASK_WORDS] {
@@ -157,6 +159,11 @@ fn prepare(place: &Place) -> Step {
     // After the change of user, which clears it.
     // SAFETY: sets a flag of this process.
     let _ = unsafe { raw::call(libc::SYS_prctl, [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize]) };
+    // A probe that was killed before opens no gate, and no signal comes any more.
+    // SAFETY: reads a number.
+    if unsafe { raw::call(libc::SYS_getppid, []) } != Ok(place.parent as usize) {
+        leave();
+    }
     // SAFETY: `cwd` is NUL-terminated.
     unsafe { step(Stage::Cwd, libc::SYS_chdir, [place.image.cwd.as_ptr() as usize])? };
     read_back(place.slot);

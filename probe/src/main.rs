@@ -15,6 +15,7 @@ mod events;
 mod gate;
 mod guard;
 mod host;
+mod in_force;
 mod launch;
 mod namespace;
 mod neighbors;

@@ -30,6 +30,10 @@ pub fn named(root: &Path, takers: &[(u32, u64)]) -> Vec<Neighbor> {
     told
 }
 
+pub fn name_of(pid: u32) -> Option<String> {
+    ask(Path::new("/"), pid).map(|(name, _)| name)
+}
+
 /// Name of a process, and whether it is the kernel's. 0 is whom this PID namespace does not see.
 fn ask(root: &Path, pid: u32) -> Option<(String, bool)> {
     parse(&fs::read_to_string(root.join(format!("proc/{pid}/stat"))).ok()?)

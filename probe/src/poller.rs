@@ -95,15 +95,16 @@ impl Poller {
         events[..n.max(0) as usize].iter().map(|e| Source::from_token(e.u64)).collect()
     }
 
-    /// Numbers of the signals that arrived.
-    pub fn signals(&self) -> Vec<i32> {
+    /// Numbers of the signals that arrived, and the processes that sent them: zero for the kernel.
+    pub fn signals(&self) -> Vec<(i32, u32)> {
         const SIZE: usize = size_of::<libc::signalfd_siginfo>();
         let mut buffer = [0u8; 8 * SIZE];
         let mut found = Vec::new();
         while let Ok(n @ 1..) = sys::read(&self.signals, &mut buffer) {
-            // The record begins with the number.
-            let number = |record: &[u8]| i32::from_ne_bytes([record[0], record[1], record[2], record[3]]);
-            found.extend(buffer[..n].chunks(SIZE).map(number));
+            // The record begins with signal, errno, code and process, of four bytes each.
+            let at = |record: &[u8], i: usize| [record[i], record[i + 1], record[i + 2], record[i + 3]];
+            let one = |r: &[u8]| (i32::from_ne_bytes(at(r, 0)), u32::from_ne_bytes(at(r, 12)));
+            found.extend(buffer[..n].chunks(SIZE).map(one));
         }
         found
     }

@@ -2,13 +2,12 @@
 
 use crate::capture::pieces;
 use crate::copies::Usage;
-use crate::events::{CopyEvent, Degraded, Event, InForce, Iterations, Output, RunEvent, TaskRow, Timeline, Values};
-use crate::launch::policy_name;
+use crate::events::{Changed, CopyEvent, Degraded, Event, Iterations, Output, RunEvent, TaskRow, Timeline, Values};
+use crate::in_force;
 use crate::records::Records;
 use crate::summary;
 use crate::watch::Watch;
 use crate::window::{Before, Frame};
-use std::sync::atomic::Ordering::SeqCst;
 
 /// Six bytes for one in the worst case of escaping: with the tail of stderr still below 4 MiB.
 const STDOUT_PIECE: usize = 512 << 10;
@@ -69,6 +68,7 @@ fn iterations(run: String, copy: usize, gate: u64, part: &[crate::workload::Iter
 fn copy_event(watch: &Watch, frame: &Frame, index: usize, stdout: Option<&str>) -> CopyEvent {
     let (copy, slot, times) = (&watch.copies[index], watch.board.slot(index), &frame.copies[index]);
     let usage = copy.end.map_or(Usage::default(), |e| e.usage).without(times.before_ns);
+    let before = in_force::before(slot);
     CopyEvent {
         run: watch.spec.run.clone(),
         copy: index,
@@ -82,12 +82,8 @@ fn copy_event(watch: &Watch, frame: &Frame, index: usize, stdout: Option<&str>) 
         reap_ns: times.reaped.zip(times.main.exit_ns).map(|(reaped, exit)| reaped.saturating_sub(exit)),
         user_ns: usage.user_ns,
         system_ns: usage.system_ns,
-        in_force: InForce {
-            cpus: slot.cpus(),
-            policy: policy_name(slot.policy.load(SeqCst)),
-            priority: slot.priority.load(SeqCst),
-            nice: slot.nice.load(SeqCst),
-        },
+        changed: copy.at_end.as_ref().map(|end| Changed::between(&before, end)),
+        in_force: before,
         stdout: stdout.map(String::from),
         stdout_truncated: copy.kept_out.truncated,
         stderr_tail: copy.kept_err.text(),

@@ -6,6 +6,7 @@ use crate::copies::{Copy, Launched};
 use crate::error::{shorten, Kind, Refusal};
 use crate::events::{Degraded, Event, Header};
 use crate::host;
+use crate::in_force;
 use crate::launch::{self, Image, Place};
 use crate::poller::{Poller, Source};
 use crate::records::{self, Records};
@@ -32,7 +33,7 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     let checked = check(spec)?;
     let poller = Poller::new().map_err(|e| os("signalfd", &e))?;
     let mut degraded = Vec::new();
-    let contain = Containment::choose(spec.user.is_some(), &mut degraded);
+    let contain = Containment::choose(spec, &mut degraded);
     let records = open_records(spec, &checked, &mut degraded);
     write(out, Event::Header(header(spec, &contain, records.is_some(), &degraded)))?;
     let images: Vec<Image> =
@@ -106,7 +107,7 @@ fn header(spec: &Spec, contain: &Containment, records: bool, degraded: &[Degrade
 }
 
 fn check(spec: &Spec) -> Result<Checked, Refusal> {
-    let (online, own) = (host::online_cpus(), own_cpus());
+    let (online, own) = (host::online_cpus(), in_force::cpus_of(0).unwrap_or_default());
     for (i, command) in spec.commands.iter().enumerate() {
         let wanted = (0..command.copies).filter_map(|c| command.cpus.of(c)).flatten();
         if let Some(cpu) = wanted.copied().find(|cpu| !online.contains(cpu)) {
@@ -128,13 +129,6 @@ fn find_user(name: &str) -> Result<(u32, u32), Refusal> {
     let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let unknown = || Refusal::host("user", name, "a user of this host's /etc/passwd", "name another user");
     host::find_user(&passwd, name).ok_or_else(unknown)
-}
-
-fn own_cpus() -> Vec<usize> {
-    let mut mask = [0u64; crate::board::MASK_WORDS];
-    // SAFETY: the kernel writes at most the bytes it is told.
-    unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) };
-    (0..crate::spec::MAX_CPUS).filter(|c| mask[c / 64] >> (c % 64) & 1 == 1).collect()
 }
 
 /// Four pipes for each of thousands of copies; the copies get the old limit back.
@@ -197,6 +191,7 @@ fn launch_all(
             head: board.head(),
             slot: board.slot(index),
             door: contain.door(),
+            parent: contain.parent(),
         };
         copy.pid = launch::start(place, contain.birthplace()).map_err(|e| os("clone of a copy", &e))?;
         copies.push(copy);

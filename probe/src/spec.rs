@@ -27,6 +27,8 @@ pub struct Spec {
     pub timeline_bins: usize,
     pub timeline_tasks: usize,
     pub plain: bool,
+    /// Whether the tree may be held by namespaces, in which no program can become another user.
+    pub namespace: bool,
 }
 
 #[derive(Debug)]
@@ -94,6 +96,7 @@ pub fn parse(value: &Value) -> Result<Spec, Refusal> {
         timeline_bins: top.int("timeline_bins", Some(512), 8, 512)? as usize,
         timeline_tasks: top.int("timeline_tasks", Some(64), 0, 64)? as usize,
         plain: top.choice("backend", &["auto", "plain"])?.as_deref() == Some("plain"),
+        namespace: top.flag("namespace", true)?,
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::copies::{Copy, Usage};
 use crate::events::{Degraded, RunEvent};
 use crate::neighbors;
+use crate::tree::Tree;
 use crate::watch::Watch;
 use crate::window::{Before, Frame, Times};
 use std::path::Path;
@@ -136,8 +137,16 @@ fn switches(event: &mut RunEvent, watch: &Watch, online: &[usize]) {
         Some(online.iter().map(row).collect())
     };
     event.per_cpu_ns = by_cpu(tree.per_cpu_ns());
+    event.outside_ns = Some(outside_ns(tree, &watch.cpus));
     event.neighbor_per_cpu_ns = by_cpu(tree.neighbor_per_cpu_ns());
     event.neighbors = records.names_neighbors().then(|| neighbors::named(Path::new("/"), &tree.takers()));
+}
+
+/// Time on CPUs that no copy was given; `given` in order.
+fn outside_ns(tree: &Tree, given: &[usize]) -> u64 {
+    let outside = |cpu: &usize| given.binary_search(cpu).is_err();
+    let every = tree.cpus.iter().zip(tree.per_cpu_ns());
+    every.filter(|(cpu, _)| outside(cpu)).map(|(_, ns)| ns).sum()
 }
 
 fn outcome(watch: &Watch) -> (&'static str, Option<String>) {

@@ -150,6 +150,18 @@ pub fn in_child(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     exit_code(pid)
 }
 
+/// The next child that a wait would tell of, which goes on being told of; zero where none has news.
+/// An error, ECHILD, where no child is left.
+pub fn next_waitable() -> io::Result<i32> {
+    let how = libc::WEXITED | libc::WSTOPPED | libc::WCONTINUED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: siginfo is plain numbers, for which zero is a value; the kernel fills it.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        check(libc::waitid(libc::P_ALL, 0, &mut info, how).into())?;
+        Ok(info.si_pid())
+    }
+}
+
 /// Waits for a child that gives its errno as exit code.
 pub fn exit_code(pid: i32) -> io::Result<()> {
     let mut status = 0;

@@ -5,13 +5,17 @@ use crate::capture::pump;
 use crate::conditions::Conditions;
 use crate::contain::Containment;
 use crate::copies::{Copy, End, Launched, Usage};
+use crate::error::shorten;
 use crate::host::{self, MachineTime};
+use crate::in_force;
+use crate::neighbors;
 use crate::poller::{Poller, Source};
 use crate::records::Records;
 use crate::spec::Spec;
 use crate::stopped::Stopped;
 use crate::sys::{self, SECOND};
 use crate::workload::Budget;
+use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
@@ -104,6 +108,7 @@ impl<'a> Watch<'a> {
         self.poller.wait(0);
         self.on_signals();
         self.reap();
+        let _ = self.copies.first().and_then(|copy| in_force::of(copy.pid));
         (0..self.copies.len()).for_each(|i| self.read_rest(i));
     }
 
@@ -150,9 +155,8 @@ impl<'a> Watch<'a> {
             self.unkillable = now > killed + GIVE_UP_NS;
             self.contain.kill();
         } else if let Some(end) = self.mains_end_ns {
-            if now >= end + LINGER_NS && !self.gone {
-                self.n_survivors = self.contain.n_alive();
-                self.kill();
+            if now >= end + LINGER_NS {
+                self.end_survivors();
             }
         } else if now >= self.gate_ns.saturating_add(self.spec.timeout_ns) {
             let reason = format!("still running after {} s; killed", seconds(self.spec.timeout_ns));
@@ -187,18 +191,27 @@ impl<'a> Watch<'a> {
         }
     }
 
+    /// A list of processes misses whoever hops from one to the next; the kernel, asked for children, does not.
+    fn end_survivors(&mut self) {
+        self.reap();
+        if !self.gone {
+            self.n_survivors = self.contain.n_alive().max(1);
+            self.kill();
+        }
+    }
+
     fn kill(&mut self) {
         self.killed_ns.get_or_insert(sys::now_ns());
         self.contain.kill();
     }
 
     fn on_signals(&mut self) {
-        for signal in self.poller.signals() {
+        for (signal, sender) in self.poller.signals() {
             match signal {
                 libc::SIGCHLD => self.reap(),
-                libc::SIGHUP => self.stop("interrupted", "SIGHUP received; killed".into()),
-                libc::SIGINT => self.stop("interrupted", "SIGINT received; killed".into()),
-                _ => self.stop("interrupted", "SIGTERM received; killed".into()),
+                libc::SIGHUP => self.stop("interrupted", told("SIGHUP", sender)),
+                libc::SIGINT => self.stop("interrupted", told("SIGINT", sender)),
+                _ => self.stop("interrupted", told("SIGTERM", sender)),
             }
         }
     }
@@ -206,19 +219,11 @@ impl<'a> Watch<'a> {
     /// One SIGCHLD may stand for several ends.
     pub fn reap(&mut self) {
         loop {
-            let mut status = 0;
-            // SAFETY: rusage is plain numbers, filled by the kernel.
-            let (pid, usage) = unsafe {
-                let mut usage: libc::rusage = std::mem::zeroed();
-                (libc::wait4(-1, &mut status, libc::WNOHANG | libc::WUNTRACED | libc::WCONTINUED, &mut usage), usage)
-            };
-            let at_ns = sys::now_ns();
-            match pid {
-                0 => return,
-                1.. if self.stopped.take(pid, status, at_ns) => {}
-                1.. => self.on_end(pid, End { at_ns, status, usage: Usage::from_kernel(&usage) }),
-                _ if sys::errno() == libc::EINTR => continue,
-                _ => {
+            match sys::next_waitable() {
+                Ok(0) => return,
+                Ok(pid) => self.wait_for(pid),
+                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+                Err(_) => {
                     self.gone = self.mains_left == 0;
                     return;
                 }
@@ -226,27 +231,48 @@ impl<'a> Watch<'a> {
         }
     }
 
+    fn wait_for(&mut self, pid: i32) {
+        let main = self.copies.iter().position(|c| c.pid == pid && c.end.is_none());
+        // Once it is waited for, nobody can ask any more.
+        let at_end = main.and_then(|_| in_force::of(pid));
+        let mut status = 0;
+        // SAFETY: rusage is plain numbers, filled by the kernel.
+        let (waited, usage) = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            let how = libc::WNOHANG | libc::WUNTRACED | libc::WCONTINUED;
+            (libc::wait4(pid, &mut status, how, &mut usage), usage)
+        };
+        let at_ns = sys::now_ns();
+        if waited != pid || self.stopped.take(pid, status, at_ns) {
+            return;
+        }
+        let end = End { at_ns, status, usage: Usage::from_kernel(&usage) };
+        match main {
+            Some(index) => {
+                (self.copies[index].end, self.copies[index].at_end) = (Some(end), at_end);
+                self.on_end(index, at_ns);
+            }
+            None => self.adopted.add(&end.usage),
+        }
+        self.tree_end_ns = at_ns;
+    }
+
     pub fn conditions(&self) -> Conditions {
         Conditions::read(Path::new("/"), &self.cpus, self.contain.leaf())
     }
 
-    fn on_end(&mut self, pid: i32, end: End) {
-        self.tree_end_ns = end.at_ns;
-        let Some(index) = self.copies.iter().position(|c| c.pid == pid && c.end.is_none()) else {
-            return self.adopted.add(&end.usage);
-        };
-        self.copies[index].end = Some(end);
-        self.stopped.gone(pid, end.at_ns);
+    fn on_end(&mut self, index: usize, at_ns: u64) {
+        self.stopped.gone(self.copies[index].pid, at_ns);
         self.mains_left -= 1;
         if let Some((Stage::Exec, errno)) = self.board.slot(index).failure() {
             let command = self.copies[index].command;
-            let program = &self.spec.commands[command].argv[0];
+            let program = shorten(&self.spec.commands[command].argv[0]);
             let reason = format!("commands[{command}].argv[0]: {program}: {}", sys::describe(errno));
             self.early.get_or_insert(Early { status: "not started", reason });
             self.kill();
         }
         if self.mains_left == 0 {
-            self.mains_end_ns = Some(end.at_ns);
+            self.mains_end_ns = Some(at_ns);
             self.observer_end_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
             self.machine_end = host::machine_time(&self.cpus);
             self.conditions_end = self.conditions();
@@ -348,6 +374,12 @@ impl<'a> Watch<'a> {
             }
         }
     }
+}
+
+/// Who wants a run ended may be a process of it.
+fn told(signal: &str, sender: u32) -> String {
+    let name = neighbors::name_of(sender).unwrap_or_else(|| "a process".into());
+    format!("{signal} received from {name} ({sender}); killed")
 }
 
 pub fn seconds(ns: u64) -> String {

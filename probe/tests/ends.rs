@@ -50,7 +50,10 @@ fn a_signal_to_the_probe_ends_the_run() {
         assert!(eventually(|| marked(&token).len() == 1));
         // SAFETY: a signal to the child just started.
         unsafe { libc::kill(child.id() as i32, signal) };
-        assert_eq!(finish(child).run()["status"], "interrupted");
+        let answer = finish(child);
+        assert_eq!(answer.run()["status"], "interrupted");
+        let reason = answer.run()["reason"].as_str().unwrap();
+        assert!(reason.contains(&format!("({})", std::process::id())), "{reason}");
         assert!(marked(&token).is_empty());
     }
 }
@@ -171,4 +174,34 @@ fn a_copy_that_stays_stopped_is_killed_in_time() {
     let answer = probe(&spec(&[shell("kill -STOP $$")], json!({"timeout_ns": SECOND / 2})));
     assert_eq!(answer.run()["status"], "timeout");
     assert!(ns(answer.run(), "stopped_ns") >= 300_000_000);
+}
+
+/// Live processes that have inherited this text; a copy at the gate has the probe's command line.
+fn inheriting(token: &str) -> usize {
+    let holds = |file: std::path::PathBuf| {
+        let text = std::fs::read(file.join("environ")).unwrap_or_default();
+        text.windows(token.len()).any(|w| w == token.as_bytes())
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().filter(|e| holds(e.path())).count()
+}
+
+#[test]
+fn copies_that_are_born_while_the_probe_is_killed_are_gone() {
+    let token = format!("80{:06}", std::process::id());
+    let commands = [command(&["sleep", "1000"], json!({"copies": 200}))];
+    for n in 1..=4 {
+        let mut program = std::process::Command::new(PROBE);
+        let mut child = start_command(program.env("MARK", &token), &spec(&commands, json!({})));
+        let file = format!("/proc/{0}/task/{0}/children", child.id());
+        let children = || std::fs::read_to_string(&file).unwrap_or_default();
+        while children().split(' ').count() < 20 * n {}
+        // Where there is a guard, it is the first; nobody else is left then to clean up.
+        let guard = children().split(' ').next().unwrap().parse().unwrap();
+        for victim in [guard, child.id() as i32] {
+            // SAFETY: a signal to the child just started, and to a child of that.
+            unsafe { libc::kill(victim, libc::SIGKILL) };
+        }
+        child.wait().unwrap();
+        assert!(eventually(|| inheriting(&token) == 0), "after {} copies", 20 * n);
+    }
 }

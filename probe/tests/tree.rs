@@ -185,3 +185,43 @@ fn copies_that_share_memory_before_exec_go_their_own_ways_after_it() {
         assert_eq!(ns(copy, "exit_code"), 5 + ns(copy, "command"), "{copy}");
     }
 }
+
+/// Works for a while on the CPU that it chooses itself.
+fn on(cpu: usize, given: &[usize]) -> serde_json::Value {
+    let work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
+    command(&["taskset", "-c", &cpu.to_string(), "sh", "-c", work], json!({"cpus": given}))
+}
+
+#[test]
+fn what_ran_outside_its_cpus_is_told() {
+    let cpus = allowed_cpus();
+    let [first, second, ..] = cpus[..] else { return };
+    for backend in BACKENDS {
+        let answer = probe(&spec(&[on(second, &[first])], json!({"backend": backend})));
+        assert_eq!(answer.one("copy")["in_force"]["cpus"], json!([first]));
+        assert_eq!(answer.one("copy")["changed"], json!({"cpus": [second]}));
+        let run = answer.run();
+        let known: u64 = run["per_cpu_ns"].as_array().into_iter().flatten().filter_map(|ns| ns.as_u64()).sum();
+        assert!(run["outside_ns"].is_null() || ns(run, "outside_ns") > known / 2, "{run:#}");
+    }
+    let answer = probe(&spec(&[on(first, &[first])], json!({})));
+    assert_eq!(answer.one("copy")["changed"], json!({}));
+    assert!(answer.run()["outside_ns"].is_null() || ns(answer.run(), "outside_ns") == 0, "{:#}", answer.run());
+}
+
+#[test]
+fn what_a_copy_changed_itself_is_told() {
+    for backend in BACKENDS {
+        let asked = [
+            command(&["nice", "-n", "5", "true"], json!({})),
+            command(&["chrt", "-b", "0", "true"], json!({"nice": 3})),
+            command(&["true"], json!({"policy": "batch"})),
+        ];
+        let answer = probe(&spec(&asked, json!({"backend": backend})));
+        let copies = answer.all("copy");
+        let nice = ns(&copies[0]["in_force"], "nice") + 5;
+        assert_eq!(copies[0]["changed"], json!({ "nice": nice }));
+        assert_eq!(copies[1]["changed"], json!({"policy": "batch"}));
+        assert_eq!(copies[2]["changed"], json!({}));
+    }
+}

@@ -1,6 +1,7 @@
 """The short version of benchmarks/statistics_effective_cpus.py: few runs, and the answer is right."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -17,42 +18,47 @@ from scalograph.questions.effective_cpus.truth import (
 )
 from scalograph.simulate.noise import HIGH, LOW, FloatArray, Noise
 
+from .sequential import is_share
+
 CPUS = range(1, 13)
-# Of the search with the model, which weighs thousands of programs after each run.
-N_CASES = 25
 
 
-def share_and_runs(
-    method: Callable[[FloatArray, np.random.Generator, Noise], Answer], noise: Noise, within: float, n_cases: int
-) -> tuple[float, float]:
-    """Share of answers that cost at most `within` over the shortest time, and runs on average."""
-    rng, right, runs = np.random.default_rng(41), 0, 0
-    for _ in range(n_cases):
+def answers(
+    method: Callable[[FloatArray, np.random.Generator, Noise], Answer],
+    is_right: Callable[[FloatArray, int | None], bool],
+    noise: Noise,
+    runs: list[int],
+) -> Iterator[bool]:
+    """Whether the answer is right, of one program after the other; `runs` gets what each took."""
+    rng = np.random.default_rng(41)
+    while True:
         times = capped(rng, CPUS)
         answer, n = method(times, rng, noise)
-        least = CPUS[int(np.argmax(times <= 1.02 * times.min()))]
-        exact = answer == least if within == 0 else answer is not None and times[answer - 1] <= within * times.min()
-        right, runs = right + bool(exact), runs + n
-    return right / n_cases, runs / n_cases
+        runs.append(n)
+        yield is_right(times, answer)
 
 
-@pytest.mark.parametrize(("noise", "target"), [(LOW, 0.95), (HIGH, 0.93)], ids=["low", "high"])
-def test_with_the_model(noise: Noise, target: float) -> None:
-    share, runs = share_and_runs(with_model, noise, 0, N_CASES)
-    assert runs <= 15
-    assert share >= target - 2 * np.sqrt(0.05 * 0.95 / N_CASES)
+def nearly_shortest(times: FloatArray, answer: int | None) -> bool:
+    return answer is not None and bool(times[answer - 1] <= 1.07 * times.min())
+
+
+@pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
+def test_with_the_model(noise: Noise) -> None:
+    runs = list[int]()
+    assert is_share(answers(with_model, least_level, noise, runs), 0.95, rather_than=0.7)
+    assert np.mean(runs) <= 15
 
 
 @pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
 def test_without_the_model(noise: Noise) -> None:
-    share, runs = share_and_runs(without_model, noise, 1.07, 150)
-    assert runs <= 25
-    assert share >= 0.93 - 2 * np.sqrt(0.07 * 0.93 / 150)
+    runs, n = list[int](), 150
+    share = sum(islice(answers(without_model, nearly_shortest, noise, runs), n)) / n
+    assert np.mean(runs) <= 25
+    assert share >= 0.93 - 2 * np.sqrt(0.07 * 0.93 / n)
 
 
 def test_a_wrong_answer_is_counted_as_one() -> None:
-    share, _ = share_and_runs(lambda times, rng, noise: (None, 0), LOW, 0, 20)
-    assert share == 0
+    assert not any(islice(answers(lambda times, rng, noise: (None, 0), least_level, LOW, []), 20))
 
 
 def test_a_probability_that_is_stated_is_the_share_that_is_right() -> None:

@@ -293,3 +293,46 @@ def test_two_studies_never_measure_at_once(tmp_path: Path, monkeypatch: pytest.M
     assert first.wait(timeout=30) == 143
     assert second.returncode == 3, second.stderr
     assert not (tmp_path / "second").exists()
+
+
+@pytest.mark.parametrize(
+    ("lose", "found"), [("rm -r", "was removed"), ("mv -T --backup=numbered", "was moved")], ids=["removed", "moved"]
+)
+def test_results_that_lose_their_place_end_a_study_at_once(tmp_path: Path, lose: str, found: str) -> None:
+    there, elsewhere = tmp_path / "results", tmp_path / "elsewhere"
+    words = ["sh", "-c", f"{lose} {there} {elsewhere} 2>/dev/null; echo {{n}} >> {tmp_path}/runs"]
+    file = study(tmp_path, json.dumps(words), runs=20, more=ONCE)
+    done = in_process("run", file, "-o", "results", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert f"results/journal.jsonl: {found} while the study ran" in done.stderr and "Traceback" not in done.stderr
+    assert len((tmp_path / "runs").read_text().split()) == 1
+    if elsewhere.exists():
+        elsewhere.rename(there)
+        file.write_text(file.read_text().replace(lose, ":"))
+        accepted = ["--resume", "--accept-difference", "study_hash"]
+        assert in_process("run", file, "-o", "results", *accepted, cwd=tmp_path).returncode in (0, 5)
+        assert len([event for event in journal(there) if event["event"] == "run"]) == 40
+
+
+def test_a_link_in_the_place_of_a_file_of_ours_leads_nowhere(tmp_path: Path) -> None:
+    finished(tmp_path)
+    victim = tmp_path / "victim"
+    for name in ("out.csv", "out.csv.part", "taken/journal.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).symlink_to(victim)
+    assert in_process("export", "results", "--to", "out.csv", cwd=tmp_path).returncode == 0
+    done = in_process("run", "study.toml", "-o", "taken", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "taken/journal.jsonl: cannot be written: it is a link, expected a plain file; remove it" in done.stderr
+    assert not victim.exists()
+
+
+def test_a_mistyped_path_is_not_the_folder_that_it_would_be_in(tmp_path: Path) -> None:
+    results = finished(tmp_path)
+    (results / "findings.json").unlink()
+    for command in ("analyze", "report", "profile", ["export", "--to", "x.csv"], ["plan", "study.toml", "--earlier"]):
+        words = [command] if isinstance(command, str) else command
+        done = in_process(*words, "results/typo", cwd=tmp_path)
+        assert done.returncode == 6, (words, done.stderr)
+        assert done.stderr.startswith("results/typo: no such file, expected a results folder or a journal")
+    assert not (results / "findings.json").exists()

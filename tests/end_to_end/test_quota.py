@@ -1,4 +1,4 @@
-"""A study whose factor is a quota: set for real, said in the journal, and no disturbance."""
+"""A study whose factors are a quota and a limit of tasks: set for real, said in the journal, and no disturbance."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import pytest
 
 from scalograph.control.capacity import refusal
 from scalograph.control.store import Store
+from scalograph.control.tasks import why_no_tasks
 
 from .shell import in_process, machine
 
@@ -24,11 +25,16 @@ seed = 1
 
 [workload]
 use = "process-loop"
-parameters = { units = 300000000 }
+parameters = { units = 100000000 }
 
 [factors.quota]
 control = "quota"
-levels = [0.25, "none"]
+levels = [0.05, "none"]
+
+[factors.tasks]
+control = "tasks"
+levels = [60, "none"]
+if_granted = [60]
 
 [responses.wall]
 from = "window.wall"
@@ -50,9 +56,13 @@ def test_a_quota_is_in_force_and_told(tmp_path: Path) -> None:
     done = in_process("run", "study.toml", "-o", "out", cwd=tmp_path, store=Store.of_machine())
     assert done.returncode in (0, 5), done.stderr
     lines = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
-    runs = {str(line["treatment"]["quota"]): line["record"]["run"] for line in lines if line["event"] == "run"}
-    assert runs["0.25"]["quota_cpus"] == 0.25
-    assert runs["0.25"]["throttled_ns"] > 0
-    assert runs["none"]["quota_cpus"] is None
+    made = [(line["treatment"], line["record"]["run"]) for line in lines if line["event"] == "run"]
+    runs = {(treatment["quota"], treatment["tasks"]): figures for treatment, figures in made}
+    assert runs[0.05, "none"]["quota_cpus"] == 0.05
+    assert runs[0.05, "none"]["throttled_ns"] > 0
+    assert runs["none", "none"]["quota_cpus"] is None
+    assert (0.05, 60) not in runs, "one cgroup at a time"
+    assert {figures["status"] for figures in runs.values()} == {"ok"}
+    assert ("none", 60) in runs or why_no_tasks() is not None
     causes = [cause["cause"] for line in lines if line["event"] == "verdict" for cause in line["causes"]]
     assert "quota" not in causes

@@ -2,31 +2,57 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from scalograph.control.store import Store
+from scalograph.machine.floor.floor import MIN_RUNS
+from scalograph.study.shipped import shipped_study
+
 from .conftest import Sanity
-from .shell import machine
+from .shell import LONG_S, in_process, machine
 
 ROOT = Path(__file__).parents[2]
 # Where a machine is busy, runs are left out and the code is 5: both are success for a reader.
 SUCCESS = (0, 5)
+# The same commands on a tenth of the work: what the program computes is nothing that they prove.
+SMALLER = {"2_000_000": "200_000", "shuf -i 1-300000 ": "shuf -i 1-30000 "}
+# What is proved elsewhere, or by as many runs as a noise floor is kept of.
+SANITY, NOISE = "scalograph doctor --sanity ", "scalograph doctor --noise --quick "
 
 
 def blocks() -> list[str]:
     return re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 
 
+@pytest.fixture
+def noise_floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The exit code of `doctor --noise --quick` with the fewest runs of which a floor is kept."""
+    folder = shutil.copytree(shipped_study("noise-floor"), tmp_path / "noise-floor")
+    declared = (folder / "study.toml").read_text()
+    (folder / "study.toml").write_text(
+        re.sub(r"(?<=^protocol = { runs = )[0-9]+", f"{MIN_RUNS}, max_reruns = 0", declared, flags=re.M)
+    )
+    monkeypatch.setattr("scalograph.study.declare.shipped_study", lambda name: folder)
+    monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", LONG_S)
+    state = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    return in_process("doctor", "--noise", "--quick", cwd=tmp_path, env=state, store=Store.of_machine()).returncode
+
+
 @machine
-def test_the_commands_of_the_readme(tmp_path: Path, sanity: Sanity) -> None:
+def test_the_commands_of_the_readme(tmp_path: Path, sanity: Sanity, noise_floor: int) -> None:
     commands = [block for block in blocks() if "make demo" not in block]
     # `activate` belongs to the repository's own environment; here the interpreter of the tests stands for it.
     script = "\n".join(commands).replace("source .venv/bin/activate", "")
-    assert "\nscalograph doctor --sanity  " in script and sanity.code == 0
-    script = script.replace("scalograph doctor --sanity", "")
+    assert f"\n{SANITY}" in script and sanity.code == 0
+    assert f"\n{NOISE}" in script and noise_floor in SUCCESS
+    for old, new in {SANITY: ": ", NOISE: ": ", **SMALLER}.items():
+        assert old in script
+        script = script.replace(old, new)
     guarded = "set -u\ntrap 'c=$?; [ $c -eq 5 ] || exit $c' ERR\n" + script
     environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
     # What the README keeps of this machine is of this test alone.

@@ -27,7 +27,7 @@ def states(folder: Path) -> dict[str, str]:
 def under_way(tmp_path: Path, part: str) -> "subprocess.Popen[str]":
     """A reproduction of which some runs of this part are finished."""
     file = catalogue(tmp_path, runs=8)
-    argv = ["scalograph", "reproduce", "--catalogue", str(file), "-o", "results"]
+    argv = ["scalograph", "reproduce", "--catalogue", str(file), "-o", "results", "--when-busy", "report"]
     process = subprocess.Popen(argv, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True)
     journal, limit = tmp_path / "results" / part / "journal.jsonl", time.monotonic() + 60
     while not journal.exists() or journal.read_bytes().count(b'"event":"verdict"') < 3:
@@ -52,6 +52,7 @@ def test_it_goes_on_where_it_was_and_runs_nothing_twice(
     assert states(results)[part] == "begun" and made(results)["ended"] is None
     if number != signal.SIGKILL:
         assert "nothing finished is lost" in said and "scalograph reproduce --resume -o results" in said
+        assert "--when-busy report" in said
     before = {name: runs(results / name) if (results / name).exists() else [] for name in PARTS}
     again = in_process("reproduce", "--resume", "-o", "results", "--catalogue", "published.toml", cwd=tmp_path)
     assert again.returncode in (0, 5), again.stderr
@@ -67,7 +68,8 @@ def test_it_goes_on_where_it_was_and_runs_nothing_twice(
 
 def test_its_end_is_counts_of_claims_and_places(tmp_path: Path) -> None:
     file = catalogue(tmp_path)
-    done = in_process("reproduce", "--quick", "--catalogue", file, cwd=tmp_path)
+    busy = ("--wait-quiet", "1s", "--when-busy", "cpu-time")
+    done = in_process("reproduce", "--quick", "--catalogue", file, *busy, cwd=tmp_path)
     assert done.returncode in (0, 5), done.stderr
     assert "part 1 of 2: one: 2 configurations" in done.stderr and "2 parts to run, at most 2 min" in done.stderr
     lines = done.stdout.splitlines()
@@ -79,6 +81,9 @@ def test_its_end_is_counts_of_claims_and_places(tmp_path: Path) -> None:
     (study,) = document["studies"]
     assert study["outcomes"]["P0-3"] == "not yet" and set(study["outcomes"]) == {"P0-1", "P0-2", "P0-3"}
     assert len(runs(folder / "one")) >= 4 and document["quick"] is True
+    for part in PARTS:
+        protocol = json.loads((folder / part / "journal.jsonl").read_text().splitlines()[0])["study"]["protocol"]
+        assert (protocol["wait_quiet_s"], protocol["when_busy"]) == (1.0, "cpu-time")
     page = (folder / "reproduce.html").read_text()
     shown = in_process("report", folder, cwd=tmp_path)
     assert shown.returncode == 0 and shown.stdout.splitlines()[0] == lines[0]
@@ -98,6 +103,29 @@ def test_claims_are_read_again_when_it_goes_on(tmp_path: Path) -> None:
     (claim,) = (one for one in made(tmp_path / "results")["studies"][0]["claims"] if one["id"] == "P0-1")
     assert (claim["sentence"], claim["outcome"]) == ("It takes twice as long.", "does not hold")
     assert runs(tmp_path / "results" / "one") == before
+
+
+def said_disturbed(folder: Path) -> None:
+    """Let the findings of a part say that all its runs were disturbed."""
+    found = json.loads((folder / "findings.json").read_text())
+    found["runs"]["verdicts"] = {"contaminated": found["runs"]["n_done"]}
+    (folder / "findings.json").write_text(json.dumps(found))
+
+
+def test_a_part_of_a_busy_machine_is_run_once_more(tmp_path: Path) -> None:
+    file = catalogue(tmp_path)
+    in_process("reproduce", "--catalogue", file, "-o", "results", cwd=tmp_path)
+    before = {name: (tmp_path / "results" / name / "journal.jsonl").read_bytes() for name in PARTS}
+    said_disturbed(tmp_path / "results" / "one")
+    again = ["reproduce", "--resume", "--again", "-o", "results", "--catalogue", "published.toml"]
+    short = in_process(*again, "--budget", "1s", cwd=tmp_path)
+    assert "it ends here" in short.stderr and set(states(tmp_path / "results").values()) == {"done"}
+    said_disturbed(tmp_path / "results" / "one")
+    done = in_process(*again, cwd=tmp_path)
+    assert done.returncode in (0, 5) and "one: once more; " in done.stderr and "the new result stays" in done.stderr
+    assert (tmp_path / "results" / "one" / "journal.jsonl").read_bytes() != before["one"]
+    assert set(states(tmp_path / "results").values()) == {"done"}
+    assert not any(folder.suffix for folder in (tmp_path / "results").iterdir() if folder.is_dir())
 
 
 def test_a_part_that_cannot_run_is_told_and_the_others_go_on(tmp_path: Path) -> None:
@@ -135,6 +163,9 @@ def test_a_part_begins_only_where_it_fits_into_the_budget(tmp_path: Path) -> Non
         (["--resume"], "no reproduction, expected one that was begun; start it without --resume"),
         (["--study", "verse"], '--study: no published study "verse", expected one of'),
         (["--budget", "soon"], "--budget: "),
+        (["--wait-quiet", "soon"], "--wait-quiet: "),
+        (["--when-busy", "pray"], '--when-busy: "pray"'),
+        (["--again"], "--again: no --resume, expected a reproduction to go on with; add --resume"),
         (["--catalogue", "nothing.toml"], "nothing.toml: cannot be read"),
         (["-o", "taken"], "taken: holds a reproduction, expected a folder without one; choose another -o"),
         (["-o", "taken", "--resume"], "taken/reproduction.json: quick: Field required"),

@@ -138,6 +138,7 @@ LIES = [
     ("containment: children", "forks-and-leaves-study", survivor),
     ("containment: children", "forks-and-leaves-study", of_run(n_survivors=None)),
     ("containment: hops", "hops-study", survivor),
+    ("containment: hops", "hops-study", of_run(n_survivors=0)),
     ("CPU time: children", "accounting-study", times(0.5)),
     ("CPU time: children", "accounting-study", times(1.5)),
     ("CPU time: daemon", "containment-study", times(0.2)),

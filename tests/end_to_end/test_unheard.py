@@ -46,3 +46,20 @@ def test_output_onto_a_full_disk_is_told_in_one_line() -> None:
         command = ["scalograph", "study", "--list"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment(), text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (3, 1) and "No space left" in done.stderr
+
+
+@machine
+def test_a_study_whose_streams_are_closed_and_full_is_whole(tmp_path: Path) -> None:
+    study(tmp_path, '["true", "{n}"]')
+    argv = ["bash", "-c", "exec scalograph run study.toml -o results <&- >/dev/full 2>&-"]
+    assert subprocess.run(argv, cwd=tmp_path, env=environment(), check=False).returncode in (3, 5)
+    found = events(tmp_path / "results")
+    assert found[0]["event"] == "study" and found[-1]["reason"] == "complete"
+    assert (tmp_path / "results" / "findings.json").exists()
+
+
+@pytest.mark.parametrize(("arguments", "code"), [("--version >/dev/full", 3), ("--help >&-", 0), ("chek 2>&-", 2)])
+def test_a_command_whose_streams_are_closed_or_full_keeps_its_code(arguments: str, code: int) -> None:
+    argv = ["bash", "-c", f"exec scalograph {arguments}"]
+    done = subprocess.run(argv, env=environment(), capture_output=True, check=False)
+    assert (done.returncode, done.stderr.count(b"\n"), b"Traceback" in done.stderr) == (code, code == 3, False)

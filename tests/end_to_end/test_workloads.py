@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.control.cpu_tree import TASKS, controller_tree
 from scalograph.control.jvms import find
+from scalograph.control.store import Store
+from scalograph.control.tasks import limited_tasks, why_no_tasks
 from scalograph.errors import HostError
 from scalograph.protocol.facts import Jvm
 from scalograph.run.build import build
@@ -144,6 +147,21 @@ def test_virtual_threads_on_an_old_jvm_are_refused_in_one_sentence(builds: Path)
     assert re.fullmatch(r"kind: found virtual on Java \d+, expected Java 21 or later; [^\n]+\n", done.stderr)
 
 
+@pytest.mark.xdist_group("machine")
+@pytest.mark.skipif(why_no_tasks() is not None or os.geteuid() != 0, reason="no limit of tasks is granted here")
+def test_threads_that_are_refused_leave_the_work_to_the_others(builds: Path, tmp_path: Path) -> None:
+    java, alone = jvm(range(11, 1000)), {"threads": 200, "prerun": 0, "iterations": 1}
+    built("java-threads", builds)
+    with limited_tasks(100, store=Store(tmp_path / "state", None, tasks=controller_tree(TASKS))):
+        said = threads(builds, java, refused="fewer", jvm_options=["-Xlog:os+thread=off"], **alone)
+        failed = run("java-threads", builds, java, **alone)
+    (started,), (tasks,) = said.values["started"], said.values["tasks"]
+    assert 0 < started < tasks == 100 and started > 50
+    assert [work for _, _, _, work, _ in said.iterations] == [10_007]
+    assert said.values["checksum"] == [expected_sum(10_007, 10)]
+    assert failed.returncode == 69 and f"the system gave no more than {started:.0f} threads" in failed.stderr
+
+
 def test_the_jvm_tells_what_it_believes(builds: Path) -> None:
     said = threads(builds)
     assert said.values["believed_cpus"] == [len(os.sched_getaffinity(0))]
@@ -176,6 +194,8 @@ def test_wrong_arguments_are_named(builds: Path, name: str, value: object, said:
         ),
         ({"share": "each", "units": 400, "threads": 99_990, "iterations": 20}, "iterations: found 100010 figures"),
         ({"iterations": 100_000}, "iterations: found 100000 figures"),
+        ({"refused": "fewer", "start": "free"}, "refused: found fewer, whose threads share a total"),
+        ({"refused": "fewer", "share": "each"}, "refused: found fewer, whose threads share a total"),
     ],
 )
 def test_what_could_not_be_told_is_refused_before_it_is_done(

@@ -9,6 +9,7 @@ import pytest
 from scalograph.analysis.estimate import Estimate
 from scalograph.design.resolve import design
 from scalograph.errors import Exit, HostError
+from scalograph.findings.published_answer import why_unlike
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.published_claim import DecidedClaim
 from scalograph.questions.parallel_build.document import BuildLoad, Builds, FirstBuild
@@ -38,6 +39,14 @@ def test_derived_columns_follow_from_the_printed_times(study: str) -> None:
         one = base[row["tree"], row["smp"], row["scheduler"]]
         assert row["scaling_factor"] == f"{float(one['wall_s']) / float(row['wall_s']):.3f}"
         assert row["user_growth"] == f"{float(row['user_s']) / float(one['user_s']):.3f}"
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_scheduler_that_linux_lacks_is_not_compared(study: str) -> None:
+    declared = declare_shipped(study).study.published
+    assert declared is not None
+    assert {row["scheduler"] for row in published(study) if why_unlike(declared, row)} == {"ule"}
+    assert sum(bool(why_unlike(declared, row)) for row in published(study)) == 16
 
 
 def as_published(treatment: Mapping[str, Level]) -> dict[str, float]:
@@ -110,7 +119,7 @@ def test_a_machine_without_them_skips_the_study_by_its_name() -> None:
     with pytest.raises(HostError) as caught:
         design(declared.study, alone)
     assert str(caught.value) == (
-        "study smt-inflation: skipped: placement siblings on a host without SMT, expected a level of placement to "
+        "factors.placement: placement siblings on a host without SMT, expected a level of placement to "
         "compare one-per-core with; use a machine that grants one"
     )
     assert caught.value.exit_code == Exit.HOST

@@ -1,15 +1,13 @@
 """The house: which way imports point, what stands where, and how large it is. Read from the syntax trees."""
 
 import ast
-import importlib.util
 from collections import defaultdict
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ROOT / "src" / "scalograph"
+from .sources import FILES, HOUSE, SOURCES, graph, readers, trees
+
+pytestmark = readers
 ROLES = (
     "check",
     "model",
@@ -40,37 +38,22 @@ BELOW = {
     "published": {"document"},
 }
 NUMBERS = {"float", "int", "float | None", "int | None", "Estimate", "Estimate | None"}
-
-
-def house() -> ModuleType:
-    """The figures of the house, which `scripts/house.py` prints, as a module."""
-    spec = importlib.util.spec_from_file_location("house", ROOT / "scripts" / "house.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-HOUSE = house()
 # Estimates and flags are values of the documents, made where numbers are.
 VALUES = {"scalograph.analysis.estimate", "scalograph.analysis.flag"}
-FILES: dict[str, Path] = HOUSE.modules(ROOT / "src")
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
-GRAPH: dict[str, set[str]] = {name: HOUSE.imports(tree, FILES.keys()) - {name} for name, tree in TREES.items()}
 QUESTIONS = sorted(p.name for p in (SOURCES / "questions").iterdir() if (p / "__init__.py").exists())
 
 
 def direct(name: str) -> set[str]:
     """Modules that a file imports by name, faces left out."""
-    return {other for other in GRAPH[name] if FILES[other].name != "__init__.py"}
+    return {other for other in graph()[name] if FILES[other].name != "__init__.py"}
 
 
 def reach(room: str) -> set[str]:
     """Every module that a room imports, at first or second hand, faces counted."""
-    waiting = [name for name in GRAPH if f"{name}.".startswith(f"scalograph.{room}.")]
+    waiting = [name for name in graph() if f"{name}.".startswith(f"scalograph.{room}.")]
     found = set(waiting)
     while waiting:
-        new = GRAPH[waiting.pop()] - found
+        new = graph()[waiting.pop()] - found
         found |= new
         waiting += new
     return found
@@ -82,7 +65,8 @@ def role(name: str) -> str:
 
 def test_imports_lead_down() -> None:
     assert (
-        HOUSE.up({name: found - HOUSE.STRINGS for name, found in GRAPH.items() if name != "scalograph.__main__"}) == []
+        HOUSE.up({name: found - HOUSE.STRINGS for name, found in graph().items() if name != "scalograph.__main__"})
+        == []
     )
 
 
@@ -101,7 +85,7 @@ def test_the_root_holds_floors_only() -> None:
     ],
 )
 def test_a_room_knows_few_others(room: str, known: set[str]) -> None:
-    found = {other for name in GRAPH if HOUSE.room(name) == room for other in direct(name) - HOUSE.STRINGS - VALUES}
+    found = {other for name in graph() if HOUSE.room(name) == room for other in direct(name) - HOUSE.STRINGS - VALUES}
     assert {HOUSE.room(other) for other in found} - {*known, "errors", ""} == set()
 
 
@@ -115,7 +99,7 @@ def test_what_reads_never_reaches_what_runs(room: str) -> None:
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_keeps_to_its_folder_and_its_roles(question: str) -> None:
     home = f"scalograph.questions.{question}"
-    for name in (n for n in GRAPH if n.startswith(f"{home}.")):
+    for name in (n for n in graph() if n.startswith(f"{home}.")):
         others = {o for o in direct(name) if HOUSE.room(o) == "questions" and not o.startswith(f"{home}.")}
         assert {o for o in others if o.count(".") > 2} == set(), f"{name} imports another question"
         own = {role(o) for o in direct(name) if o.startswith(f"{home}.")}
@@ -128,13 +112,13 @@ def test_a_question_keeps_to_its_folder_and_its_roles(question: str) -> None:
 def test_faces_import_nothing() -> None:
     faces = [name for name, path in FILES.items() if path.name == "__init__.py"]
     assert {
-        name: GRAPH[name] - {name.rpartition(".")[0]} for name in faces if GRAPH[name] - {name.rpartition(".")[0]}
+        name: graph()[name] - {name.rpartition(".")[0]} for name in faces if graph()[name] - {name.rpartition(".")[0]}
     } == {}
 
 
 def test_a_name_stands_for_one_thing() -> None:
     classes, modules = defaultdict(set), defaultdict(set)
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         if not {name.rsplit(".", 1)[-1], role(name)} & ALIKE and FILES[name].name != "__init__.py":
             modules[name.rsplit(".", 1)[-1]].add(name)
         for node in ast.walk(tree):
@@ -145,7 +129,7 @@ def test_a_name_stands_for_one_thing() -> None:
 
 def test_numbers_become_texts_in_one_room() -> None:
     found = []
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         for node in tree.body:
             if not isinstance(node, ast.FunctionDef) or not node.returns or ast.unparse(node.returns) != "str":
                 continue
@@ -162,7 +146,7 @@ def test_files_and_functions_are_neither_fragments_nor_halls() -> None:
         n = len(path.read_text(encoding="utf-8").splitlines())
         if path.name not in ("__init__.py", "__main__.py") and not 25 <= n <= 400:
             found.append(f"{name}: {n} lines")
-        for node in ast.walk(TREES[name]):
+        for node in ast.walk(trees()[name]):
             if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.lineno + 1 > 45:
                 found.append(f"{name}.{node.name}: {(node.end_lineno or 0) - node.lineno + 1} lines")
     assert found == []

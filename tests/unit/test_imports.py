@@ -5,12 +5,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from functools import cache
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ROOT / "src" / "scalograph"
+from .sources import FILES, ROOT, readers, trees
+
+pytestmark = readers
 HEAVY = {"numpy", "scipy", "polars", "plotly", "jinja2"}
 # What works on numbers and journals must work on any machine: it cannot even reach what runs something.
 RUNNING = ("scalograph.run", "scalograph.control")
@@ -54,25 +55,21 @@ def test_a_quick_command_imports_nothing_heavy(arguments: tuple[str, ...]) -> No
     assert not found & HEAVY
 
 
-def modules() -> dict[str, Path]:
-    """Every module of the package, by its name."""
-    paths = (path.relative_to(SOURCES.parent) for path in SOURCES.rglob("*.py"))
-    return {".".join(path.with_suffix("").parts).removesuffix(".__init__"): SOURCES.parent / path for path in paths}
-
-
-def named(path: Path) -> Iterator[str]:
+def named(tree: ast.Module) -> Iterator[str]:
     """Names that a file imports, those inside functions too; `from a import b` may be `a.b`."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0 and node.module, f"{path}: a relative import"
+            assert node.level == 0 and node.module, "a relative import"
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-MODULES = modules()
-GRAPH = {name: MODULES.keys() & set(named(path)) for name, path in MODULES.items()}
+@cache
+def imports() -> dict[str, set[str]]:
+    """Every module and those that it imports by name."""
+    return {name: FILES.keys() & set(named(tree)) for name, tree in trees().items()}
 
 
 def inside(name: str, room: str) -> bool:
@@ -81,11 +78,11 @@ def inside(name: str, room: str) -> bool:
 
 def reach(room: str) -> dict[str, str]:
     """Every module that a room imports, at first or second hand -> who imports it."""
-    waiting = [name for name in GRAPH if inside(name, f"scalograph.{room}")]
+    waiting = [name for name in imports() if inside(name, f"scalograph.{room}")]
     found: dict[str, str] = dict.fromkeys(waiting, room)
     while waiting:
         name = waiting.pop()
-        for other in GRAPH[name] - found.keys():
+        for other in imports()[name] - found.keys():
             found[other] = name
             waiting.append(other)
     return found

@@ -5,8 +5,8 @@ import java.util.Map;
 
 /** Arguments are {@code name=value}, in any order; what is not given has the default that workload.toml gives too. */
 final class Arguments {
-    private static final List<String> NAMES = Arrays.asList("threads", "lock", "kind", "carriers", "start", "units", "quantum",
-            "held", "share", "prerun", "iterations", "think_ns");
+    private static final List<String> NAMES = Arrays.asList("threads", "lock", "kind", "carriers", "start", "refused", "units",
+            "quantum", "held", "share", "prerun", "iterations", "think_ns");
 
     /** As many as a run may write, and some to spare. */
     private static final int MOST_FIGURES = 99_000;
@@ -16,6 +16,7 @@ final class Arguments {
     final String kind;
     final int carriers;
     final boolean together;
+    final boolean fewer;
     final long units;
     final boolean each;
     final int quantum;
@@ -31,6 +32,7 @@ final class Arguments {
         kind = choice(given, "kind", "platform", "platform", "virtual");
         carriers = (int) number(given, "carriers", 0, 0, 10_000);
         together = choice(given, "start", "together", "free", "together").equals("together");
+        fewer = choice(given, "refused", "fail", "fail", "fewer").equals("fewer");
         units = number(given, "units", 60_000_000, 1, 1L << 50);
         quantum = (int) number(given, "quantum", 400, 1, 1 << 30);
         held = (int) number(given, "held", 0, 0, quantum);
@@ -38,6 +40,10 @@ final class Arguments {
         prerun = (int) number(given, "prerun", 6_000_000, 0, 1 << 30);
         iterations = (int) number(given, "iterations", 4, 1, 1_000_000);
         thinkNs = number(given, "think_ns", 0, 0, 1L << 50);
+        if (fewer && (each || !together)) {
+            throw new IllegalArgumentException("refused: found fewer, whose threads share a total that is divided when all"
+                    + " are there; expected fail, or share=divided and start=together");
+        }
         int figures = iterations + (each ? threads : 0);
         if (figures > MOST_FIGURES) {
             throw new IllegalArgumentException("iterations: found " + figures + " figures to write (one for each iteration"

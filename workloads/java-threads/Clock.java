@@ -48,6 +48,12 @@ final class Clock {
         return now.entrySet().stream().mapToLong(task -> task.getValue() - before.getOrDefault(task.getKey(), 0L)).sum();
     }
 
+    /** Kernel tasks of this process; 0 where the kernel does not tell. */
+    static int tasks() {
+        String[] found = TASKS.toFile().list();
+        return found == null ? 0 : found.length;
+    }
+
     // A thread of the JVM's own may end between the listing and the look.
     private static long taskNs(Path file) {
         try {

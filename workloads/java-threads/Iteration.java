@@ -11,53 +11,64 @@ final class Iteration {
     final long cpuNs;
     final long sum;
     final int peak;
+    /** Threads that the system gave: fewer than were asked for only where the arguments allow that. */
+    final int started;
+    /** Kernel tasks of this process when all of them were there; -1 where that is not asked. */
+    final int tasks;
     final List<Long> finishNs = new ArrayList<>();
 
     /** Does the work. */
     Iteration(Plan plan, Arguments arguments, Starter starter) throws Unable {
         Total total = Total.of(arguments.lock, arguments.held);
-        Crowd crowd = new Crowd(arguments.together);
+        Crowd crowd = new Crowd(arguments.together, plan);
         boolean ownClocks = starter.isPlatform();
         Worker[] workers = new Worker[plan.threads];
         for (int i = 0; i < plan.threads; i++) {
-            workers[i] = new Worker(total, plan, i, crowd, ownClocks);
+            workers[i] = new Worker(total, i, crowd, ownClocks);
         }
         long ownBefore = Clock.thisThreadNs();
         Map<Path, Long> tasksBefore = ownClocks ? Map.of() : Clock.liveTasksNs();
         startNs = System.nanoTime();
-        runAll(workers, starter, crowd);
+        Thread[] threads = new Thread[plan.threads];
+        started = startAll(threads, workers, starter, arguments.fewer);
+        tasks = arguments.fewer ? Clock.tasks() : -1;
+        Plan divided = started == plan.threads ? plan : new Plan(started, plan.total(), plan.quantum);
+        crowd.open(threads, divided);
+        joinAll(threads, started);
         endNs = System.nanoTime();
         cpuNs = ownClocks ? cpuSince(ownBefore, workers) : Clock.sinceNs(tasksBefore);
-        units = count(workers, plan);
+        units = count(workers, divided);
         sum = total.sum();
         peak = crowd.peak();
-        for (Worker worker : workers) {
-            finishNs.add(worker.endNs() - startNs);
+        for (int i = 0; i < started; i++) {
+            finishNs.add(workers[i].endNs() - startNs);
         }
     }
 
-    private static void runAll(Worker[] workers, Starter starter, Crowd crowd) throws Unable {
-        Thread[] threads = new Thread[workers.length];
+    /** Starts as many as the system gives. */
+    private static int startAll(Thread[] threads, Worker[] workers, Starter starter, boolean fewer) throws Unable {
         for (int i = 0; i < threads.length; i++) {
             threads[i] = starter.create(workers[i]);
-            start(threads[i], i);
+            try {
+                threads[i].start();
+            } catch (OutOfMemoryError e) {
+                if (fewer && i > 0) {
+                    return i;
+                }
+                throw new Unable("threads: the system gave no more than " + i + " threads (" + e.getMessage()
+                        + "); lower threads or raise the limit (ulimit -u, pids.max)");
+            }
         }
-        crowd.open(threads);
+        return threads.length;
+    }
+
+    private static void joinAll(Thread[] threads, int started) {
         try {
-            for (Thread thread : threads) {
-                thread.join();
+            for (int i = 0; i < started; i++) {
+                threads[i].join();
             }
         } catch (InterruptedException e) {
             throw new IllegalStateException("nobody interrupts here", e);
-        }
-    }
-
-    private static void start(Thread thread, int index) throws Unable {
-        try {
-            thread.start();
-        } catch (OutOfMemoryError e) {
-            throw new Unable("threads: the system gave no more than " + index + " threads (" + e.getMessage()
-                    + "); lower threads or raise the limit (ulimit -u, pids.max)");
         }
     }
 
@@ -71,7 +82,7 @@ final class Iteration {
 
     private static long count(Worker[] workers, Plan plan) {
         long units = 0;
-        for (int i = 0; i < workers.length; i++) {
+        for (int i = 0; i < plan.threads; i++) {
             units += workers[i].checkedUnits(plan.start(i + 1));
         }
         return units;

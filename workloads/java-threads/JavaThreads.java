@@ -65,6 +65,10 @@ public final class JavaThreads {
             check(iteration, iterations.get(0), plan);
             events.iteration(i, iteration);
             events.value("peak_threads", iteration.peak);
+            if (iteration.tasks >= 0) {
+                events.value("started", iteration.started);
+                events.value("tasks", iteration.tasks);
+            }
         }
         events.value("believed_cpus", Runtime.getRuntime().availableProcessors());
         events.value("n_takings", plan.quanta);

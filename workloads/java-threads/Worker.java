@@ -1,33 +1,29 @@
 /** One thread's stretch of the sequence. Results are plain fields: they are read after the join. */
 final class Worker implements Runnable {
     private final Total total;
-    private final Plan plan;
+    private final int index;
     private final Crowd crowd;
     private final boolean ownClock;
-    private final long first;
-    private final long last;
-    private final long start;
     private long end;
     private long units;
     private long cpuNs;
     private long endNs;
 
-    Worker(Total total, Plan plan, int index, Crowd crowd, boolean ownClock) {
+    Worker(Total total, int index, Crowd crowd, boolean ownClock) {
         this.total = total;
-        this.plan = plan;
+        this.index = index;
         this.crowd = crowd;
         this.ownClock = ownClock;
-        this.first = plan.first(index);
-        this.last = plan.first(index + 1);
-        this.start = plan.start(index);
     }
 
     @Override
     public void run() {
-        crowd.enter();
+        Plan plan = crowd.enter();
+        long first = plan.first(index);
+        long last = plan.first(index + 1);
         boolean shorter = last == plan.quanta && last > first;
         long whole = last - first - (shorter ? 1 : 0);
-        long x = total.work(start, whole, plan.quantum);
+        long x = total.work(plan.start(index), whole, plan.quantum);
         long done = whole * plan.quantum;
         if (shorter) {
             x = total.work(x, 1, plan.lastQuantum);

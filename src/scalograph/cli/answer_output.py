@@ -49,19 +49,20 @@ def answer(
         raise StudyError.one("--table", f'"{table}"', "the name of a table", f"choose one of: {names}")
 
 
-def study_places(source: Path, found: "Findings", again: str = "") -> list[tuple[str, str]]:
+def study_places(source: Path, found: "Findings", again: str = "", page: Path | None = None) -> list[tuple[str, str]]:
     """Where the rest of a study is: its page, its tables, and the command that makes it again.
 
     Args:
         source: its folder, or the journal.
         found: what was found.
         again: the command; that of the findings where empty.
+        page: where it was made elsewhere.
     """
     from scalograph.protocol.results import at
 
     latest = source.parent / "latest"
     source = latest if latest.is_symlink() and latest.resolve() == source.resolve() else source
-    page, command = at(source).report, f"scalograph report {short(source)}"
+    page, command = page or at(source).report, f"scalograph report {short(source)}"
     places = [("report", short(page) if page.exists() else command), ("tables", f"{command} --tables")]
     again = again or _from_here(next(iter(found.reproduce), ""), at(source).study)
     return places + ([("again", again)] if again else [])
@@ -75,8 +76,15 @@ def _from_here(command: str, study: Path) -> str:
 
 def short(path: Path) -> str:
     """A path as a person would type it: from here, or from home; it can be pasted."""
-    for base, prefix in ((Path.cwd(), ""), (Path.home(), "~/")):
-        if path.absolute().is_relative_to(base):
+    for base, prefix in ((Path.cwd(), ""), (_home(), "~/")):
+        if base and path.absolute().is_relative_to(base):
             rest = str(path.absolute().relative_to(base))
             return prefix + shlex.quote(rest)
     return shlex.quote(str(path))
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:  # a user who is in no list
+        return None

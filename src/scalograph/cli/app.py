@@ -1,7 +1,5 @@
 """The table of commands. A command's module is imported when it is called, so that `--help` is quick."""
 
-import errno
-import sys
 from importlib import import_module
 from typing import Any
 
@@ -10,8 +8,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from scalograph import __version__
-from scalograph.cli.console import silence
-from scalograph.errors import Exit, HostError, Terminated
+from scalograph.errors import Exit, Terminated
 
 COMMANDS = {
     "measure": "How does this command scale? `scalograph measure --threads 1,2,4 -- ./prog -t {threads}`",
@@ -33,29 +30,15 @@ COMMANDS = {
 TOGETHER = {"analyze": "stops", "report": "stops"}
 
 
-# What a disk, or a share of one, says when nothing more fits.
-FULL = (errno.ENOSPC, errno.EDQUOT)
-
-
 class Commands(TyperGroup):
     """Commands by name, imported when they are called."""
 
     def invoke(self, ctx: Any) -> Any:
-        """SIGTERM has an exit code of its own, and a reader who has left is no error; typer would tell neither."""
+        """SIGTERM has an exit code of its own, which typer would not tell."""
         try:
-            code = super().invoke(ctx)
-            _flush()
+            return super().invoke(ctx)
         except Terminated:
             raise typer.Exit(Exit.TERMINATED) from None
-        except BrokenPipeError:  # (`| head`): nothing more can be said to him
-            silence(sys.stdout)
-            raise typer.Exit(Exit.DONE) from None
-        except OSError as error:
-            if error.errno not in FULL:
-                raise
-            silence(sys.stdout)
-            raise HostError("standard output", error.strerror or "the disk is full", "room for it") from error
-        return code
 
     def list_commands(self, ctx: Any) -> list[str]:
         """In the order of the five stops."""
@@ -77,14 +60,6 @@ class Commands(TyperGroup):
         """The table above, without importing anything."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
-
-
-def _flush() -> None:
-    """What is still to be printed, while a reader who has left can be told from an error."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        silence(sys.stdout)
 
 
 def _version(wanted: bool) -> None:

@@ -3,20 +3,19 @@
 Only color and tables need rich; it is imported for them alone, so that a plain answer is quick.
 """
 
-import errno
 import json
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from scalograph.text.escape import encodable
+from scalograph.text.escape import encodable, shortened
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from scalograph.errors import ScalographError
+
+# A message with the last lines of a compiler in it fits; an argument of a megabyte is cut.
+MAX_MESSAGE = 4000
 
 
 def out() -> "Console":
@@ -32,35 +31,12 @@ def err() -> "Console":
 def _console(stream: TextIO, stderr: bool) -> "Console":
     from rich.console import Console
 
-    class Ours(Console):
-        def on_broken_pipe(self) -> None:
-            """As where nothing is colored; rich itself would end the program."""
-            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
-
-    return Ours(stderr=stderr, highlight=False, soft_wrap=not stream.isatty())
-
-
-@contextmanager
-def maybe_unheard() -> Iterator[None]:
-    """Where progress is told: that its reader has left (`2>&1 | head`) or its terminal is gone ends no study."""
-    try:
-        yield
-    except OSError:
-        silence(sys.stderr)
-
-
-def silence(stream: TextIO) -> None:
-    """From here on what is written there goes nowhere: the rest in its buffer would fail once more at our end."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+    return Console(stderr=stderr, highlight=False, soft_wrap=not stream.isatty())
 
 
 def say(text: str, style: str = "") -> None:
     """One line to stderr; never markup, and no control character reaches the terminal."""
-    with maybe_unheard():
-        _print(printable(text), style, to_stderr=True)
+    _print(printable(text), style, to_stderr=True)
 
 
 def tell(text: str = "", style: str = "") -> None:
@@ -87,7 +63,7 @@ def emit_json(document: Any) -> None:
 def complain(error: "ScalographError") -> None:
     """Every problem on a line of its own."""
     for problem in error.problems:
-        say(str(problem), "red")
+        say(shortened(str(problem), MAX_MESSAGE), "red")
 
 
 def printable(text: str) -> str:

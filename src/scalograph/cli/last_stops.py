@@ -15,15 +15,20 @@ if TYPE_CHECKING:
     from scalograph.protocol.figure import Figure, Overlay
 
 
-def analyze(source: Path, claims: list[PublishedClaim] | None = None) -> tuple[Findings, Path]:
+def analyze(
+    source: Path, claims: list[PublishedClaim] | None = None, to: Path | None = None, keep: bool = True
+) -> tuple[Findings, Path]:
     """Stop 4: read the journal, and the profile beside it, and write findings.json there.
 
     Args:
         source: a folder of results, or a journal.
         claims: of a paper, in place of those that the study had when it was run; these only show its results.
+        to: the file that is written instead.
+        keep: whether it is written.
 
     Raises:
         ProtocolError: there is no readable journal.
+        HostError: the disk refuses.
     """
     from scalograph.findings import table
     from scalograph.findings.reproduce import reproduce
@@ -36,31 +41,47 @@ def analyze(source: Path, claims: list[PublishedClaim] | None = None) -> tuple[F
     folder = results.at(source)
     found = findings(read, folder.folder, reproduce(read.study, folder.study))
     found = profiled(joined(found, read.ceiling) if read.ceiling else found, folder.folder, read)
-    findings_file.write(found, folder.findings)
-    return found, folder.findings
+    file = to or folder.findings
+    if keep:
+        findings_file.write(found, file)
+    return found, file
 
 
-def report(source: Path, claims: list[PublishedClaim] | None = None) -> tuple[Findings, Path]:
+def report(
+    source: Path, claims: list[PublishedClaim] | None = None, to: Path | None = None, keep: bool = True
+) -> tuple[Findings, Path]:
     """Stop 5: read findings.json and write the page; stop 4 comes first where the journal has more to say.
 
     Args:
         source: a folder of results, or a journal.
         claims: as of `analyze`, which they call for.
+        to: the page that is written instead of the one beside the journal.
+        keep: whether it is written.
 
     Raises:
         ProtocolError: there are no readable findings, and no journal to make them from.
+        HostError: the disk refuses.
     """
     from scalograph.report.html import write
 
     folder = results.at(source)
     if claims is not None or not is_current(source):
-        analyze(source, claims)
-    found = findings_file.read(folder.findings)
-    if found.protocol != findings_file.LATEST and folder.journal.exists():
-        analyze(source)
+        found = _made_anew(source, claims)
+    else:
         found = findings_file.read(folder.findings)
-    write(found, figures(found), folder.report)
-    return found, folder.report
+        if found.protocol != findings_file.LATEST and folder.journal.exists():
+            found = _made_anew(source)
+    page = to or folder.report
+    if keep:
+        write(found, figures(found), page)
+    return found, page
+
+
+def _made_anew(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
+    """Findings as a reader of their file has them; the file is made unless the results are read-only."""
+    if results.is_writable(results.at(source).folder):
+        return findings_file.read(analyze(source, claims)[1])
+    return Findings.model_validate_json(analyze(source, claims, keep=False)[0].model_dump_json())
 
 
 def figures(found: Findings) -> "list[Figure | Overlay]":

@@ -1,11 +1,14 @@
-"""Where `scalograph` begins: one command, one exit code."""
+"""Where `scalograph` begins: one command, one exit code.
+
+All else is imported inside `_code`: the imports of a command take a tenth of a second, and Ctrl-C during one of them
+is to end as it does later, without a traceback.
+"""
 
 import sys
 
-import typer
-
-from scalograph.cli.app import app
-from scalograph.errors import Exit, ScalographError
+# As `Exit.INTERRUPTED` of scalograph.errors,
+# which is not imported yet.
+_INTERRUPTED = 130
 
 
 def main() -> None:
@@ -13,22 +16,10 @@ def main() -> None:
     sys.exit(_code(sys.argv[1:]))
 
 
-# The class of all usage errors, wherever this release of typer keeps it.
-_UsageError = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-
-
 def _code(arguments: list[str]) -> int:
     try:
-        return int(app.main(arguments, prog_name="scalograph", standalone_mode=False) or 0)
-    except ScalographError as error:
-        from scalograph.cli.console import complain
+        from scalograph.cli.ending import ended
 
-        complain(error)
-        return int(error.exit_code)
-    except (typer.Abort, KeyboardInterrupt):
-        return int(Exit.INTERRUPTED)
-    except Exception as error:
-        if not isinstance(error, _UsageError):
-            raise
-        error.show()  # type: ignore[attr-defined]
-        return int(Exit.STUDY)
+        return ended(arguments)
+    except KeyboardInterrupt:
+        return _INTERRUPTED

@@ -3,11 +3,10 @@
 import shlex
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from scalograph.cli.adhoc.command_study import CommandStudy
@@ -16,7 +15,8 @@ from scalograph.cli.measure_command import SweepOptions
 from scalograph.cli.options import CommandOptions
 from scalograph.cli.outcome import interrupted, tell_how_on
 from scalograph.errors import HostError, StudyError
-from scalograph.protocol.results import Results, refuse_taken
+from scalograph.protocol.results import Results, refuse_taken, write_text
+from scalograph.run.scratch import scratch
 from scalograph.text.units import parse_percent
 
 if TYPE_CHECKING:
@@ -54,14 +54,9 @@ def carried_out(
     with suppress(OSError):  # what the host refuses is told where the folder is made
         if options.output is not None:
             refuse_taken(Results(options.output))  # its copy goes on: the file of this start ends with it
-    with ExitStack() as held:
-        try:
-            file = Path(held.enter_context(TemporaryDirectory(prefix="scalograph-measure-"))) / "study.toml"
-            file.write_text(study_text(study), encoding="utf-8")
-        except OSError as error:
-            found, fix = f"cannot be written: {error.strerror or error}", "make room, or set TMPDIR to another folder"
-            raise HostError("scratch folder", found, "room for a study", fix) from error
-        session = _run(file, options, ceiling)
+    with scratch("measure") as folder:
+        write_text(folder / "study.toml", study_text(study))
+        session = _run(folder / "study.toml", options, ceiling)
     again = _again(session.results, options)
     if session.reason == "interrupted":
         return interrupted(session, again)

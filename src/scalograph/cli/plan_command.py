@@ -57,7 +57,7 @@ def command(
     planned = plan(declared, _host(declared.study, no_host, cpus), starts=False)
     if output is not None:
         _write(planned, output)
-    journal = results.at(earlier).journal if earlier else None
+    journal = results.journal_of(earlier) if earlier else None
     document = _document(planned, expected_time(planned, journal), journal)
     made = proposal(planned, journal) if journal and not is_search(declared.study.question) else None
     if made is not None:

@@ -13,7 +13,7 @@ from scalograph.cli.console import (
     tell,
 )
 from scalograph.cli.options import Json
-from scalograph.errors import Exit, StudyError
+from scalograph.errors import Exit, HostError, StudyError
 
 if TYPE_CHECKING:
     from scalograph.profile.values import Profile
@@ -65,6 +65,8 @@ def command(
     from scalograph.protocol import results
 
     folder = results.at(source)
+    if source not in (folder.folder, folder.journal):
+        raise StudyError.one(str(source), "a file", "a results folder", "name the folder")
     found = keep_profile(folder, study, where or [], _seconds(period), iterations)
     file = folder.folder / FILE
     if json:
@@ -102,6 +104,8 @@ def keep_profile(
     from scalograph.protocol import results
     from scalograph.run.hosts.host_names import connected
 
+    if not results.is_writable(folder.folder):
+        raise HostError(str(folder.folder), "cannot be written", "results that a profile may lie beside", "copy them")
     with alone(), connected() as host:
         planned, notes = planned_again(folder, file, host.facts())
         refuse_other_programs(planned)

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from scalograph.cli.console import (
-    err,
-    maybe_unheard,
-    printable,
-    say,
-)
+from scalograph.cli.console import err, printable, say
 from scalograph.design.planner import Design, Planner
 from scalograph.design.search import SearchPlanner
 from scalograph.design.sequential import Reached, SequentialPlanner
@@ -62,14 +57,12 @@ class LiveProgress:
 
     def __enter__(self) -> "LiveProgress":
         if self._live:
-            with maybe_unheard():
-                self._live.start()
+            self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._live:
-            with maybe_unheard():
-                self._live.stop()
+            self._live.stop()
 
     def __rich__(self) -> Text:
         """What the live line says now; its end is cut where the terminal is narrow."""
@@ -99,8 +92,7 @@ class LiveProgress:
         if about in AGAIN and self._noted[about] > 1:
             return
         if self._live:
-            with maybe_unheard():
-                self._live.console.print(Text(printable(text)))
+            self._live.console.print(Text(printable(text)))
         else:
             say(text)
 

@@ -9,7 +9,7 @@ import typer
 
 from scalograph.cli.bundles import bundled
 from scalograph.cli.console import emit_json, say, tell
-from scalograph.cli.options import Json, OutDir, Quick
+from scalograph.cli.options import Json, OutDir, Quick, WaitQuiet, WhenBusy
 from scalograph.errors import Exit, StudyError, Terminated
 
 if TYPE_CHECKING:
@@ -30,10 +30,15 @@ class ReproduceOptions:
         typer.Option("--study", metavar="NAME", help="Only this published study, by name or id; may be repeated."),
     ] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the latest reproduction, or that of -o.")] = False
+    again: Annotated[
+        bool, typer.Option("--again", help="With --resume: parts that were run on a busy machine are run once more.")
+    ] = False
     budget: Annotated[
         str | None,
         typer.Option("--budget", help='For all parts together, such as "40min"; none begins that may take longer.'),
     ] = None
+    wait_quiet: WaitQuiet = None
+    when_busy: WhenBusy = None
     output: OutDir = None
     catalogue: Annotated[
         Path | None,
@@ -50,6 +55,7 @@ def _reproduce(options: ReproduceOptions) -> int:
     scalograph reproduce --quick                 all five, each part in its quick form
     scalograph reproduce --study cpu-surface     one of them
     scalograph reproduce --resume                go on after Ctrl-C, a crash or a reboot
+    scalograph reproduce --resume --again        what the machine was too busy for, once more
     scalograph reproduce --list
     """
     from scalograph.cli.overrides import seconds_of
@@ -58,9 +64,11 @@ def _reproduce(options: ReproduceOptions) -> int:
     names = tuple(options.study or ())
     if options.list_:
         return _list(open_catalogue(options.catalogue, options.quick, names), options.json)
+    if options.again and not options.resume:
+        raise StudyError.one("--again", "no --resume", "a reproduction to go on with", "add --resume")
     budget_s = seconds_of("--budget", options.budget)
     made = _resumed(options, names) if options.resume else _begun(options, names)
-    _plan(made, budget_s)
+    _plan(made, budget_s, options.again)
     _make_folder(made, options)
     return _carried_out(made, options, budget_s)
 
@@ -69,13 +77,27 @@ def _begun(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
     """A new one; its folder is made once it is planned."""
     from scalograph.cli.reproduce_parts import Reproducing
     from scalograph.protocol import journal, reproduction_file
-    from scalograph.study.catalogue import open_catalogue
 
     if options.output and reproduction_file.is_there(options.output):
         fix = "choose another -o, or add --resume"
         raise StudyError.one(str(options.output), "holds a reproduction", "a folder without one", fix)
-    catalogue = open_catalogue(options.catalogue, options.quick, names)
+    catalogue = _opened(options, options.quick, names)
     return Reproducing(catalogue, options.output or Path(), options.quick, journal.now())
+
+
+def _opened(options: ReproduceOptions, quick: bool, names: tuple[str, ...]) -> "OpenedCatalogue":
+    """The catalogue, whose parts do on a busy machine what these options say."""
+    from dataclasses import replace
+
+    from scalograph.cli.overrides import overridden
+    from scalograph.study.catalogue import open_catalogue
+
+    catalogue = open_catalogue(options.catalogue, quick, names)
+    parts = {
+        name: overridden(one, wait_quiet=options.wait_quiet, when_busy=options.when_busy)
+        for name, one in catalogue.declared.items()
+    }
+    return replace(catalogue, declared=parts)
 
 
 def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
@@ -92,34 +114,35 @@ def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing"
     if options.quick and not before.quick:
         raise StudyError.one("--quick", "it was begun in full", "the same form", "leave --quick out")
     ids = tuple(study.id for study in before.studies)
-    catalogue = open_catalogue(options.catalogue, before.quick, ids)
+    catalogue = _opened(options, before.quick, ids)
     if names and {study.id for study in open_catalogue(options.catalogue, before.quick, names).studies} != {*ids}:
         begun = ", ".join(study.name for study in before.studies)
         raise StudyError.one("--study", f"it was begun with {begun}", "the same studies", "leave --study out")
     return Reproducing(catalogue, folder, before.quick, before.started)
 
 
-def _plan(made: "Reproducing", budget_s: float | None) -> None:
+def _plan(made: "Reproducing", budget_s: float | None, busy_again: bool) -> None:
     """Say which parts there are, and how long they take at most."""
     from scalograph.cli.machine_lock import alone
     from scalograph.cli.reproduce_parts import look_ahead
     from scalograph.run.hosts.host_names import connected
 
     with alone(), connected() as host:
-        plans = look_ahead(made, host)
+        plans = look_ahead(made, host, busy_again)
     for i, (name, part) in enumerate(made.parts.items()):
         said = f"skipped: {part.why}" if part.state == "skipped" else part.state
-        said = _outlook(plans[name], part.state == "begun") if name in plans else said
+        goes_on = {"begun": "goes on; ", "done": "once more; "}.get(part.state, "")
+        said = goes_on + _outlook(plans[name]) if name in plans else said
         say(f"{i + 1:3}  {part.of:3} {name}: {said}")
     say(_total([plan.design.study.protocol.budget_s for plan in plans.values()], budget_s))
 
 
-def _outlook(plan: "Plan", is_begun: bool) -> str:
+def _outlook(plan: "Plan") -> str:
     from scalograph.text.units import format_duration
 
     most = plan.design.study.protocol.budget_s
     within = f"at most {format_duration(most)}" if most is not None else "no time limit of its own"
-    return f"{'goes on; ' * is_begun}{plan.runs.outlook()}; {within}"
+    return f"{plan.runs.outlook()}; {within}"
 
 
 def _total(most: list[float | None], budget_s: float | None) -> str:
@@ -149,10 +172,12 @@ def _make_folder(made: "Reproducing", options: ReproduceOptions) -> None:
 
 
 def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float | None) -> int:
+    from scalograph.cli.overrides import given
     from scalograph.cli.reproduce_parts import run_parts
 
     again = ["scalograph", NAME, "--resume", "-o", _from_here(made.folder)]
     again += ["--catalogue", str(options.catalogue)] if options.catalogue else []
+    again += given(None, None, options.wait_quiet, options.when_busy)
     try:
         code = run_parts(made, budget_s)
     except KeyboardInterrupt as error:

@@ -8,25 +8,26 @@ from scalograph.protocol import reproduction_file
 from scalograph.protocol.reproduction import Reproduction
 
 
-def show(made: Reproduction, folder: Path, again: str = "") -> None:
+def show(made: Reproduction, folder: Path, again: str = "", page: Path | None = None) -> None:
     """Print what became of the claims, and where the rest is.
 
     Args:
         made: the reproduction.
         folder: its results.
         again: the command that goes on with it; empty where it is finished.
+        page: where it was made elsewhere.
     """
     from scalograph.report.reproduction_screen import render_reproduction
 
     latest = folder.parent / "latest"
     folder = latest if latest.is_symlink() and latest.resolve() == folder.resolve() else folder
-    places = [("page", short(folder / reproduction_file.PAGE))]
+    places = [("page", short(page or folder / reproduction_file.PAGE))]
     places += [("parts", f"scalograph report {short(folder)}/NAME")]
     render_reproduction(made, out(), places + ([("go on", again)] if again else []))
 
 
-def report_reproduction(folder: Path) -> tuple[Reproduction, Path]:
-    """Stop 5: read reproduction.json and write the page.
+def report_reproduction(folder: Path, to: Path | None, keep: bool) -> Reproduction:
+    """Stop 5: read reproduction.json and write the page, where it is to be kept.
 
     Raises:
         ProtocolError: there is no readable document.
@@ -34,6 +35,7 @@ def report_reproduction(folder: Path) -> tuple[Reproduction, Path]:
     """
     from scalograph.report.reproduction_page import write
 
-    made, page = reproduction_file.read(folder), folder / reproduction_file.PAGE
-    write(made, page)
-    return made, page
+    made = reproduction_file.read(folder)
+    if keep:
+        write(made, to or folder / reproduction_file.PAGE)
+    return made

@@ -10,6 +10,7 @@ from scalograph.cli import last_stops
 from scalograph.cli.console import say
 from scalograph.cli.five_stops import StudyStart, run_declared
 from scalograph.cli.overrides import overridden
+from scalograph.cli.reproduce_again import again_at, is_busy, run_again, settle
 from scalograph.errors import Exit, ScalographError
 from scalograph.findings.reproduced_claims import reproduced_studies
 from scalograph.protocol import journal, reproduction_file, results
@@ -37,6 +38,7 @@ class Reproducing:
         machine: what the host is.
         parts: what became of each part so far.
         found: findings of those that are done.
+        again: the parts that are done and are to be run once more, for the machine was busy.
     """
 
     catalogue: OpenedCatalogue
@@ -46,6 +48,7 @@ class Reproducing:
     machine: dict[str, Any] = field(default_factory=dict)
     parts: dict[str, ReproducedPart] = field(default_factory=dict)
     found: dict[str, Findings] = field(default_factory=dict)
+    again: set[str] = field(default_factory=set)
 
     def document(self) -> Reproduction:
         """What is known so far."""
@@ -70,7 +73,7 @@ class Reproducing:
 
     def left(self) -> list[str]:
         """The parts that are still to be run, in order."""
-        return [name for name, part in self.parts.items() if part.state in ("begun", "not run")]
+        return [name for name, part in self.parts.items() if part.state in ("begun", "not run") or name in self.again]
 
     def tell(self, name: str, **changes: Any) -> None:
         """Change what is said of a part."""
@@ -82,22 +85,26 @@ def _why(part: ReproducedPart) -> str:
     return f"{said}: {part.why}" if part.why else said
 
 
-def look_ahead(made: Reproducing, host: Host) -> dict[str, Plan]:
+def look_ahead(made: Reproducing, host: Host, busy_again: bool = False) -> dict[str, Plan]:
     """Plan and prepare every part that is left, so that nothing is missing when nobody looks on.
 
     Args:
         made: the reproduction; a part that this machine cannot carry out is skipped.
         host: where they will run.
+        busy_again: whether those that were run on a busy machine are left, too.
 
     Returns:
         The plans of the others.
     """
     made.machine, plans = host.facts().machine(), dict[str, Plan]()
     for study, row in made.catalogue.parts:
+        settle(made.folder / row.study)
         made.parts[row.study] = _declared_part(study, row, made)
         if is_finished(made.folder / row.study, made.catalogue.declared[row.study]):
             made.tell(row.study, state="done")
-            continue
+            if not (busy_again and is_busy(made.folder / row.study)):
+                continue
+            made.again.add(row.study)
         try:
             plans[row.study] = host.ready(plan(made.catalogue.declared[row.study], host.facts()), say)
         except ScalographError as error:
@@ -140,26 +147,34 @@ def run_parts(made: Reproducing, budget_s: float | None) -> int:
     Raises:
         KeyboardInterrupt: a signal came; all that is finished is kept.
     """
-    began, names = time.monotonic(), list(made.parts)
+    began, n, is_over = time.monotonic(), len(made.parts), False
     for i, (name, part) in enumerate(list(made.parts.items())):
-        label = f"part {i + 1} of {len(names)}"
+        label = f"part {i + 1} of {n}"
         if part.state in ("skipped", "failed"):
             continue
         left = None if budget_s is None else budget_s - (time.monotonic() - began)
-        if part.state != "done" and left is not None and (short := _too_short(made, name, left)):
-            for other in made.left():
-                made.tell(other, why=short if other == name else "the budget ended before")
+        if not is_over and name in made.left() and left is not None and (short := _too_short(made, name, left)):
+            is_over = True
+            _end(made, name, short)
             say(f"{label}: {name}: {short}; it ends here", "yellow")
-            break
+        if is_over and part.state != "done":
+            continue
         _carry_out(made, name, label, left)
         made.keep()
     return _code(made)
 
 
+def _end(made: Reproducing, name: str, short: str) -> None:
+    """Begin nothing more: this part would take too long."""
+    made.again.clear()
+    for other in made.left():
+        made.tell(other, why=short if other == name else "the budget ended before")
+
+
 def _too_short(made: Reproducing, name: str, left: float) -> str:
     """Why the budget does not allow a part; empty where it does."""
     needed = made.catalogue.declared[name].study.protocol.budget_s or 0.0
-    file = made.folder / name / "journal.jsonl"
+    file = (again_at(made.folder / name) if name in made.again else made.folder / name) / "journal.jsonl"
     if file.exists() and results.is_begun(file):
         from scalograph.design.replay import seconds_per_block
 
@@ -180,6 +195,10 @@ def _carry_out(made: Reproducing, name: str, label: str, left: float | None) -> 
             made.keep()
             _run(declared, folder, label, left)
             made.tell(name, state="done")
+        elif name in made.again:
+            stays = run_again(folder, lambda new: _run(declared, new, label, left))
+            made.again.remove(name)
+            say(f"{label}: {name}: {'the new' if stays else 'the earlier'} result stays: fewer runs were disturbed")
         if row.profile:
             _profile(declared, folder, row.profile, label)
         found, _ = last_stops.report(folder, claims_of(declared))

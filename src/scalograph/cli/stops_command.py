@@ -1,12 +1,20 @@
 """`scalograph analyze` and `scalograph report`: stops 4 and 5."""
 
 from pathlib import Path
+from typing import Annotated
 
-from scalograph.cli.console import emit_json, tell
+import typer
+
+from scalograph.cli.console import emit_json, say, tell
 from scalograph.cli.options import Gate, Json, Source, TableName, Tables
+from scalograph.errors import StudyError
+
+To = Annotated[
+    Path | None, typer.Option("--to", metavar="FILE", help="Write there, not into the results: a .json or .html file.")
+]
 
 
-def analyze(source: Source, json: Json = False, gate: Gate = False) -> int:
+def analyze(source: Source, to: To = None, json: Json = False, gate: Gate = False) -> int:
     """Stop 4: from a journal to findings.json beside it. Executes nothing from its input.
 
     \b
@@ -15,18 +23,25 @@ def analyze(source: Source, json: Json = False, gate: Gate = False) -> int:
     """
     from scalograph.cli import last_stops
 
-    found, file = last_stops.analyze(source)
+    keep = _is_kept(source, to, ".json")
+    found, file = last_stops.analyze(source, to=to, keep=keep)
     if json:
         emit_json(found.model_dump(mode="json"))
     else:
         tell(" ".join(found.claim.sentences if found.claim else found.answer[:1]))
         tell(found.trust.sentence)
-        tell(f"{file}")
+        if keep:
+            tell(f"{file}")
     return last_stops.exit_code(found) if gate else 0
 
 
 def report(
-    source: Source, tables: Tables = False, table: TableName = None, json: Json = False, gate: Gate = False
+    source: Source,
+    to: To = None,
+    tables: Tables = False,
+    table: TableName = None,
+    json: Json = False,
+    gate: Gate = False,
 ) -> int:
     """Stop 5: the answer on the terminal, and one HTML file that opens without a network. Executes nothing.
 
@@ -36,25 +51,44 @@ def report(
     """
     from scalograph.protocol import reproduction_file
 
+    keep = _is_kept(source, to, ".html")
     if reproduction_file.is_there(source):
-        return _reproduction(source, json)
+        return _reproduction(source, to, keep, json)
     from scalograph.cli import last_stops
     from scalograph.cli.answer_output import answer, study_places
     from scalograph.report.screen import screen
 
-    found, file = last_stops.report(source)
-    document = {"report": str(file), "answer": found.answer} if json else None
-    answer(screen(found), study_places(source, found), tables, table, document)
+    found, page = last_stops.report(source, to=to, keep=keep)
+    document = {"report": str(page) if keep else None, "answer": found.answer} if json else None
+    answer(screen(found), study_places(source, found, page=to), tables, table, document)
     return last_stops.exit_code(found) if gate else 0
 
 
-def _reproduction(source: Path, json: bool) -> int:
+def _is_kept(source: Path, to: Path | None, ending: str) -> bool:
+    """Whether what is made can be written; of results that are read-only it is told on the terminal alone.
+
+    Raises:
+        ProtocolError: there are no such results.
+        StudyError: the file has another ending: it might be the journal.
+    """
+    from scalograph.protocol import results
+
+    folder = results.at(source).folder
+    if to is not None and to.suffix != ending:
+        raise StudyError.one("--to", f'"{to}"', f"a {ending} file", "correct its ending")
+    if to is None and not results.is_writable(folder):
+        say(f"{folder}: cannot be written, and nothing is kept; name a file with --to", "yellow")
+        return False
+    return True
+
+
+def _reproduction(source: Path, to: Path | None, keep: bool, json: bool) -> int:
     """The page of published studies, in place of that of one study."""
     from scalograph.cli.reproduce_output import report_reproduction, show
 
-    made, _ = report_reproduction(source)
+    made = report_reproduction(source, to, keep)
     if json:
         emit_json(made.model_dump(mode="json"))
     else:
-        show(made, source)
+        show(made, source, page=to)
     return 0

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import cache
 
 from scalograph.control.control import (
     Control,
@@ -12,11 +13,11 @@ from scalograph.control.control import (
     control,
 )
 from scalograph.control.isolation import exclusive
-from scalograph.control.placement import n_available, place
-from scalograph.control.topology import format_cpu_list
+from scalograph.control.placement import n_available, place, refuse_count
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.model import Study
+from scalograph.text.cpu_list import format_cpu_list
 
 Treatment = Mapping[str, Level]
 
@@ -29,14 +30,25 @@ def apply(study: Study, treatment: Treatment, launch: Launch, facts: HostFacts) 
     """
     for found, level in _controlled(study, treatment):
         launch = found.apply(launch, level, facts)
-    if launch.n_cpus is None and launch.placement != Launch.placement:
-        # A placement alone: all CPUs that it has.
-        launch = replace(launch, n_cpus=n_available(launch.placement, facts.cpus))
-    if launch.exclusive:
-        _refuse_exclusive(launch, facts)
+    launch = _sized(launch, facts, lambda placement: n_available(placement, facts.cpus))
     if launch.n_cpus is None:
         return launch
     return replace(launch, cpus=place(launch.n_cpus, launch.placement, facts.cpus))
+
+
+def _sized(launch: Launch, facts: HostFacts, n_placed: Callable[[str], int]) -> Launch:
+    """Return the launch with its count of CPUs, which fits the placement, exclusive use and the quota."""
+    if launch.n_cpus is None and launch.placement != Launch.placement:
+        # A placement alone: all CPUs that it has.
+        launch = replace(launch, n_cpus=n_placed(launch.placement))
+    if launch.exclusive:
+        _refuse_exclusive(launch, facts)
+    if launch.max_tasks is not None and (launch.exclusive or launch.quota_cpus is not None):
+        beside = "exclusive CPUs" if launch.exclusive else "a quota"
+        raise LevelError(f"a limit of tasks beside {beside}", "one of them", "exclude this combination")
+    if launch.n_cpus is not None:
+        refuse_count(launch.n_cpus, launch.placement, n_placed(launch.placement))
+    return launch
 
 
 def _refuse_exclusive(launch: Launch, facts: HostFacts) -> None:
@@ -50,16 +62,29 @@ def _refuse_exclusive(launch: Launch, facts: HostFacts) -> None:
 
 
 def refusals(study: Study, facts: HostFacts) -> Callable[[Treatment], str | None]:
-    """Return a function that tells why a treatment cannot be set here, before any start; None if it can."""
+    """Return a function that tells why a treatment cannot be set here, before any start; None if it can.
 
-    def refusal(treatment: Treatment) -> str | None:
+    Only controls that may conflict are looked at, once for each combination: a grid has up to 100,000 treatments,
+    and putting thousands of CPUs in order for each would take minutes.
+    """
+    conflicting = {name: found for name, found in _controls(study).items() if found.may_conflict}
+    controls = tuple(conflicting.values())
+    n_placed = cache(lambda placement: n_available(placement, facts.cpus))
+
+    @cache
+    def launch(*levels: Level) -> Launch:
+        """The last factor varies fastest: the launch of the levels before it is made once."""
+        return controls[len(levels) - 1].apply(launch(*levels[:-1]), levels[-1], facts) if levels else Launch()
+
+    @cache
+    def refusal(*levels: Level) -> str | None:
         try:
-            apply(study, treatment, Launch(), facts)
+            _sized(launch(*levels), facts, n_placed)
         except LevelError as error:
             return str(error)
         return None
 
-    return refusal
+    return lambda treatment: refusal(*map(treatment.__getitem__, conflicting))
 
 
 def hold(study: Study, treatment: Treatment, facts: HostFacts) -> Iterator[AbstractContextManager[None]]:
@@ -88,6 +113,8 @@ def _other_mask(launch: Launch, record: Record) -> list[str]:
 
 
 def _controlled(study: Study, treatment: Treatment) -> Iterator[tuple[Control, Level]]:
-    for name, factor in study.factors.items():
-        if factor.control:
-            yield control(factor.control), treatment[name]
+    return ((found, treatment[name]) for name, found in _controls(study).items())
+
+
+def _controls(study: Study) -> dict[str, Control]:
+    return {name: control(factor.control) for name, factor in study.factors.items() if factor.control}

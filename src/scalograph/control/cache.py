@@ -2,22 +2,32 @@
 
 import hashlib
 import os
-import shutil
-import tempfile
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from scalograph.control.held_folder import held_folder, sweep
 from scalograph.errors import HostError
+from scalograph.protocol.bounded import MAX_SOURCE_BYTES, digest_files
 
 _FIX = "set XDG_CACHE_HOME to a folder that can be written"
+_HALF_FILLED = re.compile(r"\.[^/]+")
 
 
 def cache(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder that keeps what can be made again."""
+    """Return the folder that keeps what can be made again. Raises HostError for a user who has no home folder."""
     base = environ.get("XDG_CACHE_HOME", "")
     # The specification of XDG_CACHE_HOME says to ignore a path that is not absolute.
-    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "scalograph"
+    return (Path(base) if base.startswith("/") else _home() / ".cache") / "scalograph"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        found = "not set, and this user is in no list of users"
+        raise HostError("HOME", found, "a home folder", "set HOME or XDG_CACHE_HOME") from None
 
 
 def content_key(folder: Path, files: Sequence[Path], parts: Sequence[str]) -> str:
@@ -25,9 +35,12 @@ def content_key(folder: Path, files: Sequence[Path], parts: Sequence[str]) -> st
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part.encode() + b"\0")
-    for file in files:
-        digest.update(file.relative_to(folder).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    try:
+        digest_files(digest, folder, files, MAX_SOURCE_BYTES)
+    except OSError as error:
+        raise HostError(
+            str(error.filename or folder), f"cannot be read: {error.strerror}", "sources of a workload"
+        ) from error
     return digest.hexdigest()[:32]
 
 
@@ -35,7 +48,8 @@ def content_key(folder: Path, files: Sequence[Path], parts: Sequence[str]) -> st
 def made_whole(target: Path, room: str) -> Iterator[Path]:
     """Yield a folder to be filled that becomes the target at the end, so that it is never seen half filled.
 
-    If two are filled at once, the later is dropped; one whose filling raises leaves nothing behind.
+    If two are filled at once, the later is dropped; one whose filling raises leaves nothing behind, and what a killed
+    start left half filled beside it is removed.
 
     Args:
         target: the folder to make; its parents are made too.
@@ -44,17 +58,16 @@ def made_whole(target: Path, room: str) -> Iterator[Path]:
     Raises:
         HostError: the folder cannot be made there.
     """
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        found = f"cannot be written: {error.strerror}"
-        raise HostError(str(target.parent), found, f"room for {room}", _FIX) from error
-    try:
+    with ExitStack() as held:
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            sweep(target.parent, _HALF_FILLED)
+            made = held.enter_context(held_folder(target.parent, f".{target.name}"))
+        except OSError as error:
+            found = f"cannot be written: {error.strerror}"
+            raise HostError(str(target.parent), found, f"room for {room}", _FIX) from error
         yield made
         _settle(made, target)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
 
 
 def _settle(made: Path, target: Path) -> None:

@@ -4,20 +4,20 @@ A quota differs from a mask. Under a mask of one CPU two workers take turns; und
 side until the time of the period is used up, and then both stand still until the next one.
 """
 
-import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from scalograph.control.cgroups import CgroupTree, read
+from scalograph.control.cgroups import CgroupTree
 from scalograph.control.control import Control, Launch, Level, LevelError
-from scalograph.control.cpu_tree import FirstTree, cpu_tree
-from scalograph.control.isolation import Refusal, unwritable
+from scalograph.control.cpu_tree import CPU_TIME, FirstTree, cpu_tree
+from scalograph.control.isolation import Refusal
+from scalograph.control.own_group import GroupLimit, cgroup_version, inside_group, why_no_group
 from scalograph.control.quota import cpu_quota, quota_of
-from scalograph.control.scheduler import kernel_says
 from scalograph.control.settings import cpu_delegation, quota_leaf
-from scalograph.control.store import Store, changed, lock_machine
+from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 
@@ -29,22 +29,18 @@ LEAST_CPUS = 0.01  # the kernel accepts no less than 1 ms in a period
 
 def refusal(root: Path = Path("/")) -> Refusal | None:
     """Find what prevents a quota, by reading only; None if nothing does."""
-    tree = cpu_tree(root)
-    if tree is None:
-        return Refusal("no cgroup has the controller cpu here", "run outside the container, or leave quotas out")
-    # Only the hierarchy's true root lacks this file, and only there may processes be beside cgroups with limits.
-    if (tree.mount / "cgroup.type").exists() and read(tree.mount / "cgroup.procs"):
-        return Refusal("the visible root of cgroup v2 holds processes (a container)", f"run outside it, or {_WITHOUT}")
-    return unwritable(tree.mount, _WITHOUT)
+    return why_no_group(CPU_TIME, _WITHOUT, root)
 
 
 def granted_by(root: Path = Path("/")) -> str:
     """Tell people what sets a quota here."""
-    return "cgroup v1" if isinstance(cpu_tree(root), FirstTree) else "cgroup v2"
+    return cgroup_version(CPU_TIME, root)
 
 
 class QuotaControl(Control):
     """Levels are CPUs' worth of time, such as 0.5, and "none". `limited` reads them back before and after the run."""
+
+    may_conflict = True
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the levels as written. Raises LevelError for one that limits nothing or exceeds what we get."""
@@ -76,8 +72,6 @@ def limited(
 ) -> Iterator[None]:
     """Limit this process and what it starts meanwhile to so much CPU time; no process of others is moved.
 
-    Enter it before the run starts, so that the window of the run begins under it.
-
     Args:
         cpus: seconds of CPU time in a second.
         tree: the cgroup tree instead of the machine's.
@@ -92,17 +86,12 @@ def limited(
     _refuse_smaller(cpus, root)
     store, tree = store or Store.of_machine(), tree or cpu_tree(root)
     assert tree is not None
-    name = f"scalograph-{secrets.token_hex(8)}"
-    with ExitStack() as held:
-        held.enter_context(lock_machine(store=store))
-        if not tree.delegated():
-            held.enter_context(changed(cpu_delegation(), lambda: tree.delegate(True), store))
-        held.enter_context(changed(quota_leaf(name), lambda: tree.make_leaf(name), store))
-        with _refused_in_words(cpus):
-            _limit(tree, tree.leaf(name), cpus)
-            held.enter_context(tree.inside(tree.leaf(name)))
+    limit = GroupLimit(
+        name=QUOTA, amount=f"{cpus:g} CPUs", without=_WITHOUT, delegation=cpu_delegation(), leaf=quota_leaf,
+        write=partial(_limit, round(cpus * PERIOD_US)), prove=partial(_prove, cpus),
+    )  # fmt: skip
+    with inside_group(limit, tree, store):
         yield
-        _prove(tree.leaf(name), cpus)
 
 
 def _refuse_smaller(cpus: float, root: Path) -> None:
@@ -117,26 +106,15 @@ def _beyond(cpus: float, around: float) -> tuple[str, str, str]:
     return found, f"at most {around:g}", "lower the level, or start outside that cgroup"
 
 
-@contextmanager
-def _refused_in_words(cpus: float) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        found = f"the kernel refuses {cpus:g} CPUs ({kernel_says(error)})"
-        raise HostError(QUOTA, found, "a cgroup with that quota", "leave quotas out") from error
-
-
-def _limit(tree: CgroupTree, folder: Path, cpus: float) -> None:
-    quota = round(cpus * PERIOD_US)
+def _limit(quota_us: int, tree: CgroupTree, folder: Path) -> None:
     if isinstance(tree, FirstTree):
         tree.write(folder / "cpu.cfs_period_us", str(PERIOD_US))
-        tree.write(folder / "cpu.cfs_quota_us", str(quota))
+        tree.write(folder / "cpu.cfs_quota_us", str(quota_us))
     else:
-        tree.write(folder / "cpu.max", f"{quota} {PERIOD_US}")
-    _prove(folder, cpus)
+        tree.write(folder / "cpu.max", f"{quota_us} {PERIOD_US}")
 
 
-def _prove(folder: Path, cpus: float) -> None:
+def _prove(cpus: float, folder: Path) -> None:
     found = quota_of(folder)
     if found is None or abs(found - cpus) * PERIOD_US > 1:
         told = "none" if found is None else f"{found:g} CPUs"

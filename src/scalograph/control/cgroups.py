@@ -19,6 +19,7 @@ _CLOSED = (errno.ENOENT, errno.ENODEV, errno.EBUSY, errno.EOPNOTSUPP)
 _UNUSED = {
     "cpuset": {"cpuset.cpus": "", "cpuset.mems": ""},
     "cpu": {"cpu.max": "max 100000", "cpu.weight": "100"},
+    "pids": {"pids.max": "max"},
 }
 
 
@@ -115,7 +116,10 @@ class CgroupTree:
 
     def remove_leaf(self, name: str) -> None:
         """Kill what is left in a leaf and remove it with all below. Raises OSError if that fails."""
-        folder = self.leaf(name)
+        self.remove(self.leaf(name))
+
+    def remove(self, folder: Path) -> None:
+        """Do so with a leaf wherever it is. Raises OSError if that fails."""
         if not folder.is_symlink():
             with suppress(OSError):  # not a partition, or no longer one
                 # Exclusive CPUs return at once; after the removal alone they would return some time later.
@@ -137,7 +141,7 @@ class CgroupTree:
         try:
             self.write(folder / "cgroup.kill", "1")
         except OSError:  # before Linux 5.14, and cgroup v1
-            for pid in _processes(folder):
+            for pid in processes_in(folder):
                 if pid > 1 and pid != os.getpid():
                     with suppress(ProcessLookupError):  # it has ended already
                         os.kill(pid, signal.SIGKILL)
@@ -197,7 +201,7 @@ def _threads() -> list[int]:
     return [int(task.name) for task in Path("/proc/self/task").iterdir()]
 
 
-def _processes(folder: Path) -> list[int]:
+def processes_in(folder: Path) -> list[int]:
     """Return the processes of a cgroup and of all below."""
     return [int(pid) for place, _, _ in os.walk(folder) for pid in (read(Path(place) / "cgroup.procs") or "").split()]
 

@@ -35,6 +35,7 @@ class Launch:
     nice: int | None = None
     exclusive: bool = False
     quota_cpus: float | None = None
+    max_tasks: int | None = None
 
     def with_values(self, **values: Any) -> "Launch":
         """Return this launch with more template values."""
@@ -50,7 +51,12 @@ class LevelError(ValueError):
 
 
 class Control:
-    """One way to make the machine obey: a control overrides what it does. Stateless; `hold` keeps what was changed."""
+    """One way to make the machine obey: a control overrides what it does. Stateless; `hold` keeps what was changed.
+
+    Levels of one with `may_conflict` may contradict those of another on a host; those of others never do.
+    """
+
+    may_conflict = False
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Spell the levels out for this host ("all", a JVM's name). Raises LevelError. Touches nothing."""

@@ -1,4 +1,4 @@
-"""The cgroup tree with the controller of CPU time: cgroup v2, or v1 on machines with separate hierarchies."""
+"""The cgroup tree with a controller: cgroup v2, or v1 on machines with separate hierarchies."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from scalograph.control.cgroups import (
     v1_mount,
 )
 
-CONTROLLER = "cpu"
+CPU_TIME, TASKS = "cpu", "pids"
 
 
 class FirstTree(CgroupTree):
@@ -31,11 +31,16 @@ class FirstTree(CgroupTree):
         return None
 
 
+def controller_tree(controller: str, root: Path = Path("/")) -> CgroupTree | None:
+    """Find where a cgroup can be given a limit of this controller; None if no visible hierarchy has it."""
+    first, second = v1_mount(controller, root), cgroup2_mount(root)
+    if first is not None:
+        return FirstTree(root / first.lstrip("/"), root, controller)
+    if second is not None and controller in (read(second / "cgroup.controllers") or "").split():
+        return CgroupTree(second, root, controller)
+    return None
+
+
 def cpu_tree(root: Path = Path("/")) -> CgroupTree | None:
     """Find where a cgroup can be given a quota; None if no visible hierarchy has the controller."""
-    first, second = v1_mount(CONTROLLER, root), cgroup2_mount(root)
-    if first is not None:
-        return FirstTree(root / first.lstrip("/"), root, CONTROLLER)
-    if second is not None and CONTROLLER in (read(second / "cgroup.controllers") or "").split():
-        return CgroupTree(second, root, CONTROLLER)
-    return None
+    return controller_tree(CPU_TIME, root)

@@ -11,6 +11,8 @@ from scalograph.protocol.record import Record
 class CpusControl(Control):
     """Levels are counts from 1 to the CPUs of the host."""
 
+    may_conflict = True
+
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the counts, with "all" spelled out. Raises LevelError for what is no count, or beyond the host."""
         counts = [self._count(level, facts) for level in levels]

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from scalograph.control import capacity, isolation, platform_facts
+from scalograph.control import capacity, isolation, platform_facts, tasks
 from scalograph.control.cache import cache
 from scalograph.control.jvms import at, find, unasked
 from scalograph.control.quota import cpu_quota
 from scalograph.control.scheduler import EXT, granted_scheduling, why_no_ext
 from scalograph.control.topology import read_topology
+from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
 
 # Words of the kernel command line that change what is measured; the rest is not kept.
@@ -57,9 +58,9 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
 
 
 def _refused(root: Path) -> dict[str, str]:
-    """Tell why a cgroup of our own, with CPUs or a quota, or another scheduler is refused."""
-    found = {isolation.ISOLATION: isolation.refusal(root), capacity.QUOTA: capacity.refusal(root)}
-    reasons = {name: refusal.why for name, refusal in found.items() if refusal}
+    """Tell why a cgroup of our own, with CPUs, a quota or a limit of tasks, or another scheduler is refused."""
+    found = {isolation.ISOLATION: isolation.refusal, capacity.QUOTA: capacity.refusal, tasks.TASKS: tasks.why_no_tasks}
+    reasons = {name: refusal.why for name, why in found.items() if (refusal := why(root))}
     return {**reasons, EXT: no_ext} if (no_ext := why_no_ext(root)) else reasons
 
 
@@ -79,7 +80,7 @@ def with_launchers(facts: HostFacts, paths: Sequence[str], starts: bool = True) 
 def _kept_jvms() -> Path | None:
     try:
         return cache() / "jvms"
-    except RuntimeError:  # a user without a home
+    except HostError:
         return None
 
 

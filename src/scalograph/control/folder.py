@@ -9,6 +9,7 @@ from pathlib import Path
 from scalograph.errors import HostError
 
 MAX_BYTES = 64 << 10
+_KINDS = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket"}
 
 
 def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -29,6 +30,13 @@ def _is_ours(folder: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+
+
+def irregular(status: os.stat_result) -> str | None:
+    """Say what this is if it is no plain file with one name; None if it is one."""
+    if stat.S_ISREG(status.st_mode):
+        return "a file with several names" if status.st_nlink > 1 else None
+    return _KINDS.get(stat.S_IFMT(status.st_mode), "a device")
 
 
 class PrivateFolder:
@@ -78,16 +86,24 @@ class PrivateFolder:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise HostError(where, f"cannot be opened: {error.strerror}", "a plain file of ours", _LOOK) from error
+            raise HostError(where, self._refused(name, error), "a plain file of ours", _LOOK) from error
         try:
             status = os.fstat(fd)
-            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-                raise HostError(where, "not a plain file with one name", "a plain file of ours", _LOOK)
+            if (found := irregular(status)) is not None:
+                raise HostError(where, found, "a plain file of ours", _LOOK)
             self._check(status, where, 0o022)
         except HostError:
             os.close(fd)
             raise
         return fd
+
+    def _refused(self, name: str, error: OSError) -> str:
+        """Say what stands there instead of a file, which explains more than the kernel's answer."""
+        try:
+            found = irregular(os.stat(name, dir_fd=self.fd, follow_symlinks=False))
+        except OSError:
+            found = None
+        return found or f"cannot be opened: {error.strerror}"
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file; None if absent. Raises HostError as `open` does, or if too long."""

@@ -19,9 +19,10 @@ from scalograph.control.masks import at_stake
 from scalograph.control.scheduler import kernel_says
 from scalograph.control.settings import delegation, exclusive_leaf
 from scalograph.control.store import Store, changed, lock_machine
-from scalograph.control.topology import format_cpu_list, parse_cpu_list
+from scalograph.control.topology import parse_cpu_list
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
+from scalograph.text.cpu_list import format_cpu_list
 
 ISOLATIONS = ("shared", "exclusive")
 ISOLATION = "isolation"
@@ -80,6 +81,8 @@ class IsolationControl(Control):
 
     `exclusive` makes the partition, and reads it back before and after the run.
     """
+
+    may_conflict = True
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the levels as written. Raises LevelError for an unknown one, and for exclusive if it is refused."""

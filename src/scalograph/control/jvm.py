@@ -1,12 +1,13 @@
 """Which JVM runs the workload, and with which options."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts, Jvm
+from scalograph.study.scalars import enumerated
 
 INSTALL = "apt install openjdk-17-jdk-headless"
 
@@ -32,16 +33,19 @@ class JvmControl(Control):
         Raises:
             LevelError: a name is unknown, there is no JVM, or one JVM occurs twice.
         """
+        known = by_name(facts)
         resolved = [spelled_out for level in levels for spelled_out in _spelled_out(level, facts)]
-        launchers = [_launcher(level, facts) for level in resolved]
-        twice = next((level for i, level in enumerate(resolved) if launchers[i] in launchers[:i]), None)
-        if twice is not None:
-            raise LevelError(f'the JVM "{twice}" twice', "each JVM once", "remove one of its names")
+        seen: set[str] = set()
+        for level in resolved:
+            launcher = _launcher(level, known)
+            if launcher in seen:
+                raise LevelError(f'the JVM "{level}" twice', "each JVM once", "remove one of its names")
+            seen.add(launcher)
         return resolved
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """Set the level's launcher as `{java}`."""
-        return launch.with_values(java=_launcher(level, facts))
+        return launch.with_values(java=_launcher(level, by_name(facts)))
 
 
 class JvmOptionsControl(Control):
@@ -63,30 +67,34 @@ class JvmOptionsControl(Control):
 
 
 def _spelled_out(level: Level, facts: HostFacts) -> list[Level]:
-    if level in ("all", "default"):
-        # A JVM with a path for a name is a level of its own.
-        names: list[Level] = [jvm.name for jvm in facts.jvms if not jvm.name.startswith("/")]
-        if not names:
-            raise LevelError(f'"{level}" on a host without a JVM', "at least one JVM", INSTALL)
-        return names if level == "all" else names[:1]
-    _launcher(level, facts)
-    return [level]
+    if level not in ("all", "default"):
+        return [level]
+    # A JVM with a path for a name is a level of its own.
+    names: list[Level] = [jvm.name for jvm in facts.jvms if not jvm.name.startswith("/")]
+    if not names:
+        raise LevelError(f'"{level}" on a host without a JVM', "at least one JVM", INSTALL)
+    return names if level == "all" else names[:1]
 
 
-def _launcher(level: Level, facts: HostFacts) -> str:
-    if jvm := named(level, facts):
+def _launcher(level: Level, known: Mapping[str, Jvm]) -> str:
+    if jvm := named(level, known):
         return jvm.java
     if isinstance(level, str) and level.startswith("/"):
         return level
-    known = ", ".join(f"{jvm.name} ({jvm.build})" for jvm in facts.jvms) or "none, no JVM was found here"
-    raise LevelError(f'no JVM is named "{level}"', f"one of {known}", "or give the path of a launcher")
+    names = enumerated(f"{jvm.name} ({jvm.build})" for jvm in dict.fromkeys(reversed([*known.values()])))
+    expected = f"one of {names or 'none, no JVM was found here'}"
+    raise LevelError(f'no JVM is named "{level}"', expected, "or give the path of a launcher")
 
 
-def named(level: Level, facts: HostFacts) -> Jvm | None:
+def by_name(facts: HostFacts) -> dict[str, Jvm]:
+    """Return the JVMs of a host by name and by path; of two with one name, the first."""
+    return {name: jvm for jvm in reversed(facts.jvms) for name in (jvm.java, jvm.name)}
+
+
+def named(level: Level, known: Mapping[str, Jvm]) -> Jvm | None:
     """Return the JVM of this name or path, if it is known here."""
     # A level 17 equals "17": in the grammar of levels, digits are a number.
-    wanted = "" if isinstance(level, bool) else str(level)
-    return next((jvm for jvm in facts.jvms if wanted in (jvm.name, jvm.java)), None)
+    return None if isinstance(level, bool) else known.get(str(level))
 
 
 def _options(level: Level) -> list[str]:

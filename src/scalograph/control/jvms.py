@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from scalograph.protocol.facts import LATEST, Jvm
+from scalograph.protocol.written_file import replaced
 
 TIMEOUT_S = 20
 _PROPERTY = re.compile(r"^\s+(java\.[a-z.]+) = (.*)$", re.MULTILINE)
@@ -140,9 +141,8 @@ def _kept(file: Path | None) -> dict[str, str]:
 def _keep(file: Path, properties: Mapping[str, str]) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        beside = file.with_name(f".{file.name}.{os.getpid()}")
-        beside.write_text(json.dumps(properties))
-        beside.replace(file)
+        with replaced(file) as stream:
+            stream.write(json.dumps(properties).encode())
     except OSError:
         pass  # asked again next time, which costs a tenth of a second
 

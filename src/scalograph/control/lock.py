@@ -1,4 +1,4 @@
-"""One start at a time: the lock of a user's folder, the lock of all users, and how long to wait for either."""
+"""One start of a user at a time, the machine's lock as advice for all users, and how long to wait for either."""
 
 import errno
 import fcntl
@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from scalograph.control.folder import PrivateFolder
-from scalograph.control.shared import try_shared
+from scalograph.control.shared import SpoiledLockError, holder, try_shared
 from scalograph.errors import HostError
 
 LOCK = "lock"
@@ -19,36 +19,53 @@ _ELSEWHERE = "set XDG_RUNTIME_DIR or TMPDIR to a folder of your own on another d
 
 
 class Turn:
-    """A limited wait for other starts to end."""
+    """A limited wait for other starts to end; `tell` gets what a person should know of them."""
 
     def __init__(self, wait_s: float, tell: Callable[[str], object]) -> None:
         self._until = time.monotonic() + wait_s
-        self._wait_s, self._tell, self._told = wait_s, tell, False
+        self._wait_s, self._told, self.tell = wait_s, False, tell
 
-    def wait(self, lock: str, who: str) -> None:
-        """Wait a moment for `who` to end. Raises HostError after the time limit."""
+    def wait(self, who: str) -> bool:
+        """Wait a moment for `who` to end, and tell whether there is time for it."""
         if (left := self._until - time.monotonic()) <= 0:
-            raise HostError(lock, f"{who} measures on this machine", "one at a time", "wait for its end")
+            return False
         # A wait below a second needs no message.
         if not self._told and left < self._wait_s - 1:
             self._told = True
-            self._tell(f"waiting for {who}, which measures on this machine, at most {left:.0f} s")
+            self.tell(f"waiting for {who}, which measures on this machine, at most {left:.0f} s")
         time.sleep(_POLL_S)
+        return True
 
 
 def locked(folder: PrivateFolder, turn: Turn) -> int:
     """Take the lock of this user. Raises HostError if another process keeps it beyond the time limit."""
     while (lock := try_lock(folder)) is None:
-        holder = (folder.read(LOCK) or b"").decode(errors="replace").strip()
-        turn.wait(str(folder.path), f"process {holder}" if holder.isdecimal() else "another process")
+        number = (folder.read(LOCK) or b"").decode(errors="replace").strip()
+        who = f"process {number}" if number.isdecimal() else "another process"
+        if not turn.wait(who):
+            raise _busy(folder.path, who)
     return lock
 
 
-def shared_by_all(file: Path | None, turn: Turn) -> int | None:
-    """Take the lock of all users; None if there is no place for one, or another user has spoiled it."""
+def advised(file: Path | None, turn: Turn) -> int | None:
+    """Take the lock of the machine; None if there is no place for one, or if it could not be had, which is told.
+
+    Raises:
+        HostError: this user's own process keeps it beyond the time limit, from another folder of changes.
+    """
     try:
         while file and (lock := try_shared(file)) is None:
-            turn.wait(str(file), "another user's process")
+            other = holder(file)
+            who = str(other) if other else "another process"
+            if turn.wait(who):
+                continue
+            if other and other.uid == os.geteuid():
+                raise _busy(file, who)
+            turn.tell(f"{who} still measures on this machine: both measurements are disturbed")
+            return None
+    except SpoiledLockError as error:
+        turn.tell(str(error))
+        return None
     except OSError:
         return None
     return lock if file else None
@@ -63,13 +80,17 @@ def try_lock(folder: PrivateFolder) -> int | None:
         os.close(fd)
         return None
     except OSError as error:
-        # A file system without locks, such as NFS or Lustre: the lock of all users is on another one.
+        # A file system without locks, such as NFS or Lustre: the lock of the machine is on another one.
         if error.errno not in _NO_LOCKS:
             os.close(fd)
             found = f"cannot be locked: {error.strerror}"
             raise HostError(str(folder.path / LOCK), found, "a file system with locks", _ELSEWHERE) from error
     _sign(fd)
     return fd
+
+
+def _busy(place: Path, who: str) -> HostError:
+    return HostError(str(place), f"{who} measures on this machine", "one at a time", "wait for its end")
 
 
 def _sign(fd: int) -> None:

@@ -19,10 +19,15 @@ def place(n_cpus: int, placement: str, cpus: Sequence[CpuFact]) -> tuple[int, ..
         LevelError: the placement is unknown or does not have that many CPUs.
     """
     ordered = _order(placement)(cpus)
-    if not 1 <= n_cpus <= len(ordered):
-        found = f"{n_cpus} CPUs placed {placement}"
-        raise LevelError(found, f"1 to {len(ordered)} on this host", "use fewer, or another placement")
+    refuse_count(n_cpus, placement, len(ordered))
     return tuple(sorted(cpu.cpu for cpu in ordered[:n_cpus]))
+
+
+def refuse_count(n_cpus: int, placement: str, n_available: int) -> None:
+    """Raise LevelError for a count of CPUs that a placement does not have."""
+    if not 1 <= n_cpus <= n_available:
+        found = f"{n_cpus} CPUs placed {placement}"
+        raise LevelError(found, f"1 to {n_available} on this host", "use fewer, or another placement")
 
 
 def n_available(placement: str, cpus: Sequence[CpuFact]) -> int:
@@ -41,6 +46,8 @@ class PlacementControl(Control):
 
     `apply.read_back` compares the mask that both make.
     """
+
+    may_conflict = True
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the levels as written. Raises LevelError for an unknown one, and for siblings without SMT."""

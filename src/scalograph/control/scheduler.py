@@ -4,13 +4,13 @@ import bisect
 import errno
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.record import Record
+from scalograph.protocol.record import InForce, Record
 
 _REAL_TIME = {"fifo": os.SCHED_FIFO, "rr": os.SCHED_RR}
 _PLAIN = ("other", "batch", "idle", "ext")
@@ -69,11 +69,16 @@ class GrantedScheduling:
 
 
 def granted_scheduling() -> GrantedScheduling:
-    """Try the extremes first; if they are refused, find the limit (RLIMIT_RTPRIO, RLIMIT_NICE)."""
+    """Try the extremes first; if they are refused, find the limit (RLIMIT_RTPRIO, RLIMIT_NICE).
+
+    Every step below our own nice value needs a right: whoever runs at 5 may not go back to 0.
+    """
+    own = os.getpriority(os.PRIO_PROCESS, 0)
     priority, why_priority = furthest([*range(1, 100)], _set_fifo)
-    nice, why_nice = furthest([*range(-1, -21, -1)], _set_nice)
+    nice, why_nice = furthest([*range(own - 1, -21, -1)] or [own], _set_nice)
     refused = {REAL_TIME: why_priority, NEGATIVE_NICE: why_nice}
-    return GrantedScheduling(priority or 0, nice or 0, {name: why for name, why in refused.items() if why})
+    nice = own if nice is None else nice
+    return GrantedScheduling(priority or 0, nice, {name: why for name, why in refused.items() if why})
 
 
 def _set_fifo(priority: int) -> None:
@@ -117,6 +122,12 @@ def _refused(what: str, name: str, facts: HostFacts) -> str:
     return f"{what} is refused here" + (f" ({why})" if why else "")
 
 
+def _placed(record: Record) -> Iterator[InForce]:
+    """Yield what was in force for each copy, before it started and when it had ended."""
+    for copy in record.copies:
+        yield from (placed for placed in (copy.in_force, copy.at_end) if placed)
+
+
 class PolicyControl(Control):
     """Levels are policies as `parse_policy` reads them."""
 
@@ -137,9 +148,9 @@ class PolicyControl(Control):
         return replace(launch, policy=policy, priority=priority)
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Check that each copy got the policy."""
+        """Check that each copy got the policy, and still had it when it had ended."""
         wanted = parse_policy(level)
-        found = {(c.in_force.policy, c.in_force.priority) for c in record.copies if c.in_force}
+        found = {(placed.policy, placed.priority) for placed in _placed(record)}
         return [f"policy: asked for {level}, in force was {name}:{p}" for name, p in sorted(found - {wanted})]
 
 
@@ -160,6 +171,6 @@ class NiceControl(Control):
         return replace(launch, nice=int(level))
 
     def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Check that each copy got the nice value."""
-        found = {copy.in_force.nice for copy in record.copies if copy.in_force}
+        """Check that each copy got the nice value, and still had it when it had ended."""
+        found = {placed.nice for placed in _placed(record)}
         return [f"nice: asked for {level}, in force was {nice}" for nice in sorted(found - {level})]

@@ -20,11 +20,14 @@ class Setting(StrEnum):
     EXCLUSIVE_LEAF = "exclusive-leaf"
     CPU_DELEGATION = "cpu-delegation"
     QUOTA_LEAF = "quota-leaf"
+    TASKS_DELEGATION = "tasks-delegation"
+    TASKS_LEAF = "tasks-leaf"
 
 
-_LEAVES = (Setting.EXCLUSIVE_LEAF, Setting.QUOTA_LEAF)
-# These belong to the tree with the controller of CPU time, which may differ from that of the cpusets.
+_LEAVES = (Setting.EXCLUSIVE_LEAF, Setting.QUOTA_LEAF, Setting.TASKS_LEAF)
+# These belong to the trees with the controllers of CPU time and of tasks, which may differ from that of the cpusets.
 OF_CPU_TIME = (Setting.CPU_DELEGATION, Setting.QUOTA_LEAF)
+OF_TASKS = (Setting.TASKS_DELEGATION, Setting.TASKS_LEAF)
 
 
 class Tree(Protocol):
@@ -73,6 +76,8 @@ _WORDS: Mapping[str, str] = {
     Setting.EXCLUSIVE_LEAF: "cgroup {leaf} with its exclusive CPUs: removed",
     Setting.CPU_DELEGATION: "cpu in cgroup.subtree_control of the cgroup v2 root: off",
     Setting.QUOTA_LEAF: "cgroup {leaf} with its quota: removed",
+    Setting.TASKS_DELEGATION: "pids in cgroup.subtree_control of the cgroup v2 root: off",
+    Setting.TASKS_LEAF: "cgroup {leaf} with its limit of tasks: removed",
 }
 
 
@@ -94,6 +99,16 @@ def cpu_delegation() -> SettingChange:
 def quota_leaf(name: str) -> SettingChange:
     """Return the change before a leaf with a quota is made."""
     return SettingChange(setting=Setting.QUOTA_LEAF, old="absent", leaf=name)
+
+
+def tasks_delegation() -> SettingChange:
+    """Return the change before leaves get the files of pids."""
+    return SettingChange(setting=Setting.TASKS_DELEGATION, old="off")
+
+
+def tasks_leaf(name: str) -> SettingChange:
+    """Return the change before a leaf with a limit of tasks is made."""
+    return SettingChange(setting=Setting.TASKS_LEAF, old="absent", leaf=name)
 
 
 def in_force(change: SettingChange, tree: Tree) -> bool:

@@ -5,6 +5,7 @@ A change is recorded and fsynced before it is made. A later start undoes what a 
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,18 +14,15 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount
-from scalograph.control.cpu_tree import cpu_tree
+from scalograph.control.cpu_tree import TASKS, controller_tree, cpu_tree
 from scalograph.control.folder import PrivateFolder, state_folder
 from scalograph.control.leaves import sweep
-from scalograph.control.lock import (
-    Turn,
-    locked,
-    shared_by_all,
-    try_lock,
-)
+from scalograph.control.lock import Turn, advised, locked
+from scalograph.control.orphans import end_orphans
 from scalograph.control.owner import Owner, boot_id
 from scalograph.control.settings import (
     OF_CPU_TIME,
+    OF_TASKS,
     SettingChange,
     Tree,
     in_force,
@@ -35,6 +33,7 @@ from scalograph.control.shared import shared_lock
 from scalograph.errors import HostError
 
 CHANGES = "changes.json"
+_DEATH_S = 1.0
 _LOOK = "look at the machine's cgroups, then remove the file"
 
 
@@ -53,8 +52,8 @@ class Changes(BaseModel):
 class Store:
     """The record of changes and the trees they change. Without a folder there is no lock, and nothing can be changed.
 
-    `shared` is the lock of all users; without it, two users may measure at once. `cpu_time` is the tree with the
-    controller of CPU time, `tree` that of everything else.
+    `shared` is the lock of the machine, which is advice: no user can keep another from measuring. `cpu_time` is the
+    tree with the controller of CPU time, `tasks` that with the one of tasks, `tree` that of everything else.
     """
 
     folder: Path | None
@@ -62,16 +61,19 @@ class Store:
     root: Path = Path("/")
     shared: Path | None = None
     cpu_time: Tree | None = None
+    tasks: Tree | None = None
 
     @classmethod
     def of_machine(cls) -> "Store":
         """Return the store of this machine and user."""
         mount = cgroup2_mount()
         tree = None if mount is None else CgroupTree(mount)
-        return cls(state_folder(), tree, shared=shared_lock(), cpu_time=cpu_tree())
+        return cls(state_folder(), tree, shared=shared_lock(), cpu_time=cpu_tree(), tasks=controller_tree(TASKS))
 
     def tree_of(self, change: SettingChange) -> Tree | None:
         """Return the tree that a change is made in; None if there is none."""
+        if change.setting in OF_TASKS:
+            return self.tasks
         return self.cpu_time if change.setting in OF_CPU_TIME else self.tree
 
 
@@ -83,15 +85,15 @@ _held: dict[Path, int] = {}
 def lock_machine(
     wait_s: float = 0.0, store: Store | None = None, tell: Callable[[str], object] = str
 ) -> Iterator[list[str]]:
-    """Hold the machine: no other start runs meanwhile. First undo what a dead owner left; the value lists it.
+    """Hold the machine: no other start of this user runs meanwhile. First undo what a dead one left, as listed.
 
     Args:
         wait_s: how long to wait for another start to end.
         store: the store instead of the machine's.
-        tell: is called once with a message that says for whom we wait.
+        tell: is called with a message that says for whom we wait, or what is wrong with the lock of the machine.
 
     Raises:
-        HostError: another start holds the machine, or what it left cannot be undone.
+        HostError: another start of this user holds the machine, or what it left cannot be undone.
     """
     store = store or Store.of_machine()
     if store.folder is None:
@@ -103,33 +105,13 @@ def lock_machine(
         if first:
             turn = Turn(wait_s, tell)
             locks.callback(os.close, locked(folder, turn))
-            if (shared := shared_by_all(store.shared, turn)) is not None:
+            if (shared := advised(store.shared, turn)) is not None:
                 locks.callback(os.close, shared)
         _held[path] = _held.get(path, 0) + 1
         try:
             yield _put_right(store, folder) if first else []
         finally:
             _held[path] -= 1
-
-
-def restore_stale(store: Store | None = None) -> list[str]:
-    """Undo what a dead owner left; return a sentence for each change. Does nothing while another start is active.
-
-    Raises:
-        HostError: the record is not one of ours, or the machine refuses an old value.
-    """
-    store = store or Store.of_machine()
-    # Nothing is created where there is nothing to restore.
-    if store.folder is None or not os.path.lexists(store.folder) or _held.get(store.folder):
-        return []
-    with PrivateFolder(store.folder) as folder:
-        lock = try_lock(folder)
-        if lock is None:
-            return []
-        try:
-            return _put_right(store, folder)
-        finally:
-            os.close(lock)
 
 
 @contextmanager
@@ -160,12 +142,13 @@ def changed(change: SettingChange, make: Callable[[], object], store: Store) -> 
 
 def _put_right(store: Store, folder: PrivateFolder) -> list[str]:
     restored = _restore(store, folder)
-    return restored + (sweep(store.tree, store.root) if isinstance(store.tree, CgroupTree) else [])
+    swept = sweep(store.tree, store.root) if isinstance(store.tree, CgroupTree) else []
+    return [*restored, *end_orphans(), *swept]
 
 
 def _restore(store: Store, folder: PrivateFolder) -> list[str]:
     left = _read(folder)
-    if left is None or left.owner.is_alive(store.root):
+    if left is None or _outlives(left.owner, store.root):
         return []
     # A reboot has already restored everything.
     to_undo = left.changes[::-1] if left.boot_id == boot_id(store.root) else ()
@@ -175,6 +158,16 @@ def _restore(store: Store, folder: PrivateFolder) -> list[str]:
     told = [_undo(change, tree) for change, tree in trees if tree is not None]
     folder.remove(CHANGES)
     return told
+
+
+def _outlives(owner: Owner, root: Path) -> bool:
+    """Tell whether the owner goes on without its lock; the kernel frees a lock a moment before its process is gone."""
+    until = time.monotonic() + (0 if owner == Owner.ourselves(root) else _DEATH_S)
+    while alive := owner.is_alive(root):
+        if time.monotonic() >= until:
+            break
+        time.sleep(0.01)
+    return alive
 
 
 def _undo(change: SettingChange, tree: Tree) -> str:

@@ -50,8 +50,8 @@ def _cpu(folder: Path, number: int) -> CpuFact:
 def _core(folder: Path, number: int, package: int) -> int:
     """Name a core by its lowest CPU: the kernel's core_id repeats in each package, on some machines in each die."""
     for name in ("core_cpus_list", "thread_siblings_list"):
-        if siblings := _cpus(folder / name):
-            return min(siblings)
+        if (least := _least_cpu(folder / name)) is not None:
+            return least
     core = _number(folder / "core_id")
     # Without topology a CPU is a core of its own.
     return number if core is None else package * 65536 + core
@@ -66,7 +66,7 @@ def _cache(folder: Path, level: int) -> int | None:
     """Name a cache by its lowest CPU: cache ids are absent from older kernels."""
     for index in sorted(_listed(folder / "cache")):
         if _number(index / "level") == level:
-            return min(_cpus(index / "shared_cpu_list"), default=None)
+            return _least_cpu(index / "shared_cpu_list")
     return None
 
 
@@ -86,26 +86,20 @@ def parse_cpu_list(text: str) -> list[int]:
     return numbers
 
 
-def format_cpu_list(cpus: Iterable[int]) -> str:
-    """Format CPU numbers as a kernel CPU list.
-
-    >>> format_cpu_list([8, 0, 1, 2])
-    '0-2,8'
-    """
-    runs: list[list[int]] = []
-    for cpu in sorted(set(cpus)):
-        if runs and cpu == runs[-1][1] + 1:
-            runs[-1][1] = cpu
-        else:
-            runs.append([cpu, cpu])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-
-
 def _cpus(file: Path) -> list[int]:
     try:
         return parse_cpu_list(_text(file) or "")
     except ValueError:
         return []
+
+
+def _least_cpu(file: Path) -> int | None:
+    """Return the lowest CPU of a list that may hold all CPUs of a large machine, for each of which this is asked."""
+    try:
+        parts = filter(None, (_text(file) or "").split(","))
+        return min((int(part.partition("-")[0]) for part in parts), default=None)
+    except ValueError:
+        return None
 
 
 def _listed(folder: Path) -> list[Path]:

@@ -1,8 +1,10 @@
 """The simplest planner: the full grid in randomized blocks; disturbed runs are repeated at the end of their block."""
 
 import random
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from scalograph.design.planner import Design
 from scalograph.errors import StudyError
@@ -19,15 +21,17 @@ class GridPlanner:
     A slow drift of the machine then affects all treatments alike, and differences within a block are paired. When the
     planned runs of a block are done, the disturbed ones are repeated, at most `max_reruns` times. If more than half of
     them were disturbed, the machine is too busy to measure: they are repeated only if the study waits for quiet, and
-    the study ends there if it says so (`protocol.when_busy`).
+    the study ends there if it says so (`protocol.when_busy`). If more than half cannot be as recorded, others would be
+    no better.
     """
 
     def __init__(self, design: Design) -> None:
         self._design, self._max_reruns = design, design.study.protocol.max_reruns
-        self.gave_up = False
-        self._planned = {run.run: run for run in _order(design)}
+        self.gave_up = ""
+        self._planned = {run.run: run for run in in_order(design)}
         self._left: dict[int, dict[str, Run]] = {}
         self._disturbed: dict[int, list[Run]] = {}
+        self._n_impossible = Counter[int]()
         for name, run in self._planned.items():
             self._left.setdefault(run.block, {})[name] = run
 
@@ -50,11 +54,12 @@ class GridPlanner:
             return None
         if verdict in REPEATED:
             self._disturbed.setdefault(run.block, []).append(asked)
+            self._n_impossible[run.block] += verdict == "impossible"
         return None if left else self._repeat(run.block)
 
     def resume(self) -> None:
         """Reset what made the plan give up: a new start may meet a quiet machine."""
-        self.gave_up = False
+        self.gave_up = ""
 
     @property
     def n_left(self) -> int:
@@ -79,10 +84,13 @@ class GridPlanner:
 
     def _repeat(self, block: int) -> str | None:
         disturbed, n = self._disturbed.pop(block, []), self._design.block_size
-        protocol = self._design.study.protocol
-        # Only the planned runs can be that many: later rounds hold at most half a block.
-        if 2 * len(disturbed) > n and not protocol.wait_quiet_s:
-            return self._too_busy(f"{len(disturbed)} of {n} runs of block {block + 1} were disturbed")
+        n_impossible, of = self._n_impossible.pop(block, 0), f"of {n} runs of block {block + 1}"
+        n_taken = len(disturbed) - n_impossible
+        # The planned runs can be that many, rounds of repeats seldom.
+        if 2 * n_impossible > n:
+            return f"not measurable: {n_impossible} {of} cannot be as recorded; not repeated"
+        if 2 * n_taken > n and not self._design.study.protocol.wait_quiet_s:
+            return self._too_busy(f"{n_taken} {of} were disturbed")
         for run in sorted(disturbed, key=lambda run: run.run):
             if again := self._again(run):
                 self._left[block][again.run] = again
@@ -91,7 +99,7 @@ class GridPlanner:
     def _too_busy(self, found: str) -> str:
         choice = self._design.study.protocol.when_busy
         if choice == "stop":
-            self.gave_up = True
+            self.gave_up = "busy"
             return f"machine busy: {found}; stopped, as asked"
         if choice == "cpu-time":
             return f"machine busy: {found}; not repeated, going on by CPU time"
@@ -110,10 +118,11 @@ class GridPlanner:
         return replace(planned, run=f"{name}r{number}", replicate=planned.replicate + number * n_planned)
 
 
-def _order(design: Design) -> list[Run]:
+def in_order(design: Design) -> Iterator[Run]:
+    """Yield every planned run of a grid, warm-up runs first; none of them is kept."""
     protocol = design.study.protocol
     warmups = (_warmup(design, number) for number in range(protocol.warmup_runs))
-    return [*warmups, *_blocks(design)]
+    return chain(warmups, _blocks(design))
 
 
 def _warmup(design: Design, number: int) -> Run:

@@ -57,8 +57,8 @@ class Planner(Protocol):
         """The number of runs still to come, as far as it is known."""
 
     @property
-    def gave_up(self) -> bool:
-        """Whether the plan ends before its question is answered, because the machine is too busy."""
+    def gave_up(self) -> str:
+        """Why the plan ends before its question is answered, as `end` in the journal says it; empty if it does not."""
 
     def resume(self) -> None:
         """Reset what made the plan give up: a new start may meet another state of the machine."""

@@ -83,8 +83,9 @@ def timed_runs(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Run, float
             if event["event"] == "ask":
                 asked[run.run] = at
                 continue
-            seconds = (at - asked.pop(run.run, at)).total_seconds()
-        yield run, max(0.0, seconds)  # the clock of the day may be set back
+            # The clock of the day may be set meanwhile, forward or back.
+            seconds = (at - asked.pop(run.run, at)).total_seconds() - (event["record"].run.clock_step_ns or 0) / 1e9
+        yield run, max(0.0, seconds)
 
 
 def seconds_per_block(events: Iterable[Mapping[str, Any]]) -> dict[int, float]:

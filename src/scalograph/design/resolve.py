@@ -2,19 +2,22 @@
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from scalograph.control.apply import refusals
 from scalograph.control.control import LevelError, control
+from scalograph.design.exclusions import Exclusions
 from scalograph.design.planner import Design
 from scalograph.errors import HostError, Problem, StudyError
 from scalograph.protocol.facts import HostFacts
+from scalograph.questions.registry import is_search
 from scalograph.study.levels import LevelsError, parse_levels
 from scalograph.study.model import Factor, Study
-from scalograph.study.scalars import Level
+from scalograph.study.scalars import Level, brief, enumerated
 from scalograph.study.treatment import Treatment
 
 MAX_TREATMENTS = 100_000
+MAX_RUNS = 200_000
 
 # Says in words why a treatment cannot run here, or None: a workload may require something of a JVM. It gets the
 # treatment with `java` added: the level of the factor that chooses the JVM, whatever that factor's name.
@@ -26,16 +29,23 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: 
 
     Raises:
         StudyError: the host cannot obey a level (every such level is listed), or no treatment is left.
-        HostError: it grants no level of the baseline's factor but the baseline itself: there is nothing to compare.
+        HostError: it grants no level of a factor, or none but the baseline: there is nothing to compare.
     """
     declared, (study, left_out) = study, _spelled_out(study, facts)
+    _refuse_nothing(study, left_out)
     _refuse_baseline(study)
     _refuse_baseline_alone(declared, study, left_out)
     kept, dropped = _treatments(study, _either(_with_jvm(refusal, study), refusals(study, facts)))
     if not kept:
-        raise StudyError.one("factors", "no treatment is left", "at least one", "; ".join(dropped) or "lower `exclude`")
+        raise StudyError.one(
+            "factors", "no treatment is left", "at least one", brief("; ".join(dropped)) or "lower `exclude`"
+        )
     said = (*left_out, *dropped, *_no_baseline(study, kept))
-    return Design(study, tuple(kept), said, _repeats(study, kept), facts.n_cpus)
+    made = Design(study, tuple(kept), said, _repeats(study, kept), facts.n_cpus)
+    if made.n_runs > MAX_RUNS and not is_search(study.question):
+        found = f"{made.n_runs} runs of {len(kept)} configurations"
+        raise StudyError.one("protocol.runs", found, f"at most {MAX_RUNS} runs in all", "use fewer runs or levels")
+    return made
 
 
 def _either(first: Refusal, second: Refusal) -> Refusal:
@@ -54,19 +64,28 @@ def _refuse_baseline(study: Study) -> None:
     for name, level in study.baseline.items():
         levels = study.factors[name].levels
         if level not in levels:
-            known = ", ".join(map(str, levels))
+            known = enumerated(map(str, levels))
             found = f"level {level!r} is not among the levels of {name} on this host"
             raise StudyError.one(f"baseline.{name}", found, f"one of {known}", "choose a baseline that every host has")
+
+
+def _refuse_nothing(study: Study, left_out: Sequence[str]) -> None:
+    """Refuse a study of which this host grants no level of a factor."""
+    for name, factor in study.factors.items():
+        if not factor.levels:
+            raise _not_granted(name, left_out, f"a level of {name}")
 
 
 def _refuse_baseline_alone(declared: Study, study: Study, left_out: Sequence[str]) -> None:
     """Refuse to measure a baseline of which this host grants nothing to compare it with."""
     for name, level in study.baseline.items():
         if study.factors[name].levels == [level] != declared.factors[name].levels:
-            refused = [reason for reason in left_out if reason.startswith(f"{name}: ")]
-            found = f"skipped: {'; '.join(reason.removeprefix(f'{name}: left out, ') for reason in refused)}"
-            expected = f"a level of {name} to compare {level} with"
-            raise HostError(f"study {study.name}", found, expected, "use a machine that grants one")
+            raise _not_granted(name, left_out, f"a level of {name} to compare {level} with")
+
+
+def _not_granted(factor: str, left_out: Sequence[str], expected: str) -> HostError:
+    refused = [reason.removeprefix(f"{factor}: left out, ") for reason in left_out if reason.startswith(f"{factor}: ")]
+    return HostError(f"factors.{factor}", "; ".join(refused), expected, "use a machine that grants one")
 
 
 def _no_baseline(study: Study, kept: Sequence[Treatment]) -> list[str]:
@@ -102,22 +121,26 @@ def _levels(factor: Factor, facts: HostFacts) -> tuple[list[Level], list[str]]:
         return levels, []
     found = control(factor.control)
     reasons: list[str] = []
-    for level in [level for level in levels if level in factor.if_granted]:
+    granted: list[Level] = []
+    optional = set(factor.if_granted)
+    for level in levels:
         try:
-            found.resolve([level], facts)
+            if level in optional:
+                found.resolve([level], facts)
+            granted.append(level)
         except LevelError as error:
-            levels.remove(level)
             reasons.append(error.found)
-    return found.resolve(levels, facts), reasons
+    return found.resolve(granted, facts), reasons
 
 
 def _treatments(study: Study, refusal: Refusal) -> tuple[list[Treatment], list[str]]:
     names = list(study.factors)
     kept: list[Treatment] = []
     reasons: dict[str, int] = {}
+    excluded = Exclusions(study.exclude)
     for levels in itertools.product(*(study.factors[name].levels for name in names)):
         treatment: Treatment = dict(zip(names, levels, strict=True))
-        if any(_matches(treatment, exclusion) for exclusion in study.exclude):
+        if excluded.hold(treatment):
             continue
         reason = refusal(treatment)
         if reason is None:
@@ -125,10 +148,6 @@ def _treatments(study: Study, refusal: Refusal) -> tuple[list[Treatment], list[s
         else:
             reasons[reason] = reasons.get(reason, 0) + 1
     return kept, [f"{count} treatment{'s' * (count > 1)} not planned: {reason}" for reason, count in reasons.items()]
-
-
-def _matches(treatment: Treatment, exclusion: Mapping[str, Sequence[Level]]) -> bool:
-    return bool(exclusion) and all(treatment[name] in levels for name, levels in exclusion.items())
 
 
 def _repeats(study: Study, treatments: Sequence[Treatment]) -> dict[int, int]:

@@ -47,8 +47,8 @@ class SearchPlanner:
 
     def resume(self) -> None:
         """Reset what made the search give up: whether the machine is busy is judged by the runs of the new start."""
-        self.gave_up = False
-        self._n_disturbed = self._n_in_a_row = 0
+        self.gave_up = ""
+        self._n_disturbed = self._n_in_a_row = self._n_impossible = 0
         self._n_before = len(self._told)
 
     @property
@@ -96,6 +96,7 @@ class SearchPlanner:
         self._steps.begin(run.block)  # not the next one if another release, or other options, counted them
         self._told[run.run], self._again, self._under_way = key, "", self._steps.levels[key]
         if verdict in REPEATED:
+            self._n_impossible += verdict == "impossible"
             return self._disturbed(run.run)
         self._n_in_a_row = 0
         note = self._steps.take(run.treatment, self._score(record) if verdict in COUNTED else None)
@@ -126,11 +127,16 @@ class SearchPlanner:
         n = len(self._told) - self._n_before
         busy = self._n_in_a_row >= BUSY_FROM or (n >= BUSY_FROM and 2 * self._n_disturbed > n)
         if busy and not self._waits:
-            self.gave_up = True
+            self.gave_up, told = self._too_many()
             in_a_row = f", the last {self._n_in_a_row} of them one after the other" if self._n_in_a_row < n else ""
-            told = f"machine busy, not measurable now: {self._n_disturbed} of {n} runs were disturbed{in_a_row}"
-            return f"{told} (wait for quiet: --wait-quiet 10m)"
+            return told.format(f"{self._n_disturbed} of {n} runs", in_a_row)
         return None
+
+    def _too_many(self) -> tuple[str, str]:
+        """Tell machines that are busy from runs that cannot be: waiting helps only against the former."""
+        if 2 * self._n_impossible > self._n_disturbed:
+            return "impossible", "not measurable: {} cannot be as recorded{}"
+        return "busy", "machine busy, not measurable now: {} were disturbed{} (wait for quiet: --wait-quiet 10m)"
 
 
 class SearchPlan:

@@ -75,8 +75,8 @@ class SequentialPlanner:
         return self._grid.n_left
 
     @property
-    def gave_up(self) -> bool:
-        """Whether the plan ends before its question is answered, because the machine is too busy."""
+    def gave_up(self) -> str:
+        """Why the plan ends before its question is answered, as `end` in the journal says it; empty if it does not."""
         return self._grid.gave_up
 
     @property

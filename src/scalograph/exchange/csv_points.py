@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scalograph.errors import Problem, StudyError
+from scalograph.protocol.bounded import read_csv
 from scalograph.text.quantities import counted
 
 MAX_BYTES = 16 << 20
@@ -33,10 +34,7 @@ def read_points(file: Path, x: str = "n", y: str = "throughput") -> Points:
         StudyError: the file is missing or too large, lacks a column, or has a field that is no number; with the lines.
     """
     try:
-        if file.stat().st_size > MAX_BYTES:
-            raise StudyError.one(str(file), "a file above 16 MiB", "a table of points", "take the two columns only")
-        with file.open(encoding="utf-8-sig", newline="") as stream:
-            return _read(csv.DictReader(stream), file, x, y)
+        return _read(read_csv(file, MAX_BYTES), file, x, y)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise StudyError.one(str(file), f"cannot be read: {why}", "a CSV file with a header") from error

@@ -1,7 +1,6 @@
 """Every observation with all factors, for other tools: CSV or Parquet."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import polars as pl
 
 from scalograph.errors import HostError, StudyError
 from scalograph.findings.table import Row, Table
+from scalograph.protocol.written_file import replaced
 from scalograph.study.scalars import as_text
 
 _DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
@@ -69,21 +69,18 @@ def write(frame: pl.DataFrame, file: Path) -> None:
     """
     if file.suffix not in (".csv", ".parquet"):
         raise StudyError.one(str(file), f'ending "{file.suffix}"', "one of .csv, .parquet")
-    part = file.with_name(file.name + ".part")
     try:
-        if file.suffix == ".csv":
-            _write_csv(frame, part)
-        else:
-            frame.write_parquet(part)
-        part.replace(file)
-    except OSError as error:
-        with suppress(OSError):  # a disk that refuses one write refuses the other
-            part.unlink(missing_ok=True)
+        with replaced(file) as stream:
+            if file.suffix == ".csv":
+                _guarded(frame).write_csv(stream)
+            else:
+                frame.write_parquet(stream)
+    except (OSError, pl.exceptions.PolarsError) as error:
         raise HostError(str(file), f"cannot be written: {error}", "a writable disk with room") from error
 
 
-def _write_csv(frame: pl.DataFrame, file: Path) -> None:
-    """Write CSV; text that a spreadsheet would run as a formula gets a leading quote."""
+def _guarded(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame for CSV: text that a spreadsheet would run as a formula gets a leading quote."""
     texts = [pl.col(name) for name, dtype in frame.schema.items() if dtype == pl.String]
     guarded = [
         pl.when(text.str.slice(0, 1).is_in(_DANGEROUS))
@@ -92,4 +89,4 @@ def _write_csv(frame: pl.DataFrame, file: Path) -> None:
         .alias(text.meta.output_name())
         for text in texts
     ]
-    frame.with_columns(guarded).write_csv(file)
+    return frame.with_columns(guarded)

@@ -19,6 +19,7 @@ from scalograph.analysis.interval import summarize
 from scalograph.analysis.ratios import ratio
 from scalograph.analysis.step import widened
 from scalograph.findings.answer import Taken
+from scalograph.findings.counts import known_count
 from scalograph.findings.names import short
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
@@ -119,10 +120,8 @@ def _value(table: Table, taken: Taken, claim: PublishedClaim, level: Level | Non
 
 def _center(scores: Sequence[float], confidence: float, is_count: bool) -> Estimate:
     """The typical score; a count that is the same in every run is known exactly, a time on a coarse clock is not."""
-    found = summarize(scores, confidence)
-    if is_count and len(scores) > 1 and len({*scores}) == 1 and float(scores[0]).is_integer():
-        return Estimate(scores[0], scores[0], scores[0], confidence, len(scores), "counted, the same in every run")
-    return widened(found, scores)
+    known = known_count(scores, confidence) if is_count else None
+    return known or widened(summarize(scores, confidence), scores)
 
 
 def _ratios(table: Table, taken: Taken, claim: PublishedClaim, pairs: Sequence[_Pair]) -> list[FigureHere]:

@@ -10,6 +10,7 @@ from scalograph.analysis.interval import summarize
 from scalograph.analysis.speedup_points import SpeedupPoint
 from scalograph.analysis.step import common_step, widened
 from scalograph.findings import steady_state
+from scalograph.findings.counts import is_count, known_count
 from scalograph.findings.names import curve_factor
 from scalograph.findings.sample import COUNTED, Sample, flags, grouped
 from scalograph.findings.score_flags import score_flags
@@ -96,6 +97,8 @@ def _response(table: Table, sample: Sample, name: str) -> PointResponse:
 def estimated(table: Table, sample: Sample, name: str) -> Estimate:
     """A response of a treatment, as the rule that ended the runs looked at them, where one did."""
     rule, scores = stopping(table.study), sample.scores(name)
+    if is_count(table.study.responses[name]) and (known := known_count(scores, table.study.protocol.confidence)):
+        return replace(known, warnings=(WARNING,)) if name in sample.whole else known
     by_rule = rule is not None and name == primary(table)
     found = rule.estimate(scores) if rule and by_rule else summarize(scores, table.study.protocol.confidence)
     if name == primary(table) and common_step(scores) is not None:  # of one score throughout nothing is known

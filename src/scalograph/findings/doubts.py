@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from math import expm1, log
 
 from scalograph.analysis.modes import common_modes
+from scalograph.findings.counts import is_count
 from scalograph.findings.names import brief
 from scalograph.findings.reason import Doubt
 from scalograph.findings.sample import Sample
@@ -34,7 +35,8 @@ def doubts(
         yield Doubt("too noisy to compare", f"runs of one configuration differ by {sd} %")
     if basis(table.study.question) == "treatments":
         yield from _two_modes(table, samples)
-        yield from identical_doubt(samples, primary(table))
+        if not is_count(table.study.responses[primary(table)]):
+            yield from identical_doubt(samples, primary(table))
 
 
 def n_disturbed(runs: Iterable[Row]) -> int:

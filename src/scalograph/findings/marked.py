@@ -45,6 +45,11 @@ _KINDS = {
     "cold": ("had cold first runs", "had cold first runs", "a larger `warmup_runs` would leave them out"),
     "single": ("has one run", "have one run", "they have no interval"),
     "imprecise": ("is less precise than asked", "are less precise than asked", "more runs would help"),
+    "confined": (
+        "keeps to fewer CPUs than it was given",
+        "keep to fewer CPUs than they were given",
+        "their programs chose so",
+    ),
     "survivors": ("left processes behind", "left processes behind", "their CPU time may be missing"),
 }
 _OF_ONE = {"none": "it is missing", "single": "it has no interval"}
@@ -116,6 +121,8 @@ def _of_runs(table: Table, sample: Sample) -> Iterator[tuple[str, str]]:
         yield "late", "still warming up"
     if rule and rule.missed(sample.scores(response)):
         yield "imprecise", "less precise than asked"
+    if kept := [row.kept_to for row in sample.every if row.kept_to]:
+        yield "confined", kept[0]
     if any(row.n_survivors for row in sample.every):
         yield "survivors", "left processes behind"
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scalograph.errors import StudyError
+from scalograph.protocol.bounded import read_csv
 from scalograph.protocol.plain import Level
+from scalograph.study.check_published import MAX_BYTES
 from scalograph.study.model import Published
 from scalograph.study.paths import inside
 
@@ -33,10 +35,9 @@ def read_rows(published: Published, file: Path) -> tuple[list[str], list[Row]]:
         StudyError: the file is missing or unreadable, or lacks a named column.
     """
     try:
-        with file.open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream)
-            found = [row for row, _ in zip(reader, range(MAX_ROWS), strict=False)]
-            names = list(reader.fieldnames or ())
+        reader = read_csv(file, MAX_BYTES)
+        found = [row for row, _ in zip(reader, range(MAX_ROWS), strict=False)]
+        names = list(reader.fieldnames or ())
     except (OSError, ValueError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise StudyError.one("published.file", f"{published.file} cannot be read: {why}", "a CSV file") from error

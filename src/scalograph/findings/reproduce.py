@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scalograph.errors import StudyError
+from scalograph.protocol.bounded import read_whole
 from scalograph.study.identity import FREE
 from scalograph.study.load import load
 from scalograph.study.model import (
@@ -15,6 +16,7 @@ from scalograph.study.model import (
 from scalograph.study.quick import quickened
 from scalograph.study.scalars import Level
 from scalograph.study.shipped import shipped_studies, shipped_study, shipped_workloads
+from scalograph.study.toml_text import MAX_BYTES
 
 # Of `FREE`, how a start says it.
 _OPTIONS = {
@@ -62,7 +64,10 @@ def _brings_files(use: WorkloadUse) -> bool:
 
 def _other_text(copy: Path, shipped: Path) -> bool:
     """Whether the results came from a study of one's own that only has the name of one that ships."""
-    return copy.is_file() and copy.read_bytes() != shipped.read_bytes()
+    try:
+        return copy.is_file() and read_whole(copy, MAX_BYTES) != shipped.read_bytes()
+    except OSError:
+        return True
 
 
 def _options(study: Study, file: Path) -> list[str]:

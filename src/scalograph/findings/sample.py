@@ -16,6 +16,9 @@ COUNTED = ("clean", "undecided")
 # More was measured than the treatment. A failed run would fail again, and nothing says that an undecided one is bad.
 REPEATED = ("contaminated", "impossible")
 
+# Changes of its settings by a program that are told.
+MOST_CHANGES = 3
+
 Group = tuple[tuple[str, Level], ...]
 
 
@@ -132,7 +135,8 @@ def _sample(treatment: Mapping[str, Level], rows: Sequence[Row], by_cpu: frozens
 
 def flags(sample: Sample) -> list[Flag]:
     """What a reader must know about the runs of one treatment."""
-    return [*_disturbed(sample), *_undecided(sample), *_failed(sample), *_survivors(sample), *_work(sample)]
+    found = [_disturbed, _undecided, _failed, _survivors, _changed, _work]
+    return [flag for look in found for flag in look(sample)]
 
 
 def is_open(sample: Sample) -> bool:
@@ -165,6 +169,13 @@ def _failed(sample: Sample) -> Iterable[Flag]:
 def _survivors(sample: Sample) -> Iterable[Flag]:
     if left := sum(row.n_survivors > 0 for row in sample.every):
         yield Flag("survivors", f"{left} of {len(sample.every)} runs left processes behind, which were killed", left)
+
+
+def _changed(sample: Sample) -> Iterable[Flag]:
+    if words := list(dict.fromkeys(text for row in sample.every for text in row.changed)):
+        n = sum(bool(row.changed) for row in sample.every)
+        told = ", ".join(words[:MOST_CHANGES])
+        yield Flag("changed", f"the program of {n} of {len(sample.every)} runs changed {told}", n)
 
 
 def _work(sample: Sample) -> Iterable[Flag]:

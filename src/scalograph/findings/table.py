@@ -16,7 +16,9 @@ from pydantic import ValidationError
 from scalograph.analysis.steady import NEED, Kind, steady
 from scalograph.analysis.tail import Histogram, histogram
 from scalograph.errors import ProtocolError
+from scalograph.findings.held_treatments import HeldTreatments
 from scalograph.findings.machine_notes import Note, note
+from scalograph.findings.own_changes import kept_to_fewer, own_changes
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
 from scalograph.protocol.events import Record, RunFigures
@@ -29,8 +31,7 @@ from scalograph.study.responses import (
     primary,
     windows,
 )
-from scalograph.study.scalars import Level
-from scalograph.study.treatment import as_run
+from scalograph.study.scalars import Level, short
 from scalograph.verdict.cause import SHARE, Cause
 from scalograph.verdict.judge import Asked, Judgment, judge
 from scalograph.verdict.preemption import wanted
@@ -42,6 +43,8 @@ MOST_WORDS = 200
 # Iterations of a run from which on its tail is kept.
 LEAST_TAIL = 100
 _TOO_FEW = steady(())
+# Of one treatment: no design has more.
+MAX_RUNS = 1_000_000_000
 BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
 
 
@@ -54,7 +57,8 @@ class Row(Struct, frozen=True):
     ended: copies since the gate, threads that told it (`value finish_ns`) since the start of the window. `tail` counts
     the primary response of many iterations by size. `last_words` is the last line that a failed run wrote to stderr.
     It started `start_s` after the study, by the clock of the journal. `taken` is the share that others
-    had of what it wanted, at most; None where nothing bounds it.
+    had of what it wanted, at most; None where nothing bounds it. `changed` is what its program changed of its settings,
+    in words, and `kept_to` says that it kept to some of its CPUs.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
     `trace_line` does for a trace of subtasks that several workers did.
     """
@@ -90,6 +94,8 @@ class Row(Struct, frozen=True):
     last_words: str = ""
     start_s: float | None = None
     taken: float | None = None
+    changed: tuple[str, ...] = ()
+    kept_to: str = ""
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -153,17 +159,25 @@ def _begin(event: Mapping[str, Any], file: Path) -> Table:
     try:
         study = Study.model_validate(event["study"], context={"journal": True})
         design = event["design"]
-        treatments: list[Mapping[str, Level]] = [dict(treatment) for treatment in design["treatments"]]
-        counts = [int(count) for count in design["runs"]]
+        held = HeldTreatments(study)
+        treatments = [held.of(treatment) for treatment in design["treatments"]]
+        counts = _counts(design["runs"], len(treatments))
         _seconds(event["at"])
         return Table(
             study, str(event["study_hash"]), {**event["machine"], **_jvms_used(event)}, treatments, counts,
             dropped=[str(text) for text in design.get("dropped", [])], started=str(event["at"]), file=file,
         )  # fmt: skip
-    except (ValidationError, KeyError, TypeError, ValueError) as error:
+    except (ValidationError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ProtocolError(
             f"{file.name}:1", f"a broken `study` event: {_first_line(error)}", "protocol/journal.md"
         ) from error
+
+
+def _counts(written: list[Any], n: int) -> list[int]:
+    """Runs of each treatment, as the design has them."""
+    if len(written) != n or not all(type(count) is int and 0 <= count <= MAX_RUNS for count in written):
+        raise ValueError(f"design.runs {short(written)}, expected a count for each of {n} treatments")
+    return written
 
 
 def _jvms_used(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,13 +210,14 @@ class _Reading:
         self._began = _seconds(table.started)
         self.verdicts: dict[str, str] = {}
         self._names: set[str] = set()
-        self._treatments: dict[object, Mapping[str, Level]] = {}
+
         self._set_ups: dict[object, Any] = {}
         self._of_study()
 
     def _of_study(self) -> None:
         """What is read from each run, once for all: it follows from the study as it is by now."""
         study = self._table.study
+        self._held = HeldTreatments(study)
         self._asked, self._primary = asked(study), primary(study)
         warmup = study.protocol.warmup
         self._observers = {name: observer(r.source, warmup) for name, r in study.responses.items()}
@@ -227,7 +242,7 @@ class _Reading:
             elif kind == "end":
                 table.end_reason = str(event["reason"])
             table.ended = str(event["at"])
-        except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
+        except (ValidationError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             where = f"{table.file.name}:{line}" if table.file else f"line {line}"
             found = f"a broken `{kind}` event: {_first_line(error)}"
             raise ProtocolError(where, found, "protocol/journal.md") from error
@@ -242,7 +257,7 @@ class _Reading:
         course = steady(iterations.wall_s) if len(iterations.wall_s) >= NEED else _TOO_FEW
         return Row(
             run=self._new_name(event), block=event["block"], replicate=event["replicate"], warmup=event["warmup"],
-            treatment=self._treatment(event),
+            treatment=self._held.of(event["treatment"]),
             status=run.status if ok or run.status != "ok" else "failed",
             reason=run.reason if ok else judgment.causes[0].text,
             verdict=judgment.verdict, causes=tuple(judgment.causes),
@@ -258,7 +273,7 @@ class _Reading:
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
             n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=self._start_s(event),
-            taken=_taken(record.run, judgment),
+            taken=_taken(record.run, judgment), changed=self._once(own_changes(record)), kept_to=kept_to_fewer(record),
         )  # fmt: skip
 
     def _start_s(self, event: Mapping[str, Any]) -> float:
@@ -273,17 +288,6 @@ class _Reading:
             raise ValueError(f'a second run "{name}"')
         self._names.add(name)
         return name
-
-    def _treatment(self, event: Mapping[str, Any]) -> Mapping[str, Level]:
-        """The treatment of a run, in the order of the study's factors; the same for all runs of it."""
-        levels = tuple(map(event["treatment"].__getitem__, self._table.study.factors))
-        types = tuple(map(type, levels))  # 1 and true are equal
-        known = self._treatments.get((levels, types))
-        if known is None:
-            run = as_run(event)
-            known = {name: run.treatment[name] for name in self._table.study.factors}
-            self._treatments[levels, types] = known
-        return known
 
     def _once(self, value: T) -> T:
         """The same value for all runs that have it."""
@@ -301,12 +305,13 @@ def _resumed(table: Table, event: Mapping[str, Any]) -> None:
         table.study = Study.model_validate(event["study"], context={"journal": True})
     table.accepted += [(str(d["key"]), d["before"], d["now"]) for d in event.get("differences", [])]
     if "design" in event:
-        counts = {tuple(dict(t).values()): int(n) for t, n in _designed(event["design"])}
+        counts = {tuple(dict(t).values()): n for t, n in _designed(event["design"])}
         table.n_asked = [counts.get(tuple(t.values()), n) for t, n in zip(table.treatments, table.n_asked, strict=True)]
 
 
 def _designed(design: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Any]]:
-    return zip(design["treatments"], design["runs"], strict=True)
+    treatments = design["treatments"]
+    return zip(treatments, _counts(design["runs"], len(treatments)), strict=True)
 
 
 def _last_words(record: Record) -> str:

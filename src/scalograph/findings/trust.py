@@ -22,6 +22,7 @@ REJECT = 0.50
 _UNMADE = {
     "budget": "the first block would be past the budget",
     "busy": "the machine was busy, and the study ends there",
+    "impossible": "its runs could not be as recorded, and the study ends there",
     "interrupted": "the study was interrupted before",
     "complete": "nothing was left to run",
 }
@@ -74,18 +75,23 @@ def _rejected(table: Table, ok: Sequence[Row]) -> str:
         return "no run succeeded" if made else f"no run was made: {_unmade(table)}"
     if made - len(ok) > REJECT * made:
         return f"{made - len(ok)} of {counted(made, 'run')} failed"
-    return (
-        f"{_disturbed(ok)}: the machine was too busy to measure" if _is_busy(ok) and not cpu_times(table.study) else ""
-    )
+    if (n := _count(ok, "impossible")) > REJECT * len(ok):
+        return f"{n} of {counted(len(ok), 'run')} cannot be as recorded"
+    busy = _is_busy(ok) and not cpu_times(table.study)
+    return f"{_disturbed(ok)}: the machine was too busy to measure" if busy else ""
 
 
 def _is_busy(ok: Sequence[Row]) -> bool:
     """Whether most runs are disturbed; where half of them are, chance makes it a few more."""
-    return n_disturbed(ok) > REJECT * len(ok) + BY_CHANCE * math.sqrt(len(ok))
+    return _count(ok, "contaminated") > REJECT * len(ok) + BY_CHANCE * math.sqrt(len(ok))
 
 
 def _disturbed(ok: Sequence[Row]) -> str:
-    return f"{n_disturbed(ok)} of {counted(len(ok), 'run')} were disturbed"
+    return f"{_count(ok, 'contaminated')} of {counted(len(ok), 'run')} were disturbed"
+
+
+def _count(ok: Sequence[Row], verdict: str) -> int:
+    return sum(row.verdict == verdict for row in ok)
 
 
 def _unmade(table: Table) -> str:

@@ -15,9 +15,9 @@ from scalograph.control.scheduler import (
     REAL_TIME,
     attempt,
 )
-from scalograph.control.topology import format_cpu_list
 from scalograph.machine.checks import Check
 from scalograph.protocol.facts import HostFacts
+from scalograph.text.cpu_list import format_cpu_list
 
 _PRIVILEGE = "run as root or with CAP_SYS_NICE, or leave such levels out"
 
@@ -71,6 +71,14 @@ def _quota(facts: HostFacts, quota: Refusal | str) -> Check:
     return Check(name, "granted", f"{LEAST_CPUS} to {facts.n_cpus} CPUs' worth of time in {period}, by {quota}")
 
 
+def limit_of_tasks(refusal: Refusal | None) -> Check:
+    """The check of limits of tasks: why they are refused, None where they are not."""
+    name = "control: tasks"
+    if refusal:
+        return Check(name, "refused", "none to be had", refusal.why, refusal.fix)
+    return Check(name, "granted", "by a cgroup of our own, made when a run asks for it")
+
+
 def _policy(name: str, policies: tuple[int, ...]) -> Check:
     def there_and_back(policy: int) -> None:
         os.sched_setscheduler(0, policy, os.sched_param(0))
@@ -99,6 +107,6 @@ def _real_time(facts: HostFacts) -> Check:
 
 def _nice(facts: HostFacts) -> Check:
     name, why = "control: nice", facts.refused.get(NEGATIVE_NICE, "")
-    if facts.granted_nice == 0:
-        return Check(name, "refused", "0 to 19 only", why, _PRIVILEGE)
+    if facts.granted_nice >= 0:
+        return Check(name, "refused", f"{facts.granted_nice} to 19 only", why, _PRIVILEGE)
     return Check(name, "granted", f"{facts.granted_nice} to 19", why)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scalograph.control import capacity, isolation
+from scalograph.control import capacity, isolation, tasks
 from scalograph.control.cache import cache
-from scalograph.machine.attempts import attempted
+from scalograph.errors import HostError
+from scalograph.machine.attempts import attempted, limit_of_tasks
 from scalograph.machine.checks import Check, Report
 from scalograph.machine.examine import disk, examined
 from scalograph.machine.floor.kept_floor import KeptNoise, read_noise
@@ -40,6 +41,7 @@ def examine(
     found = (
         *examined(facts, root),
         *attempted(facts, isolation.refusal(root), capacity.refusal(root) or capacity.granted_by(root)),
+        limit_of_tasks(tasks.why_no_tasks(root)),
         *_probe(probe_capabilities),
         _jvms(facts),
         *_programs(facts, environ),
@@ -81,7 +83,7 @@ def _builds(environ: Mapping[str, str]) -> Check:
     name = "disk: builds"
     try:
         return disk(name, cache(environ))
-    except RuntimeError:  # what pathlib says of a user without a home
+    except HostError:
         why = "workloads that are compiled have no place"
         return Check(name, "warning", "this user has no home folder", why, "set XDG_CACHE_HOME")
 

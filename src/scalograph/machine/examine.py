@@ -7,9 +7,10 @@ from pathlib import Path
 
 from scalograph.control.cgroups import read
 from scalograph.control.quota import cpu_quota
-from scalograph.control.topology import format_cpu_list, parse_cpu_list
+from scalograph.control.topology import parse_cpu_list
 from scalograph.machine.checks import Check
 from scalograph.protocol.facts import HostFacts
+from scalograph.text.cpu_list import format_cpu_list
 
 _GIB = 1 << 30
 _BUSY_PERCENT = 5.0

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, ValidationError
 
 from scalograph.errors import ProtocolError
+from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.facts import Value
 
 FILE = "profile.json"
@@ -108,17 +109,12 @@ def read(folder: Path, study_hash: str) -> Profile | None:
         ProtocolError: it cannot be read, is too large, no profile, or that of another study.
     """
     file, fix = folder / FILE, "remove it, or make it anew with: scalograph profile"
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except FileNotFoundError:
+    if not file.is_file():
         return None
+    try:
+        found = Profile.model_validate_json(read_whole(file, MAX_BYTES))
     except OSError as error:
         raise ProtocolError(FILE, f"cannot be read: {error.strerror}", "a profile", fix) from error
-    if len(data) > MAX_BYTES:
-        raise ProtocolError(FILE, "a file above 1 MiB", "a profile", fix)
-    try:
-        found = Profile.model_validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))[:200]

@@ -5,11 +5,14 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from scalograph.errors import ProtocolError
+from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.results import write_text
 
 # What this version writes; an earlier one is read all the same.
 LATEST: int = Findings.model_fields["protocol"].default
+# A list of 30,000 runs takes about 10 MB.
+MAX_BYTES = 256 << 20
 
 
 def write(findings: Findings, file: Path) -> None:
@@ -29,7 +32,7 @@ def read(file: Path) -> Findings:
     """
     again = f"make it anew from its journal: scalograph analyze {file.parent}"
     try:
-        return Findings.model_validate_json(file.read_bytes())
+        return Findings.model_validate_json(read_whole(file, MAX_BYTES))
     except OSError as error:
         raise ProtocolError(str(file), f"cannot be read: {error.strerror}", "findings", again) from error
     except ValidationError as error:

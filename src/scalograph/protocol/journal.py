@@ -1,23 +1,28 @@
 """Append-only events of a study on disk; reading them back is how a study resumes (protocol/journal.md)."""
 
+import errno
 import fcntl
 import gzip
 import json
 import os
+import zlib
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import msgspec
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.checked import UNREADABLE, checked
 from scalograph.protocol.record import Record, RecordPart
+from scalograph.protocol.written_file import is_at, opened_to_append
 
 MAX_LINE_BYTES = 4 << 20
 MAX_UNPACKED_BYTES = 4 << 30
+# Journals of runs pack 3 to 8 times smaller; only what was made to fill a memory packs 1,000 times.
+MAX_RATIO, MOST_UNSUSPECTED_BYTES = 100, 16 << 20
 
 
 class EventTooLargeError(ValueError):
@@ -33,7 +38,7 @@ class Journal:
     Nothing is written before the first `append`, which cuts a torn last line off and leaves a note of it.
 
     Raises:
-        HostError: it cannot be written, or another process appends to it.
+        HostError: it cannot be written, is a link, was removed or moved, or another process appends to it.
     """
 
     def __init__(self, file: Path) -> None:
@@ -41,10 +46,12 @@ class Journal:
         if file.suffix == ".gz":
             raise HostError(str(file), "a packed journal", "a plain one to append to", "unpack it with gunzip first")
         try:
-            self._stream = file.open("a+b")
+            self._stream = opened_to_append(file)
         except OSError as error:
             raise _refused(file, error) from error
         self._mended = False
+        # Some file systems of other machines number a file anew each time.
+        self._is_known = is_at(self._stream, file)
         self._lock()
 
     def append(self, event: str, **fields: Any) -> None:
@@ -74,6 +81,17 @@ class Journal:
                 os.fsync(self._stream.fileno())
         except OSError as error:
             raise _refused(self.file, error) from error
+        self._refuse_elsewhere()
+
+    def _refuse_elsewhere(self) -> None:
+        """What goes to a file that lost its name is lost with us, and hours later nobody would find it."""
+        if not self._is_known or is_at(self._stream, self.file) is not False:
+            return
+        if os.fstat(self._stream.fileno()).st_nlink == 0:
+            found, fix = "was removed while the study ran", "start it anew"
+        else:
+            found, fix = "was moved while the study ran", "move it back, and go on with --resume"
+        raise HostError(str(self.file), found, "results that stay in their place", fix)
 
     def close(self) -> None:
         """Close the file; nothing is pending."""
@@ -95,13 +113,17 @@ class Journal:
             pass  # a file system without locks
 
     def _mend(self) -> None:
-        """Cut off an unfinished last line, left by a crash, lest two events be glued together."""
+        """Cut off an unfinished last line, left by a crash, lest two events be glued together.
+
+        A torn first line goes without a note: that is no place for one.
+        """
         self._mended = True
         try:
             n_bytes = _cut_torn_line(self._stream)
+            is_new = self._stream.seek(0, os.SEEK_END) == 0
         except OSError as error:
             raise _refused(self.file, error) from error
-        if n_bytes:
+        if n_bytes and not is_new:
             self.append("note", text=f"a torn last line of {n_bytes} bytes was cut off")
 
 
@@ -110,15 +132,18 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+Signed = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
 class RunEvent(msgspec.Struct):
     """A `run` event."""
 
     event: str
     at: str
     run: str
-    block: int
+    block: Signed
     treatment: dict[str, Any]
-    replicate: int
+    replicate: Signed
     warmup: bool
     record: Record
 
@@ -149,22 +174,25 @@ def read(file: Path, torn: list[str] | None = None, timelines: bool = True) -> I
     Raises:
         ProtocolError: the journal is unreadable; names the line.
     """
-    try:
-        with _open(file) as stream:
-            yield from _events(stream, file.name, torn, _RUN if timelines else _BRIEF_RUN)
-    except (OSError, EOFError) as error:
-        raise ProtocolError(str(file), f"cannot be read: {error}", "a journal") from error
+    with _opened(file) as stream:
+        yield from _events(stream, file.name, torn, _RUN if timelines else _BRIEF_RUN)
 
 
 def pick(file: Path, numbers: Container[int]) -> dict[int, dict[str, Any]]:
     """The events of these lines (the first is 1) of a journal that was read before; the others are not parsed."""
-    with _open(file) as stream:
+    with _opened(file) as stream:
         lines = enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b""), 1)
         return {n: _event(line, f"{file.name}:{n}", n == 1, _RUN) for n, line in lines if n in numbers}
 
 
-def _open(file: Path) -> BinaryIO:
-    return gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb")  # type: ignore[return-value]
+@contextmanager
+def _opened(file: Path) -> Iterator[BinaryIO]:
+    """Open a journal; whatever ends its reading, the disk or a damaged gzip, is a broken journal."""
+    try:
+        with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as stream:
+            yield stream  # type: ignore[misc]
+    except (OSError, EOFError, zlib.error) as error:
+        raise ProtocolError(str(file), f"cannot be read: {error}", "a journal", "take a whole copy") from error
 
 
 def _events(stream: BinaryIO, name: str, torn: list[str] | None, runs: RunDecoder) -> Iterator[dict[str, Any]]:
@@ -172,8 +200,7 @@ def _events(stream: BinaryIO, name: str, torn: list[str] | None, runs: RunDecode
     while line := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
         n_bytes += len(line)
-        if n_bytes > MAX_UNPACKED_BYTES:
-            raise ProtocolError(name, "more than 4 GiB unpacked", "a journal of at most 4 GiB")
+        _refuse_bomb(stream, n_bytes, name)
         if not line.endswith(b"\n"):
             if len(line) > MAX_LINE_BYTES:
                 raise ProtocolError(f"{name}:{number}", "a line over 4 MiB", "lines of at most 4 MiB")
@@ -185,6 +212,14 @@ def _events(stream: BinaryIO, name: str, torn: list[str] | None, runs: RunDecode
         yield _event(line, f"{name}:{number}", number == 1, runs)
     if number == 0:
         raise ProtocolError(name, "empty", "a journal whose first line is a `study` event")
+
+
+def _refuse_bomb(stream: BinaryIO, n_bytes: int, name: str) -> None:
+    if n_bytes > MAX_UNPACKED_BYTES:
+        raise ProtocolError(name, "more than 4 GiB unpacked", "a journal of at most 4 GiB")
+    packed = getattr(stream, "fileobj", None)
+    if packed and n_bytes > MOST_UNSUSPECTED_BYTES and n_bytes > MAX_RATIO * packed.tell():
+        raise ProtocolError(name, f"packed more than {MAX_RATIO} times smaller", "a journal of runs", "unpack it first")
 
 
 def _event(line: bytes, where: str, first: bool, runs: RunDecoder) -> dict[str, Any]:
@@ -221,9 +256,10 @@ def _cut_torn_line(stream: BinaryIO) -> int:
 
 
 def _refused(file: Path, error: OSError) -> HostError:
-    return HostError(
-        str(file), f"cannot be written: {error.strerror}", "a writable disk with room", "free some and resume"
-    )
+    expected, fix = "a plain file", "remove it, or choose another -o"
+    if error.errno not in (errno.ELOOP, errno.EINVAL):
+        expected, fix = "a writable disk with room", "free some and resume"
+    return HostError(str(file), f"cannot be written: {error.strerror}", expected, fix)
 
 
 @contextmanager

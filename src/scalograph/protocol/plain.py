@@ -1,10 +1,10 @@
 """What the documents are made of: a plain value, a level, a text, a remark.
 
-They come from files that anybody may have written: texts have a longest length, numbers are finite, and a flag that an
+They come from files that anybody may have written: long texts are cut, numbers are finite, and a flag that an
 earlier protocol had as a text is one without a code.
 """
 
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
@@ -13,7 +13,15 @@ from scalograph.analysis.flag import Flag
 # A level of a factor.
 Level = bool | int | float | str
 FlagField = Annotated[Flag, BeforeValidator(lambda x: Flag("", x) if isinstance(x, str) else x)]  # protocol 1: text
-Text = Annotated[str, StringConstraints(max_length=4096)]
+MAX_TEXT = 4096
+
+
+def _cut(x: Any) -> Any:
+    """Cut a text that says more than anybody reads: it may quote what a program or a file says."""
+    return f"{x[: MAX_TEXT - 4]} ..." if isinstance(x, str) and len(x) > MAX_TEXT else x
+
+
+Text = Annotated[str, BeforeValidator(_cut), StringConstraints(max_length=MAX_TEXT)]
 
 
 class Model(BaseModel):

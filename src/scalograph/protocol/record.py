@@ -5,8 +5,9 @@ A part holds the fields of its event without `event` and its `run` name. Absent 
 
 from typing import Annotated, Any, Literal, Self
 
+import msgspec
 from msgspec import Meta, Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from scalograph.errors import ProtocolError
 
@@ -67,6 +68,15 @@ class InForce(RecordPart, frozen=True):
     nice: int
 
 
+class Changed(RecordPart, frozen=True, omit_defaults=True):
+    """What of `in_force` was otherwise when a copy had ended; None: the same."""
+
+    cpus: PerCpu | None = None
+    policy: Text | None = None
+    priority: int | None = None
+    nice: int | None = None
+
+
 class CopyEvent(RecordPart, frozen=True):
     """One started copy of a command. Times are nanoseconds since the gate."""
 
@@ -82,9 +92,18 @@ class CopyEvent(RecordPart, frozen=True):
     user_ns: Count | None = None
     system_ns: Count | None = None
     in_force: InForce | None = None
+    changed: Changed | None = None
     stdout: str | None = None
     stdout_truncated: bool = False
     stderr_tail: str = ""
+
+    @property
+    def at_end(self) -> InForce | None:
+        """What was in force when it had ended; None where that is not known."""
+        if self.in_force is None or self.changed is None:
+            return None
+        found = {name: value for name, value in asdict(self.changed).items() if value is not None}
+        return replace(self.in_force, **found)
 
 
 class Iterations(RecordPart, frozen=True):
@@ -182,6 +201,7 @@ class RunFigures(RecordPart, frozen=True):
     n_tasks: Count | None = None
     n_processes: Count | None = None
     per_cpu_ns: PerCpu | None = None
+    outside_ns: Count | None = None
     steal_ns: Count | None = None
     worst_steal_ns: Count | None = None
     machine_busy_ns: Count | None = None
@@ -265,7 +285,22 @@ class Record(RecordPart, frozen=True, kw_only=True):
 
     def failed(self, reason: str) -> Self:
         """The same record, of a run that has failed."""
-        return self.with_figures(status="failed", reason=reason)
+        return self.with_figures(status="failed", reason=reason[:MAX_TEXT])
+
+    def without_tails(self) -> Self:
+        """The same record without what the copies wrote to stderr."""
+        return replace(self, copies=[replace(copy, stderr_tail="") for copy in self.copies])
+
+    def largest(self) -> str:
+        """What takes most room in it, in words: as many of what, and what to do."""
+        n_copies, n_iterations = len(self.copies), sum(len(part.index) for part in self.iterations)
+        n_values = sum(len(numbers) for part in self.values for numbers in part.values.values())
+        parts = {
+            f"{n_copies} copies: start fewer": self.copies,
+            f"{n_iterations} iterations: ask for fewer": self.iterations,
+            f"{n_values} values of the workload: report fewer": self.values,
+        }
+        return max(parts, key=lambda words: len(msgspec.json.encode(parts[words])))
 
 
 def unmeasured(reason: str, header: Header | None = None) -> Record:

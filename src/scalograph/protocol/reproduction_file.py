@@ -5,11 +5,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from scalograph.errors import ProtocolError
+from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.reproduction import Reproduction
 from scalograph.protocol.results import write_text
 
 NAME, PAGE = "reproduction.json", "reproduce.html"
 AGAIN = "make it anew: scalograph reproduce --resume"
+MAX_BYTES = 64 << 20
 
 
 def write(made: Reproduction, folder: Path) -> None:
@@ -34,7 +36,7 @@ def read(folder: Path) -> Reproduction:
     """
     file = folder / NAME
     try:
-        return Reproduction.model_validate_json(file.read_bytes())
+        return Reproduction.model_validate_json(read_whole(file, MAX_BYTES))
     except OSError as error:
         raise ProtocolError(str(file), f"cannot be read: {error.strerror}", "a reproduction", AGAIN) from error
     except ValidationError as error:

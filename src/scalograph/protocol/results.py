@@ -1,7 +1,9 @@
 """The folder of one study's results: five files, each what a stop left."""
 
+import os
 import secrets
 import shlex
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from pathlib import Path
 
 from scalograph.errors import HostError, ProtocolError, StudyError
 from scalograph.protocol.journal import MAX_LINE_BYTES
+from scalograph.protocol.written_file import replaced
 
 ROOT = Path("scalograph-results")
 # Names of our own in a folder of results: nothing that a study brings along may replace them.
@@ -130,8 +133,21 @@ def latest(name: str, folder: Path | None = None) -> Results:
 
 
 def at(path: Path) -> Results:
-    """The results that a path means: a folder, or a journal in one."""
-    return Results(path if path.is_dir() else path.parent)
+    """The results that a path means: a folder, or a journal in one.
+
+    Raises:
+        ProtocolError: there is no such path, or it is neither.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        is_missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        raise _no_results(path, "no such file" if is_missing else f"cannot be read: {error.strerror}") from error
+    if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+        raise _no_results(path, "no plain file")
+    if stat.S_ISDIR(mode) and not os.access(path, os.R_OK | os.X_OK, effective_ids=True):
+        raise _no_results(path, "cannot be read: Permission denied")
+    return Results(path if stat.S_ISDIR(mode) else path.parent)
 
 
 def journal_of(path: Path) -> Path:
@@ -140,11 +156,19 @@ def journal_of(path: Path) -> Path:
     Raises:
         ProtocolError: there is none.
     """
-    journal = path if path.is_file() else at(path).journal
-    if not journal.exists():
-        missing = journal if path.is_dir() else path
-        raise ProtocolError(str(missing), "no such file", "a results folder or a journal", "run the study first")
-    return journal
+    found = at(path)
+    if path == found.folder:
+        at(found.journal)
+    return found.journal if path == found.folder else path
+
+
+def _no_results(path: Path, found: str) -> ProtocolError:
+    return ProtocolError(str(path), found, "a results folder or a journal", "run the study first")
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether we may make files in a folder."""
+    return os.access(folder, os.W_OK | os.X_OK, effective_ids=True)
 
 
 def write_text(file: Path, text: str) -> None:
@@ -157,19 +181,15 @@ def write_text(file: Path, text: str) -> None:
 
 
 def write_bytes(file: Path, content: bytes) -> None:
-    """Replace a file as a whole, and never through a link: it is a new file that takes the name.
+    """Replace a file as a whole.
 
     Raises:
         HostError: the disk refuses; the old file is untouched.
     """
-    part = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
     try:
-        with part.open("xb") as stream:
+        with replaced(file) as stream:
             stream.write(content)
-        part.replace(file)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
         raise HostError(
             str(file), f"cannot be written: {error.strerror}", "a writable disk with room", "free some and repeat"
         ) from error

@@ -43,7 +43,8 @@ def unsaid(table: Table, taken: Taken) -> str:
         return f"{n_failed:,} of {n_failed + len(runs):,} runs failed"
     # A neighbor takes the CPU from a run, and leaves its CPU time nearly as it was.
     if n_bad > REJECT * len(runs) and primary(table) not in cpu_times(table.study):
-        return f"{n_bad:,} of {len(runs):,} runs were disturbed"
+        impossible = 2 * sum(row.verdict == "impossible" for row in runs) > n_bad
+        return f"{n_bad:,} of {len(runs):,} runs {'cannot be as recorded' if impossible else 'were disturbed'}"
     return ""
 
 

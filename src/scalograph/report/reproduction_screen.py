@@ -47,7 +47,7 @@ def render_reproduction(made: Reproduction, console: Console, places: Sequence[t
 def _table(made: Reproduction) -> list[str]:
     """Two lines of heads, and one for each published study."""
     heads, rows = [("", "claims"), *(COLUMNS[kind] for kind in columns(made))], table_rows(made)
-    left, wide = max(len(label) for label, _ in rows), [max(map(len, head)) for head in heads]
+    left, wide = max((len(label) for label, _ in rows), default=0), [max(map(len, head)) for head in heads]
     texts = [("", [head[i] for head in heads]) for i in range(2)]
     texts += [(label, [str(n or "-") for n in counts]) for label, counts in rows]
     return [f"{label:{left}}  {'  '.join(map(str.rjust, cells, wide))}" for label, cells in texts]

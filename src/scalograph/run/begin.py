@@ -4,8 +4,10 @@ from pathlib import Path
 
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol import results
+from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.results import Results
 from scalograph.run.plan import Plan, write_design
+from scalograph.study.check_published import MAX_BYTES
 from scalograph.study.declare import Declared
 from scalograph.study.paths import inside
 from scalograph.study.shipped import shipped_studies, shipped_study
@@ -58,9 +60,17 @@ def _content(source: Path, target: Path, ours: bool) -> bytes | None:
     try:
         if target.exists() and source.samefile(target):
             return None
-        content = source.read_bytes()
-        if not ours and results.is_owned(target) and target.read_bytes() != content:
+        content = read_whole(source, MAX_BYTES)
+        if not ours and results.is_owned(target) and not _holds(target, content):
             raise results.owned(target)
     except OSError as error:
         raise HostError(str(source), f"cannot be read: {error.strerror}", "a readable file") from error
     return content
+
+
+def _holds(target: Path, content: bytes) -> bool:
+    """Whether it is a plain file of this content."""
+    if not target.is_file():
+        return False
+    with target.open("rb") as stream:
+        return stream.read(len(content) + 1) == content

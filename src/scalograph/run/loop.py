@@ -118,7 +118,7 @@ class Budget:
 
 
 class Ended(NamedTuple):
-    """Why the loop ended: "complete", "budget", "busy" or "interrupted"; and the signal, if one ended it."""
+    """Why the loop ended, as `end` in the journal says it; and the signal, if one ended it."""
 
     reason: str
     signal: int | None = None
@@ -162,8 +162,8 @@ def run_study(
             if interrupts.number or not _one(run, planner, loop, gate, interrupts):
                 reason = "interrupted"
                 break
-        if reason == "complete" and planner.gave_up:
-            reason = "busy"
+        if reason == "complete":
+            reason = planner.gave_up or reason
         loop.journal.append("end", reason=reason)
     return Ended(reason, interrupts.number)
 
@@ -217,14 +217,17 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
 
 
 def _append_run(journal: Book, identity: Mapping[str, Any], record: Record) -> Record:
-    """The record as journaled; what no line can hold (a million iterations) is left out, and the run counts as failed.
+    """The record as journaled. One that no line can hold loses its tails of stderr, or the run counts as failed.
 
     From here on only this one counts: a later start will know no other.
     """
-    try:
-        journal.append("run", **identity, record=record)
-    except EventTooLargeError as error:
-        reason = f"its record is too large for the journal ({error}): ask for fewer iterations or copies"
-        record = Record(header=record.header, run=record.failed(reason).run)
-        journal.append("run", **identity, record=record)
-    return record
+    for kept in (record, short := record.without_tails()):
+        try:
+            journal.append("run", **identity, record=kept)
+        except EventTooLargeError as error:
+            why = f"its record is too large for the journal ({error}), most of it {short.largest()}"
+        else:
+            return kept
+    failed = Record(header=record.header, run=record.failed(why).run)
+    journal.append("run", **identity, record=failed)
+    return failed

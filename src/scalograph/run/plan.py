@@ -1,10 +1,12 @@
 """Stop 2 as the commands call it: a declared study on a host to what will be run, and with which program."""
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from scalograph import __version__
 from scalograph.control.discover import with_launchers
@@ -89,11 +91,12 @@ def write_design(planned: Plan, file: Path) -> None:
     head = {"protocol": 1, "study": study.name, "seed": study.seed, "dropped": list(planned.design.dropped)}
     if is_search(study.question):
         head |= {"question": study.question, "most_runs": planned.runs.most_runs, "budget_s": study.protocol.budget_s}
+    told = {id(treatment): msgspec.Raw(msgspec.json.encode(treatment)) for treatment in planned.design.treatments}
     runs = (
-        {"run": run.run, "block": run.block, "treatment": dict(run.treatment), "replicate": run.replicate}
+        {"run": run.run, "block": run.block, "treatment": told[id(run.treatment)], "replicate": run.replicate}
         for run in planned.runs.planned_runs()
     )
-    results.write_text(file, "".join(json.dumps(line) + "\n" for line in (head, *runs)))
+    results.write_bytes(file, b"".join(msgspec.json.encode(line) + b"\n" for line in chain([head], runs)))
 
 
 def expected_time(planned: Plan, earlier: Path | None) -> float | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from scalograph.control.cache import cache, content_key, made_whole
 from scalograph.errors import HostError, StudyError
+from scalograph.protocol.written_file import replaced
 from scalograph.run.build import own_files
 from scalograph.study.template import fill
 from scalograph.study.workload import Prepare, Workload
@@ -92,7 +93,8 @@ def _make(workload: Workload, known: Mapping[str, Any], target: Path) -> None:
         said = _carry_out(workload, known, made)
         note = target.with_name(f"{target.name}.txt")
         try:
-            note.write_text(f"{said}\n", encoding="utf-8")
+            with replaced(note) as stream:
+                stream.write(f"{said}\n".encode())
         except OSError as error:
             found = f"cannot be written: {error.strerror}"
             raise HostError(str(note), found, "room for a line", "make room, or set XDG_CACHE_HOME") from error

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scalograph.control.jvm import named
+from scalograph.control.jvm import by_name, named
 from scalograph.design.planner import Design
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.prepare import about
@@ -50,7 +50,8 @@ def jvms(design: Design, program: Program, facts: HostFacts) -> dict[str, str | 
     levels = {treatment[name] for treatment in design.treatments for name in factors}
     if not factors and facts.jvms and any("{java}" in word for word in program.argv):
         levels = {facts.jvms[0].name}
-    found = {str(level): named(level, facts) for level in levels}
+    known = by_name(facts)
+    found = {str(level): named(level, known) for level in levels}
     return {name: jvm.build if jvm else None for name, jvm in sorted(found.items())}
 
 

@@ -1,12 +1,17 @@
 """Folders that are made for a while and gone afterwards: what a run or a recording leaves there is nobody's."""
 
-import shutil
+import os
+import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from scalograph.control.folder import PrivateFolder
+from scalograph.control.held_folder import held_folder, sweep
 from scalograph.errors import HostError
+
+_PURPOSE = re.compile(r"[a-z]+")
 
 
 @contextmanager
@@ -19,11 +24,48 @@ def scratch(purpose: str) -> Iterator[Path]:
     Raises:
         HostError: there is no room.
     """
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=f"scalograph-{purpose}-"))
-    except OSError as error:
-        raise HostError("scratch folder", f"cannot be made: {error.strerror}", "room in TMPDIR", "free some") from error
-    try:
+    with ExitStack() as held:
+        try:
+            folder = _entered(held, purpose)
+        except OSError as error:
+            found = f"cannot be made: {error.strerror}"
+            raise HostError("scratch folder", found, "room in TMPDIR", "free some") from error
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep_scratch() -> None:
+    """Remove what starts left in TMPDIR that were killed."""
+    with suppress(OSError):
+        root = _root()
+        if root.is_dir() and _is_ours(root):
+            sweep(root, _PURPOSE)
+            _drop(root)
+
+
+def _entered(held: ExitStack, purpose: str) -> Path:
+    root = _root()
+    held.callback(_drop, root)
+    while _is_ours(root):
+        with suppress(FileNotFoundError):  # whoever ended meanwhile took the root along
+            return held.enter_context(held_folder(root, purpose))
+    # Another user has taken its name: a folder beside it will do, though nobody sweeps there.
+    return held.enter_context(held_folder(root.parent, f"scalograph-{purpose}"))
+
+
+def _root() -> Path:
+    return Path(tempfile.gettempdir()) / f"scalograph-scratch-{os.geteuid()}"
+
+
+def _is_ours(root: Path) -> bool:
+    """Whether the root is a folder that only we can write to; it is made where there is none."""
+    try:
+        PrivateFolder(root).close()
+    except HostError:
+        return False
+    return True
+
+
+def _drop(root: Path) -> None:
+    """Remove the root, unless another start is at work there."""
+    with suppress(OSError):
+        root.rmdir()

@@ -1,7 +1,6 @@
 """The published studies as a catalogue: which studies put each to the test, and which claims none of them decides."""
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +9,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, ValidationError
 
 from scalograph.errors import Problem, StudyError
+from scalograph.protocol.bounded import read_whole
+from scalograph.study import toml_text
 from scalograph.study.declare import Declared, declare
 from scalograph.study.fields import StudyPart, Text
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.study.shipped import shipped_catalogue
 from scalograph.study.toml_lines import line_of, locate
 
-MAX_BYTES = 1 << 20
 ClaimNumber = Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+-[0-9]+$", max_length=32)]
 StudyName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
 
@@ -166,20 +166,16 @@ def _in_form(catalogue: Catalogue, quick: bool) -> Catalogue:
 
 def _parsed(file: Path) -> Catalogue:
     try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise StudyError.one(str(file), "larger than 1 MiB", "a catalogue of at most 1 MiB")
-        text = data.decode()
-        raw: Any = tomllib.loads(text)
+        text = read_whole(file, toml_text.MAX_BYTES).decode()
+        raw = toml_text.parse(text, file.name)
     except OSError as error:
         raise StudyError.one(str(file), f"cannot be read: {error.strerror}", "a catalogue of studies") from error
-    except (ValueError, RecursionError) as error:
-        raise StudyError.one(file.name, f"not TOML: {error}", "", "see toml.io for the syntax") from error
+    except UnicodeDecodeError as error:
+        raise StudyError.one(file.name, f"byte {error.start} is not UTF-8", "UTF-8 text") from error
     try:
         return Catalogue.model_validate(raw)
     except ValidationError as error:
-        lines = dict(locate(text))
+        lines = locate(text)
         raise StudyError([_located(file.name, lines, detail) for detail in error.errors()]) from error
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from scalograph.study.cross_checks import Found, table, unknown
 from scalograph.study.fields import MAX_COPIES
 from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
+from scalograph.study.scalars import short
 from scalograph.study.toml_lines import Path
 
 
@@ -25,7 +26,7 @@ def uncountable(raw: dict[str, Any]) -> Iterator[Found]:
         # On a known host, the control of CPUs replaces "all" by a count.
         for level in (one for one in _spelled_out(levels) if (one, factor.get("control")) != ("all", "cpus")):
             if type(level) is not int or not 1 <= level <= MAX_COPIES:
-                yield path, f"level {level!r} counts copies", f"an integer from 1 to {MAX_COPIES}", ""
+                yield path, f"level {short(level)} counts copies", f"an integer from 1 to {MAX_COPIES}", ""
 
 
 def _spelled_out(levels: Any) -> list[Any]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.errors import StudyError
+from scalograph.protocol.bounded import read_csv
 from scalograph.protocol.results import RESERVED
 from scalograph.study.cross_checks import Found, meant, table
 from scalograph.study.paths import inside
@@ -14,6 +15,7 @@ from scalograph.study.toml_lines import Path as KeyPath
 
 WHERE = ("published", "file")
 EXPECTED = "a file inside the study's folder"
+MAX_BYTES = 16 << 20
 
 
 def unreadable(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
@@ -42,8 +44,7 @@ def unreadable(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
 
 def _columns(published: dict[str, Any], file: Path, name: str) -> Iterator[Found]:
     try:
-        with file.open(encoding="utf-8", newline="") as stream:
-            columns = next(csv.reader(stream), [])
+        columns = list(read_csv(file, MAX_BYTES).fieldnames or ())
     except (OSError, ValueError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         yield WHERE, f"{name} cannot be read: {why}", "a CSV file in UTF-8", ""

@@ -4,7 +4,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from scalograph.questions.registry import QUESTIONS, SWEEP, offering, role
-from scalograph.study.cross_checks import Found, assignment, leads_nowhere, levels_of, meant, table, unknown
+from scalograph.study.cross_checks import (
+    Declared,
+    Found,
+    assignment,
+    declared_levels,
+    leads_nowhere,
+    levels_of,
+    meant,
+    table,
+    unknown,
+)
 from scalograph.study.toml_lines import Path
 
 Raw = dict[str, Any]
@@ -31,13 +41,14 @@ def misquoted(raw: Raw) -> Iterator[Found]:
         yield from _incomplete(published)
     claims = published.get("claims")
     first: dict[str, int] = {}
+    factors = declared_levels(raw) if claims else {}
     for index, claim in enumerate(claims if isinstance(claims, list) else []):
         if not isinstance(claim, dict):
             continue
         path: Path = ("published", "claims", index)
         if isinstance(name := claim.get("id"), str) and first.setdefault(name, index) != index:
             yield (*path, "id"), f'"{name}" twice', "each once", f"rename it, or claim {first[name] + 1}"
-        yield from _names(raw, claim, path)
+        yield from _names(raw, claim, path, factors)
         yield from _unread(claim, path)
         yield from _range(claim, path)
         yield from _counts(raw, claim, path)
@@ -60,19 +71,19 @@ def _incomplete(published: Raw) -> Iterator[Found]:
         yield ("published",), "neither a file nor claims", "one of them", "remove the table, or add them"
 
 
-def _names(raw: Raw, claim: Raw, path: Path) -> Iterator[Found]:
+def _names(raw: Raw, claim: Raw, path: Path, factors: Declared) -> Iterator[Found]:
     """Find names that the study does not declare, and figures that its question does not offer."""
-    factors, responses = table(raw, "factors"), table(raw, "responses") or {"wall": {}, "cpu": {}}
+    responses = table(raw, "responses") or {"wall": {}, "cpu": {}}
     for key in ("where", "of", "over"):
         for name, level in table(claim, key).items():
-            if not _is_elsewhere(raw, name, level):
+            if not _is_elsewhere(raw, name, level, factors):
                 yield from assignment((*path, key, name), name, level, factors)
     along, levels = claim.get("along"), claim.get("levels")
     if leads_nowhere(along, factors):
         yield unknown((*path, "along"), "factor", along, factors)
     elif isinstance(along, str):
         for level in levels if isinstance(levels, list) else []:
-            if not _is_elsewhere(raw, along, level):
+            if not _is_elsewhere(raw, along, level, factors):
                 yield from assignment((*path, "levels"), along, level, factors)
     if leads_nowhere(claim.get("response"), responses):
         yield unknown((*path, "response"), "response", claim["response"], responses)
@@ -89,14 +100,13 @@ def offered(raw: Raw) -> list[str]:
     return sorted({quantity for name in names for quantity in role(name, "published").QUANTITIES})
 
 
-def _is_elsewhere(raw: Raw, name: str, level: Any) -> bool:
+def _is_elsewhere(raw: Raw, name: str, level: Any, factors: Declared) -> bool:
     """Whether a level is none that is planned and yet known: all CPUs, or between the levels of a surface."""
     factor = table(raw, "factors").get(name)
     if level == "all":
         return isinstance(factor, dict) and factor.get("control") == "cpus"
-    planned = [one for one in levels_of(factor) or () if type(one) in (int, float)]
-    on_surface = raw.get("question") in ON_SURFACE and type(level) in (int, float) and len(planned) > 1
-    return on_surface and min(planned) <= level <= max(planned)
+    on_surface = isinstance(question := raw.get("question"), str) and question in ON_SURFACE
+    return on_surface and name in factors and factors[name].spans(level)
 
 
 def _unread(claim: Raw, path: Path) -> Iterator[Found]:

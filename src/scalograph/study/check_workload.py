@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from scalograph.errors import StudyError
 from scalograph.study.control_names import row_of, variable
 from scalograph.study.cross_checks import (
+    MOST_NAMES,
     Found,
     closest,
     levels_of,
@@ -60,7 +62,7 @@ def misfits(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
         yield from _command(command, workload, factors, folder)
         names = {name for name, _ in places(command) if name} | _prepared(workload)
         # A factor whose name is only misspelled there is reported as misspelled.
-        strange = names - factors.keys() - {*BY_HOST, *BY_PROTOCOL}
+        strange = islice(sorted(names - factors.keys() - {*BY_HOST, *BY_PROTOCOL}), MOST_NAMES)
         taken = _Taken(frozenset(names | {closest(name, factors) or "" for name in strange}))
     elif isinstance(use, str) and command is None and not refuse_text(use):
         try:

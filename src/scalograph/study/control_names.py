@@ -27,6 +27,7 @@ CONTROLS: dict[str, ControlRow] = {
     "placement": ControlRow("scalograph.control.placement:PlacementControl", "placement"),
     "isolation": ControlRow("scalograph.control.isolation:IsolationControl", "placement"),
     "quota": ControlRow("scalograph.control.capacity:QuotaControl"),
+    "tasks": ControlRow("scalograph.control.tasks:TasksControl"),
     "policy": ControlRow("scalograph.control.scheduler:PolicyControl"),
     "nice": ControlRow("scalograph.control.scheduler:NiceControl"),
     "jvm": ControlRow("scalograph.control.jvm:JvmControl", fills="java"),

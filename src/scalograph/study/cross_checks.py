@@ -1,7 +1,8 @@
 """Names in a study that are not declared, found on the raw document so that one mistake does not hide another."""
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from scalograph.study.levels import (
@@ -10,23 +11,67 @@ from scalograph.study.levels import (
     parse_levels,
     possible,
 )
-from scalograph.study.scalars import Level, alike, refuse
+from scalograph.study.scalars import Level, enumerated, refuse, short
 from scalograph.study.toml_lines import Path
 
 # Where, found, expected, what to do.
 Found = tuple[Path, str, str, str]
+# Names among which a mistyped one is looked for, and the length up to which it is.
+MOST_NAMES, LONGEST_NAME = 256, 64
 
 
-def dangling(raw: dict[str, Any]) -> list[Found]:
+class DeclaredLevels:
+    """The levels of a factor as it was written, spelled out once: a study may name thousands of them.
+
+    `listed` is None if they are wrong or need a host.
+    """
+
+    def __init__(self, factor: Any) -> None:
+        written = factor.get("levels") if isinstance(factor, dict) else None
+        self.listed = levels_of(factor)
+        self._of_hosts = written if isinstance(written, str) and needs_host(written) else None
+        self._is_cpus = isinstance(factor, dict) and factor.get("control") == "cpus"
+        self._known = {(isinstance(level, bool), level) for level in self.listed or () if isinstance(level, Level)}
+        numbers = [level for level in self.listed or () if type(level) in (int, float)]
+        self._span = (min(numbers), max(numbers)) if len(numbers) > 1 else None
+
+    @property
+    def expected(self) -> str:
+        """The levels as a message names them."""
+        return f'one of "{self._of_hosts}"' if self.listed is None else enumerated(map(short, self.listed))
+
+    def has(self, level: Any) -> bool:
+        """Tell whether the level is one of them, also on some host; True if they are wrong themselves."""
+        if not isinstance(level, Level):
+            return False
+        if self.listed is None:
+            return self._of_hosts is None or possible(level, self._of_hosts)
+        somewhere = self._is_cpus and (False, "all") in self._known and possible(level, "1:all")
+        return somewhere or (isinstance(level, bool), level) in self._known
+
+    def spans(self, level: Any) -> bool:
+        """Tell whether a number lies from the least to the greatest of several numbers."""
+        return type(level) in (int, float) and self._span is not None and self._span[0] <= level <= self._span[1]
+
+
+Declared = Mapping[str, DeclaredLevels]
+
+
+def declared_levels(raw: dict[str, Any]) -> Declared:
+    """Return the levels of each factor of the document."""
+    return {name: DeclaredLevels(factor) for name, factor in table(raw, "factors").items()}
+
+
+def dangling(raw: dict[str, Any]) -> Iterator[Found]:
     """Find every reference to a factor, level or response that the study does not declare."""
-    factors, responses = table(raw, "factors"), table(raw, "responses") or {"wall": {}, "cpu": {}}
-    found = [*_levels(raw, "baseline", factors), *_levels(raw, "reference", factors)]
-    found += _exclusions(raw.get("exclude"), ("exclude",), factors)
-    found += _tables(raw.get("tables"), factors, responses)
-    found += _published(table(raw, "published"), factors, responses)
-    found += _quick(table(raw, "quick"), factors)
-    found += _optional(factors)
-    return found
+    factors, responses = declared_levels(raw), table(raw, "responses") or {"wall": {}, "cpu": {}}
+    yield from _levels(raw, "baseline", factors)
+    yield from _levels(raw, "reference", factors)
+    yield from _exclusions(raw.get("exclude"), ("exclude",), factors)
+    yield from _tables(raw.get("tables"), factors, responses)
+    yield from _published(table(raw, "published"), factors, responses)
+    yield from _quick(table(raw, "quick"), factors)
+    yield from _optional(raw, factors)
 
 
 def table(raw: dict[str, Any], key: str) -> dict[str, Any]:
@@ -36,8 +81,9 @@ def table(raw: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def closest(name: object, known: Iterable[str]) -> str | None:
-    """Return the known name that was probably meant."""
-    return next(iter(difflib.get_close_matches(str(name), sorted(known), n=1)), None)
+    """Return the known name that was probably meant; of very many names, and for a very long one, none."""
+    names = sorted(islice(known, MOST_NAMES))
+    return next(iter(difflib.get_close_matches(str(name)[:LONGEST_NAME], names, n=1)), None)
 
 
 def meant(name: object, known: Iterable[str]) -> str:
@@ -49,7 +95,7 @@ def meant(name: object, known: Iterable[str]) -> str:
 def unknown(path: Path, what: str, name: object, known: Iterable[str]) -> Found:
     """Report a name that is not among the known ones."""
     known = sorted(known)
-    return path, f'{what} "{name}" is not declared', "one of " + (", ".join(known) or "none"), meant(name, known)
+    return path, f'{what} "{name}" is not declared', "one of " + (enumerated(known) or "none"), meant(name, known)
 
 
 def levels_of(factor: Any) -> list[Any] | None:
@@ -65,36 +111,29 @@ def levels_of(factor: Any) -> list[Any] | None:
 
 def has_level(factor: Any, level: Level) -> bool:
     """Tell whether a factor has, or on some host may have, this level; True if its levels are wrong themselves."""
-    levels = levels_of(factor)
-    if levels is not None:
-        somewhere = "all" in levels and factor.get("control") == "cpus" and possible(level, "1:all")
-        return somewhere or any(alike(level, other) for other in levels)
-    text = factor.get("levels") if isinstance(factor, dict) else None
-    return possible(level, text) if isinstance(text, str) and needs_host(text) else True
+    return DeclaredLevels(factor).has(level)
 
 
-def assignment(path: Path, name: str, level: Any, factors: dict[str, Any]) -> Iterator[Found]:
+def assignment(path: Path, name: str, level: Any, factors: Declared) -> Iterator[Found]:
     """Find why a factor cannot have this level: it is not declared, or the level is none of its levels."""
     if name not in factors:
         yield unknown(path, "factor", name, factors)
-    elif refuse(level) is None and not has_level(factors[name], level):
-        known = levels_of(factors[name])
-        expected = f'one of "{factors[name]["levels"]}"' if known is None else ", ".join(map(repr, known))
-        yield path, f"level {level!r} is not among the levels of {name}", expected, ""
+    elif refuse(level) is None and not factors[name].has(level):
+        yield path, f"level {short(level)} is not among the levels of {name}", factors[name].expected, ""
 
 
-def _levels(raw: dict[str, Any], key: str, factors: dict[str, Any]) -> Iterator[Found]:
+def _levels(raw: dict[str, Any], key: str, factors: Declared) -> Iterator[Found]:
     """Check a table factor -> level."""
     for name, level in table(raw, key).items():
         yield from assignment((key, name), name, level, factors)
 
 
-def leads_nowhere(name: Any, known: Iterable[str]) -> bool:
+def leads_nowhere(name: Any, known: Collection[str]) -> bool:
     """Tell whether a text is unknown; a value that is no text is a mistake of another kind, reported elsewhere."""
     return isinstance(name, str) and name not in known
 
 
-def _exclusions(items: Any, path: Path, factors: dict[str, Any]) -> Iterator[Found]:
+def _exclusions(items: Any, path: Path, factors: Declared) -> Iterator[Found]:
     for index, item in enumerate(items if isinstance(items, list) else []):
         for name, levels in (item if isinstance(item, dict) else {}).items():
             for level in levels if isinstance(levels, list) and name in factors else []:
@@ -103,7 +142,8 @@ def _exclusions(items: Any, path: Path, factors: dict[str, Any]) -> Iterator[Fou
                 yield unknown((*path, index, name), "factor", name, factors)
 
 
-def _tables(items: Any, factors: dict[str, Any], responses: dict[str, Any]) -> Iterator[Found]:
+def _tables(items: Any, factors: Declared, responses: dict[str, Any]) -> Iterator[Found]:
+    shown = {*responses, "speedup"}
     for index, item in enumerate(items if isinstance(items, list) else []):
         if not isinstance(item, dict):
             continue
@@ -111,8 +151,8 @@ def _tables(items: Any, factors: dict[str, Any], responses: dict[str, Any]) -> I
             if leads_nowhere(item.get(key), factors):
                 yield unknown(("tables", index, key), "factor", item[key], factors)
         for name in _several(item.get("response")):
-            if leads_nowhere(name, {*responses, "speedup"}):
-                yield unknown(("tables", index, "response"), "response", name, {*responses, "speedup"})
+            if leads_nowhere(name, shown):
+                yield unknown(("tables", index, "response"), "response", name, shown)
         for name, level in table(item, "where").items():
             yield from assignment(("tables", index, "where", name), name, level, factors)
 
@@ -121,7 +161,7 @@ def _several(names: Any) -> list[Any]:
     return names if isinstance(names, list) else [names]
 
 
-def _published(item: dict[str, Any], factors: dict[str, Any], responses: dict[str, Any]) -> Iterator[Found]:
+def _published(item: dict[str, Any], factors: Declared, responses: dict[str, Any]) -> Iterator[Found]:
     for column, name in table(item, "match").items():
         if leads_nowhere(name, factors):
             yield unknown(("published", "match", column), "factor", name, factors)
@@ -133,15 +173,15 @@ def _published(item: dict[str, Any], factors: dict[str, Any], responses: dict[st
             yield unknown(("published", "values", column), "response", name, {*responses, "speedup"})
 
 
-def _quick(item: dict[str, Any], factors: dict[str, Any]) -> Iterator[Found]:
+def _quick(item: dict[str, Any], factors: Declared) -> Iterator[Found]:
     for name in table(item, "factors"):
         if name not in factors:
             yield unknown(("quick", "factors", name), "factor", name, factors)
     yield from _exclusions(item.get("exclude"), ("quick", "exclude"), factors)
 
 
-def _optional(factors: dict[str, Any]) -> Iterator[Found]:
-    for name, factor in factors.items():
+def _optional(raw: dict[str, Any], factors: Declared) -> Iterator[Found]:
+    for name, factor in table(raw, "factors").items():
         optional = factor.get("if_granted") if isinstance(factor, dict) else None
         for level in optional if isinstance(optional, list) else []:
             for _, what, expected, fix in assignment((), name, level, factors):

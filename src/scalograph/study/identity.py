@@ -1,13 +1,15 @@
 """What must be equal for two runs to belong to one study, and how a difference is shown."""
 
+import errno
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scalograph.errors import Problem, StudyError
+from scalograph.protocol.bounded import MAX_SOURCE_BYTES, digest_files
 from scalograph.protocol.journal import understood
 from scalograph.study.model import Study
 from scalograph.study.quick import quickened
@@ -22,6 +24,8 @@ NEVER = ("seed", "treatments")
 SHOWN = ("title", "reference", "tables", "published", "quick")
 # Nor do these keys of `protocol`: they end the same order of runs earlier or later, or say what to do meanwhile.
 FREE = ("budget_s", "budget_runs", "wait_quiet_s", "when_busy")
+# Files of one workload.
+MAX_SOURCES = 100_000
 
 
 def as_journaled(study: Study) -> dict[str, Any]:
@@ -45,12 +49,28 @@ def study_hash(study: Study, sources: bytes = b"") -> str:
 
 
 def hash_folder(folder: Path) -> bytes:
-    """Return the digest of the files of a workload, by path and content; files made by builds are not in it."""
+    """Return the digest of the files of a workload, by path and content; files made by builds are not in it.
+
+    Raises:
+        StudyError: one cannot be read, or they are more than the sources of a workload.
+    """
     digest = hashlib.sha256()
-    for file in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
-        digest.update(file.relative_to(folder).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    try:
+        digest_files(digest, folder, sorted(_sources(folder)), MAX_SOURCE_BYTES)
+    except (OSError, RecursionError) as error:
+        found = "folders nested too deeply" if isinstance(error, RecursionError) else error.strerror
+        fix = "keep data elsewhere, and name its place in the command"
+        where = str(getattr(error, "filename", None) or folder)
+        raise StudyError.one(where, f"cannot be read: {found}", "the sources of a workload", fix) from error
     return digest.digest()
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    for n, file in enumerate(files):
+        if n == MAX_SOURCES:
+            raise OSError(errno.EFBIG, f"more than {MAX_SOURCES} files", str(folder))
+        yield file
 
 
 @dataclass(frozen=True)

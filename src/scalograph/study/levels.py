@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import takewhile
+from typing import NamedTuple
 
 from scalograph.study.scalars import (
     Level,
-    alike,
     as_text,
     refuse,
 )
 
 MAX_LEVELS = 4096
+# Ranges up to what a host has, of which the first are looked at.
+MAX_SPANS = 64
 # Stands for "all" if the host is not known: a machine on which nearly every text can be spelled out.
 SOME_HOST = 1024
 _RANGE = re.compile(r"(\d{1,18}|all):(\d{1,18}|all)(?::([*+])(\d{1,18}))?", re.ASCII)
@@ -61,8 +64,50 @@ def possible(level: Level, text: str) -> bool:
     >>> possible(7, "1,all"), possible(0, "1:all"), possible(3, "1:all:*2")
     (True, False, False)
     """
-    hosts = [SOME_HOST, level] if type(level) is int and level > 0 else [SOME_HOST]
-    return any(alike(level, other) for n in hosts for other in _spelled_out(text, n))
+    fixed, spans = _of_hosts(text)
+    if (isinstance(level, bool), level) in fixed:
+        return True
+    return type(level) is int and level > 0 and any(span.may_hold(level) for span in spans)
+
+
+class _Span(NamedTuple):
+    """A range with an end, or both, that a host gives: None."""
+
+    first: int | None
+    last: int | None
+    how: str = "+"
+    by: int = 1
+
+    def may_hold(self, level: int) -> bool:
+        if self.first is None:  # a host of `level` CPUs begins there
+            return self.last is None or level <= self.last
+        if level < self.first or self.last is not None:
+            return False
+        if self.how == "+":
+            return self.by > 0 and (level - self.first) % self.by == 0 and (level - self.first) // self.by < MAX_LEVELS
+        return any(self.first * self.by**k == level for k in range(64)) if self.by > 1 and self.first else False
+
+
+@lru_cache(maxsize=64)
+def _of_hosts(text: str) -> tuple[frozenset[tuple[bool, Level]], tuple[_Span, ...]]:
+    """Return the levels that a text holds on every host, and its first ranges that a host ends; none if it is wrong."""
+    fixed: set[tuple[bool, Level]] = set()
+    spans: list[_Span] = []
+    try:
+        for item in map(str.strip, text.split(",")):
+            match = _RANGE.fullmatch(item)
+            if item == "all":
+                spans.append(_Span(None, None))
+            elif match and "all" in (match[1], match[2]):
+                first, last = (None if end == "all" else int(end) for end in (match[1], match[2]))
+                spans.append(_Span(first, last, match[3] or "+", int(match[4] or 1)))
+            else:
+                fixed |= {(False, level) for level in _item(item, None)}
+            if len(fixed) > MAX_LEVELS or len(spans) > MAX_SPANS:
+                break
+    except LevelsError:
+        return frozenset(), ()
+    return frozenset(fixed), tuple(spans)
 
 
 def check_levels(levels: Sequence[Level]) -> None:
@@ -86,13 +131,6 @@ def _twice(first: Level, second: Level) -> str:
     if repr(first) == repr(second):
         return f"found level {first!r} twice, expected each once"
     return f"found the levels {first!r} and {second!r}, which are equal or read alike, expected each once"
-
-
-def _spelled_out(text: str, n_all: int) -> Sequence[Level]:
-    try:
-        return parse_levels(text, n_all)
-    except LevelsError:
-        return ()
 
 
 def _item(item: str, n_all: int | None) -> Sequence[Level]:

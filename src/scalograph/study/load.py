@@ -1,25 +1,25 @@
 """study.toml to a `Study`, or every mistake at once with its line."""
 
-import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from scalograph.errors import Problem, StudyError
+from scalograph.protocol.bounded import read_whole
+from scalograph.study import toml_text
 from scalograph.study.check_copies import uncountable
 from scalograph.study.check_published_claims import misquoted
 from scalograph.study.check_question import unanswerable
 from scalograph.study.cross_checks import Found, dangling, meant
+from scalograph.study.limits import MOST_TOLD, told, too_many
 from scalograph.study.model import Study
 from scalograph.study.quick import shorter_protocol, without_baseline
-from scalograph.study.scalars import short
+from scalograph.study.scalars import brief, short
 from scalograph.study.toml_lines import Path as KeyPath
 from scalograph.study.toml_lines import line_of, locate
-
-MAX_BYTES = 1 << 20
-
 
 Raw = dict[str, Any]
 # Checks the document for what this room does not know: a workload, files beside the study.
@@ -41,33 +41,24 @@ def load(file: Path, look: Look = lambda raw: ()) -> Study:
 
 def parse(text: str, name: str = "study.toml", look: Look = lambda raw: ()) -> Study:
     """Parse a study from its text; `name` is used in the messages."""
-    raw = _toml(text, name)
-    study, found = _validated(raw)
-    found += dangling(raw)
-    found += misquoted(raw)
-    found += uncountable(raw)
-    found += unanswerable(raw)
-    found += _quick(raw, found)
-    found += look(raw)
+    raw = toml_text.parse(text, name)
+    study, found = None, list(too_many(raw))
+    if not found:
+        study, found = _validated(raw)
+        for check in (dangling, misquoted, uncountable, unanswerable):
+            found += told(check(raw))
+        found += told(_quick(raw, found))
+        found += told(look(raw))
     if found or study is None:
         raise StudyError(_located(found, locate(text), name))
     return study
-
-
-def _toml(text: str, name: str) -> Raw:
-    try:
-        return tomllib.loads(text)
-    except ValueError as error:  # a number of thousands of digits raises this instead of a TOMLDecodeError
-        raise StudyError.one(name, f"not TOML: {error}", "", "see toml.io for the syntax") from error
-    except RecursionError as error:
-        raise StudyError.one(name, "values nested too deeply", "a study", "see protocol/study.md") from error
 
 
 def _validated(raw: Raw) -> tuple[Study | None, list[Found]]:
     try:
         return Study.model_validate(raw), []
     except ValidationError as error:
-        return None, [_explain(detail) for detail in error.errors()]
+        return None, told(map(_explain, error.errors(include_url=False)))
 
 
 def _quick(raw: Raw, full: list[Found]) -> list[Found]:
@@ -79,25 +70,23 @@ def _quick(raw: Raw, full: list[Found]) -> list[Found]:
 
 def _read(file: Path) -> str:
     try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        return read_whole(file, toml_text.MAX_BYTES).decode()
     except OSError as error:
         raise StudyError.one(str(file), f"cannot be read: {error.strerror}", "a study file") from error
-    if len(data) > MAX_BYTES:
-        raise StudyError.one(str(file), "larger than 1 MiB", "a study of at most 1 MiB")
-    try:
-        return data.decode()
     except UnicodeDecodeError as error:
         raise StudyError.one(str(file), f"byte {error.start} is not UTF-8", "UTF-8 text") from error
 
 
-def _located(found: list[Found], lines: Mapping[KeyPath, int], name: str) -> list[Problem]:
+def _located(found: list[Found], lines: dict[KeyPath, int], name: str) -> list[Problem]:
     placed = []
     for path, what, expected, fix in found:
-        line = line_of(dict(lines), path)
+        line = line_of(lines, path)
         where = f"{name}:{line}" if line else name
-        placed.append((line or 0, Problem(f"{where}: {_dotted(path)}" if path else where, what, expected, fix)))
-    return list(dict.fromkeys(problem for _, problem in sorted(placed, key=lambda item: item[0])))
+        place = f"{where}: {brief(_dotted(path))}" if path else where
+        placed.append((line or 0, Problem(place, what, expected, fix)))
+    problems = list(dict.fromkeys(problem for _, problem in sorted(placed, key=lambda item: item[0])))
+    more = [Problem(name, "more mistakes", "", "correct these first")] if len(problems) > MOST_TOLD else []
+    return [*problems[:MOST_TOLD], *more]
 
 
 def _dotted(path: KeyPath) -> str:
@@ -127,8 +116,13 @@ def _explain(detail: Any) -> Found:
     return path, f"found {short(value)}", expected, ""
 
 
+@cache
+def _schema() -> Any:
+    return Study.model_json_schema()
+
+
 def _known_keys(path: KeyPath) -> tuple[str, str]:
-    schema: Any = Study.model_json_schema()
+    schema = _schema()
     definitions, node = schema["$defs"], schema
     for part in path[:-1]:
         node = _step(node, part, definitions)

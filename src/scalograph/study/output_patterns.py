@@ -1,11 +1,14 @@
 """Where a figure is in a program's output: the first group of a pattern, or a JSON pointer."""
 
 import re
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import AfterValidator, StringConstraints
 
 MAX_TEXT = 1000
+# Of a compiled pattern: one that repeats a thousand times what repeats takes more, and seconds.
+MAX_MEMORY_BYTES = 1 << 20
 _POINTER = re.compile(r"(/([^~/]|~[01])*)+")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,55}")
 
@@ -21,6 +24,7 @@ def printed_name(name: str) -> str:
     return f"output_{name}"
 
 
+@lru_cache(maxsize=64)
 def engine(pattern: str) -> "re.Pattern[str]":
     """Compile the pattern: linear in the length of the text (RE2), `^` and `$` match at every line.
 
@@ -31,6 +35,7 @@ def engine(pattern: str) -> "re.Pattern[str]":
 
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = MAX_MEMORY_BYTES
     try:
         compiled: re.Pattern[str] = re2.compile(f"(?m){pattern}", options)
     except re2.error as error:

@@ -1,6 +1,7 @@
 """What a level, a parameter or a word of a command may be."""
 
 import math
+from collections.abc import Iterable
 
 Level = bool | int | float | str
 
@@ -46,3 +47,22 @@ def short(value: object) -> str:
     """Return a value shortened for a message."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def brief(text: str, most: int = 400) -> str:
+    """Return a text for a message, its end left out if it is long.
+
+    >>> brief("abcdefgh", 6)
+    'abc...'
+    """
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def enumerated(words: Iterable[str], most: int = 40) -> str:
+    """Return words in one line; of very many, the first and how many there are.
+
+    >>> enumerated(["a", "b"]), enumerated("abcdef", 3)
+    ('a, b', 'a, b, c, ... (6 in all)')
+    """
+    every = list(words)
+    return ", ".join(every) if len(every) <= most else f"{', '.join(every[:most])}, ... ({len(every)} in all)"

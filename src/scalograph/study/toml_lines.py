@@ -1,12 +1,8 @@
 """The line of each key in a TOML text; tomllib gives values without positions."""
 
-import re
+from scalograph.study.toml_text import bare
 
 Path = tuple[str | int, ...]
-
-_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?")
-_KEY = re.compile(r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=""")
-_STRINGS = re.compile(r'"""|\'\'\'|"(?:\\.|[^"\\])*"|\'[^\']*\'|#.*')
 
 
 def locate(text: str) -> dict[Path, int]:
@@ -18,22 +14,19 @@ def locate(text: str) -> dict[Path, int]:
     {('a',): 1, ('b',): 2, ('b', 'c'): 3}
     """
     lines: dict[Path, int] = {}
-    table: Path = ()
     counts: dict[Path, int] = {}
-    continues = _Continuation()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if continues.open:
-            continues.feed(line)
-            continue
-        header = _HEADER.fullmatch(line)
-        if header:
-            table = _table(header, counts)
+    table: Path = ()
+    depth = 0
+    written = text.split("\n")
+    for number, line in enumerate(bare(text).split("\n"), start=1):
+        if depth == 0 and line.lstrip().startswith("["):
+            table = _table(line, written[number - 1], counts)
             lines.setdefault(table, number)
             continue
-        key = _KEY.match(line)
-        if key:
-            lines.setdefault(table + _split(key[1]), number)
-            continues.feed(line[key.end() :])
+        key, equals, _ = line.partition("=")
+        if depth == 0 and equals:
+            lines.setdefault(table + _names(key, written[number - 1]), number)
+        depth += sum(map(line.count, "[{")) - sum(map(line.count, "]}"))
     return lines
 
 
@@ -45,50 +38,21 @@ def line_of(lines: dict[Path, int], path: Path) -> int | None:
     return None
 
 
-def _table(header: re.Match[str], counts: dict[Path, int]) -> Path:
-    path = _split(header[2])
-    if header[1] == "[":
+def _table(line: str, written: str, counts: dict[Path, int]) -> Path:
+    """Return the path of a `[table]`, or of the next item of an `[[array]]`."""
+    start = len(line) - len(line.lstrip().lstrip("["))
+    path = _names(line[start:].partition("]")[0], written[start:])
+    if start == line.index("[") + 1:
         return path
     counts[path] = counts.get(path, -1) + 1
     return (*path, counts[path])
 
 
-def _split(key: str) -> Path:
-    return tuple(part.strip().strip("\"'") for part in re.findall(r""""[^"]*"|'[^']*'|[^.]+""", key))
-
-
-class _Continuation:
-    """Whether a value continues on the next line: an open bracket or a multi-line string."""
-
-    def __init__(self) -> None:
-        self.depth = 0
-        self.quote = ""
-
-    @property
-    def open(self) -> bool:
-        return bool(self.quote) or self.depth > 0
-
-    def feed(self, line: str) -> None:
-        if self.quote:
-            _, found, line = line.partition(self.quote)
-            if not found:
-                return
-            self.quote = ""
-        self._skip(line)
-
-    def _skip(self, line: str) -> None:
-        position = 0
-        for match in _STRINGS.finditer(line):
-            self._brackets(line[position : match.start()])
-            position = match.end()
-            if match[0] in ('"""', "'''"):
-                rest = line[match.end() :]
-                if match[0] in rest:
-                    return self._skip(rest.partition(match[0])[2])
-                self.quote = match[0]
-                return None
-        self._brackets(line[position:])
-        return None
-
-    def _brackets(self, text: str) -> None:
-        self.depth += sum(text.count(c) for c in "[{") - sum(text.count(c) for c in "]}")
+def _names(key: str, written: str) -> Path:
+    """Return the parts of a key: where they end is seen without strings, how they are spelled in the text."""
+    names, start = list[str](), 0
+    for part in key.split("."):
+        name = written[start : start + len(part)].strip()
+        names.append(name[1:-1] if name[:1] in ("'", '"') else name)
+        start += len(part) + 1
+    return tuple(names)

@@ -1,6 +1,5 @@
 """A workload: a folder with workload.toml, and the argv template that a treatment fills (protocol/workload.md)."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -8,7 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from scalograph.errors import Problem, StudyError
-from scalograph.protocol.facts import HostFacts, Jvm
+from scalograph.protocol.bounded import read_whole
+from scalograph.protocol.facts import HostFacts
+from scalograph.study import toml_text
+from scalograph.study.scalars import brief, short
 from scalograph.study.shipped import (
     shipped,
     shipped_studies,
@@ -31,7 +33,8 @@ __all__ = [
     "shipped_workloads",
 ]
 
-MAX_BYTES = 1 << 20
+# Mistakes that are told.
+MOST_TOLD = 100
 # Names that the host fills, and that a study's protocol fills unless the workload has a parameter of that name.
 BY_HOST = ("build", "here", "into", "java", "jvm_options", "prepared", "python")
 BY_PROTOCOL = ("iterations", "warmup", "think_ns")
@@ -144,18 +147,16 @@ def load(folder: Path) -> Workload:
     file = folder / "workload.toml"
     where = f"{folder.name}/workload.toml"
     try:
-        text = file.read_bytes()
+        text = read_whole(file, toml_text.MAX_BYTES)
     except OSError as error:
         fix = "choose a folder that has one"
         raise StudyError.one(where, f"cannot be read: {error.strerror}", "a workload's declaration", fix) from error
-    if len(text) > MAX_BYTES:
-        raise StudyError.one(where, "larger than 1 MiB", "a declaration of at most 1 MiB", "take large lists out of it")
     try:
-        return Workload.model_validate(tomllib.loads(text.decode()))
+        return Workload.model_validate(toml_text.parse(text.decode(), where))
     except ValidationError as error:
-        raise StudyError([_problem(where, detail) for detail in error.errors()]) from error
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits raises no TOMLDecodeError
-        raise StudyError.one(where, f"not TOML: {error}", "a TOML file", "see toml.io for the syntax") from error
+        raise StudyError([_problem(where, detail) for detail in error.errors(include_url=False)[:MOST_TOLD]]) from error
+    except UnicodeDecodeError as error:
+        raise StudyError.one(where, f"byte {error.start} is not UTF-8", "UTF-8 text") from error
 
 
 def _problem(where: str, detail: Any) -> Problem:
@@ -165,8 +166,8 @@ def _problem(where: str, detail: Any) -> Problem:
         return Problem(at, "an unknown key", "a key of protocol/workload.md", "remove it or correct its spelling")
     if detail["type"] == "missing":
         return Problem(at, "nothing", "a value", "add it; protocol/workload.md lists the keys")
-    found = "" if detail["type"] == "value_error" else f"{detail['input']!r}: "
-    return Problem(at, found + detail["msg"].removeprefix("Value error, "), "", "see protocol/workload.md")
+    found = "" if detail["type"] == "value_error" else f"{short(detail['input'])}: "
+    return Problem(at, found + brief(detail["msg"].removeprefix("Value error, ")), "", "see protocol/workload.md")
 
 
 def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) -> Refusal:
@@ -184,12 +185,14 @@ def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) ->
         StudyError: the workload does not take a value; the returned function raises it too.
     """
     _refuse_values(workload, values, "workload.parameters")
+    jvms = {name: jvm for jvm in reversed(facts.jvms) for name in (jvm.java, jvm.name)}
+    jvms |= {"default": facts.jvms[0]} if facts.jvms else {}
 
     def refusal(treatment: Mapping[str, Any]) -> str | None:
         _refuse_values(workload, treatment, "factors")
         together = {**values, **treatment}
         asked = [r for r in workload.requires if all(together.get(n) in levels for n, levels in r.when.items())]
-        jvm = _jvm(str(treatment.get("java", "default")), facts) if asked else None
+        jvm = jvms.get(str(treatment.get("java", "default"))) if asked else None
         needed = max((r.java_release for r in asked), default=0)
         if jvm is None or jvm.release >= needed:
             return None
@@ -207,9 +210,3 @@ def _refuse_values(workload: Workload, values: Mapping[str, Any], where: str) ->
     ]
     if problems:
         raise StudyError(problems)
-
-
-def _jvm(name: str, facts: HostFacts) -> Jvm | None:
-    if name == "default":
-        return facts.jvms[0] if facts.jvms else None
-    return next((jvm for jvm in facts.jvms if name in (jvm.name, jvm.java)), None)

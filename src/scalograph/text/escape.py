@@ -39,6 +39,28 @@ def prose(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
+def is_text(text: str) -> bool:
+    r"""Tell whether UTF-8 can carry it; bytes of names and arguments that are none come in as lone surrogates.
+
+    >>> is_text("caf\xe9"), is_text("caf\udce9")
+    (True, False)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shortened(text: str, limit: int = 1000) -> str:
+    """Return a text for a message: of a longer one its beginning, and how long it is.
+
+    >>> shortened("abcdefgh", 3)
+    'abc... (8 characters)'
+    """
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
+
+
 def encodable(text: str, encoding: str) -> str:
     r"""Return text that a stream of this encoding can carry.
 

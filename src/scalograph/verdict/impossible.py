@@ -22,9 +22,14 @@ def _too_much(run: RunFigures, cpus: int) -> Cause | None:
     # Until the last process of the tree had ended: what a survivor used belongs to the whole time that it had.
     capacity = max(run.wall_ns or 0, run.tree_wall_ns or 0) * cpus
     if run.cpu_ns is not None and run.cpu_ns > PLAY * capacity + 2 * TICK_NS:
-        text = f"{run.cpu_ns / 1e9:.3g} s of CPU time in {capacity / 1e9:.3g} CPU seconds"
+        text = f"{run.cpu_ns / 1e9:.3g} s of CPU time in {capacity / 1e9:.3g} CPU seconds{_unseen(run)}"
         return Cause("CPU time", run.cpu_ns / capacity if capacity else None, "of capacity", text)
     return None
+
+
+def _unseen(run: RunFigures) -> str:
+    """Tell what may be behind it where nobody saw on which CPUs the run was."""
+    return ": it left its CPUs, or a counter is wrong" if run.outside_ns is None else ""
 
 
 def _too_soon(copies: Sequence[CopyEvent]) -> Cause | None:

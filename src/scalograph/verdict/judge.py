@@ -15,6 +15,7 @@ from scalograph.protocol.record import CopyEvent, Record
 from scalograph.verdict.cause import TICK_NS, Cause
 from scalograph.verdict.coverage import is_sparse, small, unplaced
 from scalograph.verdict.impossible import impossible
+from scalograph.verdict.mask import left_its_cpus, left_its_quota
 from scalograph.verdict.preemption import (
     blamed,
     may_be_preempted,
@@ -59,10 +60,10 @@ class Asked:
 def judge(record: Record, asked: Asked | None = None) -> Judgment:
     """Judge a run by its record (protocol/journal.md).
 
-    `failed`: no success, or not the requested iterations. `impossible`: it used more CPU time than there was.
-    `contaminated`: a neighbor or the hypervisor took at least 2 % of the CPU time that it wanted, a neighbor had one of
-    its CPUs for 2 % of its time, or a cause of `held_up` applies. `undecided`: no measurement could tell (the cause
-    gives the bound, if there is one), or the windows cover little of the run (`is_sparse`).
+    `failed`: no success, not the requested iterations, or it left its CPUs or its quota. `impossible`: it used more CPU
+    time than there was. `contaminated`: a neighbor or the hypervisor took at least 2 % of the CPU time that it wanted,
+    a neighbor had one of its CPUs for 2 % of its time, or a cause of `held_up` applies. `undecided`: no measurement
+    could tell (the cause gives the bound, if there is one), or the windows cover little of the run (`is_sparse`).
 
     Args:
         record: of the run.
@@ -73,6 +74,8 @@ def judge(record: Record, asked: Asked | None = None) -> Judgment:
         return Judgment("failed", [Cause("status", None, "", run.reason or run.status)])
     if asked and (wrong := _not_as_asked(record, asked)):
         return Judgment("failed", [Cause("iterations", None, "", wrong)])
+    if away := left_its_cpus(record) or left_its_quota(record):
+        return Judgment("failed", [away])
     if too_much := impossible(record, n_cpus(record)):
         return Judgment("impossible", too_much)
     if causes := _disturbed(record):

@@ -2,6 +2,7 @@
 
 from scalograph.protocol.record import Record, RunFigures
 from scalograph.verdict.cause import TICK_NS, Cause
+from scalograph.verdict.mask import given
 from scalograph.verdict.preemption import blamed, wanted
 
 # Busy time is read at both ends of the window, on each CPU, in ticks.
@@ -68,8 +69,7 @@ def busy(run: RunFigures) -> int | None:
 
 def n_cpus(record: Record) -> int:
     """Return the number of CPUs that the copies of a run were allowed to use together."""
-    masks = [copy.in_force.cpus for copy in record.copies if copy.in_force]
-    return len(set().union(*masks)) or max(1, len(record.run.per_cpu_ns or ()))
+    return len(given(record)) or max(1, len(record.run.per_cpu_ns or ()))
 
 
 def _others(record: Record) -> float:

@@ -228,7 +228,7 @@ def test_tables_of_one_shape_share_their_level() -> None:
     assert paired_level([32, 32], 0.3, 0.95) == paired_level([10_000, 500], 0.3, 0.95)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(times, st.floats(0.01, 100.0))
 def test_another_unit_changes_nothing(others: dict[int, list[float]], k: float) -> None:
     table = {1: [2.0, 2.2, 1.9], **others}
@@ -238,7 +238,7 @@ def test_another_unit_changes_nothing(others: dict[int, list[float]], k: float) 
             same(getattr(one, name), getattr(two, name))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(times)
 def test_order_of_runs_and_levels_changes_nothing(others: dict[int, list[float]]) -> None:
     table = {1: [2.0, 2.2, 1.9], **others}

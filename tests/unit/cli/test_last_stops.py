@@ -2,13 +2,19 @@
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from scalograph.cli import last_stops
-from scalograph.errors import ProtocolError
+from scalograph.cli import last_stops, stops_command
+from scalograph.errors import ProtocolError, StudyError
 from scalograph.protocol.results import Results
+
+from ..findings.test_table import TREATMENTS, write
+from ..records import recorded
 
 KEPT = Path(__file__).parents[2] / "golden" / "journals" / "descriptor-cliff" / "journal.jsonl.gz"
 
@@ -76,3 +82,35 @@ def test_broken_findings_are_refused_with_what_makes_them_anew(folder: Path) -> 
 def test_with_neither_findings_nor_a_journal_there_is_nothing_to_report(tmp_path: Path) -> None:
     with pytest.raises(ProtocolError, match=r"journal\.jsonl: no such file"):
         last_stops.report(tmp_path)
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """We may make nothing there; root gives its rights up for a while."""
+    folder.chmod(0o555)
+    was = os.geteuid()
+    os.seteuid(was or 65534)
+    try:
+        yield
+    finally:
+        os.seteuid(was)
+        folder.chmod(0o755)
+
+
+def test_what_is_made_is_written_elsewhere_or_shown_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    with TemporaryDirectory() as place:  # where another user may look
+        page, folder = Path(place, "page.html"), Path(place, "results")
+        folder.mkdir()
+        file = write(folder / "journal.jsonl", [(treatment, recorded()) for treatment in TREATMENTS])
+        assert stops_command.report(folder, to=page) == 0 and page.stat().st_size > 100_000
+        Results(folder).findings.unlink()
+        with pytest.raises(StudyError, match=r'--to: "journal\.jsonl", expected a \.html file'):
+            stops_command.report(folder, to=Path("journal.jsonl"))
+        capsys.readouterr()
+        Path(place).chmod(0o755)
+        with read_only(folder):
+            assert stops_command.analyze(folder) == stops_command.report(folder) == 0
+        assert [*folder.iterdir()] == [file]
+    shown = capsys.readouterr()
+    assert shown.err == f"{folder}: cannot be written, and nothing is kept; name a file with --to\n" * 2
+    assert shown.out.count("one run of each is too few") == 2 and "findings.json" not in shown.out

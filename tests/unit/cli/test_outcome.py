@@ -12,8 +12,14 @@ from scalograph.cli.options import StartOptions
 from ..report import sample
 
 
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def concluded(monkeypatch: pytest.MonkeyPatch, reason: str, folder: str = "out") -> int:
     found: Any = sample.bare()
+    Path(folder).mkdir(parents=True)
     monkeypatch.setattr(last_stops, "analyze", lambda source: (found, source))
     monkeypatch.setattr(last_stops, "exit_code", lambda found: 5)
     session: Any = SimpleNamespace(reason=reason, signal=None, results=SimpleNamespace(folder=Path(folder)))

@@ -63,6 +63,12 @@ def store(folder: Path, root: Path) -> Store:
     return Store(folder, PaperTree(root / "sys/fs/cgroup", root))
 
 
+def put_right(kept: Store) -> list[str]:
+    """What a start undoes before all else."""
+    with lock_machine(store=kept) as told:
+        return told
+
+
 def die(folder: Path, root: Path, when: str) -> None:
     """Change settings as a run would, and be killed: `before` a change is made, or in the `middle` of the run."""
     kept = store(folder, root)

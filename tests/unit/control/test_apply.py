@@ -53,12 +53,12 @@ def test_every_control_of_the_protocol_is_registered() -> None:
     page = (Path(__file__).parents[3] / "protocol/study.md").read_text()
     line = next(line for line in page.splitlines() if line.startswith("| `factors.NAME.control`"))
     assert all(f"`{name}`" in line for name in CONTROLS)
-    placed, tuned = {"cpus", "placement", "isolation"}, {"quota", "policy", "nice", "jvm", "jvm-options", "env:NAME"}
-    assert set(CONTROLS) == placed | tuned
+    placed, tuned = {"cpus", "placement", "isolation"}, {"quota", "tasks", "policy", "nice", "jvm"}
+    assert set(CONTROLS) == placed | tuned | {"jvm-options", "env:NAME"}
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(StudyError, match='no control "cpu", expected one of cpus, placement, isolation, quota, policy'):
+    with pytest.raises(StudyError, match='no control "cpu", expected one of cpus, placement, isolation, quota, tasks'):
         control("cpu")
 
 

@@ -15,13 +15,14 @@ from scalograph.control.cgroups import CgroupTree
 from scalograph.control.control import Launch, LevelError
 from scalograph.control.cpu_tree import FirstTree, cpu_tree
 from scalograph.control.quota import cpu_quota
-from scalograph.control.store import CHANGES, Store, restore_stale
+from scalograph.control.store import CHANGES, Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.model import Study
 from scalograph.verdict.judge import judge
 
 from ..records import record
+from .paper import put_right
 from .trees import write
 
 TWO = tuple(CpuFact(cpu=n, core=n) for n in range(2))
@@ -258,7 +259,7 @@ def test_a_quota_whose_owner_was_killed_is_taken_away(live: Store) -> None:
         left = int(owner.stdout.readline())
         owner.kill()
     assert Path(f"/proc/{left}").exists(), "what it started is still there"
-    told = restore_stale(live)
+    told = put_right(live)
     assert len(told) == 1 and told[0].endswith("with its quota: removed")
     name = told[0].split()[1]
     assert not tree.has_leaf(name)

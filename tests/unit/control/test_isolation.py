@@ -18,11 +18,11 @@ from scalograph.control.isolation import (
     refusal,
     unwritable,
 )
-from scalograph.control.store import CHANGES, Store, restore_stale
+from scalograph.control.store import CHANGES, Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 
-from .paper import PaperTree, machine
+from .paper import PaperTree, machine, put_right
 from .trees import planted, write
 
 FREE, BOUND = HostFacts(cpus=()), HostFacts(cpus=(), refused={"isolation": "no cgroup v2 is mounted"})
@@ -227,7 +227,7 @@ def test_a_partition_whose_owner_was_killed_is_given_back(live_store: Store) -> 
         assert os.sched_getaffinity(0) == before - {max(before)}
         owner.kill()
     assert Path(f"/proc/{left}").exists(), "what it started is still there"
-    told = restore_stale(live_store)
+    told = put_right(live_store)
     assert told and told[0].startswith("cgroup scalograph-")
     assert os.sched_getaffinity(0) == before
     assert not list(tree.mount.glob("scalograph-*"))

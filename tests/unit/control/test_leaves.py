@@ -4,17 +4,17 @@ import os
 import secrets
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from scalograph.control import leaves
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount
-from scalograph.control.leaves import sweep
-from scalograph.control.store import Store, lock_machine, restore_stale
+from scalograph.control.leaves import end_unmeasured, sweep
+from scalograph.control.store import Store, lock_machine
 
-from .paper import machine
+from .paper import machine, put_right
 from .trees import write
 
 LEFT = "scalograph-4d2aabbccdd"  # 4d2 is process 1234
@@ -87,6 +87,21 @@ def test_the_leaf_of_a_running_probe_stays(tree: CgroupTree, tmp_path: Path) -> 
     assert sweep(tree, tmp_path) == TOLD
 
 
+def test_the_leaf_of_a_dead_probe_that_nobody_waits_for_goes(tree: CgroupTree, tmp_path: Path) -> None:
+    leaf = leave(tree.mount)
+    write(tmp_path / "proc/1234/comm", "scalograph-prob\n")
+    write(tmp_path / "proc/1234/stat", "1234 (scalograph-prob) S 1 1234\n")
+    assert sweep(tree, tmp_path) == [] and leaf.is_dir()
+    write(tmp_path / "proc/1234/stat", "1234 (scalograph-prob) Z 1 1234\n")
+    assert sweep(tree, tmp_path) == TOLD
+
+
+def test_the_leaf_of_a_child_that_was_killed_goes_at_once(tree: CgroupTree, tmp_path: Path) -> None:
+    leaf, other = leave(tree.mount, age_s=0), leave(tree.mount, "scalograph-5d2aabbccdd", age_s=0)
+    end_unmeasured(0x4D2, tmp_path)
+    assert not leaf.exists() and other.is_dir()
+
+
 def test_a_link_is_not_followed(tree: CgroupTree, tmp_path: Path) -> None:
     target = leave(tmp_path / "elsewhere", "kept")
     (tree.mount / LEFT).symlink_to(target)
@@ -100,20 +115,12 @@ def test_anothers_leaf_stays(tree: CgroupTree, tmp_path: Path) -> None:
     assert sweep(tree, tmp_path) == [] and leaf.is_dir()
 
 
-@pytest.mark.parametrize("enter", [restore_stale, lambda store: list(_locked(store))])
-def test_every_start_sweeps_under_the_lock(
-    tree: CgroupTree, tmp_path: Path, enter: Callable[[Store], list[str]]
-) -> None:
+def test_every_start_sweeps_under_the_lock(tree: CgroupTree, tmp_path: Path) -> None:
     store = Store(tmp_path / "state", tree)
     with lock_machine(store=store):
         leave(tree.mount)
-        assert restore_stale(store) == [] and (tree.mount / LEFT).is_dir(), "while another start is at work, nothing is"
-    assert enter(store) == TOLD
-
-
-def _locked(store: Store) -> Iterator[str]:
-    with lock_machine(store=store) as told:
-        yield from told
+        assert put_right(store) == [] and (tree.mount / LEFT).is_dir(), "while a start is at work, nothing is"
+    assert put_right(store) == TOLD
 
 
 @pytest.fixture
@@ -142,3 +149,29 @@ def test_the_kernels_own_leaves(name: str) -> None:
     assert leaf.is_dir() and not leaves._is_left(leaf, leaves.MIN_AGE_S)
     assert leaves._is_left(leaf, 0) and leaves._removed(leaf)
     assert told not in sweep(tree)
+
+
+@live
+def test_what_a_probe_left_running_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MOUNT is not None
+    tree = CgroupTree(MOUNT)
+    leaf = tree.make_leaf(f"scalograph-{secrets.token_hex(7)}")  # of a probe; those of settings have sixteen digits
+    below = leaf / "made by a workload"
+    below.mkdir()
+    with subprocess.Popen(["sleep", "600"]) as inside:
+        tree.write(below / "cgroup.procs", str(inside.pid))
+        with monkeypatch.context() as patch:
+            patch.setattr(leaves, "processes_in", lambda folder: [0, inside.pid])
+            assert not leaves._is_left(leaf, 0), "a container around ours may hold its probe"
+        assert f"cgroup {leaf.name}, left by a killed probe: 1 processes ended, removed" in sweep(tree)
+        assert inside.wait(10) == -9 and not leaf.exists()
+
+
+@live
+def test_processes_in_what_a_setting_is_held_in_stay(name: str) -> None:
+    assert MOUNT is not None
+    leaf = CgroupTree(MOUNT).make_leaf(name)
+    with subprocess.Popen(["sleep", "600"]) as inside:
+        CgroupTree(MOUNT).write(leaf / "cgroup.procs", str(inside.pid))
+        assert not leaves._is_left(leaf, 0)
+        inside.kill()

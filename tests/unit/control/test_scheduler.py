@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from scalograph.control.control import Launch, Level, LevelError
 from scalograph.control.scheduler import (
@@ -22,7 +23,7 @@ from scalograph.control.scheduler import (
     why_no_ext,
 )
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.record import Record
+from scalograph.protocol.record import Changed, Record
 
 from ..records import placed
 
@@ -110,6 +111,18 @@ def test_nice_is_read_back_and_zero_is_a_level() -> None:
     assert NiceControl().read_back(0, FREE, record(nice=5)) == ["nice: asked for 0, in force was 5"]
 
 
+def test_a_level_that_did_not_stay_in_force_is_told() -> None:
+    found = record(policy="batch", nice=3)
+    kept, left = (replace(found.copies[0], changed=changed) for changed in (Changed(), Changed(policy="other", nice=5)))
+    for copy, of_nice, of_policy in (
+        (kept, [], []),
+        (left, ["nice: asked for 3, in force was 5"], ["policy: asked for batch, in force was other:0"]),
+    ):
+        ran = replace(found, copies=[copy])
+        assert NiceControl().read_back(3, FREE, ran) == of_nice
+        assert PolicyControl().read_back("batch", FREE, ran) == of_policy
+
+
 def test_attempts_leave_this_process_as_it_was() -> None:
     before = os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0), threading.active_count()
     assert attempt(lambda: os.setpriority(os.PRIO_PROCESS, 0, 19)) is None
@@ -147,10 +160,21 @@ ASK = "from scalograph.control.scheduler import granted_scheduling as g; f = g()
 
 
 def test_nobody_is_granted_what_the_limits_allow(nobody: Any) -> None:
-    expected = f"0 0 {REAL_TIME} {NEGATIVE_NICE}\n"
+    expected = f"0 {os.getpriority(os.PRIO_PROCESS, 0)} {REAL_TIME} {NEGATIVE_NICE}\n"
     if resource.getrlimit(resource.RLIMIT_RTPRIO)[1] or resource.getrlimit(resource.RLIMIT_NICE)[1]:
         pytest.skip("limits of this session grant more")
     assert nobody(ASK) == expected
+
+
+def test_nobody_is_granted_less_than_our_own_nice_value(nobody: Any) -> None:
+    if resource.getrlimit(resource.RLIMIT_NICE)[1]:
+        pytest.skip("limits of this session grant more")
+    nice = min(19, os.getpriority(os.PRIO_PROCESS, 0) + 5)
+    lower = f"0 {nice} {REAL_TIME} {NEGATIVE_NICE}\n"
+    assert nobody(f"import os; os.nice(5); {ASK}") == lower
+    facts = BOUND.model_copy(update={"granted_nice": 5})
+    with pytest.raises(LevelError, match=r"nice 0 is refused here \(EACCES: Permission denied\), expected 5 to 19"):
+        NiceControl().resolve([5, 0], facts)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="raising a limit needs root")

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import pwd
 import signal
 import stat
 import subprocess
@@ -24,17 +25,16 @@ from scalograph.control.folder import (
     state_folder,
 )
 from scalograph.control.settings import delegation, exclusive_leaf
-from scalograph.control.shared import shared_lock
+from scalograph.control.shared import holder, shared_lock
 from scalograph.control.store import (
     CHANGES,
     Store,
     changed,
     lock_machine,
-    restore_stale,
 )
 from scalograph.errors import HostError
 
-from .paper import LEAF, PaperTree, machine, store
+from .paper import LEAF, PaperTree, machine, put_right, store
 
 DELEGATION = "cpuset in cgroup.subtree_control of the cgroup v2 root: off"
 REMOVED = f"cgroup {LEAF} with its exclusive CPUs: removed"
@@ -90,9 +90,9 @@ def test_what_a_killed_start_left_is_put_back_in_reverse_and_told(kept: Store, s
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert not untouched(kept), "nobody has put it back yet"
-    assert restore_stale(kept) == [REMOVED, DELEGATION]
+    assert put_right(kept) == [REMOVED, DELEGATION]
     assert untouched(kept)
-    assert restore_stale(kept) == []
+    assert put_right(kept) == []
 
 
 def test_a_change_is_on_the_disk_before_it_is_made(kept: Store, start: Start) -> None:
@@ -104,18 +104,17 @@ def test_a_change_is_on_the_disk_before_it_is_made(kept: Store, start: Start) ->
         "exclusive-leaf",
     ]
     assert not tree(kept).has_leaf(LEAF)
-    assert restore_stale(kept) == [REMOVED, DELEGATION]
+    assert put_right(kept) == [REMOVED, DELEGATION]
     assert untouched(kept)
 
 
 def test_a_living_owner_is_left_alone_and_a_second_start_is_refused(kept: Store, start: Start) -> None:
     process = start("middle")
     wait_until_held(process)
-    assert restore_stale(kept) == []
-    assert tree(kept).has_leaf(LEAF)
     said = f"process {process.pid} measures on this machine, expected one at a time"
     with pytest.raises(HostError, match=said), lock_machine(store=kept):
         pass
+    assert tree(kept).has_leaf(LEAF)
 
 
 def test_a_second_start_waits_when_told_to_and_puts_right_what_the_first_left(kept: Store, start: Start) -> None:
@@ -144,7 +143,7 @@ def test_after_a_reboot_nothing_is_touched(kept: Store, start: Start) -> None:
     assert kept.folder is not None
     file = kept.folder / CHANGES
     file.write_text(json.dumps({**json.loads(file.read_text()), "boot_id": "another"}))
-    assert restore_stale(kept) == []
+    assert put_right(kept) == []
     assert tree(kept).delegated(), "what was set since is somebody else's"
     assert not file.exists()
 
@@ -156,7 +155,7 @@ def test_a_later_process_with_the_owners_number_is_not_the_owner(kept: Store, st
     record = json.loads(file.read_text())
     record["owner"]["pid"] = os.getpid()
     file.write_text(json.dumps(record))
-    assert restore_stale(kept) == [REMOVED, DELEGATION]
+    assert put_right(kept) == [REMOVED, DELEGATION]
 
 
 def test_a_value_that_does_not_come_back_is_told_and_the_record_kept(
@@ -165,7 +164,7 @@ def test_a_value_that_does_not_come_back_is_told_and_the_record_kept(
     start("before").wait()
     monkeypatch.setattr(PaperTree, "delegate", lambda self, on: None)
     with pytest.raises(HostError, match="not in force after it was written, expected off; put it right by hand"):
-        restore_stale(kept)
+        put_right(kept)
     assert kept.folder is not None and (kept.folder / CHANGES).exists()
 
 
@@ -223,8 +222,8 @@ def test_a_delegation_that_others_use_after_a_crash_is_left_on_and_told(kept: St
     others = tree(kept).mount / "user.slice"
     (others / "cgroup.subtree_control").write_text("cpuset\n")
     left_on = "cpuset in cgroup.subtree_control of the cgroup v2 root: left on, other cgroups use it by now"
-    assert restore_stale(kept) == [REMOVED, left_on]
-    assert restore_stale(kept) == [] and tree(kept).delegated()
+    assert put_right(kept) == [REMOVED, left_on]
+    assert put_right(kept) == [] and tree(kept).delegated()
 
 
 def test_cgroups_with_the_values_they_had_from_the_start_use_nothing(kept: Store) -> None:
@@ -243,19 +242,67 @@ def test_two_users_have_two_folders_and_one_lock(tmp_path: Path) -> None:
     mine, theirs = (Store(tmp_path / name, None, shared=file) for name in ("mine", "theirs"))
     with lock_machine(store=mine), lock_machine(store=mine):
         assert stat.S_IMODE(file.stat().st_mode) == 0o644
-        with pytest.raises(HostError, match="another user's process measures"), lock_machine(store=theirs):
-            pass
     with lock_machine(store=theirs):
         pass
 
 
-@pytest.mark.parametrize("spoil", ["symlink_to", "hardlink_to", "mkdir"])
-def test_a_spoiled_shared_lock_is_done_without_and_left_alone(tmp_path: Path, spoil: str) -> None:
-    (tmp_path / "victim").write_text("precious")
+def test_a_user_with_two_folders_has_one_lock(tmp_path: Path) -> None:
+    """Another XDG_RUNTIME_DIR, as under cron, is no second machine."""
     file = tmp_path / "scalograph.lock"
-    getattr(file, spoil)(*([tmp_path / "victim"] if spoil != "mkdir" else []))
-    with lock_machine(store=Store(tmp_path / "mine", None, shared=file)) as restored:
+    one, other = (Store(tmp_path / name, None, shared=file) for name in ("one", "other"))
+    said = f"scalograph.lock: process {os.getpid()} measures on this machine, expected one at a time"
+    with lock_machine(store=one), pytest.raises(HostError, match=said), lock_machine(store=other):
+        pass
+
+
+LOCKED = """
+import fcntl, os, time
+os.setuid(65534)
+fcntl.flock({}, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(60)"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_another_user_keeps_nobody_from_measuring_and_is_named(tmp_path: Path) -> None:
+    file, told = tmp_path / "scalograph.lock", list[str]()
+    fd = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+    argv = [sys.executable, "-S", "-c", LOCKED.format(fd)]
+    with subprocess.Popen(argv, pass_fds=[fd], stdout=subprocess.PIPE, text=True) as holder:
+        os.close(fd)
+        wait_until_held(holder)
+        with lock_machine(0.2, Store(tmp_path / "mine", None, shared=file), told.append) as restored:
+            assert restored == []
+        holder.kill()
+    who = f"process {holder.pid} of user {pwd.getpwuid(65534).pw_name}"
+    assert told == [f"{who} still measures on this machine: both measurements are disturbed"]
+
+
+def test_a_holder_of_another_container_is_not_named(tmp_path: Path) -> None:
+    file = tmp_path / "scalograph.lock"
+    file.write_text("")
+    assert holder(file) is None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "kind"),
+    [
+        (lambda file: file.symlink_to(file.with_name("victim")), "a link"),
+        (lambda file: file.hardlink_to(file.with_name("victim")), "a file with several names"),
+        (Path.mkdir, "a folder"),
+        (os.mkfifo, "a FIFO"),
+    ],
+)
+def test_a_spoiled_lock_of_the_machine_is_told_once_and_left_alone(
+    tmp_path: Path, spoil: Callable[[Path], object], kind: str
+) -> None:
+    (tmp_path / "victim").write_text("precious")
+    file, told = tmp_path / "scalograph.lock", list[str]()
+    spoil(file)
+    with lock_machine(0, Store(tmp_path / "mine", None, shared=file), told.append) as restored:
         assert restored == []
+    expected = "expected a plain file; remove it: until then nobody sees who else measures here"
+    assert told == [f"{file}: {kind}, {expected}"]
     assert (tmp_path / "victim").read_text() == "precious"
 
 
@@ -267,7 +314,7 @@ def test_only_a_sticky_folder_that_is_open_to_all_holds_the_shared_lock(tmp_path
 
 def test_the_lock_may_be_taken_again_by_its_holder_only(kept: Store) -> None:
     with lock_machine(store=kept), lock_machine(store=kept):
-        assert restore_stale(kept) == []
+        assert put_right(kept) == []
     with lock_machine(store=kept):
         pass
     with pytest.raises(HostError, match="the machine is not locked"), changed(delegation(), lambda: None, kept):
@@ -354,7 +401,7 @@ def test_tampered_records_are_refused_and_nothing_is_done(kept: Store, record: o
     victim = tree(kept).mount / "user.slice"
     (kept.folder / CHANGES).write_text(json.dumps(record))
     with pytest.raises(HostError, match=r"changes\.json: .*expected changes as Scalograph writes them; look at"):
-        restore_stale(kept)
+        put_right(kept)
     assert victim.is_dir() and (kept.folder / CHANGES).exists()
 
 
@@ -363,7 +410,7 @@ def test_the_valid_record_of_these_tests_is_valid(kept: Store) -> None:
         pass
     assert kept.folder is not None
     (kept.folder / CHANGES).write_text(json.dumps(valid()))
-    assert restore_stale(kept) == [REMOVED]
+    assert put_right(kept) == [REMOVED]
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b"", b" " * (MAX_BYTES + 1)])
@@ -373,7 +420,7 @@ def test_garbage_is_refused(kept: Store, content: bytes) -> None:
     assert kept.folder is not None
     (kept.folder / CHANGES).write_bytes(content)
     with pytest.raises(HostError, match="expected"):
-        restore_stale(kept)
+        put_right(kept)
 
 
 def test_a_record_that_is_too_long_is_refused_though_its_beginning_is_valid(kept: Store) -> None:
@@ -382,7 +429,7 @@ def test_a_record_that_is_too_long_is_refused_though_its_beginning_is_valid(kept
     assert kept.folder is not None
     (kept.folder / CHANGES).write_bytes(json.dumps(valid()).encode().ljust(MAX_BYTES + 1))
     with pytest.raises(HostError, match="a longer file, expected at most 65536 bytes"):
-        restore_stale(kept)
+        put_right(kept)
 
 
 def test_a_living_owner_without_its_lock_is_left_alone(kept: Store, start: Start) -> None:
@@ -390,7 +437,7 @@ def test_a_living_owner_without_its_lock_is_left_alone(kept: Store, start: Start
     wait_until_held(process)
     assert kept.folder is not None
     (kept.folder / "lock").unlink()
-    assert restore_stale(kept) == []
+    assert put_right(kept) == []
     assert tree(kept).has_leaf(LEAF)
     said = f"changes of process {process.pid}, which is still there, expected one owner at a time"
     with (
@@ -402,12 +449,8 @@ def test_a_living_owner_without_its_lock_is_left_alone(kept: Store, start: Start
     assert str(process.pid) in (kept.folder / CHANGES).read_text()
 
 
-def test_nothing_is_created_where_nothing_is_to_be_restored(kept: Store) -> None:
-    assert restore_stale(kept) == []
-    assert kept.folder is not None and not kept.folder.exists()
-    assert restore_stale(Store(None, None)) == []
-    with lock_machine(store=Store(None, None)) as restored:
-        assert restored == []
+def test_without_a_folder_there_is_no_lock() -> None:
+    assert put_right(Store(None, None)) == []
 
 
 def test_the_folder_is_ours_alone(tmp_path: Path) -> None:
@@ -449,7 +492,7 @@ def test_anothers_folder_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["lock", CHANGES])
-@pytest.mark.parametrize("kind", ["symbolic link", "hard link", "pipe", "writable"])
+@pytest.mark.parametrize("kind", ["symbolic link", "hard link", "pipe", "folder", "writable"])
 def test_files_that_are_not_plainly_ours_are_refused(kept: Store, tmp_path: Path, name: str, kind: str) -> None:
     with lock_machine(store=kept):
         pass
@@ -464,11 +507,20 @@ def test_files_that_are_not_plainly_ours_are_refused(kept: Store, tmp_path: Path
         file.hardlink_to(victim)
     elif kind == "pipe":
         os.mkfifo(file, 0o600)
+    elif kind == "folder":
+        file.mkdir()
     else:
         file.write_text("{}")
         file.chmod(0o666)
-    with pytest.raises(HostError):
-        restore_stale(kept)
+    found = {
+        "symbolic link": "a link",
+        "hard link": "a file with several names",
+        "pipe": "a FIFO",
+        "folder": "a folder",
+        "writable": "mode 0666",
+    }[kind]
+    with pytest.raises(HostError, match=f"{name}: {found}, expected"):
+        put_right(kept)
     assert victim.read_text() == "precious"
 
 

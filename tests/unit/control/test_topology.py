@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.topology import format_cpu_list, parse_cpu_list, read_topology
+from scalograph.control.topology import parse_cpu_list, read_topology
 from scalograph.protocol.facts import CpuFact
+from scalograph.text.cpu_list import format_cpu_list
 
 from .trees import bare, chiplets, grown, hybrid, planted, two_sockets, write
 

@@ -127,11 +127,18 @@ def test_levels_that_a_host_need_not_grant_are_left_out_by_name() -> None:
         parse(text.replace("OPTIONAL", 'if_granted = ["sibling"]'))
 
 
+def test_a_study_of_which_nothing_is_granted_is_skipped() -> None:
+    none = '[factors.where]\ncontrol = "placement"\nlevels = ["siblings"]\nif_granted = ["siblings"]\n[factors.lock]'
+    said = r"factors.where: placement siblings on a host without SMT, expected a level of where; use"
+    with pytest.raises(HostError, match=said):
+        design(parse(VALID.replace("[factors.lock]", none)), HOST)
+
+
 def test_a_baseline_with_nothing_to_compare_it_with_is_not_measured() -> None:
     where = '[factors.where]\ncontrol = "placement"\nlevels = LEVELS\nif_granted = ["siblings"]\n[factors.lock]'
     text = VALID.replace("[factors.lock]", where).replace("[baseline]\nthreads = 1", '[baseline]\nwhere = "compact"')
     with pytest.raises(
-        HostError, match=r"skipped: placement siblings on a host without SMT, expected a level of where"
+        HostError, match=r"factors.where: placement siblings on a host without SMT, expected a level of where"
     ):
         design(parse(text.replace("LEVELS", '["compact", "siblings"]')), HOST)
     # A factor of one level was declared so: nothing is refused.

@@ -128,9 +128,17 @@ def test_a_busy_machine_ends_it_with_a_note() -> None:
     made, notes = planner(), []
     while run := made.ask():
         notes.append(made.tell(run, {"score": 1.0}, "contaminated"))
-    assert made.gave_up
+    assert made.gave_up == "busy"
     told = "machine busy, not measurable now: 8 of 8 runs were disturbed (wait for quiet: --wait-quiet 10m)"
     assert len(notes) == 8 and notes[-1] == told
+
+
+def test_runs_that_cannot_be_end_it_and_are_no_busy_machine() -> None:
+    made, notes = planner(), []
+    while run := made.ask():
+        notes.append(made.tell(run, {"score": 1.0}, "impossible"))
+    assert made.gave_up == "impossible"
+    assert notes[-1] == "not measurable: 8 of 8 runs cannot be as recorded"
 
 
 def test_another_start_judges_the_machine_anew_and_a_replay_of_both_asks_the_same() -> None:

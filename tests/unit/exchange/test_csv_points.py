@@ -1,5 +1,7 @@
 """Numbers measured elsewhere, and what the laws say of them."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +147,12 @@ def test_throughputs_that_grow_evenly_still_grow() -> None:
     found = claim([1, 2, 4, 8, 16, 32], [10, 20, 40, 80, 160, 320])
     assert found.answered and "still grows at 32" in found.sentences[0]
     assert found.sentences[1:] == ["At 64 it would be 640, if nothing else fills up."]
+
+
+def test_a_device_that_never_ends_fills_no_memory() -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (2 << 30,) * 2)"
+    code = f"{limit}; from pathlib import Path; from scalograph.exchange.csv_points import read_points"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; read_points(Path('/dev/zero'))"], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.endswith("/dev/zero: cannot be read: larger than 16 MiB, expected a CSV file with a header\n")

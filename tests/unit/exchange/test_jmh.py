@@ -123,7 +123,7 @@ def test_what_is_too_large_is_refused_before_it_is_parsed(
     file = written(tmp_path, result([[1.0] * 100]))
     read(file)
     monkeypatch.setattr(jmh, name, most)
-    with pytest.raises(StudyError, match=r"above 64 MiB|more than 10 values"):
+    with pytest.raises(StudyError, match=r"larger than 100 bytes|more than 10 values"):
         read(file)
 
 

@@ -5,6 +5,7 @@ import pytest
 from msgspec import structs
 
 from scalograph.findings import table
+from scalograph.findings.machine_notes import Note
 from scalograph.protocol.findings import Findings
 from scalograph.questions.assemble import findings
 
@@ -151,3 +152,10 @@ def test_no_time_has_an_interval_that_begins_below_zero(tmp_path: Path) -> None:
     for point in findings(read).curves[0].points:
         cpu = point.responses["cpu"].estimate
         assert cpu.value is not None and cpu.low == 0.0 < (cpu.high or 0.0)
+
+
+def test_a_text_longer_than_the_findings_hold_is_cut(tmp_path: Path) -> None:
+    read = loaded(tmp_path, runs(), VALID)
+    read.notes.append(Note("x" * 10_000))
+    long = next(text for text in findings(read, tmp_path).warnings if text.startswith("xxx"))
+    assert len(long) == 4096 and long.endswith("x ...")

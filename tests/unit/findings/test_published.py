@@ -8,6 +8,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
 from scalograph.findings.published_answer import reproduces
 from scalograph.protocol.findings import TableDoc
+from scalograph.study.check_published import MAX_BYTES
 
 from ..study.example import VALID
 from .made import found_in
@@ -68,8 +69,10 @@ def test_a_published_file_stays_in_the_folder(tmp_path: Path) -> None:
         ("x" * 9000, "no column"),
         ("a,b\n1,2\n", "no column threads, sync"),
         ("\0\xff", "cannot be read"),
+        ("threads,sync,wall_s,factor\n" + "\n" * MAX_BYTES, "cannot be read: larger than 16 MiB"),
+        ("," * 1000 + "\n1", "cannot be read: more than 1000 columns"),
     ],
-    ids=["missing", "long", "other columns", "no text"],
+    ids=["missing", "long", "other columns", "no text", "large", "wide"],
 )
 def test_published_figures_that_cannot_be_read_are_a_warning(tmp_path: Path, text: str | None, why: str) -> None:
     if text is not None:

@@ -229,3 +229,21 @@ def test_processes_left_behind_are_a_mark_and_a_flag(tmp_path: Path) -> None:
     assert at(found, 1).doubt == "left processes behind"
     assert any("their CPU time may be missing" in cause for cause in found.trust.causes)
     assert texts(at(found, 1).flags) == ["1 of 12 runs left processes behind, which were killed"]
+
+
+def test_runs_that_cannot_be_are_no_busy_machine(tmp_path: Path) -> None:
+    made = [(t, recorded(1.0 / t["threads"], 50.0, cpus=(0, 1, 2, 3))) for t, _ in runs()]
+    found = found_in(tmp_path, made, ONE_FACTOR)
+    assert (found.trust.level, found.trust.sentence) == ("reject", "36 of 36 runs cannot be as recorded.")
+    assert "busy" not in " ".join([*found.trust.causes, *found.trust.points, *found.claim.sentences])
+
+
+def test_runs_that_left_their_cpus_have_failed(tmp_path: Path) -> None:
+    made = runs()
+    for _, found in made:
+        found["run"].update(per_cpu_ns=[0, 0, 0, 0, 70_000_000], outside_ns=70_000_000)
+        found["copies"][0]["changed"] = {"cpus": [4]}
+    found = found_in(tmp_path, made, ONE_FACTOR)
+    assert (found.trust.level, found.runs.n_failed) == ("reject", 36)
+    (why,) = found.runs.failures
+    assert why.startswith("at least 100 % of its CPU time was not on CPUs 0-3")

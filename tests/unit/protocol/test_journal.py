@@ -1,11 +1,14 @@
 import gzip
 import json
+import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from scalograph.errors import HostError, ProtocolError
-from scalograph.protocol.journal import Journal, read
+from scalograph.protocol.journal import Journal, pick, read
 
 
 def begun(file: Path, *events: str) -> Path:
@@ -51,6 +54,15 @@ def test_appending_after_a_tear_glues_nothing_together(tmp_path: Path) -> None:
     book.close()
     note = "a torn last line of 26 bytes was cut off"
     assert [event.get("text") for event in read(file)] == [None, "whole", note, "after"]
+
+
+def test_a_torn_first_line_leaves_room_for_the_first_event(tmp_path: Path) -> None:
+    file = tmp_path / "journal.jsonl"
+    file.write_bytes(b'{"event":"study","at":"20')
+    book = Journal(file)
+    book.append("study", protocol=1)
+    book.close()
+    assert [event["event"] for event in read(file)] == ["study"]
 
 
 def test_a_journal_that_is_only_opened_stays_as_it_is(tmp_path: Path) -> None:
@@ -114,8 +126,10 @@ def test_a_number_that_is_none_is_refused(tmp_path: Path) -> None:
     book.close()
 
 
-def test_a_full_disk_is_a_host_error_and_the_events_before_are_safe() -> None:
-    book = Journal(Path("/dev/full"))
+def test_a_full_disk_is_a_host_error_and_the_events_before_are_safe(tmp_path: Path) -> None:
+    book = Journal(tmp_path / "journal.jsonl")
+    with Path("/dev/full").open("wb") as full:
+        os.dup2(full.fileno(), book._stream.fileno())
     with pytest.raises(HostError, match="No space left"):
         book.append("study", protocol=1)
     with pytest.raises(HostError, match="No space left"):
@@ -134,3 +148,60 @@ def test_a_packed_journal_is_never_appended_to(tmp_path: Path) -> None:
     with pytest.raises(HostError, match="a packed journal"):
         Journal(packed)
     assert packed.read_bytes() == before
+
+
+def test_a_damaged_gzip_is_a_broken_journal_wherever_it_is_damaged(tmp_path: Path) -> None:
+    whole = begun(tmp_path / "journal.jsonl", *(f"{n:x}" * 9 for n in range(400)))
+    packed = gzip.compress(whole.read_bytes(), mtime=0)
+    file = tmp_path / "journal.jsonl.gz"
+    refused = 0
+    for place in range(10, len(packed), max(1, len(packed) // 40)):
+        file.write_bytes(packed[:place] + bytes([packed[place] ^ 0xFF]) + packed[place + 1 :])
+        try:
+            for _ in read(file):
+                pass
+        except ProtocolError as error:
+            refused += 1
+            assert str(file.name) in str(error)
+    assert refused > 30
+    with pytest.raises(ProtocolError, match="cannot be read"):
+        pick(file.with_name("none.gz"), [1])
+
+
+def moved(folder: Path) -> None:
+    folder.rename(folder.with_name("elsewhere"))
+
+
+def exchanged(folder: Path) -> None:
+    (folder / "journal.jsonl").rename(folder / "other.jsonl")
+    (folder / "journal.jsonl").touch()
+
+
+@pytest.mark.parametrize(
+    ("lose", "message"),
+    [
+        (shutil.rmtree, "was removed while the study ran, expected results that stay in their place; start it anew"),
+        (moved, "was moved while the study ran, .*; move it back, and go on with --resume"),
+        (exchanged, "was moved while the study ran"),
+    ],
+)
+def test_a_journal_that_lost_its_place_is_told_with_the_next_event(
+    tmp_path: Path, lose: Callable[[Path], None], message: str
+) -> None:
+    (tmp_path / "results").mkdir()
+    book = Journal(tmp_path / "results" / "journal.jsonl")
+    book.append("study", protocol=1)
+    lose(tmp_path / "results")
+    with pytest.raises(HostError, match=rf"results/journal\.jsonl: {message}"):
+        book.append("note", text="nobody would find this")
+    book.close()
+
+
+def test_an_archive_that_was_made_to_fill_a_memory_ends_early(tmp_path: Path) -> None:
+    head, event = b'{"event":"study","protocol":1}\n', b'{"event":"note","text":"' + b" " * (1 << 20) + b'"}\n'
+    packed = tmp_path / "journal.jsonl.gz"
+    packed.write_bytes(gzip.compress(head + event * 32, compresslevel=1))
+    assert packed.stat().st_size < 1 << 20
+    with pytest.raises(ProtocolError, match=r"journal\.jsonl\.gz: packed more than 100 times smaller"):
+        for n, _ in enumerate(read(packed)):
+            assert n < 20

@@ -1,5 +1,6 @@
 """A folder of results: written whole or not at all, on any file system."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -47,4 +48,16 @@ def test_what_is_missing_is_named_as_it_was_asked_for(
     with pytest.raises(ProtocolError, match=rf"^{missing}: no such file, expected a results folder or a journal"):
         results.journal_of(Path(asked))
     (tmp_path / "journal.jsonl").touch()
+    if asked != ".":  # a mistyped name is never the folder that it would be in
+        with pytest.raises(ProtocolError, match=rf"^{missing}: no such file"):
+            results.journal_of(Path(asked))
     assert results.journal_of(Path()) == results.journal_of(Path("journal.jsonl")) == Path("journal.jsonl")
+
+
+def test_a_path_is_a_folder_or_a_plain_file_in_one(tmp_path: Path) -> None:
+    (tmp_path / "journal.jsonl").touch()
+    os.mkfifo(tmp_path / "pipe")
+    assert results.at(tmp_path) == results.at(tmp_path / "journal.jsonl") == results.Results(tmp_path)
+    for name, found in (("typo", "no such file"), ("journal.jsonl/x", "no such file"), ("pipe", "no plain file")):
+        with pytest.raises(ProtocolError, match=f"{name}: {found}, expected a results folder or a journal"):
+            results.at(tmp_path / name)

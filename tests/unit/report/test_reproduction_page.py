@@ -91,3 +91,9 @@ def test_the_terminal_shows_a_screen_of_it(made: list[Reproduction], n_parts: in
     render_reproduction(document, console, [("page", "results/reproduce.html")])
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert len(lines) <= 25 and max(map(len, lines)) <= 80 and lines[-1].split() == ["page", "results/reproduce.html"]
+
+
+def test_a_reproduction_of_nothing_is_shown_as_such(made: list[Reproduction]) -> None:
+    console = Console(file=io.StringIO(), width=100)
+    render_reproduction(made[0].model_copy(update={"studies": [], "parts": []}), console, [])
+    assert "claims" in console.file.getvalue()  # type: ignore[attr-defined]

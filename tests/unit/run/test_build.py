@@ -189,3 +189,13 @@ def test_a_real_compiler(tmp_path: Path) -> None:
     folder = build(tmp_path, workload(flags=("-Wall", "-Werror", "-lm")), (), tmp_path / "builds")
     assert folder is not None
     assert subprocess.run([folder / "main"], check=False).returncode == 7
+
+
+def test_what_a_killed_build_left_half_filled_is_removed(place: Path) -> None:
+    left = place / "builds/.w-0123-abcdefg_"
+    left.mkdir(parents=True)
+    other = [place / "builds/.w-0123-more-words", place / "builds/w-0123-abcdefgh"]
+    for folder in other:
+        folder.mkdir()
+    made(place)
+    assert not left.exists() and all(folder.exists() for folder in other)

@@ -2,10 +2,12 @@ import itertools
 import os
 import signal
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 import pytest
 
 from scalograph.design.grid import GridPlanner
@@ -23,7 +25,7 @@ from scalograph.study.load import parse
 from scalograph.study.treatment import Run
 from scalograph.verdict.judge import Judgment
 
-from ..records import record
+from ..records import placed, record
 from ..study.example import VALID
 
 
@@ -186,6 +188,42 @@ def test_the_time_of_blocks_is_read_from_the_journal() -> None:
     assert seconds_per_block(events) == {0: 1.0, 1: 1.0}
 
 
+def test_a_clock_that_was_set_forward_takes_no_budget() -> None:
+    events = [{"event": "ask", "at": "2026-01-01T00:00:00.000Z", **run_event("b0000-0000")}]
+    set_forward = record().with_figures(clock_step_ns=3600 * 10**9)
+    again = run_event("b0000-0000", record=set_forward)
+    events.append({"event": "run", "at": "2026-01-01T01:00:02.000Z", **again})
+    assert seconds_per_block(events) == {0: 2.0}
+
+
+class Once:
+    """A host that has one record, and is then stopped."""
+
+    def __init__(self, *answers: Record) -> None:
+        self.answers = list(answers)
+
+    def measure(self, run: Run) -> Record:
+        if not self.answers:
+            raise KeyboardInterrupt
+        return self.answers.pop()
+
+
+def first_run(tmp_path: Path, answer: Record) -> Record:
+    """What the journal keeps of it."""
+    book = started(tmp_path / "journal.jsonl")
+    with closing(book):
+        run_study(GridPlanner(small()), Loop(Once(answer), book, Told()), Budget(None))
+    found = next(event for event in journal.read(tmp_path / "journal.jsonl") if event["event"] == "run")
+    return cast(Record, found["record"])
+
+
+def test_copies_that_write_much_to_stderr_lose_its_end_and_not_the_run(tmp_path: Path) -> None:
+    answer = placed(*[None] * 70)
+    wordy = [msgspec.structs.replace(copy, stderr_tail="x" * (64 << 10)) for copy in answer.copies]
+    kept = first_run(tmp_path, msgspec.structs.replace(answer, copies=wordy))
+    assert kept.run.status == "ok" and len(kept.copies) == 70 and not any(copy.stderr_tail for copy in kept.copies)
+
+
 def run_event(name: str, block: int = 0, **more: Any) -> dict[str, Any]:
     """Fields of a run event, changed as told."""
     first = {"threads": 1, "lock": "none"}
@@ -227,6 +265,20 @@ def test_on_a_busy_machine_nothing_is_repeated_and_the_journal_says_so(tmp_path:
     assert host.measured == NAMES
     (note,) = (event["text"] for event in journal.read(file) if event["event"] == "note")
     assert note.startswith("machine busy, not measurable now: 4 of 7 runs of block 1 were disturbed; not repeated")
+
+
+@pytest.mark.parametrize("protocol", [{}, {"wait_quiet_s": 60.0}, {"when_busy": "stop"}])
+def test_what_cannot_be_is_no_busy_machine(tmp_path: Path, protocol: dict[str, Any]) -> None:
+    class Wrong(FakeHost):
+        def measure(self, run: Run) -> Record:
+            self.measured.append(run.run)
+            return record(1.0, 1.5 if run.run in FIRST[:4] else 1.0)
+
+    file, host = tmp_path / "journal.jsonl", Wrong()
+    assert run_once(file, host, GridPlanner(changed(**protocol))) == "complete"
+    assert host.measured == NAMES
+    (note,) = (event["text"] for event in journal.read(file) if event["event"] == "note")
+    assert note == "not measurable: 4 of 7 runs of block 1 cannot be as recorded; not repeated"
 
 
 def changed(**fields: Any) -> Design:
@@ -391,7 +443,9 @@ def test_a_record_too_large_for_a_line_is_a_failed_run_for_everybody(
     run_once(file, told, GridPlanner(small()))
     events = list(journal.read(file))
     assert {event["verdict"] for event in events if event["event"] == "verdict"} == {"failed"}
-    assert {event["record"].run.status for event in events if event["event"] == "run"} == {"failed"}
+    runs = [event["record"].run for event in events if event["event"] == "run"]
+    assert {run.status for run in runs} == {"failed"}
+    assert {run.reason.partition("most of it ")[2] for run in runs} == {"9000 values of the workload: report fewer"}
     assert not [event for event in events if event["event"] == "note"], "what failed is not disturbed"
 
 

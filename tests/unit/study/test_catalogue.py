@@ -60,6 +60,12 @@ def test_every_claim_is_decided_by_one_study_or_is_open(quick: bool) -> None:
     assert {number(one) for one in ids} == listed
 
 
+def test_the_quick_form_of_all_parts_fits_into_40_minutes() -> None:
+    budgets = [declared.study.protocol.budget_s for declared in open_catalogue(quick=True).declared.values()]
+    assert None not in budgets, "each part has one"
+    assert sum(seconds for seconds in budgets if seconds) <= 40 * 60
+
+
 def test_every_study_that_decides_a_published_claim_is_a_part(shipped: OpenedCatalogue) -> None:
     deciding = {name for name in shipped_studies() if claims_of(declare_shipped(name))}
     assert deciding <= {*shipped.declared, *open_catalogue(quick=True).declared}

@@ -214,7 +214,7 @@ BROKEN = [
 ]
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_whatever_stands_behind_a_key_there_is_no_traceback(tmp_path: Path, data: st.DataObject) -> None:
     lines = (STUDY + PUBLISHED + "[baseline]\nthreads = 1\n[quick]\nfactors = { threads = [1] }\n").splitlines()

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field, StringConstraints, 
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, Fork
+from scalograph.protocol.bounded import read_whole
 from scalograph.text.units import unit_of
 
 MAX_BYTES = 64 << 20
@@ -66,12 +67,9 @@ _DOCUMENT = TypeAdapter(Annotated[list[_Result], Field(min_length=1, max_length=
 
 def _bytes(file: Path) -> bytes:
     try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        data = read_whole(file, MAX_BYTES)
     except OSError as error:
         raise StudyError.one(str(file), f"cannot be read: {error.strerror}", _KIND) from error
-    if len(data) > MAX_BYTES:
-        raise StudyError.one(str(file), "a file above 64 MiB", _KIND, "import its benchmarks in several files")
     if sum(map(data.count, (b",", b"[", b"{"))) > MAX_PARTS:
         raise StudyError.one(
             str(file), f"more than {MAX_PARTS} values", _KIND, "import its benchmarks in several files"

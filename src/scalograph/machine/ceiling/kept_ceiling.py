@@ -12,6 +12,7 @@ from scalograph.machine.ceiling.measure import STUDY, ceiling
 from scalograph.machine.floor.kept_floor import noise_file
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.machine_ceiling import Ceiling
+from scalograph.protocol.written_file import replaced
 from scalograph.run.hosts.base import Host
 from scalograph.study.declare import declare_shipped
 from scalograph.study.program import program
@@ -104,9 +105,8 @@ def keep_ceiling(kept: KeptCeiling, environ: Mapping[str, str] = os.environ) -> 
     file = ceiling_file(environ)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        beside = file.with_name(f".{file.name}.{os.getpid()}")
-        beside.write_text(kept.model_dump_json() + "\n")
-        beside.replace(file)
+        with replaced(file) as stream:
+            stream.write((kept.model_dump_json() + "\n").encode())
     except OSError as error:
         fix = "set XDG_STATE_HOME to a folder that can be written"
         raise HostError(str(file), f"cannot be written: {error.strerror}", "a writable folder", fix) from error

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.noise_floor import Floor
+from scalograph.protocol.written_file import replaced
 
 _MAX_BYTES = 64 << 10
 
@@ -62,9 +63,8 @@ def keep_noise(noise: KeptNoise, environ: Mapping[str, str] = os.environ) -> Non
     file = noise_file(environ)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        beside = file.with_name(f".{file.name}.{os.getpid()}")
-        beside.write_text(noise.model_dump_json() + "\n")
-        beside.replace(file)
+        with replaced(file) as stream:
+            stream.write((noise.model_dump_json() + "\n").encode())
     except OSError as error:
         fix = "set XDG_STATE_HOME to a folder that can be written"
         raise HostError(str(file), f"cannot be written: {error.strerror}", "a writable folder", fix) from error

@@ -12,7 +12,7 @@ from scalograph.control.cgroups import (
 )
 from scalograph.control.folder import state_folder
 from scalograph.control.store import CHANGES
-from scalograph.control.topology import format_cpu_list
+from scalograph.text.cpu_list import format_cpu_list
 
 _GOVERNORS = "sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 _OF_A_CGROUP = ("cgroup.subtree_control", "cpuset.cpus", "cpuset.cpus.partition", "cpuset.cpus.effective")

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from scalograph.control.topology import format_cpu_list
 from scalograph.machine.proofs.bench import Bench
 from scalograph.machine.proofs.common import figure, missing, went_well
 from scalograph.machine.proofs.proof import NotProvableError, expect
 from scalograph.machine.proofs.ran import Ran
+from scalograph.text.cpu_list import format_cpu_list
 
 # Clocks of threads and of the wall are read one after the other.
 PLAY = 1.05

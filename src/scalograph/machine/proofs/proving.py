@@ -3,13 +3,15 @@
 import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from scalograph.errors import HostError, ScalographError
+from scalograph.errors import ScalographError
 from scalograph.machine.proofs.bench import Bench
 from scalograph.machine.proofs.promises import PROMISES, Promise
 from scalograph.machine.proofs.proof import DisprovedError, NotProvableError, Proof
 from scalograph.run.hosts.base import Host
+from scalograph.run.scratch import scratch
 
 
 def prove(host: Host, tell: Callable[[str], None] = lambda text: None) -> list[Proof]:
@@ -25,27 +27,19 @@ def prove(host: Host, tell: Callable[[str], None] = lambda text: None) -> list[P
         HostError: there is no room for results.
         KeyboardInterrupt: somebody ended it.
     """
-    folder, kept = _folder(), set[Path]()
-    try:
+    kept = set[Path]()
+    with scratch("sanity") as folder:
         with Bench(host, folder, tell) as bench:
-            return [judged(promise, bench, kept) for promise in PROMISES]
-    finally:
-        _clear(folder, kept)
+            proofs = [judged(promise, bench, kept) for promise in PROMISES]
+        return _kept(proofs, kept, folder) if kept else proofs
 
 
-def _folder() -> Path:
-    try:
-        return Path(tempfile.mkdtemp(prefix="scalograph-sanity-"))
-    except OSError as error:
-        raise HostError("results", f"cannot be made: {error.strerror}", "room in TMPDIR", "free some") from error
-
-
-def _clear(folder: Path, kept: set[Path]) -> None:
-    for path in folder.iterdir():
-        if path not in kept:
-            shutil.rmtree(path, ignore_errors=True)
-    if not kept:
-        shutil.rmtree(folder, ignore_errors=True)
+def _kept(proofs: list[Proof], kept: set[Path], folder: Path) -> list[Proof]:
+    """The proofs, once what they rest on is where it stays."""
+    place = Path(tempfile.mkdtemp(prefix="scalograph-sanity-"))
+    for path in kept:
+        shutil.move(path, place)
+    return [replace(proof, fix=proof.fix.replace(str(folder), str(place))) for proof in proofs]
 
 
 def judged(promise: Promise, bench: Bench, kept: set[Path]) -> Proof:

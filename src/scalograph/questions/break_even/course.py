@@ -1,7 +1,7 @@
 """How far the search for break-even is: which pairs it rests on, what they say, and where the next one is made."""
 
 from collections.abc import Callable, Sequence
-from math import ceil, log, log1p, log2
+from math import ceil, log, log1p
 from operator import itemgetter
 
 import numpy as np
@@ -16,6 +16,7 @@ from scalograph.questions.break_even.model import (
     telling,
 )
 from scalograph.questions.break_even.model_mean import Axis
+from scalograph.questions.break_even.model_sobol import sobol
 from scalograph.questions.break_even.model_space import pairs, usable_cpus
 from scalograph.study.model import Study
 
@@ -225,13 +226,10 @@ def first_points(axes: Sequence[Axis], at: FloatArray, seed: int) -> list[int]:
     The lowest and the highest corner, so that what happens at the ends is no guess, and the nearest ones to a scrambled
     Sobol sequence.
     """
-    from scipy.stats import qmc  # half a second, which only this question has to wait for
-
     n = min(START * len(axes), len(at))
     low, high = np.array([axis.low for axis in axes]), np.array([axis.high for axis in axes])
-    sobol = qmc.Sobol(len(axes), rng=np.random.default_rng(abs(seed))).random_base2(ceil(log2(max(n, 2))))
     chosen: list[int] = []
-    for place in [np.zeros(len(axes)), np.ones(len(axes)), *sobol][:n]:
+    for place in [np.zeros(len(axes)), np.ones(len(axes)), *sobol(len(axes), n, seed)][:n]:
         apart = np.round((((at - low) / (high - low) - place) ** 2).sum(axis=1), DIGITS)
         apart[chosen] = np.inf
         chosen.append(int(np.argmin(apart)))

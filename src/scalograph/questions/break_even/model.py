@@ -80,39 +80,36 @@ class RatioSurface:
         usual = max(1.4826 * float(np.median(np.abs(rest - np.median(rest)))), USUAL)
         self._rest = _pulled_in(x, rest, OUTLIER * usual)
         self._prior = self.mean.sd**2
+        self._known = (self._slopes * self._prior) @ self._slopes.T
         self.sizes: Sizes = (
             earlier.sizes if earlier and len(x) % EVERY else self._found(earlier.sizes if earlier else None)
         )
         # How noisy pairs are is known from these alone: the fewer, the wider (Student's t).
         self._wider = t_quantile(0.95, max(len(x) - 2 * x.shape[1] - 1, 2)) / SURE
-        self._factor = cho_factor(self._covariance(self.sizes), lower=True)
+        covariance = _smooth(x, x, self.sizes) + self._known + self.sizes.noise**2 * np.eye(len(x))
+        self._factor = cho_factor(covariance, lower=True)
         self._alpha = cho_solve(self._factor, self._rest)
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean of g at each row, and the standard deviation of which `SURE` are 95 %."""
         slopes = self.mean.slopes(at)
-        across = self._between(at, self.x, slopes, self._slopes, self.sizes)
+        across = _smooth(at, self.x, self.sizes) + (slopes * self._prior) @ self._slopes.T
         own = self.sizes.rest**2 + (slopes**2 * self._prior).sum(axis=1)
-        variance = own - np.einsum("ij,ji->i", across, cho_solve(self._factor, across.T))
+        variance = own - np.einsum("ij,ji->i", across, cho_solve(self._factor, across.T, check_finite=False))
         return self.mean(at) + across @ self._alpha, self._wider * np.sqrt(np.maximum(variance, 1e-12))
-
-    def _between(self, a: FloatArray, b: FloatArray, sa: FloatArray, sb: FloatArray, sizes: Sizes) -> FloatArray:
-        apart = (((a[:, None, :] - b[None, :, :]) / sizes.reach) ** 2).sum(axis=2)
-        return np.asarray(sizes.rest**2 * np.exp(-0.5 * apart) + (sa * self._prior) @ sb.T)
-
-    def _covariance(self, sizes: Sizes) -> FloatArray:
-        smooth = self._between(self.x, self.x, self._slopes, self._slopes, sizes)
-        return smooth + sizes.noise**2 * np.eye(len(self.x))
 
     def _found(self, earlier: Sizes | None) -> Sizes:
         """Sizes under which the residuals are most probable, with a mild belief in small and smooth rests."""
         d = self.x.shape[1]
+        apart, ones = (self.x[:, None, :] - self.x[None, :, :]) ** 2, np.eye(len(self.x))
         bounds = [tuple(np.log(pair)) for pair in (NOISE_RANGE, REST_RANGE, *[REACH_RANGE] * d)]
 
         def cost(logs: FloatArray) -> float:
-            sizes = Sizes(float(np.exp(logs[0])), float(np.exp(logs[1])), np.exp(logs[2:]))
-            factor = cho_factor(self._covariance(sizes), lower=True)
-            fitted = 0.5 * self._rest @ cho_solve(factor, self._rest) + np.log(np.diag(factor[0])).sum()
+            smooth = np.exp(2 * logs[1] - 0.5 * apart @ np.exp(-2 * logs[2:]))
+            covariance = smooth + self._known + np.exp(2 * logs[0]) * ones
+            factor = cho_factor(covariance, lower=True, overwrite_a=True, check_finite=False)
+            fitted = 0.5 * self._rest @ cho_solve(factor, self._rest, check_finite=False)
+            fitted += np.log(np.diag(factor[0])).sum()
             beyond = logs[0] - np.log(USUAL)
             belief = (beyond / (NOISIER if beyond > 0 else STILLER)) ** 2 + (logs[1] - np.log(0.08)) ** 2
             return float(fitted + (belief + ((logs[2:] - np.log(4)) ** 2).sum()) / 2)
@@ -120,6 +117,14 @@ class RatioSurface:
         start = np.log([earlier.noise, earlier.rest, *earlier.reach] if earlier else [USUAL, 0.08, *[4.0] * d])
         found = minimize(cost, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 12}).x
         return Sizes(float(np.exp(found[0])), float(np.exp(found[1])), np.exp(found[2:]))
+
+
+def _smooth(a: FloatArray, b: FloatArray, sizes: Sizes) -> FloatArray:
+    """Covariance of the smooth rest between the rows of a and those of b."""
+    parts = (
+        (at[:, None] - other[None, :]) ** 2 for at, other in zip((a / sizes.reach).T, (b / sizes.reach).T, strict=True)
+    )
+    return np.asarray(sizes.rest**2 * np.exp(-0.5 * sum(parts)))
 
 
 def _pulled_in(x: FloatArray, rest: FloatArray, most: float) -> FloatArray:

@@ -55,6 +55,13 @@ class Pairs:
         levels = self.levels(axis)
         return LINEAR * (level - levels[0]) / (levels[-1] - levels[0])
 
+    def _places(self, axis: int) -> dict[float, float]:
+        """Coordinate of every level of an axis: `coordinate` looks through all points for each."""
+        low, *_, high = levels = self.levels(axis)
+        if not self.linear[axis]:
+            return {level: log2(level) for level in levels}
+        return {level: LINEAR * (level - low) / (high - low) for level in levels}
+
     def level(self, axis: int, coordinate: float) -> float:
         """The level at a place of an axis."""
         if not self.linear[axis]:
@@ -68,7 +75,7 @@ class Pairs:
 
     def at(self) -> FloatArray:
         """Coordinates of all points; shape (points, axes)."""
-        places = [{n: self.coordinate(i, n) for n in self.levels(i)} for i in range(len(self.names))]
+        places = [self._places(i) for i in range(len(self.names))]
         return np.array([[places[i][n] for i, n in enumerate(point)] for point in self.points])
 
 

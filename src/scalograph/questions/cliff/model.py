@@ -15,6 +15,7 @@ that a slow level is told from a slow run by a second one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import exp
 
 import numpy as np
@@ -44,6 +45,9 @@ SAME = 0.1
 LIKELY, MOST_SLOWED = 0.5, 3
 # Values are compared as rounded: the last bits differ between machines, and a replay must choose the same.
 DIGITS, ROUNDING = 9, 1e-9
+
+# Posteriors that are kept: the answer tells the search again, run by run, that the planner has just made.
+MOST_KEPT = 128
 
 Range = tuple[float, float]
 
@@ -116,8 +120,13 @@ def cliff(n: Sequence[int], times: Sequence[float], levels: Sequence[int], *, kn
     >>> found.interval, found.is_there
     ((63.0, 64.0), True)
     """
+    return _cliff(tuple(n), tuple(times), tuple(levels), tuple(known))
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _cliff(n: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, ...], known: tuple[Step, ...]) -> Cliff:
     logs, scores = _checked(n, times, levels)
-    found = _without(steps(tuple(levels)), known)
+    found = _without(steps(levels), known)
     middle = float(np.log([levels[0], levels[-1]]).mean())
     centered = replace(found, places=found.places - middle)
     kept = np.ones(scores.size, dtype=bool)
@@ -132,7 +141,7 @@ def cliff(n: Sequence[int], times: Sequence[float], levels: Sequence[int], *, kn
             break
         kept[worst] = False
     at = np.log(np.array(levels, dtype=float)) - middle
-    telling = _telling(centered, seen, x, y, features, at, _features(at, middle, known))
+    telling = _telling(centered, seen, x, features, at, _features(at, middle, known))
     return _told(found, seen, levels, telling, slowed, prior=FURTHER_PRIOR if known else CLIFF_PRIOR)
 
 
@@ -172,7 +181,6 @@ def _telling(
     found: Steps,
     seen: JumpEvidence,
     x: FloatArray,
-    y: FloatArray,
     known: FloatArray,
     at: FloatArray,
     known_at: FloatArray,
@@ -184,13 +192,12 @@ def _telling(
     noise = seen.curve.noise**2 * np.eye(x.size)
     across = covariance(x, at, seen.curve, known, known_at)
     to = np.linalg.solve(covariance(x, x, seen.curve, known, known) + noise, across)
-    plain = (y - np.median(y)) @ to
     rest = chosen.heights(at) - chosen.heights(x) @ to
-    means = plain[None, :] + rest * jumps[:, None]
     base = variance(at, seen.curve, known_at) - (across * to).sum(axis=0) + seen.curve.noise**2
     share = weights / weights.sum()
-    within = share @ (base[None, :] + (rest * sds[:, None]) ** 2)
-    between = share @ (means - share @ means) ** 2
+    squares = rest**2
+    within = base + (share * sds**2) @ squares
+    between = np.maximum((share * jumps**2) @ squares - ((share * jumps) @ rest) ** 2, 0.0)
     return np.asarray(np.round(between / within, DIGITS))
 
 

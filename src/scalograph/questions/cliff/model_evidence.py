@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import log, pi
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 
 from scalograph.analysis.center import FloatArray
@@ -36,6 +36,8 @@ N_BENDS = 12
 ALIKE = 2
 # Sizes of noise and curve so many nats below the best, by the sharpest and the gradual steps, are left out.
 HOPELESS = 12.0
+# Numbers of one array that a cache holds beside a few others.
+CHUNK = 20_000
 # Before anything was measured, a cliff is as probable as none.
 CLIFF_PRIOR = 0.5
 # The same of a further one, once one is known.
@@ -82,7 +84,7 @@ class JumpEvidence:
 
 @dataclass(frozen=True, slots=True)
 class _Weighed:
-    """Log weights of rank-one additions to a covariance, shape (additions,); `slowed` the same for each run."""
+    """Log weights of rank-one additions to covariances, shape (curves, additions); `slowed` the same for each run."""
 
     weights: FloatArray
     slowed: FloatArray
@@ -91,17 +93,17 @@ class _Weighed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """What one size of noise and curve makes of the runs; `base` is its log density without step or bend."""
+class _Parts:
+    """What sizes of noise and curve make of the runs; `base` is the log density of each without step or bend."""
 
-    base: float
+    base: FloatArray
     step: _Weighed
     plain: _Weighed
 
     @property
-    def best(self) -> float:
-        """Log density under the best step or bend."""
-        return self.base + max(float(self.step.weights.max()), float(self.plain.weights.max()))
+    def best(self) -> FloatArray:
+        """Log density of each under its best step or bend."""
+        return np.asarray(self.base + np.maximum(self.step.weights.max(axis=1), self.plain.weights.max(axis=1)))
 
 
 def curves() -> Iterator[SmoothTrend]:
@@ -139,39 +141,72 @@ def evidence(found: Steps, x: FloatArray, y: FloatArray, known: FloatArray) -> J
         y: log score of each run.
         known: as of `covariance`.
     """
-    heights, back = np.unique(np.round(found.heights(x), ALIKE), axis=0, return_inverse=True)
+    heights, back = _alike(found.heights(x))
     bends, y = _bends(x), y - np.median(y)
     ends = np.unique(back[(found.widths == SHARP[0]) | np.isin(found.widths, GRADUAL)])
-    first = {curve: _part(curve, x, y, known, heights[ends], bends).best for curve in curves()}
-    sizes = [curve for curve, best in first.items() if best >= max(first.values()) - HOPELESS]
-    parts = [_part(curve, x, y, known, heights, bends) for curve in sizes]
-    logs = np.array([part.step.weights[back] + part.base for part in parts]) + found.log_prior
-    none = np.array([part.plain.weights + part.base for part in parts]) - log(len(bends))
+    every = [*curves()]
+    best = _parts(every, x, y, known, heights[ends], bends).best
+    sizes = [curve for curve, log_density in zip(every, best, strict=True) if log_density >= best.max() - HOPELESS]
+    parts = _parts(sizes, x, y, known, heights, bends)
+    prior = np.bincount(back, np.exp(found.log_prior))
+    logs = parts.step.weights + parts.base[:, None] + np.log(prior)
+    none = parts.plain.weights + parts.base[:, None] - log(len(bends))
     total = float(logsumexp(logs))
-    best = int(np.argmax(np.round(logsumexp(logs, axis=1), 9)))
+    likely = int(np.argmax(np.round(logsumexp(logs, axis=1), 9)))
     cliff = total - float(logsumexp(none))
     share = 1 / (1 + np.exp(-np.clip(cliff, -50, 50)))
-    slowed = share * _slowed([part.step.slowed[back] for part in parts], logs)
-    slowed += (1 - share) * _slowed([part.plain.slowed for part in parts], none)
-    step = parts[best].step
+    slowed = share * _slowed(parts.step.slowed, logs) + (1 - share) * _slowed(parts.plain.slowed, none)
     return JumpEvidence(
-        weights=np.exp(logsumexp(logs, axis=0) - total),
+        weights=(np.exp(logsumexp(logs, axis=0) - total) / prior)[back] * np.exp(found.log_prior),
         cliff=cliff,
-        curve=sizes[best],
+        curve=sizes[likely],
         slowed=slowed,
-        jump=step.mean[back],
-        jump_sd=np.sqrt(step.variance)[back],
+        jump=parts.step.mean[likely, back],
+        jump_sd=np.sqrt(parts.step.variance[likely])[back],
     )
 
 
+def _alike(heights: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Rows that differ when rounded, and for each step which of them it has; rows of bytes are sorted the fastest."""
+    rounded = np.round(heights * 10**ALIKE).astype(np.uint8)
+    rows = rounded.view(np.dtype((np.void, rounded.shape[1]))).ravel()
+    _, first, back = np.unique(rows, return_index=True, return_inverse=True)
+    return rounded[first] / 10**ALIKE, back
+
+
+def _parts(
+    sizes: Sequence[SmoothTrend],
+    x: FloatArray,
+    y: FloatArray,
+    known: FloatArray,
+    heights: FloatArray,
+    bends: FloatArray,
+) -> _Parts:
+    """Sizes of noise and curve with every step and every bend: as many at once as a cache holds."""
+    n = max(1, CHUNK // heights.size)
+    made = [_part(sizes[i : i + n], x, y, known, heights, bends) for i in range(0, len(sizes), n)]
+    base = np.concatenate([part.base for part in made])
+    return _Parts(base, _joined([part.step for part in made]), _joined([part.plain for part in made]))
+
+
+def _joined(parts: Sequence[_Weighed]) -> _Weighed:
+    names = ("weights", "slowed", "mean", "variance")
+    return _Weighed(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
 def _part(
-    curve: SmoothTrend, x: FloatArray, y: FloatArray, known: FloatArray, heights: FloatArray, bends: FloatArray
-) -> _Part:
-    """One size of noise and curve, with every step and every bend."""
-    inverse, log_density = _inverse(covariance(x, x, curve, known, known), curve.noise, y)
+    sizes: Sequence[SmoothTrend],
+    x: FloatArray,
+    y: FloatArray,
+    known: FloatArray,
+    heights: FloatArray,
+    bends: FloatArray,
+) -> _Parts:
+    smooth = [covariance(x, x, curve, known, known) + curve.noise**2 * np.eye(y.size) for curve in sizes]
+    inverse, log_density = _inverse(np.array(smooth), y)
     step = _added(heights, JUMP_SD, inverse, y, cut=LEAST)
     plain = _added(bends, BEND_SD, inverse, y, cut=0.0)
-    return _Part(log_density + curve.log_prior, step, plain)
+    return _Parts(log_density + np.array([curve.log_prior for curve in sizes]), step, plain)
 
 
 def _bends(x: FloatArray) -> FloatArray:
@@ -180,19 +215,17 @@ def _bends(x: FloatArray) -> FloatArray:
     return np.vstack([np.zeros_like(x), np.maximum(x[None, :] - places[:, None], 0.0)])
 
 
-def _inverse(smooth: FloatArray, noise: float, y: FloatArray) -> tuple[FloatArray, float]:
-    """Inverse of the covariance of the runs, and the log density of the scores."""
-    factor = cho_factor(smooth + noise**2 * np.eye(y.size), lower=True)
-    inverse = cho_solve(factor, np.eye(y.size))
-    half_log_det = float(np.log(np.diag(factor[0])).sum())
-    return inverse, float(-0.5 * y @ inverse @ y - half_log_det - y.size / 2 * log(2 * pi))
+def _inverse(smooth: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Inverse of each covariance of the runs, and the log density of the scores under it."""
+    half_log_det = np.log(np.diagonal(np.linalg.cholesky(smooth), axis1=1, axis2=2)).sum(axis=1)
+    inverse = np.asarray(np.linalg.inv(smooth), dtype=float)
+    return inverse, np.asarray(-0.5 * (inverse @ y) @ y - half_log_det - y.size / 2 * log(2 * pi))
 
 
 def _added(features: FloatArray, sd: float, inverse: FloatArray, y: FloatArray, cut: float) -> _Weighed:
     """Log density with one feature more, over that without; at most one run being slowed."""
     through, plain = features @ inverse, inverse @ y
-    information = 1 / sd**2 + (through * features).sum(axis=1)
-    variance, projected = 1 / information, through @ y
+    variance, projected = 1 / (1 / sd**2 + (through * features).sum(axis=2)), through @ y
     mean = variance * projected
     gained = 0.5 * (np.log(variance / sd**2) + mean * projected)
     if cut:
@@ -200,26 +233,37 @@ def _added(features: FloatArray, sd: float, inverse: FloatArray, y: FloatArray, 
         left = ndtr((-cut - mean) / spread) + ndtr((mean - cut) / spread)
         with np.errstate(divide="ignore"):
             gained = gained + np.log(left) - log(2 * ndtr(-cut / sd))
-    weights, slowed = _with_slowed(through, plain, mean, variance, np.diag(inverse))
+    diagonal = np.diagonal(inverse, axis1=1, axis2=2)
+    weights, slowed = _with_slowed(through, plain[:, None], mean[..., None], variance[..., None], diagonal[:, None])
     return _Weighed(gained + weights, slowed, mean, variance)
 
 
 def _with_slowed(
     through: FloatArray, plain: FloatArray, mean: FloatArray, variance: FloatArray, diagonal: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Log of the factor for one slowed run or none, and the share of it that each run has; shape (features, runs)."""
-    off = plain[None, :] - mean[:, None] * through
-    precision = np.maximum(diagonal[None, :] - variance[:, None] * through**2, 1e-12)
-    # The density of a run given all the others, by which dropping it divides.
-    log_density = 0.5 * (np.log(precision / (2 * pi)) - off**2 / precision)
-    odds = np.where(off > 0, log(SLOWED * SLOW_DENSITY / (1 - SLOWED)) - log_density, -np.inf)
-    top = np.maximum(odds.max(axis=1), 0.0)
-    shares = np.exp(odds - top[:, None])
-    total = np.exp(-top) + shares.sum(axis=1)
-    return top + np.log(total), shares / total[:, None]
+    """Log of the factor for one slowed run or none, and the share of it that each run has.
+
+    Shapes (curves, features) and (curves, features, runs).
+    """
+    off = plain - mean * through
+    precision = variance * through**2
+    np.subtract(diagonal, precision, out=precision)
+    np.maximum(precision, 1e-12, out=precision)
+    # The density of a run given all the others, by which dropping it divides: as log of the odds, in place.
+    odds = off**2
+    odds /= precision
+    odds -= np.log(precision, out=precision)
+    odds += 2 * log(SLOWED * SLOW_DENSITY / (1 - SLOWED)) + log(2 * pi)
+    odds *= 0.5
+    odds[off <= 0] = -np.inf
+    top = np.maximum(odds.max(axis=2), 0.0)
+    odds -= top[..., None]
+    shares = np.exp(odds, out=odds)
+    total = np.exp(-top) + shares.sum(axis=2)
+    shares /= total[..., None]
+    return top + np.log(total), shares
 
 
-def _slowed(found: Sequence[FloatArray], logs: FloatArray) -> FloatArray:
+def _slowed(found: FloatArray, logs: FloatArray) -> FloatArray:
     """Probability for each run over all hypotheses, whose log weights are of shape (curves, hypotheses)."""
-    shares = np.exp(logs - logsumexp(logs))
-    return np.asarray(sum(share @ slowed for share, slowed in zip(shares, found, strict=True)))
+    return np.asarray(np.tensordot(np.exp(logs - logsumexp(logs)), found, axes=2))

@@ -22,6 +22,8 @@ SHARP, GRADUAL = (1e-6, 0.01, 0.03, 0.08), (0.2, 0.4)
 GRADUAL_SHARE = 0.2
 # Standard deviations between which 80 % of a normal distribution lie, and places per width: more would look the same.
 MIDDLE, PLACES = 2.563, 3
+# So many standard deviations away a step has happened wholly, or not at all.
+FAR = 9.0
 # Places of one width at most: of more levels, gaps are joined until they are so few.
 MOST_PLACES = 600
 
@@ -48,7 +50,11 @@ class Steps:
 
     def heights(self, logs: FloatArray) -> FloatArray:
         """Share of the jump that has happened at each log level; shape (steps, levels)."""
-        return np.asarray(ndtr((logs[None, :] - self.places[:, None]) * (MIDDLE / self.widths[:, None])))
+        away = (logs[None, :] - self.places[:, None]) * (MIDDLE / self.widths[:, None])
+        found = (away > 0).astype(float)
+        near = np.abs(away) < FAR
+        found[near] = ndtr(away[near])
+        return found
 
 
 @lru_cache(maxsize=8)

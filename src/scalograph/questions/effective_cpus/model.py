@@ -13,6 +13,7 @@ for runs where the predictive variance is largest; benchmarks/statistics_effecti
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -29,6 +30,8 @@ LEAST_RUNS = 8
 MISFIT = 0.03
 # Variances are compared as rounded: the last bits differ between machines, and a replay must choose the same.
 DIGITS = 9
+# Posteriors that are kept: the answer tells the search again, run by run, that the planner has just made.
+MOST_KEPT = 64
 
 Range = tuple[float, float]
 
@@ -90,7 +93,12 @@ def effective_cpus(
     >>> found.k_eff, found.sure
     (2, True)
     """
-    every = programs(tuple(levels), rounds)
+    return _effective(tuple(k), tuple(times), tuple(levels), rounds)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _effective(k: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, ...], rounds: bool) -> Effective:
+    every = programs(levels, rounds)
     at, logs = _checked(k, times, every.levels)
     candidates = plausible(every, at, logs)
     seen = evidence(candidates, at, logs)

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from functools import partial
 
-from scalograph.design.grid import GridPlanner
+from scalograph.design.grid import GridPlanner, in_order
 from scalograph.design.planner import Design, Planner
 from scalograph.design.sequential import SequentialPlanner
 from scalograph.findings.stopping_rule import score, stopping
-from scalograph.protocol.record import unmeasured
 from scalograph.study.treatment import Run
 from scalograph.text.quantities import counted
 
@@ -28,10 +27,7 @@ class GridPlan:
 
     def planned_runs(self) -> Iterator[Run]:
         """Return every run in its order."""
-        planner = GridPlanner(self._design)
-        while run := planner.ask():
-            yield run
-            planner.tell(run, unmeasured("not run"), "")
+        return in_order(self._design)
 
     def asked_for(self) -> list[int]:
         """Return how many runs each treatment has, warm-up runs left out."""

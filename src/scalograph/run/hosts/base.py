@@ -14,6 +14,8 @@ from scalograph.run.plan import Plan
 from scalograph.study.treatment import Run, Treatment
 
 MAX_OUTPUT_BYTES = 8 << 20
+# The ends of what the copies write to stderr: of one, and of all. A journal line holds them however they are escaped.
+MAX_STDERR_BYTES, ALL_STDERR_BYTES = 64 << 10, 512 << 10
 TIMELINE_BINS, TIMELINE_TASKS = 120, 8
 
 Tell = Callable[[str], None]
@@ -63,11 +65,15 @@ class Specification:
             "events": self.events,
             "stdout": "capture" if self.capture else "null",
             "stdout_limit_bytes": MAX_OUTPUT_BYTES,
+            "stderr_limit_bytes": min(MAX_STDERR_BYTES, ALL_STDERR_BYTES // self._n_copies()),
             "timeout_ns": round(self.timeout_s * 1e9),
             "timeline": True,
             "timeline_bins": TIMELINE_BINS,
             "timeline_tasks": TIMELINE_TASKS,
         }
+
+    def _n_copies(self) -> int:
+        return sum(launch.copies for launch in self.launches)
 
 
 def _command(launch: Launch, folder: Path) -> dict[str, Any]:

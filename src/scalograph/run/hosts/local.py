@@ -67,8 +67,8 @@ class LocalHost:
                 where = "on PATH" if "/" not in name else "an executable file"
                 raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
         study = planned.design.study
-        steps = StudySteps(planned.program.steps, study.protocol.timeout_s)
-        steps.begin(started[0], lambda: _folder(study.workload.cwd == "caller"))
+        steps = StudySteps(planned.program.steps, study.protocol.timeout_s, self.probe.argv)
+        steps.begin(started[0], lambda: _folder(study.workload.cwd == "caller"), tell)
         return planned
 
     @contextmanager
@@ -91,21 +91,20 @@ class LocalHost:
         """
         if kept() is not None:
             return interrupted()
-        steps, first = StudySteps(spec.steps, spec.timeout_s), spec.launches[0]
+        steps = StudySteps(spec.steps, spec.timeout_s, self.probe.argv)
         with _folder(spec.in_callers_folder) as folder:
-            if wrong := steps.carry_out("prepare", first, folder):
-                return lost(wrong)
             try:
-                record = self._unless_interrupted(spec, folder)
+                record = self._prepared(spec, steps, folder)
             finally:  # what `prepare` made stays after no run, however that ended
-                wrong = steps.carry_out("cleanup", first, folder)
+                wrong = _cleaned_up(spec, steps, folder)
             return _after_cleanup(record, wrong)
 
-    def _unless_interrupted(self, spec: Specification, folder: Path) -> Record:
-        if kept() is not None:  # a signal that came during `prepare`
-            return interrupted()
+    def _prepared(self, spec: Specification, steps: StudySteps, folder: Path) -> Record:
         try:
-            record = measure(spec.line(folder), self.probe.argv, note)
+            wrong = steps.carry_out("prepare", spec.launches[0], folder)
+            if kept() is not None:  # a signal that came during `prepare`
+                return interrupted()
+            record = lost(wrong) if wrong else measure(spec.line(folder), self.probe.argv, note)
         except NotStartedError as error:
             self._n_not_started += 1
             if self._n_not_started == MAX_NOT_STARTED:
@@ -114,15 +113,38 @@ class LocalHost:
         except CpuGoneError as error:
             return lost(str(error))  # others may still be there
         self._n_not_started = 0
-        return record
+        return _with_ended(record, steps.n_ended)
 
     def close(self) -> None:
         """Nothing outlives a run here."""
+
+
+def _cleaned_up(spec: Specification, steps: StudySteps, folder: Path) -> str | None:
+    try:
+        return steps.carry_out("cleanup", spec.launches[0], folder)
+    except NotStartedError as error:
+        return str(error)
 
 
 def _after_cleanup(record: Record, wrong: str | None) -> Record:
     return record if wrong is None or record.run.status != "ok" else record.failed(wrong)
 
 
+def _with_ended(record: Record, n_ended: int) -> Record:
+    """A server that `prepare` left in the background is the likely reason why a run fails without it."""
+    if record.run.status != "failed" or n_ended == 0:
+        return record
+    why = f"processes that prepare left running had been ended: {n_ended}"
+    return record.failed(f"{record.run.reason}; {why}" if record.run.reason else why)
+
+
 def _folder(in_callers: bool) -> AbstractContextManager[Path]:
-    return nullcontext(Path.cwd()) if in_callers else scratch("run")
+    return nullcontext(_callers_folder()) if in_callers else scratch("run")
+
+
+def _callers_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        fix = "start again from a folder that stays"
+        raise HostError("the folder of this start", "was removed", "a folder to run in", fix) from None

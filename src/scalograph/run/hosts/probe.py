@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from msgspec import to_builtins
 
+from scalograph.control.leaves import end_unmeasured
 from scalograph.errors import HostError, ProtocolError, ScalographError
 from scalograph.protocol.events import (
     Capabilities,
@@ -38,9 +39,14 @@ DEGRADED = (sys.executable, "-P", "-m", "scalograph.run.hosts.python_probe")
 GRACE_S = 20.0
 MAX_RECORD_BYTES = 256 << 20
 _STDERR_TAIL = 4096
+# Between looks at a probe that says nothing; waking up more often could disturb its run.
+_LOOK_S = 1.0
+_TOGETHER_S = 0.2
 _CHUNK = 1 << 16
+# Whoever was stopped (Ctrl-Z) or got no CPU finds the answer after its time: it is read as long as more comes.
+_LATE_S, _MAX_LATE = 1.0, 20
 _MASK = re.compile(r"commands\[\d+\]\.cpus")
-_FIX_SIZE = "ask for less: fewer copies or iterations, a lower stdout_limit_bytes"
+_FIX_SIZE = "let the copies print less, or ask for fewer copies or iterations"
 
 
 def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
@@ -73,7 +79,12 @@ class LostError(HostError):
     """A probe that began and gave no answer that could be used: killed, silent, or without end."""
 
 
-def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[int], None] | None = None) -> Record:
+def measure(
+    spec: Mapping[str, Any],
+    probe: Sequence[str],
+    on_signal: Callable[[int], None] | None = None,
+    fresh: bool = False,
+) -> Record:
     """Carries out one run.
 
     SIGINT, SIGTERM and SIGHUP that arrive meanwhile go to the probe, whose record then has the status
@@ -83,25 +94,35 @@ def measure(spec: Mapping[str, Any], probe: Sequence[str], on_signal: Callable[[
         spec: the specification of protocol/probe.md.
         probe: program and arguments of the probe.
         on_signal: is told the number of a signal as it was forwarded: the probe knows SIGHUP as SIGTERM.
+        fresh: a signal that came before counts no more: what cleans up after it is to be done.
 
     Returns:
-        The record; a failed one with the reason where the probe was killed, gave no answer in time, or never ended it.
+        The record; a failed one with the reason where somebody else ended or stopped the probe, or its answer was
+        broken, did not come in time, or never ended.
 
     Raises:
         NotStartedError: there was no probe.
         HostError: the host refused.
-        ProtocolError: specification or answer do not follow protocol/probe.md.
+        ProtocolError: the specification does not follow protocol/probe.md, nor does the answer from its beginning.
     """
     received: list[int] = []
     try:
-        record = _carried_out(spec, ProbeProcess(probe), received, on_signal)
+        record = _carried_out(spec, ProbeProcess(probe, fresh), received, on_signal)
     except ScalographError:
         if received:  # it came while the probe was starting or being killed: no fault of either
             raise KeyboardInterrupt from None
         raise
     if len(received) > 1 or (received and record.run.status != "interrupted"):
         raise KeyboardInterrupt  # the run was over, but whoever sent the signal did not mean the run only
+    if record.run.status == "interrupted" and not received and not _told_too():
+        return record.failed(f"its probe was told to end the run, not by us: {record.run.reason}")
     return record
+
+
+def _told_too() -> bool:
+    """Whether a signal comes that ends more than the run: who ends a service tells all of its processes, one by one."""
+    time.sleep(_TOGETHER_S)
+    return kept() is not None
 
 
 def _carried_out(
@@ -112,7 +133,13 @@ def _carried_out(
             answer = process.exchange(json.dumps(spec).encode() + b"\n", _deadline_s(spec))
         return _record(answer, str(spec.get("run")))
     except LostError as error:
+        end_unmeasured(process.process.pid)
         return lost(str(error), process.first_line())
+    except ProtocolError as error:
+        if answer.exit_code == 2 or not process.began(str(spec.get("run"))):
+            raise
+        # The run may have written into the answer, or broken the probe.
+        return lost(f"the answer of its probe was broken: {error}", process.first_line())
 
 
 def lost(reason: str, first_line: bytes = b"") -> Record:
@@ -160,14 +187,33 @@ class ProbeAnswer:
     stderr: str
 
 
+class _Patience:
+    """How long an answer is waited for: what is there when the time is over was written in time."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._until, self._n_late = time.monotonic() + limit_s, 0
+
+    def left_s(self) -> float:
+        """What is left of it."""
+        return max(0.0, self._until - time.monotonic())
+
+    def is_over(self, heard: bool) -> bool:
+        """After a wait that `heard` something or did not."""
+        if time.monotonic() < self._until:
+            return False
+        self._until, self._n_late = time.monotonic() + _LATE_S, self._n_late + 1
+        return not heard or self._n_late > _MAX_LATE
+
+
 class ProbeProcess:
     """One probe process, read within limits and never left behind."""
 
-    def __init__(self, argv: Sequence[str]) -> None:
-        self.argv = tuple(argv)
+    def __init__(self, argv: Sequence[str], fresh: bool = False) -> None:
+        self.argv, self.fresh = tuple(argv), fresh
         self._stderr = b""
         self._output: list[bytes] = []
         self._size = 0
+        self._stopped = False
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -195,17 +241,33 @@ class ProbeProcess:
         Raises:
             LostError: no end within the limit, or more output than a record may have.
         """
-        deadline = time.monotonic() + limit_s
+        patience = _Patience(limit_s)
         with selectors.DefaultSelector() as selector:
             for stream in (self.process.stdout, self.process.stderr):
                 self._register(selector, stream, selectors.EVENT_READ)
             self._register(selector, self.process.stdin, selectors.EVENT_WRITE)
             while selector.get_map():
-                if (left := deadline - time.monotonic()) <= 0:
+                ready = self._ready(selector, patience.left_s())
+                if patience.is_over(bool(ready)):
                     raise self._silent(limit_s)
-                for key, _ in selector.select(left):
+                for key, _ in ready:
                     line = self._step(selector, key.fileobj, line)
-        return self._wait(deadline, limit_s)
+        return self._wait(patience, limit_s)
+
+    def _ready(self, selector: selectors.BaseSelector, left_s: float) -> list[tuple[selectors.SelectorKey, int]]:
+        """What can be read or written now; none after a while, in which the probe may have been stopped.
+
+        Raises:
+            LostError: it was, and stayed so from one look to the next. It belongs to no terminal that would do that.
+        """
+        # Stopped and continued, Python ends a wait whose time is over without another look.
+        ready = selector.select(min(left_s, _LOOK_S)) or selector.select(0)
+        how = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
+        stopped = not ready and os.waitid(os.P_PID, self.process.pid, how) is not None
+        if stopped and self._stopped:
+            raise LostError("probe", "stopped by a signal that was not ours; killed", "its answer", "let it run")
+        self._stopped = stopped
+        return ready
 
     def _register(self, selector: selectors.BaseSelector, stream: IO[bytes] | None, events: int) -> None:
         assert stream is not None
@@ -239,9 +301,9 @@ class ProbeProcess:
             expected = f"at most {MAX_RECORD_BYTES} bytes of events"
             raise LostError("probe", "a longer answer", expected, _FIX_SIZE)
 
-    def _wait(self, deadline: float, limit_s: float) -> ProbeAnswer:
+    def _wait(self, patience: "_Patience", limit_s: float) -> ProbeAnswer:
         try:
-            code = self.process.wait(max(0.0, deadline - time.monotonic()))
+            code = self.process.wait(max(_LATE_S, patience.left_s()))
         except subprocess.TimeoutExpired:
             raise self._silent(limit_s) from None
         return ProbeAnswer(code, b"".join(self._output), self._stderr.decode(errors="replace"))
@@ -249,6 +311,14 @@ class ProbeProcess:
     def first_line(self) -> bytes:
         """The beginning of the answer, as far as it came."""
         return b"".join(self._output[: MAX_LINE_BYTES // _CHUNK + 1]).partition(b"\n")[0]
+
+    def began(self, run: str) -> bool:
+        """Whether the probe began this run: its answer has a header, which is written before anything is started."""
+        try:
+            name, part = parse_event(self.first_line())
+        except ProtocolError:
+            return False
+        return name == run and isinstance(part, Header)
 
     def _silent(self, limit_s: float) -> LostError:
         expected = "its answer by then"
@@ -258,6 +328,7 @@ class ProbeProcess:
         """A probe that still runs here was given up: it gets the chance to kill its tree itself."""
         if self.process.poll() is None:
             self.process.terminate()
+            self.process.send_signal(signal.SIGCONT)  # one that is stopped hears of it then
             try:
                 self.process.wait(3.0)
             except subprocess.TimeoutExpired:
@@ -281,7 +352,7 @@ def _forwarding(process: ProbeProcess, received: list[int], on_signal: Callable[
 
     previous = {number: signal.signal(number, forward) for number in heard()}
     try:
-        if (early := kept()) is not None:  # while the probe was being started
+        if not process.fresh and (early := kept()) is not None:  # while the probe was being started
             forward(early, None)
         yield
     finally:

@@ -1,57 +1,96 @@
 """What a study does around its runs: once before all (setup), before each (prepare), after each (cleanup)."""
 
-import os
 import shutil
-import signal
-import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 from scalograph.control.control import Launch
+from scalograph.control.orphans import mark
 from scalograph.errors import HostError
+from scalograph.protocol.record import Record
+from scalograph.run.hosts.probe import NotStartedError, measure
+from scalograph.run.interrupts import interruption, kept, note
 from scalograph.study.template import fill
 
+# The longest that a study may declare: `setup` has no limit of its own.
+_NO_LIMIT_S = 30 * 365.25 * 86400
 _TAIL = 200
-# What was killed has gone by then, unless the kernel holds it.
-_DEATH_S = 5.0
 
 
 class StudySteps:
-    """The steps of a study, as templates by name; before and after a run, none may take longer than a run."""
+    """The steps of a study, as templates by name.
 
-    def __init__(self, templates: Mapping[str, Sequence[str]], timeout_s: float) -> None:
-        self._templates, self._timeout_s = templates, timeout_s
+    The probe carries them out: what a step started is held together as a run is, and ends with it, with a signal, and
+    with us. `n_ended` counts the processes that the last step left running, which were ended.
+    """
 
-    def begin(self, launch: Launch, folder: Callable[[], AbstractContextManager[Path]]) -> None:
+    def __init__(self, templates: Mapping[str, Sequence[str]], timeout_s: float, probe: Sequence[str]) -> None:
+        self._templates, self._timeout_s, self._probe = templates, timeout_s, probe
+        self.n_ended = 0
+
+    def begin(
+        self, launch: Launch, folder: Callable[[], AbstractContextManager[Path]], tell: Callable[[str], object] = str
+    ) -> None:
         """Look for the program of each step, and carry out `setup`: it knows no level and has no limit of time.
 
         Raises:
             HostError: a program is missing, or `setup` failed.
+            KeyboardInterrupt: a signal came meanwhile.
         """
         for step in self._templates:
             _find(step, self._argv(step, launch)[0], launch.env.get("PATH"))
         if "setup" not in self._templates:
             return
         with folder() as place:
-            wrong = _carry_out(self._argv("setup", launch), place, launch.env, None)
+            wrong = self._done("setup", launch, place, _NO_LIMIT_S)
         if wrong:
             raise HostError("workload.setup", wrong, "exit code 0", "correct workload.setup")
+        if self.n_ended:
+            tell(f"workload.setup: processes that it left running were ended: {self.n_ended}")
 
     def carry_out(self, step: str, launch: Launch, folder: Path) -> str | None:
-        """`prepare` or `cleanup` of one run: why it failed; None where it did not, or there is none.
+        """`prepare` or `cleanup` of one run, within the time of a run: why it failed; None where it did not.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C reached it, and so is meant for us.
+            NotStartedError: there was no probe.
+            KeyboardInterrupt: a signal came meanwhile that nobody keeps.
         """
         if step not in self._templates:
             return None
-        wrong = _carry_out(self._argv(step, launch), folder, launch.env, self._timeout_s)
+        wrong = self._done(step, launch, folder, self._timeout_s)
         return f"{step} failed: {wrong}" if wrong else None
 
     def _argv(self, step: str, launch: Launch) -> list[str]:
         return fill(self._templates[step], launch.values)
+
+    def _done(self, step: str, launch: Launch, folder: Path, limit_s: float) -> str | None:
+        argv, heard = self._argv(step, launch), list[int]()
+
+        def hear(number: int) -> None:
+            heard.append(number)
+            note(number)
+
+        command = {"argv": argv, "cwd": str(folder), "env": {**launch.env, **mark()}}
+        try:
+            record = measure(_line(step, command, limit_s), self._probe, hear, fresh=kept() is not None)
+        except NotStartedError:
+            raise
+        except HostError as error:  # it was there when the study began
+            return f"did not start: {error.problems[0].found}"
+        except KeyboardInterrupt:
+            raise interruption(heard[0] if heard else None) from None
+        if heard and kept() is None:
+            raise interruption(heard[0])
+        self.n_ended = record.run.n_survivors or 0
+        return _wrong(argv[0], record, limit_s)
+
+
+def _line(step: str, command: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
+    """What the probe reads: nothing is measured, and a program such as sudo may become another user."""
+    limit = {"timeout_ns": round(limit_s * 1e9)}
+    return {"protocol": 1, "run": step, "commands": [command], "backend": "plain", "namespace": False, **limit}
 
 
 def _find(step: str, name: str, path: str | None) -> None:
@@ -60,49 +99,18 @@ def _find(step: str, name: str, path: str | None) -> None:
         raise HostError(f"workload.{step}", f'no program "{name}"', where, f"install it or correct workload.{step}")
 
 
-def _carry_out(argv: Sequence[str], cwd: Path, env: Mapping[str, str], limit_s: float | None) -> str | None:
-    """Carry out a step; what it leaves running in the background is not waited for."""
-    # A file and not a pipe: a pipe would be waited for until the last background process has closed it.
-    with tempfile.TemporaryFile() as errors:
-        try:
-            child = subprocess.Popen(
-                argv, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
-            )
-        except OSError as error:
-            return f"{argv[0]} did not start: {error.strerror}"
-        try:
-            code = child.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            return f"{argv[0]} took more than {limit_s:g} s and {_kill_tree(child)}"
-        except BaseException:  # Ctrl-C during `setup`
-            _kill_tree(child)
-            raise
-        if code == 0:
-            return None
-        errors.seek(max(0, errors.seek(0, 2) - _TAIL))
-        said = ascii(errors.read().decode(errors="replace").strip())
-    how = f"ended by signal {-code}" if code < 0 else f"exit code {code}"
-    return f"{argv[0]}: {how}" + (f"; it said {said}" if said != "''" else "")
-
-
-def _kill_tree(child: "subprocess.Popen[bytes]") -> str:
-    """A step and what it started: left alone, that would disturb the runs that follow. Says what became of them."""
-    from scalograph.run.hosts.python_probe.tree import descendants
-
-    spared = [pid for pid in (child.pid, *descendants(child.pid)) if not _killed(pid)]
-    with suppress(subprocess.TimeoutExpired):
-        child.wait(_DEATH_S)
-    if child.returncode is None and child.pid not in spared:
-        spared.insert(0, child.pid)
-    return f"could not be killed (process {', '.join(map(str, spared))})" if spared else "was killed"
-
-
-def _killed(pid: int) -> bool:
-    """Whether it is, or was gone before; not another user's, as a child under sudo is."""
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except PermissionError:
-        return False
-    except ProcessLookupError:
-        pass
-    return True
+def _wrong(name: str, record: Record, limit_s: float) -> str | None:
+    """Why a step failed, in words; None where it did not."""
+    run, copy = record.run, record.copies[0] if record.copies else None
+    if run.status == "ok":
+        return None
+    if run.status == "timeout":
+        return f"{name} took more than {limit_s:g} s and was killed"
+    if copy is not None and run.status == "signal":
+        how = f"ended by signal {copy.signal}"
+    elif copy is not None and run.status == "failed" and copy.exit_code:
+        how = f"exit code {copy.exit_code}"
+    else:
+        return f"{name}: {run.reason}"
+    said = ascii(copy.stderr_tail.strip()[-_TAIL:])
+    return f"{name}: {how}" + (f"; it said {said}" if said != "''" else "")

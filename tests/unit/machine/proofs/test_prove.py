@@ -92,7 +92,7 @@ def test_a_bug_is_no_proof(proofs: Callable[..., list[Proof]], tmp_path: Path) -
 
 def test_no_room_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
-    with pytest.raises(HostError, match=r"results: cannot be made: .*room in TMPDIR"):
+    with pytest.raises(HostError, match=r"scratch folder: cannot be made: .*room in TMPDIR"):
         prove(HOST)
 
 

@@ -1,7 +1,9 @@
 """The host that we stand on: which failures are a run's, and which end the study."""
 
+import os
 import signal
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,10 @@ import pytest
 from scalograph.design.planner import Design
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.journal import MAX_LINE_BYTES
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.probe import find_probe
 from scalograph.run.interrupts import Interrupts
 from scalograph.run.plan import Plan
 from scalograph.run.runner import Runner
@@ -78,6 +82,15 @@ def test_output_is_captured_only_where_a_response_reads_it(tmp_path: Path) -> No
     assert specified(tmp_path, read)["stdout_limit_bytes"] == 8 << 20
 
 
+def test_many_copies_share_the_room_for_what_they_write_to_stderr(tmp_path: Path) -> None:
+    assert specified(tmp_path, "")["stderr_limit_bytes"] == 64 << 10
+    study = parse(VALID.replace("[factors.threads]", "copies = 70\n[factors.threads]", 1))
+    run = Run("r1", 0, {"threads": 2, "lock": "none"}, 0)
+    here = runner(Design(study, (run.treatment,)), program(study.workload, tmp_path), "probe")
+    limit = here.specification(run).line(Path("/somewhere"))["stderr_limit_bytes"]
+    assert limit > 4096 and 70 * 6 * limit < MAX_LINE_BYTES, "however they are escaped"
+
+
 def test_a_caller_s_program_is_found_from_where_he_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -88,18 +101,13 @@ def test_a_caller_s_program_is_found_from_where_he_stands(tmp_path: Path, monkey
     assert program(study.workload, tmp_path).argv[0] == str(elsewhere / "link")
 
 
-def test_steps_around_a_run_that_did_not_happen(tmp_path: Path) -> None:
-    """`prepare` fails: no probe is started, and the run says so."""
-    study = parse(VALID.replace('command = ["./prog", "-t", "{threads}"]', 'command = ["true"]\nprepare = ["false"]'))
-    run = Run("r1", 0, {"threads": 1, "lock": "none"}, 0)
-    here = runner(Design(study, (run.treatment,)), program(study.workload, tmp_path), "/no/probe")
-    failed = here.measure(run).run
-    assert (failed.status, failed.reason) == ("failed", "prepare failed: false: exit code 1")
-
-
 def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[Runner, Run]:
-    """A host whose runs leave `prepared` and `cleaned` behind, and `run` where the probe was started."""
-    (tmp_path / "probe").write_text(f"#!/bin/sh\ntouch {tmp_path}/run\n{probe}\n")
+    """A host whose runs leave `prepared` and `cleaned` behind, and `run` where the probe was started for the run."""
+    steps_probe = " ".join(find_probe().argv)
+    (tmp_path / "probe").write_text(
+        f'#!/bin/sh\nIFS= read -r line\ncase $line in *\'"run": "r1"\'*) touch {tmp_path}/run\n{probe}\n;;\n'
+        f"*) printf '%s\\n' \"$line\" > {tmp_path}/probe.line; exec {steps_probe} < {tmp_path}/probe.line;; esac\n"
+    )
     (tmp_path / "probe").chmod(stat.S_IRWXU)
     steps = (
         f'command = ["true"]\nprepare = ["sh", "-c", "touch {tmp_path}/prepared; {prepare}"]\n'
@@ -111,36 +119,62 @@ def between_steps(tmp_path: Path, probe: str, prepare: str = "true") -> tuple[Ru
 
 
 def left(tmp_path: Path) -> set[str]:
-    return {path.name for path in tmp_path.iterdir()} - {"probe"}
+    return {path.name for path in tmp_path.iterdir()} - {"probe", "probe.line"}
 
 
-INTERRUPTED = f'cat >/dev/null; head -6 {ANSWER} | sed \'s/"ok"/"interrupted"/\''
+ANSWERS = f'sed -n \'s/"ok"/"ok"/; 1,6p\' {ANSWER}'
+INTERRUPTED = ANSWERS.replace('"ok"/;', '"interrupted"/;')
 
 
 def test_what_was_prepared_is_cleaned_up_after_an_interrupted_run_too(tmp_path: Path) -> None:
-    here, run = between_steps(tmp_path, INTERRUPTED)
-    assert here.measure(run).run.status == "interrupted"
+    here, run = between_steps(tmp_path, f"trap '' TERM; kill -TERM $PPID; {INTERRUPTED}")
+    with Interrupts():
+        assert here.measure(run).run.status == "interrupted"
     assert left(tmp_path) == {"prepared", "run", "cleaned"}
 
 
 def test_what_was_prepared_is_cleaned_up_after_a_run_that_ends_the_study(tmp_path: Path) -> None:
     said = '{"event":"error","run":"r1","where":"policy","found":"x","expected":"y","fix":"z"}'
-    here, run = between_steps(tmp_path, f"cat >/dev/null; echo '{said}'; exit 3")
+    here, run = between_steps(tmp_path, f"echo '{said}'; exit 3")
     with pytest.raises(HostError, match="policy"):
         here.measure(run)
     assert left(tmp_path) == {"prepared", "run", "cleaned"}
 
 
-def test_a_signal_during_prepare_starts_no_run(tmp_path: Path) -> None:
-    here, run = between_steps(tmp_path, f"cat >/dev/null; head -6 {ANSWER}", "kill -TERM $PPID")
+def test_a_signal_during_prepare_ends_it_and_starts_no_run(tmp_path: Path) -> None:
+    here, run = between_steps(tmp_path, ANSWERS, f"kill -TERM {os.getpid()}; sleep 60")
     with Interrupts():
         stopped = here.measure(run).run
     assert (stopped.status, stopped.reason) == ("interrupted", "a signal came before it was started")
     assert left(tmp_path) == {"prepared", "cleaned"}
 
 
+def test_a_prepare_that_fails_starts_no_run_and_is_cleaned_up(tmp_path: Path) -> None:
+    here, run = between_steps(tmp_path, ANSWERS, "exit 3")
+    failed = here.measure(run).run
+    assert (failed.status, failed.reason) == ("failed", "prepare failed: sh: exit code 3")
+    assert left(tmp_path) == {"prepared", "cleaned"}
+
+
+def test_a_run_that_fails_without_what_prepare_left_running_says_so(tmp_path: Path) -> None:
+    here, run = between_steps(tmp_path, ANSWERS.replace('"ok"/;', '"failed"/;'), "sleep 60 &")
+    assert "processes that prepare left running had been ended: 1" in (here.measure(run).run.reason or "")
+
+
+def test_a_caller_s_folder_that_was_removed_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    here, run = host(tmp_path, tmp_path / "probe")
+    spec = replace(here.specification(run), in_callers_folder=True)
+    gone.rmdir()
+    with pytest.raises(HostError, match="the folder of this start: was removed"):
+        LocalHost(find_probe()).measure(spec)
+    monkeypatch.chdir(tmp_path)
+
+
 def test_a_signal_before_prepare_starts_nothing(tmp_path: Path) -> None:
-    here, run = between_steps(tmp_path, f"cat >/dev/null; head -6 {ANSWER}")
+    here, run = between_steps(tmp_path, ANSWERS)
     with Interrupts():
         signal.raise_signal(signal.SIGTERM)
         assert here.measure(run).run.status == "interrupted"

@@ -2,7 +2,9 @@
 
 import json
 import os
+import select
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -44,14 +46,11 @@ def test_the_specification_arrives_whole() -> None:
     [
         ("pass", ProtocolError, "no event"),
         ("print('hello')", ProtocolError, "hello"),
-        ("print(answer[:900], end='')", ProtocolError, "without its newline"),
-        ("print(answer.splitlines()[0])", ProtocolError, "no run event"),
         ("print(answer.replace('r1', 'r2'), end='')", ProtocolError, "'r1'"),
-        ("print(answer, end=''); sys.exit(1)", ProtocolError, "exit code 1"),
         ("sys.stderr.write('because'); sys.exit(7)", ProtocolError, "because"),
         ("sys.exit(3)", ProtocolError, "JSON"),
         ("print('x' * (5 << 20))", ProtocolError, "5242880 bytes"),
-        ("os.close(0); time.sleep(0.1); print(answer, end=''); sys.exit(9)", ProtocolError, "exit code 9"),
+        ("os.close(0); time.sleep(0.1); sys.exit(9)", ProtocolError, "exit code 9"),
     ],
 )
 def test_a_wrong_answer_is_one_error(code: str, error: type[Exception], words: str) -> None:
@@ -86,9 +85,116 @@ def test_a_killed_probe_is_a_failed_run_that_tells_who_measured() -> None:
     assert "signal 9" in failed(late) and late.header.probe == json.loads(GOLDEN[0])["probe"]
 
 
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("print(answer[:900], end='')", "without its newline"),
+        ("print(answer.splitlines()[0])", "no run event"),
+        ("print(answer.splitlines()[0] + '\\nhello')", "hello"),
+        ("print(answer, end=''); print(answer.splitlines()[-1])", "nothing after the run event"),
+        ("print(answer, end=''); sys.exit(1)", "exit code 1"),
+        (f"print(answer.splitlines()[0]); print({GOLDEN[-1]!r})", "commands[0].cpus"),
+    ],
+)
+def test_an_answer_that_breaks_off_after_its_header_is_a_failed_run(code: str, words: str) -> None:
+    """A run of the same user can write into the pipe of its probe."""
+    record = probe.measure(SPEC, fake(code))
+    assert words in failed(record) and "the answer of its probe was broken" in failed(record)
+    assert record.header.probe == json.loads(GOLDEN[0])["probe"]
+
+
+def answer_with(status: str) -> str:
+    """Prints a right answer with this status."""
+    before = '"ok","reason":null'
+    assert before in ANSWER
+    return f"print(answer.replace({before!r}, {status!r}), end='')"
+
+
+def test_a_probe_that_others_tell_to_end_is_a_failed_run() -> None:
+    said = answer_with('"interrupted","reason":"SIGTERM"')
+    record = probe.measure(SPEC, fake(said))
+    assert (record.run.status, record.run.reason) == ("failed", "its probe was told to end the run, not by us: SIGTERM")
+
+
+def test_a_signal_to_all_of_us_that_the_probe_heard_first_ends_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe.time, "sleep", lambda s: os.kill(os.getpid(), signal.SIGTERM))
+    with Interrupts() as interrupts:
+        record = probe.measure(SPEC, fake(answer_with('"interrupted","reason":"SIGTERM"')))
+    assert (record.run.status, interrupts.number) == ("interrupted", signal.SIGTERM)
+
+
+def test_a_probe_that_is_stopped_is_given_up_soon_and_hears_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "_LOOK_S", 0.1)
+    code = f"""
+import signal
+signal.signal(signal.SIGTERM, lambda n, f: (open({str(tmp_path / "told")!r}, "w").close(), os._exit(0)))
+print(answer.splitlines()[0], flush=True)
+os.kill(os.getpid(), signal.SIGSTOP)
+time.sleep(600)"""
+    assert "stopped by a signal" in failed(probe.measure({**SPEC, "timeout_ns": 600 * 10**9}, fake(code)))
+    assert (tmp_path / "told").exists()
+
+
+def test_a_probe_that_stands_still_for_a_moment_goes_on() -> None:
+    waker = "import os, signal, time; time.sleep(0.25); os.kill(os.getppid(), signal.SIGCONT)"
+    code = f"""
+import signal, subprocess
+subprocess.Popen([sys.executable, "-S", "-c", {waker!r}])
+os.kill(os.getpid(), signal.SIGSTOP)
+print(answer, end="")"""
+    assert probe.measure(SPEC, fake(code)).run.status == "ok"
+
+
 def test_endless_complaints_are_read_and_not_kept() -> None:
     record = probe.measure(SPEC, fake("sys.stderr.write('x' * (8 << 20)); print(answer, end='')"))
     assert record.run.status == "ok"
+
+
+def test_an_answer_that_came_while_we_were_stopped_is_read() -> None:
+    """The deadline has passed when we go on: a part of the answer lies in the pipe, the rest is written as we read."""
+    code = (
+        "answer = answer.replace('\"stdout\":null', '\"stdout\":\"' + 'x' * (1 << 20) + '\"', 1)\nprint(answer, end='')"
+    )
+    process = probe.ProbeProcess(fake(code))
+    with process.running():
+        assert select.select([process.process.stdout], [], [], 30)[0]
+        assert len(process.exchange(b"", -1.0).output) > 1 << 20
+
+
+STOPPED = """
+import json, sys
+from scalograph.run.hosts import probe
+probe.GRACE_S = 0
+print(probe.measure(json.loads(sys.argv[1]), sys.argv[2:]).run.status)
+"""
+
+
+def test_a_run_that_ended_while_we_were_stopped_is_no_timeout(tmp_path: Path) -> None:
+    (tmp_path / "answer").write_text(ANSWER)
+    spec, began = json.dumps({**SPEC, "timeout_ns": 1_500_000_000}), tmp_path / "began"
+    slow = ["sh", "-c", f"touch {began}; sleep 0.3; cat {tmp_path}/answer"]
+    argv = [sys.executable, "-c", STOPPED, spec, *slow]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as runner:
+        while not began.exists():
+            time.sleep(0.01)
+        runner.send_signal(signal.SIGSTOP)
+        time.sleep(1.6)
+        runner.send_signal(signal.SIGCONT)
+        assert runner.communicate()[0] == "ok\n"
+
+
+def test_endless_complaints_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "GRACE_S", 0.2)
+    monkeypatch.setattr(probe, "_LATE_S", 0.01)
+    record = probe.measure({**SPEC, "timeout_ns": 100_000_000}, fake("while True: sys.stderr.write('x' * 1000)"))
+    assert "no end after 0.3 s" in failed(record)
+
+
+def test_a_run_may_take_thirty_years() -> None:
+    years = {**SPEC, "timeout_ns": 30 * 366 * 86400 * 1_000_000_000}
+    assert probe.measure(years, fake("sys.stdin.readline(); print(answer, end='')")).run.status == "ok"
 
 
 @pytest.mark.parametrize("code", ["time.sleep(600)", "os.close(1); os.close(2); time.sleep(600)"])

@@ -1,29 +1,59 @@
-"""What is done around runs: in order, outside the window, and every failure says what it was."""
+"""What is done around runs: in order, outside the window, held together by the probe; a failure says what it was."""
 
 import os
 import signal
+import subprocess
+import sys
+import threading
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from scalograph.control.control import Launch
-from scalograph.errors import HostError
+from scalograph.control.orphans import MARK, mark
+from scalograph.errors import HostError, Terminated
+from scalograph.run.hosts.probe import DEGRADED, find_probe
 from scalograph.run.hosts.python_probe.tree import parse_stat
 from scalograph.run.hosts.study_steps import StudySteps
+from scalograph.run.interrupts import Interrupts
 
 LAUNCH = Launch(env={"PATH": os.environ["PATH"], "WHO": "me"}, values={"n": 3})
+# A step that stays, and has started something that stays; both numbers are in the file `pids`.
+STAYS = "sleep 60 & echo $! $$ > pids; wait"
 
 
 def steps(timeout_s: float = 10, **templates: list[str]) -> StudySteps:
-    return StudySteps(templates, timeout_s)
+    return StudySteps(templates, timeout_s, find_probe().argv)
+
+
+def begun(folder: Path) -> list[int]:
+    """The processes of a step that stays, once it has started them."""
+    until(lambda: (folder / "pids").exists() and (folder / "pids").read_text().endswith("\n"))
+    return [int(pid) for pid in (folder / "pids").read_text().split()]
+
+
+def until(fulfilled: Callable[[], bool]) -> None:
+    limit = time.monotonic() + 10
+    while not fulfilled():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
+def is_gone(pid: int) -> bool:
+    """It has ended; nobody may have waited for it yet."""
+    try:
+        return parse_stat(Path(f"/proc/{pid}/stat").read_text())[1] in "ZX"
+    except OSError:
+        return True
 
 
 def test_a_step_is_filled_in_and_has_the_environment_and_folder_of_a_run(tmp_path: Path) -> None:
-    made = steps(prepare=["sh", "-c", "echo $WHO {n} > prepared"])
+    made = steps(prepare=["sh", "-c", f"echo $WHO {{n}} ${MARK} > prepared"])
     assert made.carry_out("prepare", LAUNCH, tmp_path) is None
-    assert (tmp_path / "prepared").read_text() == "me 3\n"
+    assert (tmp_path / "prepared").read_text() == f"me 3 {mark()[MARK]}\n"
     assert made.carry_out("cleanup", LAUNCH, tmp_path) is None
 
 
@@ -34,62 +64,87 @@ def test_a_step_is_filled_in_and_has_the_environment_and_folder_of_a_run(tmp_pat
         (["false"], "prepare failed: false: exit code 1"),
         (["sh", "-c", "kill -KILL $$"], "prepare failed: sh: ended by signal 9"),
         (["sh", "-c", "kill -TERM $$"], "prepare failed: sh: ended by signal 15"),  # `pkill -f` may hit its own shell
-        (["/nonsense/x"], "prepare failed: /nonsense/x did not start: No such file or directory"),
     ],
 )
 def test_a_failure_says_what_it_was(argv: list[str], why: str, tmp_path: Path) -> None:
     assert steps(prepare=argv).carry_out("prepare", LAUNCH, tmp_path) == why
 
 
-def test_a_step_that_hangs_is_killed(tmp_path: Path) -> None:
-    why = steps(0.2, cleanup=["sleep", "60"]).carry_out("cleanup", LAUNCH, tmp_path)
-    assert why == "cleanup failed: sleep took more than 0.2 s and was killed"
+def test_a_program_that_has_gone_is_named(tmp_path: Path) -> None:
+    why = steps(prepare=["/nonsense/x"]).carry_out("prepare", LAUNCH, tmp_path) or ""
+    assert why.startswith("prepare failed: did not start: /nonsense/x") and "No such file" in why
 
 
-def test_what_a_step_that_hangs_has_started_is_killed_too(tmp_path: Path) -> None:
-    hangs = steps(0.3, prepare=["sh", "-c", "sleep 60 & echo $! > pid; wait"])
-    assert "was killed" in str(hangs.carry_out("prepare", LAUNCH, tmp_path))
-    stat, limit = Path("/proc", (tmp_path / "pid").read_text().strip(), "stat"), time.monotonic() + 10
-    # It has been killed, and nobody may have waited for it yet.
-    while stat.exists() and parse_stat(stat.read_text())[1] not in "ZX":
-        assert time.monotonic() < limit
-        time.sleep(0.01)
+def test_a_step_that_ends_its_probe_has_failed(tmp_path: Path) -> None:
+    ended = steps(prepare=["sh", "-c", "kill -TERM $PPID; sleep 60"]).carry_out("prepare", LAUNCH, tmp_path)
+    assert (ended or "").startswith(
+        "prepare failed: sh: its probe was told to end the run, not by us: SIGTERM received"
+    )
 
 
-@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
-@pytest.mark.parametrize("refused", ["all", "what it started"])
-def test_a_step_that_may_not_be_killed_is_told_and_not_waited_for(
-    refused: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As one under sudo."""
-    kill, spared = os.kill, list[int]()
-
-    def forbid(pid: int, number: int) -> None:
-        first = not spared and parse_stat(Path(f"/proc/{pid}/stat").read_text())[0] == os.getpid()
-        if refused != "all" and first:
-            return kill(pid, number)
-        spared.append(pid)
-        raise PermissionError(1, "Operation not permitted")
-
-    monkeypatch.setattr(os, "kill", forbid)
-    monkeypatch.setattr("scalograph.run.hosts.study_steps._DEATH_S", 0.2)
-    why = steps(0.3, prepare=["sh", "-c", "sleep 60 & wait"]).carry_out("prepare", LAUNCH, tmp_path)
-    for pid in spared:
-        kill(pid, signal.SIGKILL)
-    said = ", ".join(map(str, spared))
-    assert why == f"prepare failed: sh took more than 0.3 s and could not be killed (process {said})"
-    assert len(spared) == (2 if refused == "all" else 1)
+@pytest.mark.parametrize("probe", [find_probe().argv, DEGRADED])
+def test_a_step_that_hangs_is_killed_with_all_that_it_started(probe: tuple[str, ...], tmp_path: Path) -> None:
+    hangs = StudySteps({"cleanup": ["sh", "-c", f"setsid {STAYS}"]}, 0.5, probe)
+    assert hangs.carry_out("cleanup", LAUNCH, tmp_path) == "cleanup failed: sh took more than 0.5 s and was killed"
+    until(lambda: all(map(is_gone, begun(tmp_path))))
 
 
-def test_what_runs_on_in_the_background_is_not_waited_for(tmp_path: Path) -> None:
-    made = steps(2, prepare=["sh", "-c", "sleep 30 & echo $! > pid"])
-    assert made.carry_out("prepare", LAUNCH, tmp_path) is None
-    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+def test_what_runs_on_in_the_background_is_ended_as_after_a_run(tmp_path: Path) -> None:
+    made = steps(prepare=["sh", "-c", "setsid sleep 60 & echo $! > pids"])
+    assert (made.carry_out("prepare", LAUNCH, tmp_path), made.n_ended) == (None, 1)
+    until(lambda: all(map(is_gone, begun(tmp_path))))
 
 
-def test_setup_is_made_once_and_stops_everything_where_it_fails(tmp_path: Path) -> None:
-    steps(setup=["sh", "-c", "echo x >> made"]).begin(LAUNCH, lambda: nullcontext(tmp_path))
-    assert (tmp_path / "made").read_text() == "x\n"
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_setup_and_what_it_started(number: signal.Signals, tmp_path: Path) -> None:
+    def send() -> None:
+        begun(tmp_path)
+        os.kill(os.getpid(), number)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt) as raised:
+            steps(setup=["sh", "-c", STAYS]).begin(LAUNCH, lambda: nullcontext(tmp_path))
+    finally:
+        sender.join()
+        signal.signal(number, before)
+    assert isinstance(raised.value, Terminated) is (number == signal.SIGTERM)
+    assert all(map(is_gone, begun(tmp_path)))
+
+
+def test_cleanup_is_carried_out_after_a_signal(tmp_path: Path) -> None:
+    with Interrupts():
+        signal.raise_signal(signal.SIGTERM)
+        done = steps(cleanup=["touch", "cleaned"]).carry_out("cleanup", LAUNCH, tmp_path)
+    assert done is None and (tmp_path / "cleaned").exists()
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from scalograph.control.control import Launch
+from scalograph.run.hosts.probe import find_probe
+from scalograph.run.hosts.study_steps import StudySteps
+steps = StudySteps({"prepare": ["sh", "-c", sys.argv[1]]}, 60, find_probe().argv)
+steps.carry_out("prepare", Launch(env={"PATH": os.environ["PATH"]}, values={}), Path(sys.argv[2]))
+"""
+
+
+def test_a_step_ends_with_a_start_that_is_killed(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", KILLED, STAYS, str(tmp_path)]) as start:
+        found = begun(tmp_path)
+        start.kill()
+    until(lambda: all(map(is_gone, found)))
+
+
+@pytest.mark.parametrize("probe", [find_probe().argv, DEGRADED])
+def test_setup_is_made_once_and_stops_everything_where_it_fails(probe: tuple[str, ...], tmp_path: Path) -> None:
+    told: list[str] = []
+    made = StudySteps({"setup": ["sh", "-c", "echo x >> made"]}, 10, probe)
+    made.begin(LAUNCH, lambda: nullcontext(tmp_path), told.append)
+    assert (tmp_path / "made").read_text() == "x\n" and told == []
     with pytest.raises(HostError, match=r"workload\.setup: false: exit code 1"):
         steps(setup=["false"]).begin(LAUNCH, lambda: nullcontext(tmp_path))
 

@@ -24,6 +24,7 @@ class Copy:
     pid: int = 0
     pipes: dict[str, int] = field(default_factory=dict)  # stdout, stderr, events, go, status
     in_force: dict[str, Any] = field(default_factory=dict)
+    at_end: dict[str, Any] = field(default_factory=dict)
     refusal: bytes = b""  # of exec
     wait_status: int | None = None
     usage: resource.struct_rusage | None = None

@@ -60,6 +60,7 @@ def _of_copy(watch: RunWatch, copy: Copy) -> Iterator[Event]:
             "user_ns": user,
             "system_ns": system,
             "in_force": copy.in_force,
+            "changed": _changed(copy),
             "stdout": None if text is None else text[:_CHUNK_CHARACTERS],
             "stdout_truncated": copy.truncated,
             "stderr_tail": copy.stderr.decode(errors="replace"),
@@ -68,6 +69,12 @@ def _of_copy(watch: RunWatch, copy: Copy) -> Iterator[Event]:
     for at in range(_CHUNK_CHARACTERS, len(text or ""), _CHUNK_CHARACTERS):
         yield "output", {"copy": copy.index, "stdout": (text or "")[at : at + _CHUNK_CHARACTERS]}
     yield from _said(copy, watch.gate_ns)
+
+
+def _changed(copy: Copy) -> dict[str, Any] | None:
+    """What of `in_force` was otherwise at the end; None if nobody asked."""
+    found = {name: value for name, value in copy.at_end.items() if value != copy.in_force[name]}
+    return found if copy.at_end else None
 
 
 def _said(copy: Copy, gate_ns: int) -> Iterator[Event]:

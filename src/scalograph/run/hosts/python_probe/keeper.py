@@ -22,13 +22,21 @@ def in_keeping(work: Callable[[], int]) -> int:
     for number in tree.STOPPING:
         signal.signal(number, lambda number, _frame: os.kill(worker, number))
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    code = os.waitstatus_to_exitcode(_end_of(worker))
     tree.kill_all(tree.reap)
     if code < 0:  # say truthfully how the run ended, by ending the same way
         if -code in tree.STOPPING:
             signal.signal(-code, signal.SIG_DFL)
         os.kill(keeper, -code)
     return code
+
+
+def _end_of(worker: int) -> int:
+    """Wait for its end; while it is stopped, be stopped, too: whoever looks at us sees how it is."""
+    while os.WIFSTOPPED(status := os.waitpid(worker, os.WUNTRACED)[1]):
+        os.kill(os.getpid(), signal.SIGSTOP)
+        os.kill(worker, signal.SIGCONT)
+    return status
 
 
 def _adopt() -> None:

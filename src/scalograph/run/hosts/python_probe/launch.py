@@ -97,7 +97,7 @@ def _become(spec: Spec, copy: Copy, board: Board, ends: Mapping[str, int], paren
         tree.die_with_parent(signal.SIGKILL)  # after the change of user, which forgets it
         if os.getppid() != parent:
             os._exit(127)
-        os.write(ends["status"], json.dumps(_read_back()).encode() + b"\n")
+        os.write(ends["status"], json.dumps(read_back(0)).encode() + b"\n")
         board.pass_gate(copy.index)
         env = {**copy.command.env, **(_OFFERED if spec.events else {})}
         texts = [text.encode() for text in copy.command.argv]
@@ -142,13 +142,14 @@ def _drop(uid: int, gid: int) -> None:
     os.setresuid(uid, uid, uid)
 
 
-def _read_back() -> dict[str, Any]:
-    policy = os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK
+def read_back(pid: int) -> dict[str, Any]:
+    """Read what is in force for a process, 0 being this one; one that has ended tells until it is waited for."""
+    policy = os.sched_getscheduler(pid) & ~os.SCHED_RESET_ON_FORK
     return {
-        "cpus": sorted(os.sched_getaffinity(0)),
+        "cpus": sorted(os.sched_getaffinity(pid)),
         "policy": next((name for name, number in _POLICIES.items() if number == policy), str(policy)),
-        "priority": os.sched_getparam(0).sched_priority,
-        "nice": os.getpriority(os.PRIO_PROCESS, 0),
+        "priority": os.sched_getparam(pid).sched_priority,
+        "nice": os.getpriority(os.PRIO_PROCESS, pid),
     }
 
 

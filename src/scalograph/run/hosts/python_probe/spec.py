@@ -71,6 +71,7 @@ def parse(value: dict[str, Any]) -> Spec:
     top.integer("protocol", None, 1, 1)
     # Checked although nothing here depends on them: the same line must be right for every probe.
     top.flag("timeline", True)
+    top.flag("namespace", True)
     top.integer("timeline_bins", 512, 8, 512)
     top.integer("timeline_tasks", 64, 0, 64)
     top.choice("backend", "auto", "plain")

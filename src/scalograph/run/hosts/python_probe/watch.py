@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 
 from scalograph.run.hosts.python_probe import tree
 from scalograph.run.hosts.python_probe.copies import Copy
-from scalograph.run.hosts.python_probe.launch import Board
+from scalograph.run.hosts.python_probe.launch import Board, read_back
 from scalograph.run.hosts.python_probe.lines import BrokenLineError, Limits
 from scalograph.run.hosts.python_probe.spec import Spec
 
 _SURVIVOR_NS = 1_000_000_000
 _CHUNK = 1 << 16
+_LONGEST_MS = 3_600_000.0  # no kernel waits for thirty years in one call
 
 
 def hear_signals() -> int:
@@ -103,7 +104,7 @@ class RunWatch:
 
     def _wait(self, deadline_ns: int) -> None:
         """Sleep until something happens, and take it."""
-        left_ms = max(0.0, (deadline_ns - time.monotonic_ns()) / 1e6)
+        left_ms = min(max(0.0, (deadline_ns - time.monotonic_ns()) / 1e6), _LONGEST_MS)
         for fd, _ in self._poll.poll(left_ms + 1):
             if fd == self.wake:
                 for number in set(os.read(fd, _CHUNK)) & set(tree.STOPPING):
@@ -146,22 +147,26 @@ class RunWatch:
         """Take all that have ended, orphans too; whether any child is left."""
         while True:
             try:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
                 return False
-            if pid == 0:
+            if ended is None:
                 return True
+            mains = [copy for copy in self.copies if copy.pid == ended.si_pid and copy.wait_status is None]
+            for copy in mains:
+                copy.at_end = read_back(copy.pid)  # once it is waited for, nobody can ask any more
+            _, status, usage = os.wait4(ended.si_pid, 0)
             self.last_reap_ns = time.monotonic_ns() - self.gate_ns
-            for copy in self.copies:
-                if copy.pid == pid and copy.wait_status is None:
-                    copy.wait_status, copy.usage, copy.end_ns = status, usage, self.last_reap_ns
+            for copy in mains:
+                copy.wait_status, copy.usage, copy.end_ns = status, usage, self.last_reap_ns
 
     def _wait_for_survivors(self) -> None:
         """A tree may take 1 s longer than its mains."""
         until = time.monotonic_ns() + _SURVIVOR_NS
         while self._reap() and self.forced is None and time.monotonic_ns() < until:
             self._wait(until)
-        self.n_survivors = len(tree.descendants(os.getpid())) if self._reap() else 0
+        # A list of processes misses whoever hops from one to the next.
+        self.n_survivors = max(1, len(tree.descendants(os.getpid()))) if self._reap() else 0
 
     def _reap_and_read(self) -> bool:
         for fd in list(self._by_fd):

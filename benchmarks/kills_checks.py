@@ -1,0 +1,160 @@
+"""What must hold after every harm, each fault with its class; the classes are the columns that must all be 0."""
+
+import json
+import os
+import re
+import signal
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from kills_harms import whole
+from kills_places import Place, processes
+from kills_start import LIMIT_BYTES, LIMIT_S, Start
+from kills_studies import BUDGET, PLANNERS
+
+from scalograph.control.cpu_tree import cpu_tree
+from scalograph.machine.proofs.own_settings import settings
+from scalograph.protocol.results import RESERVED
+
+FAULTS = (
+    "lost", "doubled", "not as planned", "left behind", "not restored", "exit code", "traceback", "above 10 s",
+    "above 1 GB", "campaign",
+)  # fmt: skip
+Fault = tuple[str, str]
+DONE = {0, 4, 5}
+UNHEARD = {-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP}
+# The guard and the kernel clear a tree after the probe has gone; a machine without time for us needs longer.
+SETTLE_S = 5.0
+_TRACE = re.compile(r"Traceback \(most recent|Exception ignored|panicked at|core dumped")
+# Names of ours in folders for what is made for a while, and in caches.
+_TEMPORARY = re.compile(r"scalograph-.*|\..*")
+
+
+def of_end(start: Start, codes: Collection[int], journaled: bytes) -> Iterator[Fault]:
+    """How a start ended, what it said and took; `codes` beside those of a study that came to its end."""
+    if _is_pythons_own(start):
+        return
+    told = f"{' '.join(start.argv)}: exit code {start.code}"
+    reasons = [event["reason"] for event in _events(journaled) if event["event"] == "end"]
+    if start.code in DONE and reasons[-1:] not in (["complete"], ["budget"], ["busy"]):
+        yield "exit code", f"{told}, but the journal says that it ended {reasons}"
+    if start.code in UNHEARD and journaled:
+        yield "exit code", f"{told}, ended by the kernel although it had begun"
+    if start.code not in {*DONE, *codes}:
+        yield "exit code", f"{told}, expected {sorted({*DONE, *codes})}: {start.said()[-400:]!r}"
+    if start.code in (130, 143) and reasons[-1:] == ["interrupted"] and "--resume" not in start.said():
+        yield "exit code", f"{told}, without the command that goes on: {start.said()[-400:]!r}"
+    if _TRACE.search(start.said()):
+        yield "traceback", f"{told}: {start.said()[-1200:]}"
+    if start.over_s > LIMIT_S:
+        yield "above 10 s", f"{told} after {start.over_s:.1f} s"
+    if start.peak_bytes > LIMIT_BYTES:
+        yield "above 1 GB", f"{told} with {start.peak_bytes / 1e9:.2f} GB"
+
+
+def _is_pythons_own(start: Start) -> bool:
+    """Whether Ctrl-C came before the interpreter had got to a line of ours."""
+    said = start.said()
+    return "Traceback" in said and "KeyboardInterrupt" in said and "scalograph" not in said
+
+
+def of_journal(before: bytes, journal: Path) -> Iterator[Fault]:
+    """What was on the disk is there still, byte for byte, and no run is there twice."""
+    after = whole(journal)
+    if not after.startswith(before):
+        at = next((n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), len(after))
+        yield "lost", f"the journal differs from byte {at} of {len(before)}: {after[at : at + 100]!r}"
+    for name, n in Counter(runs(journal)).items():
+        if n > 1:
+            yield "doubled", f"run {name} {n} times"
+
+
+def of_runs(planner: str, results: Path) -> Iterator[Fault]:
+    """At the end: exactly the planned runs."""
+    kind, journal = PLANNERS[planner].runs, results / "journal.jsonl"
+    lines = (results / "design.jsonl").read_text().splitlines()[1:]
+    planned = [json.loads(line)["run"] for line in lines]
+    made = [run for run in runs(journal) if "r" not in run]  # a disturbed one is repeated as NAMEr1
+    left = iter(planned)
+    holds = {
+        "all": made == planned,
+        "some": all(run in left for run in made) and len(made) > len(planned) / 2,
+        "search": len(made) <= BUDGET and ({*planned} <= {*made} or len(made) == BUDGET),
+    }[kind]
+    if not holds:
+        yield "not as planned", f"{len(made)} runs, planned {kind} of {len(planned)}: {made}"
+    reason = [event for event in _events(whole(journal)) if event["event"] == "end"][-1]["reason"]
+    if reason not in ({"complete", "budget"} if kind == "search" else {"complete"}):
+        yield "not as planned", f"ended as {reason}"
+
+
+def of_processes() -> Iterator[Fault]:
+    """Nothing runs on below this process."""
+    limit = time.monotonic() + SETTLE_S
+    while (found := processes()) and time.monotonic() < limit:
+        time.sleep(0.005)
+    for pid, what in found.items():
+        yield "left behind", f"process {pid} still runs: {what[:200]}"
+        os.kill(pid, 9)
+
+
+def of_folders(place: Place, results: Path) -> Iterator[Fault]:
+    """No scratch folder, no half-made folder of a cache, no part of a file, no cgroup."""
+    for folder in (place.tmp, *(path for path in place.cache.glob("scalograph/*") if path.is_dir())):
+        for path in folder.iterdir():
+            if _TEMPORARY.fullmatch(path.name):
+                within = [str(one.relative_to(path)) for one in path.rglob("*")]
+                yield "left behind", f"{path.relative_to(place.folder)} {within}"
+    for path in results.glob("*"):
+        if path.name not in RESERVED:
+            yield "left behind", f"{path.relative_to(place.folder)}"
+    for leaf in place.leaves():
+        yield "left behind", f"cgroup {leaf.name}, {(leaf / 'cgroup.events').read_text().split()}"
+
+
+class Machine:
+    """Settings of the machine as they were before a case."""
+
+    def __init__(self, place: Place) -> None:
+        self._place, self._before, self._leaves = place, settings(), _quota_leaves()
+
+    def changed(self) -> Iterator[Fault]:
+        """What differs now, read back."""
+        now = settings()
+        for name in sorted(self._before.keys() | now.keys()):
+            was, found = self._before.get(name, "absent"), now.get(name, "absent")
+            if was != found:
+                yield "not restored", f"{name}: {found}, before it was {was}"
+        if (self._place.state / "changes.json").exists():
+            yield "not restored", "the record of changes is still there"
+        if new := _quota_leaves() - self._leaves:
+            # Another start of this machine holds its own for as long as a run lasts.
+            time.sleep(1)
+            for leaf in sorted(new & _quota_leaves()):
+                yield "not restored", f"cgroup {leaf} is there, without a process"
+
+
+def _quota_leaves() -> set[Path]:
+    """Cgroups with a quota that hold no process."""
+    tree = cpu_tree()
+    found = tree.mount.glob("scalograph-*") if tree else ()
+    return {leaf for leaf in found if leaf.is_dir() and not _populated(leaf)}
+
+
+def _populated(leaf: Path) -> bool:
+    try:
+        return bool((leaf / "cgroup.procs").read_text().strip())
+    except OSError:
+        return True  # gone meanwhile
+
+
+def _events(journaled: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in journaled.splitlines()]
+
+
+def runs(journal: Path) -> list[str]:
+    """Names of the finished runs, in order."""
+    return [str(event["run"]) for event in _events(whole(journal)) if event["event"] == "run"]

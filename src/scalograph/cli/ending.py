@@ -1,0 +1,69 @@
+"""From a command line to its exit code: whatever fails ends in one message, and only a bug in a traceback."""
+
+import errno
+from pathlib import Path
+
+import typer
+
+from scalograph.cli.app import app
+from scalograph.cli.console import complain
+from scalograph.cli.streams import guard, refusal
+from scalograph.errors import Exit, HostError, ScalographError, StudyError
+from scalograph.text.escape import is_text, shortened
+
+# The class of all usage errors, wherever this release of typer keeps it.
+_UsageError = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+# What the system says of a command line or of us, and not of one file that a message could name.
+_LIMITS: dict[int | None, ScalographError] = {
+    errno.EMFILE: HostError("open files", "too many", "room for some fifty", "raise the limit: ulimit -n 1024"),
+    errno.ENFILE: HostError("open files", "too many on this machine", "room for some fifty", "end other programs"),
+    errno.ENAMETOOLONG: StudyError.one("arguments", "a path that is too long", "the path of a file", "correct it"),
+}
+
+
+def ended(arguments: list[str]) -> int:
+    """Carry out a command whose streams may be closed, full, or without a reader, and return its exit code."""
+    answer = guard()
+    code = carried_out(arguments)
+    if lost := refusal(answer):
+        code = code or _told(HostError("standard output", lost.strerror or str(lost), "room for the answer"))
+    return code
+
+
+def carried_out(arguments: list[str]) -> int:
+    """Carry out a command and return its exit code."""
+    try:
+        _refuse(arguments)
+        return int(app.main(arguments, prog_name="scalograph", standalone_mode=False) or 0)
+    except ScalographError as error:
+        return _told(error)
+    except typer.Abort:
+        return int(Exit.INTERRUPTED)
+    except OSError as error:
+        if error.errno not in _LIMITS:
+            raise
+        return _told(_LIMITS[error.errno])
+    except Exception as error:
+        if not isinstance(error, _UsageError):
+            raise
+        error.message = shortened(error.message)  # type: ignore[attr-defined]
+        error.show()  # type: ignore[attr-defined]
+        return int(Exit.STUDY)
+
+
+def _told(error: ScalographError) -> int:
+    complain(error)
+    return int(error.exit_code)
+
+
+def _refuse(arguments: list[str]) -> None:
+    """Refuse what no command can work with: a folder that is gone, and bytes that no text of a result can hold."""
+    try:
+        folder = str(Path.cwd())
+    except FileNotFoundError:
+        raise HostError("the current folder", "was removed", "one that exists", "cd to another one") from None
+    named = {"the current folder": folder, **{f"argument {n}": text for n, text in enumerate(arguments, 1)}}
+    for where, text in named.items():
+        if not is_text(text):
+            found = f"{text[:80]!a}, bytes that are no UTF-8"
+            raise StudyError.one(where, found, "text", "give it another name")

@@ -1,0 +1,73 @@
+"""A part that was run on a busy machine is run once more; the quieter of its two results stays."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from scalograph.cli import last_stops
+from scalograph.errors import ProtocolError
+from scalograph.protocol import findings_file, results
+from scalograph.protocol.findings import Findings
+
+# A part of which a larger share of runs was disturbed is worth another try.
+BUSY = 0.1
+
+
+def is_busy(folder: Path) -> bool:
+    """Whether more runs of a finished part were disturbed than one would leave it at."""
+    return disturbed(folder) > BUSY
+
+
+def disturbed(folder: Path) -> float:
+    """Return the share of a part's runs that were disturbed or failed, 0 to 1; 1 where its results cannot be read."""
+    try:
+        found = findings_file.read(results.at(folder).findings)
+    except ProtocolError:
+        return 1.0
+    return _share(found)
+
+
+def _share(found: Findings) -> float:
+    n_done, verdicts = found.runs.n_done, found.runs.verdicts
+    bad = sum(verdicts.get(name, 0) for name in ("contaminated", "impossible")) + found.runs.n_failed
+    return bad / n_done if n_done else 1.0
+
+
+def run_again(folder: Path, run: Callable[[Path], None]) -> bool:
+    """Run a part in a folder beside its own, and keep the quieter result; killed at any moment, one is whole.
+
+    Args:
+        folder: the part's results.
+        run: carries the part out in the folder that it is given, or goes on there.
+
+    Returns:
+        Whether the new result stays.
+    """
+    new = again_at(folder)
+    run(new)
+    last_stops.analyze(new)
+    if disturbed(new) >= disturbed(folder):
+        shutil.rmtree(new)
+        return False
+    folder.rename(_old(folder))
+    new.rename(folder)
+    shutil.rmtree(_old(folder))
+    return True
+
+
+def again_at(folder: Path) -> Path:
+    """Return where a part is run once more."""
+    return folder.with_name(f"{folder.name}.again")
+
+
+def settle(folder: Path) -> None:
+    """End an exchange of results that was cut short."""
+    old = _old(folder)
+    if old.is_dir() and not folder.exists():
+        old.rename(folder)
+    elif old.is_dir():
+        shutil.rmtree(old)
+
+
+def _old(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.old")

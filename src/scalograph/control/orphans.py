@@ -1,0 +1,67 @@
+"""Processes that the steps of an earlier start left: killed together with its probe, it could not end them itself."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from scalograph.control.owner import Owner
+
+MARK = "SCALOGRAPH_STEP"
+_WAIT_S = 1.0
+
+
+def mark(root: Path = Path("/")) -> dict[str, str]:
+    """Return the variable of the environment by which a step, and all that it starts, is known as this start's."""
+    owner = Owner.ourselves(root)
+    return {MARK: f"{owner.pid}.{owner.start_ticks}"}
+
+
+def end_orphans(root: Path = Path("/")) -> list[str]:
+    """Kill the processes whose mark names a dead start, and list them. The machine must be locked."""
+    told, until = dict[int, str](), time.monotonic() + _WAIT_S
+    while found := [pid for pid in _orphans(root) if _killed(pid)]:
+        told |= {pid: f"process {pid}, left by a step: ended" for pid in found}
+        if time.monotonic() > until:
+            break
+        time.sleep(0.005)
+    return list(told.values())
+
+
+def _orphans(root: Path) -> Iterator[int]:
+    here = _namespace(root / "proc/self")
+    for folder in (root / "proc").iterdir():
+        if folder.name.isdecimal() and _is_orphan(folder, root) and _namespace(folder) == here:
+            yield int(folder.name)
+
+
+def _is_orphan(folder: Path, root: Path) -> bool:
+    """Tell whether it is our user's, carries a mark, and its start is dead."""
+    try:
+        if folder.stat().st_uid != os.geteuid():
+            return False
+        environ = (folder / "environ").read_bytes()
+    except OSError:  # it has ended, or may not be looked at
+        return False
+    start, end = f"\0{MARK}=".encode(), b"\0"
+    pid, _, ticks = (b"\0" + environ).partition(start)[2].partition(end)[0].partition(b".")
+    if not pid.isdigit() or not ticks.isdigit() or int(pid) == 0:
+        return False
+    return not Owner(pid=int(pid), start_ticks=int(ticks)).is_alive(root)
+
+
+def _namespace(folder: Path) -> str:
+    """Return what tells which process numbers it counts in: in a container the same one is another process."""
+    try:
+        return str((folder / "ns/pid").readlink())
+    except OSError:
+        return ""
+
+
+def _killed(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,112 @@
+"""No more tasks than so many: a cgroup of our own in which the kernel refuses a further process or thread.
+
+It asks what a program does at such a limit, and how many threads it gets, without going near the machine's own.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from scalograph.control.cgroups import CgroupTree, read
+from scalograph.control.control import Control, Launch, Level, LevelError
+from scalograph.control.cpu_tree import TASKS as CONTROLLER
+from scalograph.control.cpu_tree import controller_tree
+from scalograph.control.isolation import Refusal
+from scalograph.control.own_group import GroupLimit, inside_group, why_no_group
+from scalograph.control.settings import tasks_delegation, tasks_leaf
+from scalograph.control.store import Store
+from scalograph.errors import HostError
+from scalograph.protocol.facts import HostFacts
+
+TASKS, NO_LIMIT = "tasks", "none"
+_WITHOUT = "leave limits of tasks out"
+# The probe and a JVM have some forty; the kernel itself numbers no more.
+LEAST_TASKS, MOST_TASKS = 10, 4_194_304
+
+
+def why_no_tasks(root: Path = Path("/")) -> Refusal | None:
+    """Find what prevents a limit of tasks, by reading only; None if nothing does."""
+    return why_no_group(CONTROLLER, _WITHOUT, root)
+
+
+class TasksControl(Control):
+    """Levels are tasks that may be there beside those of `scalograph` itself, and "none".
+
+    A task is a process or a thread; those of the probe count. `limited_tasks` reads the limit back before and after
+    the run.
+    """
+
+    may_conflict = True
+
+    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
+        """Return the levels as written. Raises LevelError for one that is no such number, or that is refused."""
+        for level in levels:
+            if level == NO_LIMIT:
+                continue
+            if isinstance(level, bool) or not isinstance(level, int) or not LEAST_TASKS <= level <= MOST_TASKS:
+                expected = f'an integer from {LEAST_TASKS} to {MOST_TASKS}, or "{NO_LIMIT}"'
+                raise LevelError(f"tasks {level!r}", expected, "correct it")
+            if TASKS in facts.refused:
+                found = f"tasks {level} is refused here ({facts.refused[TASKS]})"
+                raise LevelError(found, NO_LIMIT, "leave it out; `scalograph doctor` says what would help")
+        return list(levels)
+
+    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
+        """Note the limit in the launch; `hold` sets it."""
+        return replace(launch, max_tasks=None if level == NO_LIMIT else int(level))
+
+    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
+        """Return the context in which the cgroup limits the run."""
+        return nullcontext() if level == NO_LIMIT else limited_tasks(int(level))
+
+
+@contextmanager
+def limited_tasks(
+    n_tasks: int, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
+) -> Iterator[None]:
+    """Limit what this process starts meanwhile to so many tasks at once; no process of others is moved.
+
+    Args:
+        n_tasks: beside those that this process has now.
+        tree: the cgroup tree instead of the machine's.
+        store: where the change is recorded, so that a later start can undo it.
+        root: where /proc and /sys are.
+
+    Raises:
+        HostError: the limit is refused (with the kernel's reason), is lost before the end, or a smaller one holds.
+    """
+    if refused := why_no_tasks(root):
+        raise HostError(TASKS, refused.why, "the controller pids, and leave to make a cgroup", refused.fix)
+    store, tree = store or Store.of_machine(), tree or controller_tree(CONTROLLER, root)
+    assert tree is not None
+    _refuse_smaller(n_tasks, tree)
+    most = n_tasks + len(list((root / "proc/self/task").iterdir()))
+    limit = GroupLimit(
+        name=TASKS, amount=f"{n_tasks} tasks", without=_WITHOUT, delegation=tasks_delegation(), leaf=tasks_leaf,
+        write=partial(_limit, most), prove=partial(_prove, most),
+    )  # fmt: skip
+    with inside_group(limit, tree, store):
+        yield
+
+
+def _refuse_smaller(n_tasks: int, tree: CgroupTree) -> None:
+    """Refuse a limit beyond that of our own cgroup or one above: it would be reached first, or left behind."""
+    own = tree.own_folder() or tree.mount
+    for folder in (home for home in (own, *own.parents) if home.is_relative_to(tree.mount)):
+        most, current = read(folder / "pids.max") or "", read(folder / "pids.current") or "0"
+        if most.isdecimal() and current.isdecimal() and int(most) - int(current) < n_tasks:
+            found = f"{n_tasks} tasks more, but {int(most) - int(current)} of the {most} of our own cgroup are left"
+            raise HostError(TASKS, found, "a lower level", "lower the level, or start outside that cgroup")
+
+
+def _limit(most: int, tree: CgroupTree, folder: Path) -> None:
+    tree.write(folder / "pids.max", str(most))
+
+
+def _prove(most: int, folder: Path) -> None:
+    found = read(folder / "pids.max")
+    if found != str(most):
+        told = "none" if found in (None, "max") else found
+        raise HostError(TASKS, f"in force: {told}", str(most), "see who else writes to our cgroups")

@@ -1,0 +1,106 @@
+"""TOML that anybody may have written: one pass over its text bounds what the parser then meets.
+
+The parser of the standard library recurses into what is nested, takes time that grows with the square of the parts of a
+key, and some microseconds for each value; numbers of thousands of digits can be read, but not be shown. The limits are
+far above what a declaration needs.
+"""
+
+import re
+import tomllib
+from typing import Any
+
+from scalograph.errors import Problem, StudyError
+
+MAX_BYTES = 1 << 20
+MAX_DEPTH = 16
+MAX_PARTS = 8
+MAX_WORD = 256
+MAX_TEXT = 1 << 16
+MAX_VALUES = 80_000
+MAX_TABLES = 20_000
+MAX_LINES = 50_000
+# Every string and every comment, whether it ends or not; each alternative takes what it can and gives nothing back.
+_OPAQUE = re.compile(
+    r'"""(?:[^"\\]++|\\.|"{1,2}+(?!"))*+(?:"{3,5})?+'
+    r"|'''(?:[^']++|'{1,2}+(?!'))*+(?:'{3,5})?+"
+    r'|"(?:[^"\\\n]++|\\[^\n])*+"?+'
+    r"|'[^'\n]*+'?+"
+    r"|#[^\n]*+",
+    re.DOTALL,
+)
+_BRACKETS = re.compile(r"[\[{]++|[\]}]++")
+_PARTS = re.compile(rf"(?:\.[^.\[\]{{}}=,\n]*+){{{MAX_PARTS}}}")
+_WORD = re.compile(rf"(?<![^\s,=\[\]{{}}'])[^\s,=\[\]{{}}']{{{MAX_WORD + 1}}}")
+# Signs, how many of them there may be, and what they stand for.
+_COUNTED = ((",", MAX_VALUES, "values"), ("=[{", MAX_TABLES, "keys, tables and lists"))
+_SEE = "see toml.io for the syntax"
+
+
+def parse(text: str, where: str) -> dict[str, Any]:
+    """Parse a declaration, after a look at its size.
+
+    Args:
+        text: TOML.
+        where: begins the message of an error.
+
+    Raises:
+        StudyError: it is no TOML, or beyond a limit of this module; names the line where there is one.
+    """
+    if problem := _beyond(text, where):
+        raise StudyError([problem])
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # a date that there is not raises no TOMLDecodeError
+        raise StudyError.one(where, f"not TOML: {error}", "", _SEE) from error
+
+
+def bare(text: str) -> str:
+    """Return the text with each character of a string replaced by an apostrophe, of a comment by a blank; lines stay.
+
+    >>> bare('a = "b=1" # c')
+    "a = '''''    "
+    """
+    return _OPAQUE.sub(_blank, text)
+
+
+def _blank(found: re.Match[str]) -> str:
+    filler = " " if found[0].startswith("#") else "'"
+    if "\n" not in found[0]:
+        return filler * len(found[0])
+    return re.sub(r"[^\n]", filler, found[0])
+
+
+def _beyond(text: str, where: str) -> Problem | None:
+    """Find what is beyond a limit."""
+    if (n := text.count("\n")) > MAX_LINES:
+        return Problem(where, f"{n} lines", f"at most {MAX_LINES}", "leave out what is empty")
+    opaque = _OPAQUE.finditer(text) if len(text) > MAX_TEXT else ()
+    long = next((m for m in opaque if m.end() - m.start() > MAX_TEXT and m[0][0] != "#"), None)
+    if long:
+        return _problem(text, long.start(), where, f"a text above {MAX_TEXT} characters", "a shorter one")
+    seen = bare(text)
+    if found := _WORD.search(seen):
+        return _problem(text, found.start(), where, f"a word above {MAX_WORD} characters", "a key or a number")
+    if found := _PARTS.search(seen):
+        return _problem(text, found.start(), where, f"a key of more than {MAX_PARTS} parts", f"at most {MAX_PARTS}")
+    if (place := _too_deep(seen)) is not None:
+        return _problem(text, place, where, "values nested too deeply", f"at most {MAX_DEPTH} in each other")
+    for signs, most, what in _COUNTED:
+        if (n := sum(map(seen.count, signs))) > most:
+            return Problem(where, f"{n} {what}", f"at most {most}", "take large lists out of it")
+    return None
+
+
+def _problem(text: str, place: int, where: str, found: str, expected: str) -> Problem:
+    line = text.count("\n", 0, place) + 1
+    return Problem(f"{where}:{line}", found, expected, "correct it")
+
+
+def _too_deep(seen: str) -> int | None:
+    depth = 0
+    for run in _BRACKETS.finditer(seen):
+        n = run.end() - run.start()
+        depth = depth + n if run[0][0] in "[{" else max(0, depth - n)
+        if depth > MAX_DEPTH:
+            return run.start()
+    return None

@@ -1,0 +1,55 @@
+"""A run that left its CPUs: a mask holds for as long as the program leaves it alone (taskset, numactl, a binding).
+
+What such a run shows belongs to other CPUs than those of its treatment, and what disturbed it there was not looked for:
+it has failed. A program that keeps to some of its CPUs is within its rights; findings tell it.
+"""
+
+from scalograph.protocol.record import CopyEvent, Record
+from scalograph.text.cpu_list import named_cpus
+from scalograph.verdict.cause import SHARE, Cause
+
+# Masks are set before the gate, and nothing before the gate is counted: less than this is nobody's decision.
+STRAY_NS = 100_000
+
+
+def left_its_cpus(record: Record) -> Cause | None:
+    """Find that a run used CPUs that none of its copies was given.
+
+    Switch records tell it of the whole tree; without them, the masks that the copies had at their end.
+
+    Args:
+        record: of a run (protocol/journal.md).
+    """
+    own = given(record)
+    strayed = [copy for copy in record.copies if set(_at_end(copy)) - own]
+    ended = f"; its mask was {named_cpus(_at_end(strayed[0]))} at its end" if strayed else ""
+    outside = record.run.outside_ns
+    if outside is None:
+        return Cause("left its CPUs", None, "", f"it was given {named_cpus(own)}{ended}") if strayed else None
+    # Without a sum there would be none outside either.
+    share = outside / max(1, sum(record.run.per_cpu_ns or ()))
+    if outside < STRAY_NS or share < SHARE:
+        return None
+    # In steps, so that runs alike are told alike.
+    least = 100 * SHARE if share < 0.1 else 10 * int(10 * min(1.0, share))
+    text = f"at least {least:.0f} % of its CPU time was not on {named_cpus(own)}, which it was given{ended}"
+    return Cause("left its CPUs", share, "of CPU time", text)
+
+
+def given(record: Record) -> set[int]:
+    """Return the CPUs that the copies of a run were given together; empty if that is not known."""
+    return {cpu for copy in record.copies if copy.in_force for cpu in copy.in_force.cpus}
+
+
+def _at_end(copy: CopyEvent) -> list[int]:
+    return (copy.changed.cpus or []) if copy.changed else []
+
+
+def left_its_quota(record: Record) -> Cause | None:
+    """Find that processes of a run moved out of the cgroup in which the study limits it; `record`: as above."""
+    quota, contained = record.run.quota_cpus, record.header.containment == "cgroup"
+    # Where there was no leaf to leave, the same line says why.
+    if quota is None or not contained or all(part.what != "cgroup leaf" for part in record.run.degraded):
+        return None
+    text = f"processes left the cgroup of the run, and with it the quota of {quota:g} CPUs"
+    return Cause("left its quota", None, "", text)

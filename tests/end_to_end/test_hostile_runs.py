@@ -1,0 +1,112 @@
+"""What a program may do to whoever measures it: each ends its run, which names the cause, and the study goes on."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.run.hosts import probe as hosts_probe
+from scalograph.run.hosts.base import ProbeProgram
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.probe import DEGRADED, PROGRAM, find_probe
+from scalograph.run.plan import plan
+from scalograph.run.runner import Runner
+from scalograph.run.session import Finished, run_unkept
+from scalograph.study.declare import declare
+
+from .shell import machine, study
+
+pytestmark = machine
+ROOT = Path(__file__).resolve().parents[2]
+CPUS = sorted(os.sched_getaffinity(0))
+# Once: later runs of the study find the mark, and behave.
+SCRIPT = """\
+#!/bin/sh
+[ ! -e {mark} ] || exit 0
+touch {mark}
+{act}
+exec sleep 5
+"""
+
+
+@pytest.fixture
+def probe(request: pytest.FixtureRequest) -> Sequence[str]:
+    if getattr(request, "param", "native") == "python":
+        return DEGRADED
+    if (found := find_probe()).warning is None:
+        return found.argv
+    built = [*(ROOT / "probe" / "target").glob(f"**/release/{PROGRAM}")]
+    if not built:
+        pytest.skip(f"{PROGRAM} is not built")
+    return (str(built[0]),)
+
+
+def conducted(folder: Path, script: str, probe: Sequence[str], more: str = "") -> list[Finished]:
+    """A study of this script, in declared order, by the loop that every study takes."""
+    program = folder / "program"
+    program.write_text(script)
+    program.chmod(0o755)
+    file = study(folder, '["./program", "{n}"]', runs=1, more=f'order = "declared"\nmax_reruns = 0\n{more}')
+    facts = HostFacts(cpus=tuple(CpuFact(cpu=cpu, core=cpu) for cpu in CPUS))
+    planned = plan(declare(file), facts)
+    return run_unkept(planned, Runner(planned, LocalHost(ProbeProgram(tuple(probe)))))
+
+
+ACTS = {
+    "kill": ("kill -KILL $PPID", "killed by signal 9"),
+    "term": ("kill -TERM $PPID", "told to end the run, not by us: SIGTERM"),
+    "stop": ("kill -STOP $PPID", "stopped by a signal that was not ours"),
+    "int": ("kill -INT $PPID", "told to end the run, not by us: SIGINT"),
+    "hup": ("kill -HUP $PPID", "told to end the run, not by us: SIGHUP"),
+    "line": ("echo nonsense > /proc/$PPID/fd/1", "the answer of its probe was broken"),
+    "flood": ("head -c 9000000 /dev/zero | tr '\\0' x > /proc/$PPID/fd/1", "the answer of its probe was broken"),
+}
+
+
+@pytest.mark.parametrize(
+    ("act", "probe"),
+    [*((act, "native") for act in ACTS), *((act, "python") for act in ("kill", "term", "stop"))],
+    indirect=["probe"],
+)
+def test_it_ends_its_run_and_not_the_study(
+    act: str, probe: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosts_probe, "_LOOK_S", 0.2)
+    does, cause = ACTS[act]
+    script = SCRIPT.format(mark=tmp_path / "mark", act=does)
+    # One that writes is to end well.
+    first, *others = conducted(tmp_path, script.replace("sleep 5", "true") if "fd" in does else script, probe)
+    if first.record.header.containment == "namespace":
+        pytest.skip("in a namespace of its own a program does not see who measures it")
+    assert first.verdict == "failed" and cause in (first.record.run.reason or ""), first.record.run
+    assert [done.record.run.status for done in others] == ["ok"]
+
+
+def test_who_stopped_the_probe_is_named(tmp_path: Path) -> None:
+    if (found := find_probe()).warning is not None:
+        pytest.skip(f"{PROGRAM} is not built")
+    script = SCRIPT.format(mark=tmp_path / "mark", act="kill -TERM $PPID; sleep 5")
+    first, *_ = conducted(tmp_path, script, found.argv)
+    if first.record.header.containment == "namespace":
+        pytest.skip("in a namespace of its own a program does not see who measures it")
+    assert "SIGTERM received from program (" in (first.record.run.reason or "")
+
+
+LEAVES = f"""\
+#!{sys.executable} -S
+import os, time
+os.sched_setaffinity(0, {{{CPUS[-1]}}})
+end = time.process_time() + 0.05
+while time.process_time() < end:
+    pass
+"""
+
+
+@pytest.mark.parametrize("probe", ["native", "python"], indirect=True)
+@pytest.mark.skipif(len(CPUS) < 2, reason="needs 2 CPUs")
+def test_a_run_that_leaves_its_mask_is_not_believed(probe: Sequence[str], tmp_path: Path) -> None:
+    file = conducted(tmp_path, LEAVES, probe, more='\n[factors.cpus]\ncontrol = "cpus"\nlevels = "1"\n')
+    assert {done.verdict for done in file} == {"failed"}

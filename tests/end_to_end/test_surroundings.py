@@ -1,0 +1,109 @@
+"""What a caller's surroundings lack: no home, no folder to stand in, few descriptors, bytes that are no text."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scalograph.cli.answer_output import short
+from scalograph.cli.ending import carried_out
+from scalograph.control.cache import cache
+from scalograph.errors import HostError
+
+from .shell import environment, in_process, study
+
+
+@pytest.fixture
+def nameless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user whom no list names, with nothing in the environment."""
+
+    def unknown(*_: object) -> None:
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for name in ("HOME", "USER", "LOGNAME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("nameless")
+def test_a_user_without_name_and_home_can_measure(tmp_path: Path) -> None:
+    done = in_process("run", study(tmp_path, '["true", "{n}"]', runs=1), "-o", "results", cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr
+    assert in_process("report", "results", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.usefixtures("nameless")
+def test_a_user_without_a_home_is_told_what_to_set(tmp_path: Path) -> None:
+    with pytest.raises(HostError, match=r"HOME: not set, .*; set HOME or XDG_CACHE_HOME"):
+        cache({})
+    assert short(tmp_path) == str(tmp_path)
+
+
+def test_a_folder_that_was_removed_under_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert carried_out(["study", "--list"]) == 3
+    assert capsys.readouterr().err == "the current folder: was removed, expected one that exists; cd to another one\n"
+    monkeypatch.chdir(tmp_path)
+
+
+def test_arguments_that_are_no_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert carried_out(["measure", "--", "echo", "caf\udce9"]) == 2
+    said = "argument 4: 'caf\\udce9', bytes that are no UTF-8, expected text; give it another name\n"
+    assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize(("name", "code"), [("HOME", 3), ("PATH", 3), ("TMPDIR", 3), ("EDITOR", 0)])
+def test_an_environment_that_is_no_text(tmp_path: Path, name: str, code: int) -> None:
+    more = {name: os.environ.get(name, str(tmp_path)) + ":/caf\udce9"}
+    done = in_process("run", study(tmp_path, '["true", "{n}"]', runs=1), "-o", "results", cwd=tmp_path, env=more)
+    assert done.returncode in ((code, 5) if code == 0 else (code,)), done.stderr
+    assert (f"environment: {name}: " in done.stderr) is (code != 0)
+
+
+def test_long_arguments_are_shown_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["x" * 100_000], ["check", "x" * 100_000], ["measure", "--", "x" * 100_000]):
+        assert carried_out(arguments) in (2, 3)
+        assert len(capsys.readouterr().err) < 5000
+
+
+ALONE = """
+import sys
+from pathlib import Path
+from scalograph.cli.main import main
+from scalograph.control.store import Store
+here = Path.cwd()
+Store.of_machine = classmethod(lambda _: Store(here / "state", None, shared=here / "lock"))
+main()
+"""
+
+
+@pytest.mark.parametrize(("limit", "code"), [(20, {0, 5}), (7, {3})])
+def test_few_descriptors_are_enough_or_told_in_one_message(tmp_path: Path, limit: int, code: set[int]) -> None:
+    file = study(tmp_path, '["true", "{n}"]', runs=1, more="max_reruns = 0\n")
+    argv = ["bash", "-c", f'ulimit -n {limit}; exec "$@"', "bash", sys.executable, "-c", ALONE, "run", str(file)]
+    done = subprocess.run(argv, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode in code, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_during_an_import_ends_in_order(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text(f"import os\nos.kill(os.getpid(), {int(signal.SIGINT)})\nimport time\n")
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    argv = [sys.executable, "-m", "scalograph", "--help"]
+    done = subprocess.run(argv, env=environment(PYTHONPATH=path), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_many_copies_may_write_much_to_stderr(tmp_path: Path) -> None:
+    """A megabyte of nothing, which takes six bytes for each in a journal."""
+    file = study(tmp_path, '["sh", "-c", "head -c 76000 /dev/zero >&2", "{n}"]\ncopies = 70', runs=1)
+    done = in_process("run", file, "-o", "results", cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr

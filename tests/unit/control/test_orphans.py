@@ -1,0 +1,87 @@
+"""What the steps of a killed start left is ended by the next one; everything that might be somebody's stays."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scalograph.control import orphans
+from scalograph.control.orphans import MARK, end_orphans, mark
+
+DEAD = f"{MARK}=1234.5678"
+
+
+@pytest.fixture
+def left() -> Iterator[int]:
+    """A process that is somebody's."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process.pid
+        process.kill()
+
+
+def shown(root: Path, pid: int, environ: str, namespace: str = "pid:[1]") -> None:
+    """What /proc tells of a process, and of a start that is at work as 99."""
+    folder = root / "proc" / str(pid)
+    (folder / "ns").mkdir(parents=True)
+    (folder / "ns/pid").symlink_to(namespace)
+    (folder / "environ").write_text(environ.replace(" ", "\0") + "\0")
+    for name, ticks in (("self", 0), ("99", 77)):
+        (root / "proc" / name / "ns").mkdir(parents=True, exist_ok=True)
+        (root / "proc" / name / "stat").write_text(f"99 (a b) S {'0 ' * 18}{ticks} 0\n")
+    (root / "proc/self/ns/pid").symlink_to("pid:[1]")
+
+
+def is_alive(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+
+@pytest.mark.parametrize("environ", [DEAD, f"PATH=/bin {DEAD} LANG=C", f"{MARK}=99.76"])
+def test_what_a_dead_start_left_is_ended_and_told(
+    tmp_path: Path, left: int, environ: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown(tmp_path, left, environ)
+    monkeypatch.setattr(orphans, "_WAIT_S", 0)  # a folder stays where a process goes
+    assert end_orphans(tmp_path) == [f"process {left}, left by a step: ended"]
+    os.waitid(os.P_PID, left, os.WEXITED | os.WNOWAIT)
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        f"{MARK}=99.77",  # of a start that is at work
+        f"X{DEAD}",
+        f"{MARK}=",
+        f"{MARK}=1234",
+        f"{MARK}=0.1",
+        f"{MARK}=a.b",
+        "",
+    ],
+)
+def test_what_may_be_somebody_s_stays(tmp_path: Path, left: int, environ: str) -> None:
+    shown(tmp_path, left, environ)
+    assert end_orphans(tmp_path) == [] and is_alive(left)
+
+
+def test_what_counts_its_processes_otherwise_stays(tmp_path: Path, left: int) -> None:
+    """The start that its mark names is a number of another container."""
+    shown(tmp_path, left, DEAD, "pid:[2]")
+    assert end_orphans(tmp_path) == [] and is_alive(left)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_what_is_anothers_stays(tmp_path: Path, left: int) -> None:
+    shown(tmp_path, left, DEAD)
+    os.chown(tmp_path / "proc" / str(left), 65534, 65534)
+    assert end_orphans(tmp_path) == [] and is_alive(left)
+
+
+def test_a_mark_is_found_where_the_kernel_shows_it() -> None:
+    with subprocess.Popen(["sleep", "60"], env=mark()) as ours:
+        folder = Path(f"/proc/{ours.pid}")
+        while b"sleep" not in (folder / "cmdline").read_bytes():
+            pass
+        assert mark()[MARK].encode() in (folder / "environ").read_bytes()
+        assert not orphans._is_orphan(folder, Path("/")), "while its start is at work"
+        ours.kill()

@@ -1,0 +1,84 @@
+import tomllib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scalograph.errors import StudyError
+from scalograph.study.toml_lines import locate
+from scalograph.study.toml_text import bare, parse
+
+
+def refused(text: str) -> str:
+    with pytest.raises(StudyError) as caught:
+        parse(text, "x.toml")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a = 1\nb = " + "[" * 17 + "]" * 17, "x.toml:2: values nested too deeply, expected at most 16"),
+        ("a = " + "{b = " * 17 + "1" + "}" * 17, "x.toml:1: values nested too deeply"),
+        ("a.b.c.d.e.f.g.h.i = 1", "x.toml:1: a key of more than 8 parts"),
+        ("\n[" + "a . " * 20_000 + "a]", "x.toml:2: a key of more than 8 parts"),
+        ('a = 0\n"a"."b".c.d.e.f.g.h."i" = 1', "x.toml:2: a key of more than 8 parts"),
+        ("a = 0x" + "f" * 5000, "x.toml:1: a word above 256 characters"),
+        ("a = '" + "b" * 70_000 + "'", "x.toml:1: a text above 65536 characters"),
+        ("a = [" + "1," * 80_001 + "]", "x.toml: 80001 values, expected at most 80000"),
+        ("[[a]]\n" * 20_000, "x.toml: 40000 keys, tables and lists, expected at most 20000"),
+        ("\n" * 50_001, "x.toml: 50001 lines, expected at most 50000"),
+        ("a = ", "x.toml: not TOML: Invalid value"),
+        ("a = 2026-02-30", "x.toml: not TOML: "),
+    ],
+)
+def test_what_is_beyond_a_limit_is_refused_before_it_is_parsed(text: str, message: str) -> None:
+    assert refused(text).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a = "' + "[" * 100 + '"',
+        "a = '''\n" + "[" * 100 + "\n'''",
+        'a = """\n' + "[" * 50 + '\\"""' + "{" * 50 + '""""',
+        "# " + "[" * 100 + " " + "a" * 1000,
+        'a = "x.x.x.x.x.x.x.x.x.x.x"',
+        "a = 1.5 # a.b.c.d.e.f.g.h.i.j",
+        'a = "\\\\" # "' + "[" * 50,
+        "a = ['''" + "''', '''".join("abc") + "''']",
+    ],
+)
+def test_what_stands_in_a_text_or_a_comment_is_nothing_of_its_structure(text: str) -> None:
+    assert parse(text, "x.toml") == tomllib.loads(text)
+
+
+TREES = st.recursive(
+    st.integers(-9, 9) | st.text(max_size=8) | st.booleans(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def written(value: Any) -> str:
+    """A value of TOML; every other text is one of several lines."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{quoted(k)} = {written(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(written, value)) + "]"
+    if isinstance(value, str):
+        return quoted(value) if len(value) % 2 else f'""{quoted(value)}""'
+    return str(value).lower()
+
+
+def quoted(text: str) -> str:
+    return '"' + "".join(c if c.isalnum() or c in "[]{}=#.,'" else f"\\U{ord(c):08x}" for c in text) + '"'
+
+
+@given(st.lists(st.tuples(st.text(max_size=6), TREES), max_size=5, unique_by=lambda item: item[0]))
+def test_every_key_is_found_in_its_line(items: list[tuple[str, Any]]) -> None:
+    text = "".join(f"# [x\n{quoted(key)} = {written(value)}\n" for key, value in items)
+    assert len(parse(text, "x.toml")) == len(items)
+    assert list(locate(text).values()) == [2 * n for n in range(1, len(items) + 1)]
+    assert bare(text).count("\n") == text.count("\n")
