@@ -1,9 +1,16 @@
-"""Do runs fall into two modes, so that no run takes what is typical of all?"""
+"""Do runs fall into two modes, so that no run takes what is typical of all?
+
+Two modes are two groups of runs with empty space between them that is wide for the spread within them. The runs of one
+configuration show that where they are many enough; those of all configurations of a study together, where each has few.
+"""
 
 import math
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scalograph.analysis.center import FloatArray, Scores, has_logs, present
 from scalograph.analysis.step import common_step
@@ -18,6 +25,15 @@ EMPTY, LEAST_EMPTY = 44.0, 2.0
 CHANGES = 3
 # Values on a grid are farther apart than their spread: modes are apart by more steps than this.
 STEPS_APART = 1.5
+# A study has two modes where chance shows as much in less than one of a hundred studies, and they are so far apart (on
+# logs).
+RARE, APART = 0.01, 0.10
+DEALS = 499
+MOST_GROUPS, MOST_RUNS = 64, 40  # of more, evenly spread ones tell as much
+_NO_WIDTH = 1e-9  # logs within rounding
+
+T = TypeVar("T")
+Counts = NDArray[np.int64]
 
 
 class Modes(NamedTuple):
@@ -36,6 +52,18 @@ class Modes(NamedTuple):
     n: int
 
 
+class CommonModes(NamedTuple):
+    """Two groups of runs in the typical configuration of a study.
+
+    Attributes:
+        share_high: share of all runs in the higher group, 0 to 1.
+        apart: typical difference of the two, as a log.
+    """
+
+    share_high: float
+    apart: float
+
+
 def modes(scores: Scores) -> Modes | None:
     """Return the two modes of runs in the order in which they were made; None where no two are shown.
 
@@ -45,34 +73,76 @@ def modes(scores: Scores) -> Modes | None:
     True
     """
     values, _ = present(scores)
-    if values.size < FEWEST or not has_logs(values):
+    n = values.size
+    if n < FEWEST or not has_logs(values):
         return None
     ordered = np.sort(values)
-    n_low = _split(np.log(ordered))
-    if not n_low or np.count_nonzero(np.diff(values < ordered[n_low])) < CHANGES:
+    empty, below = _split(np.log(ordered), LEAST_RUNS)
+    n_low = int(below)
+    if not empty > max(EMPTY / n, LEAST_EMPTY) or np.count_nonzero(np.diff(values < ordered[n_low])) < CHANGES:
         return None
     step = common_step(values)
     if step is not None and ordered[n_low] - ordered[n_low - 1] < STEPS_APART * step:
         return None
-    low, high = float(np.median(ordered[:n_low])), float(np.median(ordered[n_low:]))
-    return Modes(low, high, n_low / values.size, int(values.size))
+    return Modes(float(np.median(ordered[:n_low])), float(np.median(ordered[n_low:])), n_low / n, n)
 
 
-def _split(logs: FloatArray) -> int:
-    """Runs below the widest empty space for the spread beside it, of sorted logs; 0 where it is not wide enough."""
-    n = logs.size
-    least = max(LEAST_RUNS, math.ceil(LEAST_SHARE * n))
+def common_modes(logs: Sequence[Sequence[float]], seed: int = 0) -> CommonModes | None:
+    """Return the two modes that the typical configuration of a study has; None where none are shown.
+
+    A few odd configurations are not the study. How much empty space there is by chance follows from normal scores of
+    the same numbers of runs.
+
+    Args:
+        logs: logs of scores, a sequence for each configuration.
+        seed: of the normal scores; the same seed gives the same result.
+
+    >>> common_modes([[0.0, 0.01, 0.3, 0.31, 0.005]] * 4)
+    CommonModes(share_high=0.4, apart=0.3)
+    """
+    differing = [one for one in logs if len(one) > 2 and max(one) - min(one) > _NO_WIDTH]
+    groups = [np.sort(np.asarray(_some(one, MOST_RUNS), dtype=float)) for one in _some(differing, MOST_GROUPS)]
+    if not groups:
+        return None
+    found = [_split(group) for group in groups]
+    parts = [(group[: int(low)], group[int(low) :]) for group, (_, low) in zip(groups, found, strict=True)]
+    share = sum(high.size for _, high in parts) / sum(group.size for group in groups)
+    apart = float(np.median([np.median(high) - np.median(low) for low, high in parts]))
+    seen = float(np.median([float(empty) for empty, _ in found]))
+    is_shown = LEAST_SHARE <= share <= 1 - LEAST_SHARE and apart >= APART and _by_chance(groups, seen, seed) <= RARE
+    return CommonModes(share, apart) if is_shown else None
+
+
+def _by_chance(groups: Sequence[FloatArray], seen: float, seed: int) -> float:
+    """Share of studies with one mode whose runs leave as much empty space."""
+    rng, sizes = np.random.default_rng(seed), Counter(group.size for group in groups)
+    dealt = [_split(np.sort(rng.standard_normal((DEALS, times, n)), axis=-1))[0] for n, times in sizes.items()]
+    return (1 + int((np.median(np.concatenate(dealt, axis=-1), axis=-1) >= seen).sum())) / (1 + DEALS)
+
+
+def _some(every: Sequence[T], most: int) -> Sequence[T]:
+    return every[:: max(1, -(-len(every) // most))]
+
+
+def _split(logs: FloatArray, fewest: int = 1) -> tuple[FloatArray, Counts]:
+    """Split sorted logs, along the last axis, where most empty space is for the spread beside it.
+
+    Returns:
+        That space over the mean deviation within the parts, and how many are below it; nothing where there are too few.
+    """
+    n = logs.shape[-1]
+    least = max(fewest, math.ceil(LEAST_SHARE * n))
     counts = np.arange(least, n - least + 1)
     if not counts.size:
-        return 0
-    sums = np.concatenate([[0.0], np.cumsum(logs)])
+        return np.zeros(logs.shape[:-1]), np.zeros(logs.shape[:-1], dtype=np.int64)
+    sums = np.concatenate([np.zeros((*logs.shape[:-1], 1)), logs.cumsum(axis=-1)], axis=-1)
     spread = (_deviation(sums, np.zeros_like(counts), counts) + _deviation(sums, counts, np.full_like(counts, n))) / n
-    wide = logs[counts] - logs[counts - 1] - max(EMPTY / n, LEAST_EMPTY) * spread
-    best = int(np.argmax(wide))
-    return int(counts[best]) if wide[best] > 0 else 0
+    wide = (logs[..., counts] - logs[..., counts - 1]) / np.maximum(spread, _NO_WIDTH)
+    best = wide.argmax(axis=-1)
+    return np.take_along_axis(wide, best[..., None], -1)[..., 0], counts[best]
 
 
-def _deviation(sums: FloatArray, first: np.ndarray, end: np.ndarray) -> FloatArray:
+def _deviation(sums: FloatArray, first: Counts, end: Counts) -> FloatArray:
     """Sum of the distances from the median of each stretch of sorted values, from their running sums."""
     below, above = (first + end) // 2, (first + end + 1) // 2
-    return np.asarray(sums[end] - sums[above] - sums[below] + sums[first])
+    return np.asarray(sums[..., end] - sums[..., above] - sums[..., below] + sums[..., first])

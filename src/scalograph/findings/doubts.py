@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import expm1, log
 
-from scalograph.analysis.two_kinds import two_kinds
+from scalograph.analysis.modes import common_modes
 from scalograph.findings.counts import is_count
 from scalograph.findings.names import brief
 from scalograph.findings.reason import Doubt
@@ -19,9 +19,6 @@ from scalograph.text.quantities import counted, two_digits
 
 # Past this share of failed runs a study is doubted; from the other one on, of unverified runs.
 FAILED, UNVERIFIED = 0.10, 0.50
-# Runs come in two kinds where chance does that less than once in a hundred studies, a fifth or more are of either
-# kind, and these are so far apart (on logs).
-RARE, FEWEST, APART = 0.01, 0.20, 0.10
 # Farther apart no percentage tells more.
 FAR_APART = 100
 
@@ -37,7 +34,7 @@ def doubts(
         sd = two_digits(noise.sd_log_percent)
         yield Doubt("too noisy to compare", f"runs of one configuration differ by {sd} %")
     if basis(table.study.question) == "treatments":
-        yield from _two_kinds(table, samples)
+        yield from _two_modes(table, samples)
         if not is_count(table.study.responses[primary(table)]):
             yield from identical_doubt(samples, primary(table))
 
@@ -70,12 +67,11 @@ def _declared(table: Table, residue: Sequence[str]) -> Iterable[Doubt]:
         yield Doubt("something varied that no factor declares", f"{brief(residue[0])}{more}")
 
 
-def _two_kinds(table: Table, samples: Sequence[Sample]) -> Iterable[Doubt]:
+def _two_modes(table: Table, samples: Sequence[Sample]) -> Iterable[Doubt]:
     name = primary(table)
     logs = [[log(score) for score in sample.scores(name) if score > 0] for sample in samples]
-    found = two_kinds(logs, table.study.seed % 2**32)
-    if found and found.p <= RARE and FEWEST <= found.slow <= 1 - FEWEST and found.apart >= APART:
+    if found := common_modes(logs, table.study.seed % 2**32):
         far = found.apart > log(FAR_APART)
         apart = f"more than {FAR_APART}-fold" if far else f"{two_digits(100 * expm1(found.apart))} %"
-        slow = two_digits(100 * found.slow)
-        yield Doubt(f"runs come in two kinds, {apart} apart", f"{slow} % are of the larger; an average is neither")
+        high = two_digits(100 * found.share_high)
+        yield Doubt(f"runs have two modes, {apart} apart", f"{high} % are in the higher one; an average is neither")

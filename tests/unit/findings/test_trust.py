@@ -142,13 +142,13 @@ def test_runs_that_ended_at_their_timeout_mark_their_configuration(tmp_path: Pat
     assert any("the faster part" in cause for cause in found.trust.causes)
 
 
-def test_runs_in_two_kinds_are_a_doubt(tmp_path: Path) -> None:
+def test_runs_in_two_modes_are_a_doubt(tmp_path: Path) -> None:
     two = [
         (t, recorded(r["run"]["wall_ns"] / 1e9 * (1.3 if i % 5 < 2 else 1), 0.2, cpus=(0, 1, 2, 3)))
         for i, (t, r) in enumerate(runs())
     ]
     found = trust(tmp_path, two)
-    assert found.level == "doubt" and "two kinds" in found.sentence
+    assert found.level == "doubt" and "two modes" in found.sentence
 
 
 def test_a_study_that_sees_only_large_effects_is_too_noisy(tmp_path: Path) -> None:

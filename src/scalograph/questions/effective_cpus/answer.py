@@ -208,5 +208,6 @@ def _limit(table: Table, made: EffectiveCpus, found: Found, seen: Figures | None
             n_tasks=seen.n_tasks,
             serial=model.serial if model else None,
             waited=seen.waited,
+            between=made.between,
         )
     )

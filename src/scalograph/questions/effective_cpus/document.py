@@ -1,11 +1,17 @@
 """How many CPUs a program really uses, as findings hold it."""
 
+from bisect import bisect_left
+from itertools import accumulate
+
 from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.plain import Level, Model, Text
 from scalograph.text.format import estimate
 from scalograph.text.quantities import probability
+
+# Of the interval of an answer.
+CREDIBLE = 0.95
 
 
 class EffectiveCpus(Model):
@@ -29,6 +35,16 @@ class EffectiveCpus(Model):
     workers: int | None = None
     limit: Text = ""
     sentence: Text = ""
+
+    @property
+    def between(self) -> tuple[int, int] | None:
+        """Ends of the middle 95 % of the answers; None without a model."""
+        if not self.posterior:
+            return None
+        levels = sorted(self.posterior)
+        summed = [*accumulate(self.posterior[level] for level in levels)]
+        low, high = (bisect_left(summed, (1 + end * CREDIBLE) / 2) for end in (-1, 1))
+        return levels[low], levels[min(high, len(levels) - 1)]
 
     @property
     def sure(self) -> str:

@@ -21,6 +21,7 @@ from scalograph.analysis.center import FloatArray
 from scalograph.questions.effective_cpus.model_check import check, suspects
 from scalograph.questions.effective_cpus.model_evidence import Evidence, evidence
 from scalograph.questions.effective_cpus.model_programs import IntArray, Programs, programs
+from scalograph.questions.effective_cpus.model_screen import plausible
 
 SURE = 0.95
 LEAST_RUNS = 8
@@ -97,8 +98,9 @@ def effective_cpus(
 
 @lru_cache(maxsize=MOST_KEPT)
 def _effective(k: tuple[int, ...], times: tuple[float, ...], levels: tuple[int, ...], rounds: bool) -> Effective:
-    candidates = programs(levels, rounds)
-    at, logs = _checked(k, times, candidates.levels)
+    every = programs(levels, rounds)
+    at, logs = _checked(k, times, every.levels)
+    candidates = plausible(every, at, logs)
     seen = evidence(candidates, at, logs)
     shares = np.bincount(candidates.answers, seen.weights, minlength=len(levels))
     best = int(np.argmax(np.round(shares, DIGITS)))
@@ -152,11 +154,11 @@ def _gain(candidates: Programs, seen: Evidence, best: int) -> Range | None:
 
 
 def _serial(candidates: Programs, seen: Evidence) -> Range:
-    """Out to halfway to the next shares that are no candidates: one between two of them may be true."""
-    shares = np.unique(candidates.serials)
-    edges = [shares[0], *((shares[1:] + shares[:-1]) / 2), shares[-1]]
-    first, last = np.searchsorted(shares, _range(candidates.serials, seen.weights))
-    return float(edges[first]), float(edges[last + 1])
+    """Out to the ends of the cells: one between two of their middles may be true."""
+    half = candidates.widths / 2
+    low, _ = _range(candidates.serials - half, seen.weights)
+    _, high = _range(candidates.serials + half, seen.weights)
+    return low, high
 
 
 def _range(values: FloatArray, weights: FloatArray) -> Range:

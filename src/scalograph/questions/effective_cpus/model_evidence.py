@@ -1,8 +1,9 @@
 """How well does each program explain the runs? Noise of unknown size, and a few runs that something slowed.
 
 The log of a score is log T1 + log f(k) + noise; T1 and the size of the noise are integrated out, so that a posterior
-is a sum over programs. Up to two runs may be slowed: each program is weighed with every choice of them, which is a
-mixture and no exclusion (a run is left out by cause, never by value).
+is a sum over programs. Up to two runs may be slowed: each program is weighed with every choice of one, and of two among
+those that look slowed most, which is a mixture and no exclusion (a run is left out by cause, never by value). Pairs of
+others would weigh a few thousandths.
 Source: A. Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), ch. 3 (normal data, unknown mean and variance).
 """
 
@@ -20,8 +21,9 @@ NOISE_SHAPE = 1.0
 # Runs that something slowed, and the density of the log of how much: evenly up to three times.
 SLOWED = 0.03
 SLOW_DENSITY = 1 / np.log(3.0)
-# Numbers in one array, which a cache holds beside a few others: a machine of 512 CPUs has 80,000 programs, and 24 runs
-# have 301 choices of slowed ones.
+# Runs of which any two may be slowed.
+SUSPECTS = 8
+# Numbers in one array, which a cache holds beside a few others.
 CHUNK = 60_000
 
 
@@ -48,9 +50,19 @@ def evidence(found: Programs, at: IntArray, logs: FloatArray) -> Evidence:
         at: index of each run's level.
         logs: log score of each run.
     """
+    n = logs.size
+    drops = [drop for size in range(min(most_slowed(n), 1) + 1) for drop in combinations(range(n), size)]
+    seen = _weighed(found, at, logs, drops)
+    if most_slowed(n) < 2:
+        return seen
+    suspects = sorted(np.argsort(-seen.slowed, kind="stable")[:SUSPECTS].tolist())
+    return _weighed(found, at, logs, [*drops, *combinations(suspects, 2)])
+
+
+def _weighed(found: Programs, at: IntArray, logs: FloatArray, drops: list[tuple[int, ...]]) -> Evidence:
+    """The posterior over programs and these choices of slowed runs."""
     from scipy.special import logsumexp  # it takes a tenth of a second, and most studies do not ask
 
-    drops = _choices(logs.size)
     kept = np.array([[i not in drop for i in range(logs.size)] for drop in drops], dtype=float)
     pairs = np.array([(drop[0], drop[-1]) for drop in drops if drop], dtype=int).reshape(-1, 2)
     step = max(1, CHUNK // len(drops))
@@ -61,9 +73,9 @@ def evidence(found: Programs, at: IntArray, logs: FloatArray) -> Evidence:
     return Evidence(np.exp(weights - total), firsts, np.exp(choices) @ (1 - kept))
 
 
-def _choices(n: int) -> list[tuple[int, ...]]:
-    """Runs that may have been slowed: none, one, two; always at most two in five."""
-    return [drop for size in range(min(2, n // 3) + 1) for drop in combinations(range(n), size)]
+def most_slowed(n: int) -> int:
+    """Return how many of n runs may have been slowed: two, and always at most one in three."""
+    return min(2, n // 3)
 
 
 def _weigh(
@@ -79,7 +91,7 @@ def _weigh(
     n = kept.sum(axis=1)[:, None]
     mean = kept @ rest / n
     squares = np.maximum(kept @ rest**2 - n * mean**2, 0.0)
-    weights = found.log_prior[part] + _marginal(n, squares) + _of_slowed(n, logs.size)
+    weights = found.log_prior[part] + marginal(n, squares) + of_slowed(n, logs.size)
     # A slowed run is slower, never faster.
     weights[1:][np.minimum(rest[pairs[:, 0]], rest[pairs[:, 1]]) <= mean[1:]] = -np.inf
     # One exponential of the whole array serves both sums; a choice that no program likes has weight 0.
@@ -93,8 +105,8 @@ def _weigh(
     return top + np.log(sums), firsts, choices
 
 
-def _marginal(n: FloatArray, squares: FloatArray) -> FloatArray:
-    """Log density of n normal values around an unknown mean (flat) with an unknown variance."""
+def marginal(n: FloatArray, squares: FloatArray) -> FloatArray:
+    """Return the log density of n normal values around an unknown mean (flat) with an unknown variance."""
     from scipy.special import gammaln
 
     shape, scale = NOISE_SHAPE + (n - 1) / 2, NOISE_SHAPE * NOISE_SD**2
@@ -102,5 +114,6 @@ def _marginal(n: FloatArray, squares: FloatArray) -> FloatArray:
     return np.asarray(known - np.log(n) / 2 - (n - 1) / 2 * np.log(2 * np.pi) - shape * np.log(scale + squares / 2))
 
 
-def _of_slowed(n_kept: FloatArray, n: int) -> FloatArray:
+def of_slowed(n_kept: FloatArray, n: int) -> FloatArray:
+    """Return the log weight of so many runs that were not slowed, of n."""
     return np.asarray((n - n_kept) * np.log(SLOWED * SLOW_DENSITY) + n_kept * np.log(1 - SLOWED))

@@ -41,6 +41,7 @@ class Seen:
         n_tasks: tasks that were seen in the tree; None without records.
         serial: ends of the interval of the serial share; None where there is none.
         waited: time that tasks were ready without a CPU over that and the CPU time; None without switch records.
+        between: ends of the middle 95 % of the answers; None without a model.
     """
 
     k_eff: int
@@ -54,6 +55,7 @@ class Seen:
     n_tasks: int | None = None
     serial: tuple[float, float] | None = None
     waited: float | None = None
+    between: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,10 @@ def _unknown(seen: Seen) -> Named:
 def _not_sure(seen: Seen) -> Named | None:
     if seen.probability >= SURE:
         return None
-    probability = f"with a probability of {percent(seen.probability)}"
-    return Named("not sure", f"{cpus(seen.k_eff)} {_help(seen)} {probability} only: make more runs")
+    probability = f"with a probability of {percent(seen.probability)} only"
+    between = "{} to {} with 95 %".format(*seen.between) if seen.between else ""
+    told = ", ".join(filter(None, (f"{cpus(seen.k_eff)} {_help(seen)} {probability}", between)))
+    return Named("not sure", f"{told}: make more runs")
 
 
 def _quota(seen: Seen) -> Named | None:

@@ -14,7 +14,6 @@ two kernel threads (time doubles at three threads and stays at four).
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +24,8 @@ from scalograph.analysis.center import FloatArray
 GAIN = 0.02
 # Neighboring serial shares differ by this much in the time on all CPUs: about the noise of one run.
 STEP = 0.05
-# Serial shares from here on differ by 1 %.
-FINE_FROM, N_FINE = 0.8, 21
-# The most that is believed before of the flat program, which one CPU serves: however few CPUs there are.
-MOST_FLAT = 0.1
+# Programs without a cap of their own, before anything was measured; any cap of the others is as probable as another.
+UNCAPPED = 0.5
 # What all CPUs together cost, in parts of T1, and the weight of each before anything was measured.
 COSTS = (0.0, 0.06, 0.12, 0.24, 0.48)
 COST_PRIOR = (0.8, 0.05, 0.05, 0.05, 0.05)
@@ -41,21 +38,27 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """Hypotheses, one in each row.
+    """Hypotheses, one in each row: a cell of serial shares, taken at its middle.
 
     Attributes:
         levels: CPU counts (or pieces of work) that can be measured, growing.
         caps: CPUs that it uses at most.
         serials: its serial share, 0 to 1.
+        widths: of the cell of serial shares around that one.
+        costs: of all CPUs together, in parts of T1.
+        in_rounds: whether pieces of work are taken to CPUs whole.
         log_times: log of the time for the same work at each level, relative to one CPU; shape (programs, levels).
         answers: index of the level beyond which more CPUs gain less than 2 %.
-        log_prior: log weight before anything was measured: every serial share is as probable as any other, and so is
-            every cap but 1, which gives the same flat program at each share.
+        log_prior: log weight before anything was measured: every serial share is as probable as any other; half of
+            the programs have no cap.
     """
 
     levels: tuple[int, ...]
     caps: IntArray
     serials: FloatArray
+    widths: FloatArray
+    costs: FloatArray
+    in_rounds: NDArray[np.bool_]
     log_times: FloatArray
     answers: IntArray
     log_prior: FloatArray
@@ -63,7 +66,7 @@ class Programs:
 
 def most_runs(top: int, rounds: bool) -> int:
     """Runs of which two may be slowed in any way, that can still be held against every program up to this level."""
-    n_programs = len(COSTS) * (2 if rounds else 1) * top * len(_serial_shares(top))
+    n_programs = len(COSTS) * (2 if rounds else 1) * top * (_edges(top).size - 1)
     return int(np.sqrt(2 * AFFORDABLE / n_programs))
 
 
@@ -79,31 +82,35 @@ def programs(levels: tuple[int, ...], rounds: bool = False) -> Programs:
         ValueError: levels that are not as said.
 
     >>> found = programs((1, 2, 3, 4))
-    >>> [found.levels[a] for a in found.answers[found.serials == 0][:4]]
+    >>> [found.levels[a] for a in found.answers[found.serials == found.serials.min()][:4]]
     [1, 2, 3, 4]
     """
     if len(levels) < 2 or levels[0] < 1 or any(a >= b for a, b in pairwise(levels)):
         raise ValueError(f"levels: found {list(levels)}, expected at least two, growing, from 1 on")
-    sizes, top = np.array(levels), levels[-1]
-    shares = _serial_shares(top)
-    forms = np.concatenate([_parallel(sizes, top, way) for way in ((False, True) if rounds else (False,))])
-    costs = np.array(COSTS)[:, None] * (sizes - 1) / top
-    serial = shares[None, None, :, None]
-    # One axis for each of cost, form and cap, serial share, level.
-    times = serial + (1 - serial) * forms[None, :, None, :] + costs[:, None, None, :]
-    axes = times.shape[:3]
-    caps = np.resize(np.arange(1, top + 1), len(forms))[:, None]
-    one = min(1 / top, MOST_FLAT)
-    of_caps = np.where(caps == 1, one, (1 - one) / (top - 1))
-    prior = np.log(COST_PRIOR)[:, None, None] + np.log(of_caps) + np.log(_cells(shares))
-    flat = times.reshape(-1, len(levels))
-    return Programs(
-        levels, _spread(caps, axes), _spread(shares, axes), np.log(flat), answers(flat), _spread(prior, axes)
-    )
+    top = levels[-1]
+    edges, ways = _edges(top), (False, True) if rounds else (False,)
+    axes = np.meshgrid(range(len(COSTS)), ways, range(1, top + 1), range(edges.size - 1), indexing="ij")
+    cost, in_rounds, caps, cell = (np.asarray(axis.ravel(), dtype=np.int64) for axis in axes)
+    widths = np.diff(edges)[cell]
+    prior = np.log(np.array(COST_PRIOR)[cost]) + np.log(_of_caps(top))[caps - 1] + np.log(widths)
+    middles = ((edges[1:] + edges[:-1]) / 2)[cell]
+    return _made(levels, caps, middles, widths, np.array(COSTS)[cost], in_rounds.astype(bool), prior)
 
 
-def _spread(values: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    return np.broadcast_to(values, axes).ravel()
+def split(found: Programs, kept: NDArray[np.bool_], parts: int) -> Programs:
+    """Keep some programs, each as several: its cell of serial shares in equal parts.
+
+    Args:
+        found: the programs.
+        kept: which of them to keep, at least one.
+        parts: of each, 1 or more.
+    """
+    offsets = (np.arange(parts) + 0.5) / parts - 0.5
+    widths, prior = (np.repeat(x[kept], parts) for x in (found.widths, found.log_prior))
+    caps, costs = np.repeat(found.caps[kept], parts), np.repeat(found.costs[kept], parts)
+    in_rounds = np.repeat(found.in_rounds[kept], parts)
+    serials = np.repeat(found.serials[kept], parts) + widths * np.tile(offsets, np.count_nonzero(kept))
+    return _made(found.levels, caps, serials, widths / parts, costs, in_rounds, prior - np.log(parts))
 
 
 def answers(times: FloatArray) -> IntArray:
@@ -115,25 +122,30 @@ def answers(times: FloatArray) -> IntArray:
     return np.asarray(np.argmax(times <= (1 + GAIN) * times.min(axis=-1, keepdims=True), axis=-1))
 
 
-def _serial_shares(top: int) -> FloatArray:
-    """Even steps in the log of the time on all CPUs: elsewhere a step could not be seen, or would hide an answer.
-
-    Of almost serial programs finer ones: between one CPU that helps and all of them lie a few percent of the time.
-    """
-    logs = np.linspace(-np.log(top), 0.0, max(2, int(np.ceil(np.log(top) / STEP)) + 1))
-    parallel = 1 - 1 / max(top, 2)  # one CPU knows no difference
-    shares = np.clip((np.exp(logs) - 1 / top) / parallel, 0.0, 1.0)
-    return np.concatenate([shares[shares < FINE_FROM], np.linspace(FINE_FROM, 1.0, N_FINE)])
-
-
-def _cells(shares: FloatArray) -> FloatArray:
-    """Width of the cell of each share: halfway to its neighbors, so that every share is as probable as any other."""
-    edges = np.concatenate([[0.0], (shares[1:] + shares[:-1]) / 2, [1.0]])
-    return np.asarray(np.diff(edges))
+def _made(
+    levels: tuple[int, ...],
+    caps: IntArray,
+    serials: FloatArray,
+    widths: FloatArray,
+    costs: FloatArray,
+    in_rounds: NDArray[np.bool_],
+    log_prior: FloatArray,
+) -> Programs:
+    k, m, serial = np.array(levels)[None, :], caps[:, None], serials[:, None]
+    parallel = np.where(in_rounds[:, None], np.ceil(k / m) / k, 1.0 / np.minimum(k, m))
+    times = serial + (1 - serial) * parallel + costs[:, None] * (k - 1) / levels[-1]
+    return Programs(levels, caps, serials, widths, costs, in_rounds, np.log(times), answers(times), log_prior)
 
 
-def _parallel(sizes: IntArray, top: int, in_rounds: bool) -> FloatArray:
-    caps = np.arange(1, top + 1)[:, None]
-    if in_rounds:
-        return np.asarray(np.ceil(sizes / caps) / sizes)
-    return 1.0 / np.minimum(sizes, caps)
+def _edges(top: int) -> FloatArray:
+    """Serial shares with even steps between them in the log of the time on all CPUs, none and all at the ends."""
+    n = max(2, int(np.ceil(np.log(top) / STEP)))
+    shares = (np.exp(np.linspace(-np.log(top), 0.0, n + 1)) - 1 / top) / (1 - 1 / max(top, 2))
+    return np.clip(shares, 0.0, 1.0)
+
+
+def _of_caps(top: int) -> FloatArray:
+    """Weight of each cap before anything was measured; the last one stands for none here."""
+    weights = np.full(top, (1 - UNCAPPED) / top)
+    weights[-1] += UNCAPPED
+    return weights

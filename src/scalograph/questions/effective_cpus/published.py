@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.published_claim import OfferedFigure
-from scalograph.questions.effective_cpus.document import EffectiveCpus, EffectiveGroups
+from scalograph.questions.effective_cpus.document import CREDIBLE, EffectiveCpus, EffectiveGroups
 
 QUANTITIES = {
     "effective_cpus": "CPUs, or workers at once, beyond which all further ones gain less than 2 %",
     "cpus_used": "CPU seconds over wall seconds, at the highest level",
     "serial_share": "serial share of the work",
 }
-CREDIBLE = 0.95
 SEARCHED = "found level by level, without a model"
 POSTERIOR = "posterior over programs, central credible range"
 
@@ -34,21 +33,11 @@ def quantities(document: EffectiveGroups) -> Mapping[str, Sequence[OfferedFigure
 
 def _effective(one: EffectiveCpus) -> Estimate:
     value = None if one.k_eff is None else float(one.k_eff)
-    if not one.posterior:
+    if one.between is None:
         ends = (value, value) if one.decided else (None, None)
         return Estimate(value, *ends, CREDIBLE, one.n, SEARCHED)
-    low, high = (_quantile(one.posterior, share) for share in ((1 - CREDIBLE) / 2, (1 + CREDIBLE) / 2))
-    return Estimate(value, low, high, CREDIBLE, one.n, POSTERIOR)
-
-
-def _quantile(posterior: Mapping[int, float], share: float) -> float:
-    """The least level at which the posterior, summed from below, reaches a share."""
-    total, ordered = 0.0, sorted(posterior)
-    for level in ordered:
-        total += posterior[level]
-        if total >= share:
-            return float(level)
-    return float(ordered[-1])
+    low, high = one.between
+    return Estimate(value, float(low), float(high), CREDIBLE, one.n, POSTERIOR)
 
 
 def _serial(one: EffectiveCpus) -> Estimate:
