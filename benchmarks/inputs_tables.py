@@ -25,12 +25,12 @@ def studies() -> list[tuple[str, dict[str, bytes]]]:
 def case(rng: random.Random) -> Case:
     """A file of figures, and a command that reads it."""
     kind = rng.random()
-    if kind < 0.6:
+    if kind < 0.35:
         content = _points(rng) if rng.random() < 0.5 else broken(rng, POINTS.encode())
         more = rng.choice([(), ("--json",), ("--predict", rng.choice(["64", "1e308", "-1", "0", "nan"])), ("--x", "m")])
         more += rng.choice([(), ("--weights", "none"), ("--tables",)])
         return Case({"data.csv": content}, ("fit", "data.csv", *more))
-    if kind < 0.8:
+    if kind < 0.7:
         study, beside = rng.choice(studies())
         files = {name: broken(rng, content) for name, content in beside.items()}
         return Case({"study.toml": study.encode(), **files}, ("check", "study.toml"), (DONE, STUDY, HOST))

@@ -104,7 +104,7 @@ def _ended(given: Case) -> tuple[int, float, str, str]:
     begin = time.process_time()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _bounded():
         try:
-            code = _read(given)
+            code = answer(given)
         except (StartedError, KeyboardInterrupt):
             code = 0
         except SystemExit as ended:
@@ -118,7 +118,8 @@ def _ended(given: Case) -> tuple[int, float, str, str]:
     return code, time.process_time() - begin, err.getvalue(), place
 
 
-def _read(given: Case) -> int:
+def answer(given: Case) -> int:
+    """The exit code that an input gets where nothing is raised."""
     from scalograph.cli.main import main as scalograph
     from scalograph.errors import ScalographError
 

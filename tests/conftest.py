@@ -11,6 +11,9 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 MAX_NAME = 100
+# The groups that take longest are begun first, one by each worker. The others follow as they are collected: long files
+# of few tests before short ones of many, so that no worker is left alone with one at the end.
+LONGEST = ("machine", "browser")
 
 # How long an example takes on a busy machine decides nothing.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -23,6 +26,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(str(item.path.name)))
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> int:
+    marker = item.get_closest_marker("xdist_group")
+    name = marker.args[0] if marker and marker.args else ""
+    return LONGEST.index(name) if name in LONGEST else len(LONGEST)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

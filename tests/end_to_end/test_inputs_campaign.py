@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -13,10 +14,10 @@ FIRST, N = 1_000_000, 250
 
 
 @pytest.fixture(scope="module")
-def campaign() -> ModuleType:
+def campaign() -> Iterator[ModuleType]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(FOLDER))
-        return importlib.import_module("inputs_campaign")
+        yield importlib.import_module("inputs_campaign")
 
 
 def test_every_input_ends_in_one_message_and_its_exit_code(campaign: ModuleType) -> None:

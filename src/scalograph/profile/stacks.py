@@ -181,5 +181,5 @@ def instant(text: Any) -> float:
     """
     try:
         return datetime.fromisoformat(text).timestamp()
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ProtocolError("jfr print", f"startTime {text!r:.60}", "a time of day", "report this") from error

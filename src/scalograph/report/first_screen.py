@@ -34,12 +34,12 @@ def matrix_text(matrix: Matrix) -> MatrixText:
 def _cell(cell: MatrixCell, scale: Scale) -> tuple[str, str, str]:
     text = cell.text or compact(cell.estimate, scale)
     value, blank, interval = text.partition(" ")
-    return (value, interval, cell.doubt) if blank and value[-1].isdigit() else (text, "", cell.doubt)
+    return (value, interval, cell.doubt) if blank and value[-1:].isdigit() else (text, "", cell.doubt)
 
 
 def day(runs: RunsDoc) -> str:
     """On which day the runs began; empty where that is not known."""
     try:
         return f"{datetime.fromisoformat(runs.started or '').astimezone(UTC):%d %b %Y}".removeprefix("0")
-    except ValueError:
+    except (ValueError, OverflowError):
         return ""

@@ -58,8 +58,8 @@ def _times(made: Reproduction) -> list[str]:
         day = f"{began:%d %b %Y}".removeprefix("0")
         if made.ended is None:
             return [day, "not finished"]
-        seconds = (datetime.fromisoformat(made.ended) - began).total_seconds()
-    except ValueError:
+        seconds = (datetime.fromisoformat(made.ended).astimezone(UTC) - began).total_seconds()
+    except (ValueError, OverflowError):
         return []
     return [day, format_duration(60 * round(seconds / 60) if seconds > 600 else max(round(seconds), 1))]
 

@@ -56,7 +56,7 @@ def period(doc: RunsDoc) -> str:
 def _minute(text: str | None) -> str:
     try:
         return f"{datetime.fromisoformat(text).astimezone(UTC):%Y-%m-%d %H:%M}" if text else ""
-    except ValueError:
+    except (ValueError, OverflowError):
         return text or ""
 
 
@@ -155,6 +155,6 @@ def _made(findings: Findings) -> str:
         seconds = (ends[1] - ends[0]).total_seconds()
         whole = 60 * round(seconds / 60) if seconds > 600 else max(round(seconds), 1)
         took = f" in {'less than ' * (seconds < 1)}{format_duration(whole)}"
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         took = ""
     return f"{across}{counted(n, 'run')}{took}" if n else ""

@@ -2,14 +2,16 @@
 
 from types import ModuleType
 
+import pytest
+
 from scalograph.analysis.estimate import Estimate
 from scalograph.cli.last_stops import figures
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.protocol.figure import Plot
-from scalograph.protocol.findings import Findings, RunLog
+from scalograph.protocol.findings import Findings, RunLog, RunsDoc
 from scalograph.report.curve_choice import CurveLine, furthest, of_rows
 from scalograph.report.first_figure import first_figure
-from scalograph.report.first_screen import matrix_text
+from scalograph.report.first_screen import day, matrix_text
 from scalograph.report.html import page
 from scalograph.report.payload import payload
 from scalograph.report.run_strip import run_strip
@@ -108,3 +110,8 @@ def test_many_runs_stay_small() -> None:
 def test_the_first_figure_is_in_the_page_before_any_script(sample: ModuleType) -> None:
     html = page(sample.full())
     assert html.index('id="first-figure"') < html.index("<svg") < html.index('id="figures"') < html.index("<script")
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon", ""])
+def test_a_day_that_no_calendar_has_is_left_out(at: str) -> None:
+    assert day(RunsDoc(n_asked=1, n_done=1, n_failed=0, treatments=1, started=at)) == ""

@@ -10,7 +10,7 @@ from rich.console import Console
 from scalograph.protocol.reproduction import OUTCOMES, ReproducedPart, Reproduction
 from scalograph.report.reproduction_page import page, write
 from scalograph.report.reproduction_screen import render_reproduction
-from scalograph.text.reproduction_words import belief, columns, headline, several, table_rows, unfinished
+from scalograph.text.reproduction_words import belief, circumstances, columns, headline, several, table_rows, unfinished
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "protocol" / "examples" / "reproduction.jsonl"
 HOSTILE = "</style><script>alert(1)</script>\x1b[2J"
@@ -97,3 +97,8 @@ def test_a_reproduction_of_nothing_is_shown_as_such(made: list[Reproduction]) ->
     console = Console(file=io.StringIO(), width=100)
     render_reproduction(made[0].model_copy(update={"studies": [], "parts": []}), console, [])
     assert "claims" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("ended", ["2026-11-23", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon"])
+def test_a_time_that_is_none_is_left_out(made: list[Reproduction], ended: str) -> None:
+    assert circumstances(made[0].model_copy(update={"ended": ended}))

@@ -20,8 +20,9 @@ NOISE_SHAPE = 1.0
 # Runs that something slowed, and the density of the log of how much: evenly up to three times.
 SLOWED = 0.03
 SLOW_DENSITY = 1 / np.log(3.0)
-# Numbers in one array: a machine of 512 CPUs has 80,000 programs, and 24 runs have 301 choices of slowed ones.
-CHUNK = 2_000_000
+# Numbers in one array, which a cache holds beside a few others: a machine of 512 CPUs has 80,000 programs, and 24 runs
+# have 301 choices of slowed ones.
+CHUNK = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +51,14 @@ def evidence(found: Programs, at: IntArray, logs: FloatArray) -> Evidence:
     from scipy.special import logsumexp  # it takes a tenth of a second, and most studies do not ask
 
     drops = _choices(logs.size)
+    kept = np.array([[i not in drop for i in range(logs.size)] for drop in drops], dtype=float)
+    pairs = np.array([(drop[0], drop[-1]) for drop in drops if drop], dtype=int).reshape(-1, 2)
     step = max(1, CHUNK // len(drops))
-    parts = [_weigh(found, slice(i, i + step), at, logs, drops) for i in range(0, len(found.caps), step)]
+    parts = [_weigh(found, slice(i, i + step), at, logs, kept, pairs) for i in range(0, len(found.caps), step)]
     weights, firsts = (np.concatenate(arrays) for arrays in zip(*((p[0], p[1]) for p in parts), strict=True))
     total = float(logsumexp(weights))
     choices = logsumexp([part[2] for part in parts], axis=0) - total
-    slowed = [sum(np.exp(p) for p, drop in zip(choices, drops, strict=True) if i in drop) for i in range(logs.size)]
-    return Evidence(np.exp(weights - total), firsts, np.array(slowed))
+    return Evidence(np.exp(weights - total), firsts, np.exp(choices) @ (1 - kept))
 
 
 def _choices(n: int) -> list[tuple[int, ...]]:
@@ -65,23 +67,25 @@ def _choices(n: int) -> list[tuple[int, ...]]:
 
 
 def _weigh(
-    found: Programs, part: slice, at: IntArray, logs: FloatArray, drops: list[tuple[int, ...]]
+    found: Programs, part: slice, at: IntArray, logs: FloatArray, kept: FloatArray, pairs: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Log weight and log T1 of some programs, and the log weight of each choice of slowed runs."""
+    """Log weight and log T1 of some programs, and the log weight of each choice of slowed runs.
+
+    `kept` has a row for each choice; `pairs` the first and last slowed run of each but the first choice, which is none.
+    """
     rest = logs[:, None] - found.log_times[part].T[at]
     middle = rest.mean(axis=0)
     rest -= middle
-    kept = np.array([[i not in drop for i in range(logs.size)] for drop in drops], dtype=float)
     n = kept.sum(axis=1)[:, None]
     mean = kept @ rest / n
     squares = np.maximum(kept @ rest**2 - n * mean**2, 0.0)
     weights = found.log_prior[part] + _marginal(n, squares) + _of_slowed(n, logs.size)
-    for i, drop in enumerate(drops):  # a slowed run is slower, never faster
-        for run in drop:
-            weights[i, rest[run] <= mean[i]] = -np.inf
+    # A slowed run is slower, never faster.
+    weights[1:][np.minimum(rest[pairs[:, 0]], rest[pairs[:, 1]]) <= mean[1:]] = -np.inf
     # One exponential of the whole array serves both sums; a choice that no program likes has weight 0.
     top = weights.max(axis=0)
-    shares = np.exp(weights - top)
+    weights -= top
+    shares = np.exp(weights, out=weights)
     sums = shares.sum(axis=0)
     firsts = middle + (shares * mean).sum(axis=0) / sums
     with np.errstate(divide="ignore"):
