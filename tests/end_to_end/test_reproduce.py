@@ -11,7 +11,7 @@ import pytest
 
 from ..unit.cli.reproduced import catalogue
 from .shell import environment, in_process, machine, scalograph
-from .test_resume import ended, runs
+from .test_resume import runs
 
 PARTS = ("one", "two")
 
@@ -22,6 +22,12 @@ def made(folder: Path) -> dict[str, Any]:
 
 def states(folder: Path) -> dict[str, str]:
     return {part["study"]: part["state"] for part in made(folder)["parts"]}
+
+
+def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
+    """The exit code and what was said."""
+    said = process.communicate(timeout=60)[1]
+    return process.returncode, said
 
 
 def under_way(tmp_path: Path, part: str) -> "subprocess.Popen[str]":

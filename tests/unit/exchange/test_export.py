@@ -75,8 +75,10 @@ def test_another_ending_and_a_missing_folder(tmp_path: Path) -> None:
 
 def test_levels_that_are_numbers_stay_numbers(tmp_path: Path) -> None:
     text = TWICE.replace('levels = ["none", "cas"]', "levels = [0.5, 2]")
-    runs = [({"threads": 1, "lock": level}, recorded(2.0, iterations=[(1.0, 1.0, 7)] * 2)) for level in (0.5, 2)]
-    made = observations(table.load(write_journal(tmp_path / "journal.jsonl", runs, text)))
+    treatments = [{"threads": 1, "lock": level} for level in (0.5, 2)]
+    runs = [(treatment, recorded(2.0, iterations=[(1.0, 1.0, 7)] * 2)) for treatment in treatments]
+    design = {"treatments": treatments, "runs": [3, 3]}
+    made = observations(table.load(write_journal(tmp_path / "journal.jsonl", runs, text, design=design)))
     assert made["lock"].dtype == pl.Float64 and set(made["lock"]) == {0.5, 2.0}
 
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -117,7 +118,9 @@ def test_a_probe_that_others_tell_to_end_is_a_failed_run() -> None:
 
 
 def test_a_signal_to_all_of_us_that_the_probe_heard_first_ends_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe.time, "sleep", lambda s: os.kill(os.getpid(), signal.SIGTERM))
+    # Not `time.sleep` itself: other threads of the tests sleep, too.
+    told = SimpleNamespace(monotonic=time.monotonic, sleep=lambda s: os.kill(os.getpid(), signal.SIGTERM))
+    monkeypatch.setattr(probe, "time", told)
     with Interrupts() as interrupts:
         record = probe.measure(SPEC, fake(answer_with('"interrupted","reason":"SIGTERM"')))
     assert (record.run.status, interrupts.number) == ("interrupted", signal.SIGTERM)
