@@ -9,6 +9,8 @@ from typing import Any
 
 # A value that no JSON library writes stands for itself until the text is made.
 _MARK = "@@raw:"
+# Characters of a repeated line.
+LONGEST = 8 << 20
 RAW = [
     "NaN", "Infinity", "-Infinity", "1e400", "-1e400", "1e-400", "0x10", "1_000", "01", "-", "tru", "9" * 400,
     "9" * 5000, "1." + "9" * 400, "[" * 300 + "]" * 300, "[" * 20_000, '{"a":' * 300 + "1" + "}" * 300, '"\\ud800"',
@@ -113,6 +115,11 @@ def dumped(document: Any) -> bytes:
     return re.sub(f'"{_MARK}((?:[^"\\\\]|\\\\.)*)"', lambda m: json.loads(f'"{m[1]}"'), text).encode("utf-8", "replace")
 
 
+def _times(rng: random.Random, line: str) -> int:
+    """How often a line is repeated: what comes of it is for the reader's memory, not for ours."""
+    return min(rng.choice((2, 50, 2000)), 2 + LONGEST // (1 + len(line)))
+
+
 def text(rng: random.Random, whole: str) -> str:
     """The text with one to three changes of its lines and words."""
     lines = whole.split("\n")
@@ -141,7 +148,7 @@ _LINES: list[Callable[[random.Random, list[str], int], list[str]]] = [
     lambda rng, lines, at: [*lines[:at], *rng.sample(lines[at:], len(lines) - at)],
     lambda rng, lines, at: [*lines[:at], rng.choice(TEXTS), *lines[at:]],
     lambda rng, lines, at: [*lines[:at], lines[at][: rng.randrange(len(lines[at]) + 1)], *lines[at + 1 :]],
-    lambda rng, lines, at: [*lines[:at], lines[at] * rng.choice((2, 50, 2000)), *lines[at + 1 :]],
+    lambda rng, lines, at: [*lines[:at], lines[at] * _times(rng, lines[at]), *lines[at + 1 :]],
 ]
 
 
