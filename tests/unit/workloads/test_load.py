@@ -29,7 +29,7 @@ def said(**levels: object) -> tuple[int, str]:
 def test_the_program_takes_every_parameter_with_its_limits() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        target = "127.0.0.1:{}".format(free.getsockname()[1])
+        target = f"127.0.0.1:{free.getsockname()[1]}"
         code, words = said(targets=target)
         assert (code, "no connection to 127.0.0.1:" in words) == (69, True), words
         for name, parameter in load(HERE).parameters.items():
