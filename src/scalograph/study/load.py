@@ -11,15 +11,16 @@ from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import read_whole
 from scalograph.study import toml_text
 from scalograph.study.check_copies import uncountable
+from scalograph.study.check_processes import disordered, processes_of
 from scalograph.study.check_published_claims import misquoted
 from scalograph.study.check_question import unanswerable
-from scalograph.study.cross_checks import Found, dangling, meant
+from scalograph.study.cross_checks import Found, dangling, meant, table
 from scalograph.study.limits import MOST_TOLD, told, too_many
 from scalograph.study.model import Study
 from scalograph.study.quick import shorter_protocol, without_baseline
 from scalograph.study.scalars import brief, short
 from scalograph.study.toml_lines import Path as KeyPath
-from scalograph.study.toml_lines import line_of, locate
+from scalograph.study.toml_lines import dotted, line_of, locate
 
 Raw = dict[str, Any]
 # Checks the document for what this room does not know: a workload, files beside the study.
@@ -47,6 +48,7 @@ def parse(text: str, name: str = "study.toml", look: Look = lambda raw: ()) -> S
         study, found = _validated(raw)
         for check in (dangling, misquoted, uncountable, unanswerable):
             found += told(check(raw))
+        found += told(disordered(processes_of(table(raw, "workload")), ("workload", "process")))
         found += told(_quick(raw, found))
         found += told(look(raw))
     if found or study is None:
@@ -82,15 +84,11 @@ def _located(found: list[Found], lines: dict[KeyPath, int], name: str) -> list[P
     for path, what, expected, fix in found:
         line = line_of(lines, path)
         where = f"{name}:{line}" if line else name
-        place = f"{where}: {brief(_dotted(path))}" if path else where
+        place = f"{where}: {brief(dotted(path))}" if path else where
         placed.append((line or 0, Problem(place, what, expected, fix)))
     problems = list(dict.fromkeys(problem for _, problem in sorted(placed, key=lambda item: item[0])))
     more = [Problem(name, "more mistakes", "", "correct these first")] if len(problems) > MOST_TOLD else []
     return [*problems[:MOST_TOLD], *more]
-
-
-def _dotted(path: KeyPath) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
 # pydantic puts the names of union members into its paths; the file does not have them.
