@@ -105,7 +105,9 @@ def _ports(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
     taken: dict[int, str] = {}
     for i, process in enumerate(processes):
         name, ports = str(process.get("name")), process.get("ports")
-        fixed = [port for port in ports if isinstance(port, int)] if isinstance(ports, list) else []
+        listed = ports if isinstance(ports, list) else []
+        # A port in `ready` belongs to the service whether `ports` says so or not.
+        fixed = list(dict.fromkeys(port for port in (*listed, *_written_ports(process)) if isinstance(port, int)))
         if fixed and process.get("copies", 1) != 1:
             yield (*at, i, "ports"), "the same ports for every copy", "a count of ports", "write ports = 1 and {port}"
         for port in fixed:
@@ -118,6 +120,16 @@ def _ports(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
             yield from (
                 ((*at, i), f"{{{name}}} without ports", "ports = 1", "say how many") for name in sorted(map(str, names))
             )
+
+
+def _written_ports(process: Mapping[str, Any]) -> Iterator[int]:
+    """Yield the numbers of ports that `ready` names."""
+    ready = table(dict(process), "ready")
+    if type(port := ready.get("port")) is int:
+        yield port
+    found = re.match(r"http://[^/]*:([0-9]{1,5})(?:/|$)", url) if isinstance(url := ready.get("http"), str) else None
+    if found:
+        yield int(found[1])
 
 
 def counted(process: Mapping[str, Any]) -> str | None:

@@ -31,7 +31,8 @@ from scalograph.study.output_patterns import Pattern, Pointer, printed_name
 from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess
 from scalograph.study.published_claim import PublishedClaim
 
-From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
+_SOURCES = r"window\.(wall|cpu)|run\.[a-z_]+|process\.[a-z][a-z0-9-]*\.[a-z_]+|value\.[a-z][a-z0-9_]*|output"
+From = Annotated[str, StringConstraints(pattern=rf"^({_SOURCES})$")]
 
 
 def _known_question(value: Any) -> Any:

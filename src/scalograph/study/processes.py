@@ -53,7 +53,7 @@ def _ports(value: Any) -> Any:
 class ReadyWhen(StudyPart):
     """When a service is ready: one of three forms."""
 
-    line: Annotated[Text, StringConstraints(min_length=1)] | None = None
+    line: Annotated[Text, StringConstraints(min_length=1, max_length=512, pattern=r"^[^\n]*$")] | None = None
     port: Annotated[int | Text, BeforeValidator(_port)] | None = None
     http: Annotated[Text, BeforeValidator(_url)] | None = None
 
