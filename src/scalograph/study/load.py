@@ -17,7 +17,7 @@ from scalograph.study.check_question import unanswerable
 from scalograph.study.cross_checks import Found, dangling, meant, table
 from scalograph.study.limits import MOST_TOLD, told, too_many
 from scalograph.study.model import Study
-from scalograph.study.quick import shorter_protocol, without_baseline
+from scalograph.study.quick import shorter_factors, shorter_protocol, without_baseline
 from scalograph.study.scalars import brief, short
 from scalograph.study.toml_lines import Path as KeyPath
 from scalograph.study.toml_lines import dotted, line_of, locate
@@ -67,6 +67,7 @@ def _quick(raw: Raw, full: list[Found]) -> list[Found]:
     """Find the mistakes that only the quick form has."""
     _, found = _validated(shorter_protocol(raw))
     changed = [mistake for mistake in found if mistake[0][:1] == ("protocol",) and mistake not in full]
+    changed += [mistake for mistake in told(unanswerable(shorter_factors(raw))) if mistake not in full]
     return [*((("quick", *path), what, expected, fix) for path, what, expected, fix in changed), *without_baseline(raw)]
 
 
