@@ -138,7 +138,7 @@ def process_units() -> dict[str, str]:
 def _of_process(name: str, figure: str, record: Record, windows: Windows) -> float | None:
     """Return a figure of all copies of a process; None where one of them does not have it."""
     field, unit, together = _OF_PROCESSES[figure]
-    found = [getattr(process, field) for process in getattr(record, "processes", ()) if process.name == name]
+    found = [getattr(process, field) for process in record.processes if process.name == name]
     if not found or None in found:
         return None
     if figure == "cpu_percent":

@@ -47,15 +47,6 @@ def line_of(lines: dict[Path, int], path: Path) -> int | None:
     return None
 
 
-def dotted(path: Path) -> str:
-    """Return a path as people write it.
-
-    >>> dotted(("tables", 0, "rows"))
-    'tables[0].rows'
-    """
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
-
-
 def _table(line: str, written: str, counts: dict[Path, int]) -> Path:
     """Return the path of a `[table]`, or of the next item of an `[[array]]`."""
     start = len(line) - len(line.lstrip().lstrip("["))
