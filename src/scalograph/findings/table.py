@@ -316,7 +316,10 @@ def _designed(design: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], An
 
 
 def _last_words(record: Record) -> str:
-    lines = [line.strip() for copy in record.copies for line in copy.stderr_tail.splitlines()]
+    # A service that failed speaks for itself: the driver's complaint follows from it.
+    named = {process.command for process in record.processes if f"service {process.name} " in f"{record.run.reason} "}
+    copies = [copy for copy in record.copies if copy.command in named] or record.copies
+    lines = [line.strip() for copy in copies for line in copy.stderr_tail.splitlines()]
     return next((line[:MOST_WORDS] for line in reversed(lines) if line), "")
 
 
@@ -331,10 +334,11 @@ def _trace_line(record: Record, line: int) -> int | None:
 
 def _finish(record: Record) -> tuple[float, ...]:
     """When each worker ended its last iteration, in seconds; empty where there is one, or it is not told."""
-    if len(record.copies) == 1:
+    drivers = record.of_drivers()
+    if len(drivers) == 1:
         told = [ns for part in record.values for ns in part.values.get("finish_ns", ())]
         return tuple(ns / 1e9 for ns in told)
-    ends = {copy.copy_index: copy.end_ns for copy in record.copies}
+    ends = {copy.copy_index: copy.end_ns for copy in drivers}
     for part in record.iterations:
         ends[part.copy_index] = max(part.end_ns, default=ends.get(part.copy_index))
     known = [ns for ns in ends.values() if ns is not None]

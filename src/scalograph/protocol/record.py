@@ -281,6 +281,11 @@ class Record(RecordPart, frozen=True, kw_only=True):
         if sum(len(numbers) for part in self.values for numbers in part.values.values()) > MAX_NUMBERS:
             raise ValueError(f"at most {MAX_NUMBERS} numbers a run")
 
+    def of_drivers(self) -> list[CopyEvent]:
+        """The copies that are none of a service: all, in a run without services."""
+        services = {process.command for process in self.processes if process.role == "service"}
+        return [copy for copy in self.copies if copy.command not in services]
+
     def with_figures(self, **figures: Any) -> Self:
         """The same record with other figures of the run; they are not checked."""
         return replace(self, run=replace(self.run, **figures))

@@ -40,6 +40,11 @@ def filled(launches: Sequence[Launch], state: Path) -> tuple[Launch, ...]:
     )
 
 
+def share_cpus(launches: Sequence[Launch]) -> bool:
+    """Tell whether the driver of a run may use the CPUs of its services: none was left for it, or none was set."""
+    return has_services(launches) and launches[-1].cpus is None
+
+
 def is_named(launches: Sequence[Launch]) -> bool:
     """Tell whether the processes of a run were declared by name: their templates are filled when it starts."""
     return bool(launches[0].name)

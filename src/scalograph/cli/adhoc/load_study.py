@@ -32,6 +32,7 @@ _RESPONSES = (
 _WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
 # Keys of the study, and the options that they come from.
 _OPTIONS = (
+    (r"workload", "--serve"),
     (r"workload\.process\[[01]\]\.parameters\.(\w+?)(_s|_ms)?", r"--\1"),
     (r"workload\.process\[0\]\.ready_timeout", "--ready-timeout"),
     (r"workload\.process\[0\]\.ready.*", "--ready"),
@@ -104,7 +105,10 @@ def load_text(study: LoadStudy) -> str:
 
 def load_options(error: ScalographError) -> ScalographError:
     """Tell what is wrong with the study, or with this host, of the options: nobody has seen the file."""
-    problems = [Problem(_option(p.where), p.found, p.expected, p.fix) for p in error.problems]
+    problems = [
+        Problem(_option(p.where), p.found, p.expected, p.fix.replace("workload.command", "--serve"))
+        for p in error.problems
+    ]
     return HostError(*astuple(problems[0])) if isinstance(error, HostError) else StudyError(problems)
 
 

@@ -27,7 +27,7 @@ from scalograph.run.interrupts import kept, note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.scratch import scratch
-from scalograph.run.services import filled, is_named, program_of
+from scalograph.run.services import filled, is_named, program_of, share_cpus
 from scalograph.study.treatment import Treatment
 
 # A host short of processes or memory for a moment recovers; a probe that is gone does not.
@@ -62,11 +62,15 @@ class LocalHost:
         """
         treatments = planned.design.treatments
         planned = replace(planned, program=build_program(planned.program, planned.facts, treatments, tell))
-        started = [launch for treatment in treatments for launch in launches(planned, treatment)]
+        runs = [launches(planned, treatment) for treatment in treatments]
+        started = [launch for processes in runs for launch in processes]
         for name, path in dict.fromkeys((program_of(launch), launch.env.get("PATH")) for launch in started):
             if shutil.which(name, path=path) is None:
                 where = "on PATH" if "/" not in name else "an executable file"
                 raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
+        if n_shared := sum(map(share_cpus, runs)):
+            what = "the driver has no CPU of its own, and takes from the services what it uses"
+            tell(f"in {n_shared} of {len(runs)} configurations {what}")
         study = planned.design.study
         steps = StudySteps(planned.program.steps, study.protocol.timeout_s, self.probe.argv)
         steps.begin(started[0], lambda: _folder(study.workload.cwd == "caller"), tell)
