@@ -8,11 +8,10 @@ from scalograph.cli.adhoc.declaration import MAX_COMMAND, argv_text, name, quote
 from scalograph.cli.adhoc.option_texts import split, variables
 from scalograph.cli.load_command import LoadOptions
 from scalograph.errors import HostError, Problem, ScalographError, StudyError
-from scalograph.questions.registry import SWEEP
 from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
 from scalograph.text.units import parse_duration
 
-QUESTION = SWEEP
+QUESTION = "throughput"
 SERVER, DRIVER = "server", "driver"
 # What counts the load comes first: it is what the curve is drawn along.
 VARIED = ("clients", "rate", "copies", "cpus")
