@@ -269,7 +269,7 @@ class _Reading:
             timeline_line=line if record.timeline else None, trace_line=_trace_line(record, line),
             n_survivors=run.n_survivors or 0,
             course=course.kind, settled=course.warmup, finish_s=_finish(record) if ok else (),
-            tail=_tail(observations.get(self._primary, ())), last_words="" if ok else _last_words(record),
+            tail=_tail(observations.get(self._primary, ())), last_words="" if ok else record.last_words(MOST_WORDS),
             wall_s=None if run.wall_ns is None else run.wall_ns / 1e9,
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
@@ -313,14 +313,6 @@ def _resumed(table: Table, event: Mapping[str, Any]) -> None:
 def _designed(design: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Any]]:
     treatments = design["treatments"]
     return zip(treatments, _counts(design["runs"], len(treatments)), strict=True)
-
-
-def _last_words(record: Record) -> str:
-    # A service that failed speaks for itself: the driver's complaint follows from it.
-    named = {process.command for process in record.processes if f"service {process.name} " in f"{record.run.reason} "}
-    copies = [copy for copy in record.copies if copy.command in named] or record.copies
-    lines = [line.strip() for copy in copies for line in copy.stderr_tail.splitlines()]
-    return next((line[:MOST_WORDS] for line in reversed(lines) if line), "")
 
 
 def _tail(values: Sequence[float]) -> Histogram | None:
