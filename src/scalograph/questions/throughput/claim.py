@@ -17,7 +17,6 @@ from scalograph.text.quantities import times
 from scalograph.text.scale import SILENT, scale_for
 from scalograph.text.spoken import is_resolved, spoken
 
-FIGURE = "throughput"
 # Units that say no more than that it is a rate.
 _RATES = ("1/s", "/s", *SILENT)
 
@@ -43,7 +42,12 @@ def throughput_claim(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) 
     else:
         sentences = fitting(_sentences(table, groups, one, point))
     answered = not sentences[0].startswith("Cannot")
-    return Claim(sentences=sentences, answered=answered, matrix=rate_matrix(table, taken, groups), figure=FIGURE)
+    return Claim(
+        sentences=sentences,
+        answered=answered,
+        matrix=rate_matrix(table, taken, groups),
+        figure=f"response {primary(table)}",
+    )
 
 
 def _sentences(table: Table, groups: Sequence[LoadedGroup], one: LoadedGroup, point: LoadPoint) -> Iterator[str]:

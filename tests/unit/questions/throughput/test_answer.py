@@ -75,7 +75,7 @@ def test_the_claim_says_how_much_and_that_more_add_nothing(tmp_path: Path) -> No
     (one,) = groups(found)
     assert (one.state, one.at, one.is_clients, one.ends) == ("found", 2, True, "not known")
     assert one.knee is not None and one.knee.value == pytest.approx(2.0, rel=0.01)
-    assert found.claim is not None and found.claim.answered and found.claim.figure == "throughput"
+    assert found.claim is not None and found.claim.answered and found.claim.figure == "response rate"
     first, second, *_ = found.claim.sentences
     assert first.startswith("The service carries 100.0 requests/s [97.5, 102.5] with 2 clients; more add nothing")
     assert second.startswith("There half of the requests take 14.0 ms, one in 100 more than 80.0 ms; queues begin with")
@@ -142,9 +142,12 @@ def test_one_load_has_an_answer_and_no_figure(tmp_path: Path) -> None:
 
 def test_every_setting_is_drawn(tmp_path: Path) -> None:
     (figure,) = figures(found_in(tmp_path, made(servers=(1, 2)), STUDY))
+    assert [view.name for view in figure.views] == ["servers: 2", "servers: 1"]
     rate, times = figure.views[0].plots
-    assert (len(rate.data), len(times.data)) == (2, 4)
-    assert rate.data[0]["y"] == pytest.approx([100, 200, 200, 200], rel=0.01)
+    asked, most, measured = (trace["y"] for trace in rate.data)
+    assert asked == pytest.approx([100, 200, 400, 800], rel=0.02) and most == pytest.approx([200] * 4, rel=0.01)
+    assert measured == pytest.approx([100, 200, 200, 200], rel=0.01)
+    assert len(times.data) == 3
 
 
 def test_without_a_driver_it_cannot_be_said(tmp_path: Path) -> None:
