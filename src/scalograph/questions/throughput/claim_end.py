@@ -17,7 +17,7 @@ def ended(one: LoadedGroup) -> str:
     if one.ends == "inside":
         grown = one.grows is not None and one.grows > GROWN
         waits = f" (response times grow {fold(one.grows or 1.0)})" if grown else ""
-        return f"requests wait{waits} while no CPU is used up, for a lock, a pool, or a device"
+        return f"requests wait{waits} while no CPU is used up, for a lock or a pool"
     if one.ends == "not resolved":
         return _unresolved(one)
     return _full(one, one.ended_by[0]) if one.ended_by else ""

@@ -28,6 +28,9 @@ class LoadPoint(Model):
     rate: Estimate
     response: Estimate = Field(description="mean response time, s")
     quantiles: dict[str, Estimate] = Field(default={}, description="p50, p90, p99 of response times, s; over runs")
+    together: dict[str, float] = Field(
+        default={}, description="p99 and p99.9 of the answers of all runs together, s; empty without histograms"
+    )
     errors: float = Field(default=0.0, description="wrong answers, as a share of all")
     late: float | None = None
     driver: float | None = Field(default=None, description="CPU of the driver over what it could use")
