@@ -61,6 +61,11 @@ class LoadedGroup(Model):
     grows: float | None = Field(default=None, description="response time there over that of the lowest level")
     waited: float | None = Field(default=None, description="share of ready time without a CPU, of services")
 
+    @property
+    def known(self) -> list[LoadPoint]:
+        """The points with a run that counts."""
+        return [one for one in self.points if one.rate.value is not None]
+
     def point(self, level: int | None) -> LoadPoint | None:
         """Find the point of a level."""
         return next((one for one in self.points if one.level == level), None)

@@ -24,7 +24,7 @@ TIMES = "So many of the requests take no longer."
 def figures(findings: Findings) -> list[Figure]:
     """Draw each setting that has several loads, those of the highest rates first."""
     part = findings.document("throughput", Throughputs)
-    drawn = [one for one in part.groups if len(one.points) > 1][:MOST] if part else []
+    drawn = [one for one in part.groups if len(one.known) > 1][:MOST] if part else []
     if not drawn:
         return []
     factors = Factors(findings)
@@ -40,7 +40,7 @@ def _view(one: LoadedGroup, factors: Factors, unit: str) -> View:
 
 
 def _rate(one: LoadedGroup, along: Levels, unit: str) -> Plot:
-    rates = [(point, point.rate) for point in one.points]
+    rates = [(point, point.rate) for point in one.known]
     ends = [e for _, rate in rates for e in (rate.value, rate.low, rate.high) if e and e > 0]
     bounds = _bounds(one, along)
     shapes = [_shade(one, along)] if one.plateau.low is not None and one.plateau.high is not None else []
@@ -52,15 +52,15 @@ def _rate(one: LoadedGroup, along: Levels, unit: str) -> Plot:
 
 
 def _times(one: LoadedGroup, along: Levels) -> list[Plot]:
-    names = [name for name in NAMES if all(name in point.quantiles for point in one.points)]
-    values = [point.quantiles[name].value for point in one.points for name in names]
+    names = [name for name in NAMES if all(name in point.quantiles for point in one.known)]
+    values = [point.quantiles[name].value for point in one.known for name in names]
     known = [value for value in values if value]
     if not known:
         return []
     scale = scale_for("s", known)
-    lines = [[(point, point.quantiles[name]) for point in one.points] for name in names]
+    lines = [[(point, point.quantiles[name]) for point in one.known] for name in names]
     data = [_line(each, along, i, scale.unit, scale) for i, each in enumerate(lines)]
-    place, last = place_of(along), one.points[-1]
+    place, last = place_of(along), one.known[-1]
     words = [
         {"x": place(last.level), "y": _log(last.quantiles[name], scale), "text": NAMES[name], "showarrow": False,
          "xanchor": "left", "xshift": 8, "font": {"color": f"line-{i}", "size": 12}}
@@ -106,11 +106,11 @@ def _line(
 
 def _bounds(one: LoadedGroup, along: Levels) -> list[dict[str, Any]]:
     """The asymptotes; none where the knee is not known."""
-    most = max(point.rate.value or 0.0 for point in one.points)
+    most = max(point.rate.value or 0.0 for point in one.known)
     if one.knee is None or not one.knee.value:
         return []
     place = place_of(along)
-    asked = [(place(p.level), p.level * most / one.knee.value) for p in one.points]
+    asked = [(place(p.level), p.level * most / one.knee.value) for p in one.known]
     both = [asked, [(x, most) for x, _ in asked]]
     return [line([x for x, _ in each], [y for _, y in each], "muted", 1.2, style={"dash": "dash"}) for each in both]
 

@@ -118,6 +118,19 @@ def test_runs_that_break_littles_law_do_not_count(tmp_path: Path) -> None:
     assert "1 run breaks Little's law" in " ".join(found.trust.causes)
 
 
+def test_a_load_of_which_no_run_counts_is_in_the_table_alone(tmp_path: Path) -> None:
+    short = [
+        ({"clients": n, "servers": 1}, load(n, rate * jitter, **({"in_flight": 2 * n} if n == 8 else {})))
+        for jitter in JITTER
+        for n, rate in CARRIED.items()
+    ]
+    found = found_in(tmp_path, short, STUDY)
+    (one,) = groups(found)
+    assert [point.level for point in one.known] == [1, 2, 4] and one.state == "found"
+    table = next(table for table in found.tables if table.id == "throughput-0")
+    assert table.rows[-1][-1] == "3 runs against Little's law"
+
+
 def test_wrong_answers_are_told(tmp_path: Path) -> None:
     found = found_in(tmp_path, made(errors=30.0), STUDY)
     assert "wrong answers" in " ".join(found.trust.causes)
