@@ -2,9 +2,10 @@
 
 use crate::capture::pieces;
 use crate::copies::Usage;
-use crate::events::{Changed, CopyEvent, Degraded, Event, Iterations, Output, RunEvent, TaskRow, Timeline, Values};
+use crate::events::{Changed, CopyEvent, Degraded, Event, Output, RunEvent, TaskRow, Timeline};
 use crate::in_force;
 use crate::records::Records;
+use crate::said;
 use crate::spec::Spec;
 use crate::summary;
 use crate::watch::Watch;
@@ -12,8 +13,6 @@ use crate::window::{Before, Frame};
 
 /// Six bytes for one in the worst case of escaping: with the tail of stderr still below 4 MiB.
 const STDOUT_PIECE: usize = 512 << 10;
-/// At most 105 bytes for each.
-const ITERATIONS_PIECE: usize = 32768;
 /// Cells of a timeline, at most 20 bytes for each.
 const MAX_CELLS: usize = 150_000;
 
@@ -49,25 +48,7 @@ fn copy_events(watch: &Watch, frame: &Frame, index: usize, list: &mut Vec<Event>
     for part in parts.iter().skip(1) {
         list.push(Event::Output(Output { run: run.clone(), copy: index, stdout: part.to_string() }));
     }
-    for part in copy.speech.iterations.chunks(ITERATIONS_PIECE) {
-        list.push(Event::Iterations(iterations(run.clone(), index, frame.gate, part)));
-    }
-    if !copy.speech.values.is_empty() {
-        list.push(Event::Values(Values { run, copy: index, values: copy.speech.values.clone() }));
-    }
-}
-
-fn iterations(run: String, copy: usize, gate: u64, part: &[crate::workload::Iteration]) -> Iterations {
-    let since = |time: u64| time as i64 - gate as i64;
-    Iterations {
-        run,
-        copy,
-        index: part.iter().map(|i| i.index).collect(),
-        start_ns: part.iter().map(|i| since(i.start)).collect(),
-        end_ns: part.iter().map(|i| since(i.end)).collect(),
-        work: part.iter().map(|i| i.work).collect(),
-        cpu_ns: part.iter().map(|i| i.cpu).collect(),
-    }
+    said::events(&copy.speech, &run, index, frame, list);
 }
 
 fn copy_event(watch: &Watch, frame: &Frame, index: usize, stdout: Option<&str>) -> CopyEvent {

@@ -30,6 +30,9 @@ struct Checked {
 }
 
 pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
+    if spec.has_services() {
+        return Err(Refusal::host("commands", "a service", "drivers", "this probe starts no services yet"));
+    }
     let checked = check(spec)?;
     let poller = Poller::new().map_err(|e| os("signalfd", &e))?;
     let mut degraded = Vec::new();

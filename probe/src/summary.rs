@@ -49,7 +49,7 @@ fn walls(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
     let between = |end: Option<u64>| Some(end?.saturating_sub(first?));
     event.wall_ns = between(end);
     event.wall_source = Some(if from_kernel { "kernel" } else { "gate" }.into());
-    event.wall_outer_ns = last(reaped).map(|t| frame.since(t));
+    event.wall_outer_ns = last(reaped).map(|t| t.saturating_sub(frame.gate));
     event.tree_wall_ns = between(tree_end.max(end));
     event.gate_ns = Some(frame.gate);
     event.start_skew_ns = spread(&starts).filter(|_| frame.copies.len() > 1);

@@ -60,7 +60,8 @@ impl Frame {
         Frame { gate: watch.gate_ns, copies: watch.copies.iter().enumerate().map(times).collect() }
     }
 
-    pub fn since(&self, time: u64) -> u64 {
-        time.saturating_sub(self.gate)
+    /// Negative before the gate.
+    pub fn since(&self, time: u64) -> i64 {
+        time as i64 - self.gate as i64
     }
 }

@@ -85,7 +85,7 @@ def _refuse_baseline_alone(declared: Study, study: Study, left_out: Sequence[str
 
 def _not_granted(factor: str, left_out: Sequence[str], expected: str) -> HostError:
     refused = [reason.removeprefix(f"{factor}: left out, ") for reason in left_out if reason.startswith(f"{factor}: ")]
-    return HostError(f"factors.{factor}", "; ".join(refused), expected, "use a machine that grants one")
+    return HostError(f"factors.{factor}", "; ".join(refused) or "none", expected, "use a machine that grants one")
 
 
 def _no_baseline(study: Study, kept: Sequence[Treatment]) -> list[str]:

@@ -24,6 +24,7 @@ from scalograph.protocol import journal
 from scalograph.protocol.events import Record, RunFigures
 from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
+from scalograph.study.journaled import journaled
 from scalograph.study.model import Study
 from scalograph.study.responses import (
     Windows,
@@ -157,7 +158,7 @@ def load(file: Path, keep_observations: bool = True) -> Table:
 
 def _begin(event: Mapping[str, Any], file: Path) -> Table:
     try:
-        study = Study.model_validate(event["study"], context={"journal": True})
+        study = journaled(event["study"])
         design = event["design"]
         held = HeldTreatments(study)
         treatments = [held.of(treatment) for treatment in design["treatments"]]
@@ -302,7 +303,7 @@ class _Reading:
 def _resumed(table: Table, event: Mapping[str, Any]) -> None:
     """The study as it has been since, differences that were accepted, and the counts of runs."""
     if "study" in event:  # journals of earlier releases do not tell it
-        table.study = Study.model_validate(event["study"], context={"journal": True})
+        table.study = journaled(event["study"])
     table.accepted += [(str(d["key"]), d["before"], d["now"]) for d in event.get("differences", [])]
     if "design" in event:
         counts = {tuple(dict(t).values()): n for t, n in _designed(event["design"])}

@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,11 +16,14 @@ import msgspec
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.checked import UNREADABLE, checked
-from scalograph.protocol.record import Record, RecordPart
+from scalograph.protocol.record import Record
+from scalograph.protocol.record_part import RecordPart
 from scalograph.protocol.written_file import is_at, opened_to_append
 
 MAX_LINE_BYTES = 4 << 20
 MAX_UNPACKED_BYTES = 4 << 30
+# Lists and tables in each other: ours are less than ten deep, and no writer of JSON goes down for ever.
+MAX_NESTED = 32
 # Journals of runs pack 3 to 8 times smaller; only what was made to fill a memory packs 1,000 times.
 MAX_RATIO, MOST_UNSUSPECTED_BYTES = 100, 16 << 20
 
@@ -233,6 +236,8 @@ def _event(line: bytes, where: str, first: bool, runs: RunDecoder) -> dict[str, 
         event = msgspec.json.decode(line)
     except UNREADABLE as error:
         raise ProtocolError(where, f"not JSON: {error}", "one event", "restore the file from a copy") from error
+    if _is_nested_beyond(event, line):
+        raise ProtocolError(where, f"nested more than {MAX_NESTED} deep", "an event of protocol/journal.md")
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         raise ProtocolError(where, "no event", 'an object with "event"')
     if first and (event["event"] != "study" or event.get("protocol") != 1):
@@ -241,6 +246,20 @@ def _event(line: bytes, where: str, first: bool, runs: RunDecoder) -> dict[str, 
     if event["event"] == "run":
         return msgspec.structs.asdict(checked(event, RunEvent, f"{where}: a broken `run` event"))
     return event
+
+
+def _is_nested_beyond(event: Any, line: bytes) -> bool:
+    """Whether an event is deeper than `MAX_NESTED`."""
+    if line.count(b"[") + line.count(b"{") <= MAX_NESTED:
+        return False
+    layer = [event]
+    for _ in range(MAX_NESTED):
+        layer = [inner for outer in layer for inner in _inside(outer)]
+    return bool(layer)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _cut_torn_line(stream: BinaryIO) -> int:

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import TypeVar
 
+from scalograph.errors import ProtocolError, StudyError
 from scalograph.findings import cold_runs, drift_doubt, missing_balance, physics_doubts
 from scalograph.findings.answer import Answer, Taken
 from scalograph.findings.baselines import baseline_table
@@ -97,10 +99,20 @@ def _answers(table: Table, taken: Taken, drawn: Sequence[Curve]) -> tuple[dict[s
         module = role(name, "answer")
         why: str | None = None if name == table.study.question else module.applies(table)
         if why is None:
-            answers[name] = _belonging(name, module.answer(table, taken, drawn))
+            answers[name] = _belonging(name, _answer(module, table, taken, drawn))
         else:
             silent[name] = Part(applies=why)
     return answers, silent
+
+
+def _answer(module: ModuleType, table: Table, taken: Taken, drawn: Sequence[Curve]) -> Answer:
+    """Raises ProtocolError where a plan would be refused: no journal of ours holds one."""
+    try:
+        said: Answer = module.answer(table, taken, drawn)
+    except StudyError as error:
+        first = error.problems[0]
+        raise ProtocolError(f"journal: {first.where}", first.found, first.expected, "take a whole copy") from error
+    return said
 
 
 def _second(said: Answer, first: Claim) -> Sequence[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import MAX_SOURCE_BYTES, digest_files
 from scalograph.protocol.journal import understood
+from scalograph.study.journaled import journaled
 from scalograph.study.model import Study
 from scalograph.study.quick import quickened
 
@@ -119,7 +120,7 @@ def other_form(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
         ProtocolError: the journal's event holds no study.
     """
     with understood(before, 1):
-        was, is_ = (Study.model_validate(event["study"], context={"journal": True}) for event in (before, now))
+        was, is_ = (journaled(event["study"]) for event in (before, now))
         for full, quick, fix in ((is_, was, "add --quick"), (was, is_, "leave --quick out")):
             if study_hash(full) != study_hash(quick) == study_hash(quickened(full)):
                 return fix

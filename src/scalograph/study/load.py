@@ -16,10 +16,10 @@ from scalograph.study.check_question import unanswerable
 from scalograph.study.cross_checks import Found, dangling, meant
 from scalograph.study.limits import MOST_TOLD, told, too_many
 from scalograph.study.model import Study
-from scalograph.study.quick import shorter_protocol, without_baseline
+from scalograph.study.quick import shorter_factors, shorter_protocol, without_baseline
 from scalograph.study.scalars import brief, short
 from scalograph.study.toml_lines import Path as KeyPath
-from scalograph.study.toml_lines import line_of, locate
+from scalograph.study.toml_lines import dotted, line_of, locate
 
 Raw = dict[str, Any]
 # Checks the document for what this room does not know: a workload, files beside the study.
@@ -65,6 +65,7 @@ def _quick(raw: Raw, full: list[Found]) -> list[Found]:
     """Find the mistakes that only the quick form has."""
     _, found = _validated(shorter_protocol(raw))
     changed = [mistake for mistake in found if mistake[0][:1] == ("protocol",) and mistake not in full]
+    changed += [mistake for mistake in told(unanswerable(shorter_factors(raw))) if mistake not in full]
     return [*((("quick", *path), what, expected, fix) for path, what, expected, fix in changed), *without_baseline(raw)]
 
 
@@ -82,15 +83,11 @@ def _located(found: list[Found], lines: dict[KeyPath, int], name: str) -> list[P
     for path, what, expected, fix in found:
         line = line_of(lines, path)
         where = f"{name}:{line}" if line else name
-        place = f"{where}: {brief(_dotted(path))}" if path else where
+        place = f"{where}: {brief(dotted(path))}" if path else where
         placed.append((line or 0, Problem(place, what, expected, fix)))
     problems = list(dict.fromkeys(problem for _, problem in sorted(placed, key=lambda item: item[0])))
     more = [Problem(name, "more mistakes", "", "correct these first")] if len(problems) > MOST_TOLD else []
     return [*problems[:MOST_TOLD], *more]
-
-
-def _dotted(path: KeyPath) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
 # pydantic puts the names of union members into its paths; the file does not have them.

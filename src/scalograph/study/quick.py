@@ -51,6 +51,15 @@ def shorter_protocol(raw: dict[str, Any]) -> dict[str, Any]:
     return {**raw, "protocol": {**table(raw, "protocol"), **table(table(raw, "quick"), "protocol")}}
 
 
+def shorter_factors(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with the levels of its quick form, and without a protocol."""
+    factors, shorter = table(raw, "factors"), table(table(raw, "quick"), "factors")
+    changed = {
+        name: {**factors[name], "levels": shorter[name]} for name in shorter if isinstance(factors.get(name), dict)
+    }
+    return {**{key: raw[key] for key in raw if key != "protocol"}, "factors": {**factors, **changed}}
+
+
 def _as_written(part: Any) -> dict[str, Any]:
     dumped: dict[str, Any] = part.model_dump(by_alias=True)
     return dumped

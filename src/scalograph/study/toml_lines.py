@@ -30,6 +30,15 @@ def locate(text: str) -> dict[Path, int]:
     return lines
 
 
+def dotted(path: Path) -> str:
+    """Return a path as a message names it.
+
+    >>> dotted(("exclude", 0, "threads"))
+    'exclude[0].threads'
+    """
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+
+
 def line_of(lines: dict[Path, int], path: Path) -> int | None:
     """Return the line of a path, or of its nearest ancestor that has one."""
     for end in range(len(path), 0, -1):

@@ -8,6 +8,7 @@ import pytest
 from scalograph.errors import ProtocolError
 from scalograph.findings import table
 from scalograph.protocol.events import Record
+from scalograph.questions.assemble import findings
 from scalograph.study.identity import as_journaled
 from scalograph.study.load import parse
 from scalograph.study.responses import Windows, figure_units, observe, windows
@@ -215,3 +216,18 @@ def test_a_name_stands_for_one_run(tmp_path: Path) -> None:
     first_run = json.loads(file.read_text().splitlines()[1])
     with pytest.raises(ProtocolError, match='a second run "r0"'):
         table.load(appended(file, **first_run))
+
+
+@pytest.mark.parametrize("question", ["cliff", "break-even"])
+def test_a_journal_that_no_search_could_have_left_is_refused(tmp_path: Path, question: str) -> None:
+    """As a plan of these treatments would be: nothing can be searched among them."""
+    document = as_journaled(parse(VALID))
+    if question != "break-even":
+        document["factors"]["lock"]["levels"] = ["none"]
+    else:
+        document["factors"]["lock"]["levels"], document["factors"]["threads"]["levels"] = [1, 2, 4], [1, 2]
+    alone = {"threads": 1, "lock": document["factors"]["lock"]["levels"][0]}
+    study = {**document, "question": question}
+    file = write(tmp_path / "journal.jsonl", [], study=study, design={"treatments": [alone], "runs": [1]})
+    with pytest.raises(ProtocolError, match="take a whole copy"):
+        findings(table.load(file))

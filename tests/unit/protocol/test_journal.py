@@ -99,6 +99,7 @@ def test_a_compressed_journal_reads_the_same(tmp_path: Path) -> None:
         (b'{"event":"study","protocol":2}\n', "protocol 2"),
         (b'{"event":"study","protocol":1}\n{"x":1}\n', "journal.jsonl:2"),
         (b'{"event":"study","protocol":1}\n' + b"[" * 100_000 + b"\n", "journal.jsonl:2"),
+        (b'{"event":"study","protocol":1,"machine":' + b"[" * 32 + b"]" * 32 + b"}\n", "journal.jsonl:1: nested"),
         (b'{"event":"study","protocol":1}\n' + b"x" * (5 << 20) + b"\n", "a line over 4 MiB"),
         (b'{"event":"study","protocol":1}\n\xff\n', "journal.jsonl:2"),
     ],
@@ -108,6 +109,13 @@ def test_what_is_no_journal(tmp_path: Path, content: bytes, message: str) -> Non
     file.write_bytes(content)
     with pytest.raises(ProtocolError, match=message.replace(".", r"\.").replace("`", ".")):
         list(read(file))
+
+
+def test_facts_may_be_nested_and_many(tmp_path: Path) -> None:
+    deep = json.loads("[" * 30 + "]" * 30)
+    file = tmp_path / "journal.jsonl"
+    file.write_text(json.dumps({"event": "study", "protocol": 1, "machine": [deep, [[]] * 100]}) + "\n")
+    assert next(read(file))["machine"][0] == deep
 
 
 def test_a_missing_and_a_broken_archive(tmp_path: Path) -> None:

@@ -158,6 +158,14 @@ def test_the_quick_form_is_checked_with_the_study(quick: str, message: str) -> N
     assert found.startswith(message)
 
 
+def test_the_quick_form_is_one_that_its_question_can_be_asked_of() -> None:
+    text = VALID.replace('work = "total"', 'work = "total"\nquestion = "break-even"').replace("runs = 3\n", "")
+    text = text.replace("threads = 1\n", 'lock = "none"\n') + "[quick.factors]\n"
+    assert parse(text + "threads = [1, 4]\n").quick.factors == {"threads": [1, 4]}
+    (found,) = mistakes(text + 'lock = ["none", "cas", "mutex"]\n')
+    assert found.startswith("study.toml:23: quick.factors.lock.levels: 3 levels")
+
+
 def test_what_the_quick_form_leaves_out_may_still_be_excluded_or_shown() -> None:
     more = '[[exclude]]\nthreads = [4]\n[[tables]]\ntitle = "t"\nrows = "lock"\nresponse = "wall"\n'
     more += "where = { threads = 4 }\n"

@@ -1,0 +1,71 @@
+"""A study read back from a journal is held against what declaring it would have refused."""
+
+import json
+from typing import Any
+
+import pytest
+
+from scalograph.design.assumed import assumed
+from scalograph.design.resolve import design
+from scalograph.study.declare import declare_shipped
+from scalograph.study.identity import as_journaled
+from scalograph.study.journaled import journaled
+from scalograph.study.load import parse
+from scalograph.study.shipped import shipped_studies
+
+from .example import VALID
+
+CLAIM = """
+[[published.claims]]
+id = "a"
+sentence = "b"
+kind = "ratio"
+where = { lock = "none" }
+of = { threads = 1 }
+over = { threads = 4 }
+holds = [1.0, 4.0]
+"""
+
+
+def test_what_was_planned_is_read_back() -> None:
+    for name in shipped_studies():
+        study = declare_shipped(name, quick=True).study
+        made = design(study, assumed(study, 2)).study
+        assert journaled(json.loads(json.dumps(as_journaled(made)))) == made, name
+
+
+def test_a_host_may_lack_what_is_excluded_or_claimed() -> None:
+    """Nor does it say anything of a search how many runs its quick form asked for."""
+    wide = VALID.replace('levels = ["none", "cas"]', 'levels = ["none", "cas"]\nif_granted = ["cas"]') + CLAIM
+    document = as_journaled(parse(wide + "[[exclude]]\nthreads = [4]\n"))
+    document["factors"]["threads"]["levels"] = [1, 2]
+    document["factors"]["lock"]["levels"] = ["none"]
+    document["question"], document["protocol"]["runs"] = "cliff", 3
+    assert journaled(document).exclude == [{"threads": [4]}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        ({"question": "break-even", "baseline": {}}, "baseline"),
+        ({"question": "break-even"}, "factors.threads.levels"),
+        ({"question": "cliff"}, "factors"),
+        ({"baseline": {"core": 1}}, "baseline.core"),
+        ({"baseline": {"threads": 3}}, "baseline.threads"),
+        ({"reference": {"core": 1}}, "reference.core"),
+        ({"exclude": [{"core": [1]}]}, r"exclude\[0\].core"),
+        ({"tables": [{"title": "t", "rows": "core", "response": "wall"}]}, r"tables\[0\].rows"),
+        ({"tables": [{"title": "t", "rows": "lock", "response": "speed"}]}, r"tables\[0\].response"),
+    ],
+)
+def test_what_could_not_be_declared_is_refused_by_its_place(changes: dict[str, Any], where: str) -> None:
+    with pytest.raises(ValueError, match=rf"^study\.{where}: "):
+        journaled({**as_journaled(parse(VALID)), **changes})
+
+
+@pytest.mark.parametrize("changes", [{"where": {"core": 1}}, {"of": {"core": 1}}, {"along": "core"}, {"response": "x"}])
+def test_a_claim_of_what_is_not_declared_is_refused(changes: dict[str, Any]) -> None:
+    document = as_journaled(parse(VALID + CLAIM))
+    document["published"]["claims"][0] |= changes
+    with pytest.raises(ValueError, match=r"study\.published\.claims\[0\]\."):
+        journaled(document)
