@@ -84,7 +84,7 @@ class Parameter(WorkloadPart):
 class Build(WorkloadPart):
     """How to build the program from its sources."""
 
-    tool: Literal["javac", "cc"]
+    tool: Literal["javac", "cc", "cargo"]
     sources: list[Text] = Field(min_length=1)
     flags: list[Text] = []
     release: int | None = Field(default=None, ge=8)

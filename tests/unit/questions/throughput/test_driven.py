@@ -1,0 +1,107 @@
+"""What a run's record says of its load, and which records cannot be of one window."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from scalograph.questions.throughput.model_driven import DrivenRun, driven_run
+from scalograph.questions.throughput.model_end import spare
+
+from ...records import read, recorded
+
+VALUES: dict[str, list[float]] = {
+    "requests": [1000], "errors": [0], "rate": [100.0], "mean_ns": [40e6], "p50_ns": [30e6], "p90_ns": [60e6],
+    "p99_ns": [90e6], "in_flight": [4.0], "clients": [8], "cycle_ns": [40e6], "late_share": [0.002],
+    "driver_cpu_ns": [2.5e9], "threads": [1],
+}  # fmt: skip
+
+
+def driven(**values: list[float]) -> DrivenRun:
+    found = driven_run(read(recorded(14.0, iterations=[(10.0, 2.5, 1000)], values={**VALUES, **values})))
+    assert found is not None
+    return found
+
+
+def test_a_driver_tells_rates_and_times() -> None:
+    found = driven()
+    assert (found.rate, found.sent, found.n_requests, found.n_errors) == (100.0, 100.0, 1000, 0)
+    assert found.response_s == 0.04 and found.quantiles_s == {"p50": 0.03, "p90": 0.06, "p99": 0.09}
+    assert found.driver == 0.25  # of one CPU, in the steady window of 10 s
+    assert found.off == 0 and found.is_lawful and not found.driver_limits
+
+
+def test_without_a_rate_it_says_nothing() -> None:
+    assert driven_run(read(recorded(1.0, values={"other": [1.0]}))) is None
+    assert driven_run(read(recorded(1.0))) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("in_flight", 4.4), ("in_flight", 3.6), ("clients", 9.0), ("cycle_ns", 45e6)]
+)
+def test_what_breaks_littles_law_is_not_lawful(name: str, value: float) -> None:
+    found = driven(**{name: [value]})
+    assert found.off > 0.05 and not found.is_lawful
+
+
+def test_wrong_answers_are_in_flight_too() -> None:
+    found = driven(errors=[100], rate=[90.0])
+    assert (found.sent, found.is_lawful) == (100.0, True)
+    assert not driven(errors=[100], rate=[110.0]).is_lawful  # but right ones are not more than were in flight
+
+
+def test_requests_of_an_open_loop_may_wait_before_they_are_in_flight() -> None:
+    assert driven(offered_rate=[100.0], in_flight=[2.0], cycle_ns=[]).is_lawful
+    assert not driven(offered_rate=[100.0], in_flight=[6.0], cycle_ns=[]).is_lawful
+
+
+def test_few_requests_may_overlap_the_ends_of_the_window() -> None:
+    few = replace(driven(in_flight=[4.4]), n_requests=60)
+    assert few.is_lawful and not replace(few, n_requests=600).is_lawful
+
+
+def test_several_copies_of_a_driver_are_taken_together() -> None:
+    one = recorded(14.0, iterations=[(10.0, 2.5, 1000)], values=VALUES)
+    other = {"copy": 1, "values": {**VALUES, "mean_ns": [80e6], "requests": [3000], "rate": [300.0]}}
+    found = driven_run(read({**one, "values": [*one["values"], other]}))
+    assert found is not None
+    assert (found.rate, found.clients, found.response_s, found.quantiles_s) == (400.0, 16.0, 0.07, {})
+
+
+@pytest.mark.parametrize(("late", "cpu", "why"), [(0.02, 1e9, "late"), (0.0, 9.5e9, "CPU"), (0.0, 5e9, "")])
+def test_a_driver_that_is_late_or_busy_limits(late: float, cpu: float, why: str) -> None:
+    assert driven(late_share=[late], driver_cpu_ns=[cpu]).driver_limits == why
+
+
+@pytest.mark.parametrize(("more", "why"), [({"ceiling": [200.0]}, "ceiling"), ({"ceiling": [400.0]}, ""), ({}, "")])
+def test_a_driver_needs_three_times_the_rate_to_spare(more: dict[str, list[float]], why: str) -> None:
+    assert spare([driven(**more)]) == why
+    assert spare([driven(driver_cpu_ns=[4e9])]) == "CPU"
+
+
+def with_processes(*processes: dict[str, Any], **timeline: Any) -> Any:
+    """A record with events of processes, as far as it is read."""
+    one = read(recorded(14.0, iterations=[(10.0, 2.5, 1000)], values=VALUES))
+    usual = {"role": "service", "wait_ns": 0, "n_tasks": 4, "busy_ns": None}
+    events = [SimpleNamespace(**{**usual, "command": i, **found}) for i, found in enumerate(processes)]
+    names = ("copies", "iterations", "values", "run", "timeline")
+    record = {name: getattr(one, name) for name in names}
+    return SimpleNamespace(**{**record, "processes": events, **timeline})
+
+
+def test_a_process_is_weighed_in_the_steady_window() -> None:
+    bins = [0] * 2 + [9 * 10**8] * 8 + [10**8] * 4  # of a second; the window is 0 to 10 s
+    record = with_processes({"name": "web", "cpu_ns": 10**10, "busy_ns": bins, "wait_ns": 10**10})
+    whole = driven_run(record)
+    record.timeline = SimpleNamespace(bin_ns=10**9)
+    steady = driven_run(record)
+    assert whole is not None and steady is not None
+    assert whole.processes[0].used == pytest.approx(10 / 14)
+    assert steady.processes[0].used == pytest.approx(0.72)
+    assert (steady.processes[0].waited, steady.processes[0].cpus) == (0.5, frozenset({0}))
+
+
+def test_a_process_whose_cpu_time_is_not_known_is_left_out() -> None:
+    found = driven_run(with_processes({"name": "web", "cpu_ns": None}, {"name": "load", "role": "driver", "cpu_ns": 1}))
+    assert found is not None and [one.name for one in found.processes] == ["load"]

@@ -1,0 +1,47 @@
+"""The load driver as its workload.toml starts it; cargo's tests, which come first in `make test`, leave it built."""
+
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scalograph.study.template import fill
+from scalograph.study.workload import load, shipped
+
+HERE = shipped("load")
+PROGRAM = Path(__file__).resolve().parents[3] / "build/rust/debug/scalograph-load"
+pytestmark = pytest.mark.skipif(not PROGRAM.is_file(), reason="not built: cd workloads/load && cargo test")
+
+
+def argv(**levels: object) -> list[str]:
+    """What a study starts, but the program that cargo's tests left."""
+    workload = load(HERE)
+    values = {name: parameter.default for name, parameter in workload.parameters.items()}
+    return [str(PROGRAM), *fill(workload.argv, {"build": "", **values, **levels})[1:]]
+
+
+def said(**levels: object) -> tuple[int, str]:
+    done = subprocess.run(argv(**levels), capture_output=True, text=True, check=False, env={})
+    return done.returncode, done.stderr
+
+
+def test_the_program_takes_every_parameter_with_its_limits() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        target = f"127.0.0.1:{free.getsockname()[1]}"
+        code, words = said(targets=target)
+        assert (code, "no connection to 127.0.0.1:" in words) == (69, True), words
+        for name, parameter in load(HERE).parameters.items():
+            levels = [*(parameter.choices or []), parameter.min, parameter.max]
+            for level in [level for level in levels if level is not None and name != "clients"]:
+                code, words = said(**{"targets": target, name: level})
+                assert (code, "no connection" in words) == (69, True), f"{name}={level}: {words}"
+
+
+def test_a_level_beyond_its_limit_is_refused_by_both() -> None:
+    for name, parameter in load(HERE).parameters.items():
+        for level in [] if parameter.max is None else [parameter.max + 1]:
+            assert parameter.refuse(level)
+            code, words = said(**{name: level})
+            assert (code, f"{name}={level}: expected" in words) == (69, True), words
