@@ -101,7 +101,7 @@ def outcomes(n_cpus: int, n_cases: int) -> FloatArray:
     for case in range(n_cases):
         times = any_share(rng, range(1, n_cpus + 1), capped=bool(case % 2))
         told = stated(times, rng, list(NOISES.values())[rng.integers(len(NOISES))])
-        found += [(told[1], least_level(times, told[0]))] if told else []
+        found += [] if told.misfit else [(told.probability, least_level(times, told.k_eff))]
     return np.array(found)
 
 
@@ -126,7 +126,7 @@ def serial_but_sure(n_cpus: int, serial: float) -> Measure:
     def measure(rng: np.random.Generator, n_cases: int) -> tuple[float, float, str]:
         times = with_share(n_cpus, serial, range(1, n_cpus + 1))
         told = [stated(times, rng, NOISES["low"]) for _ in range(n_cases)]
-        sure = [one[0] for one in told if one and one[1] >= 0.95]
+        sure = [one.k_eff for one in told if one.probability >= 0.95 and not one.misfit]
         wrong = sum(not least_level(times, answer) for answer in sure)
         return share(wrong, n_cases, f"{len(sure)} of {n_cases} stated with 95 %")
 

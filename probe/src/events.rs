@@ -13,6 +13,10 @@ pub enum Event {
     Output(Output),
     Iterations(Iterations),
     Values(Values),
+    Phases(Phases),
+    Histogram(Histogram),
+    #[allow(dead_code)]
+    Process(Box<ProcessEvent>),
     Timeline(Timeline),
     Run(Box<RunEvent>),
     Error(ErrorEvent),
@@ -85,9 +89,9 @@ pub struct CopyEvent {
     pub pid: i32,
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
-    pub start_ns: Option<u64>,
-    pub exec_ns: Option<u64>,
-    pub end_ns: Option<u64>,
+    pub start_ns: Option<i64>,
+    pub exec_ns: Option<i64>,
+    pub end_ns: Option<i64>,
     pub reap_ns: Option<u64>,
     pub user_ns: u64,
     pub system_ns: u64,
@@ -125,6 +129,61 @@ pub struct Values {
     pub run: String,
     pub copy: usize,
     pub values: BTreeMap<String, Vec<serde_json::Number>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Phases {
+    pub run: String,
+    pub copy: usize,
+    pub phases: Vec<PhaseRow>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct PhaseRow {
+    pub name: String,
+    pub start_ns: i64,
+    pub end_ns: i64,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct Histogram {
+    pub run: String,
+    pub copy: usize,
+    pub phase: String,
+    pub operation: String,
+    pub index: Vec<u64>,
+    pub count: Vec<u64>,
+}
+
+/// One command of a run that has services, in the window.
+#[derive(Default, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+pub struct ProcessEvent {
+    pub run: String,
+    pub command: usize,
+    pub name: String,
+    pub role: String,
+    pub start_ns: Option<i64>,
+    pub ready_ns: Option<u64>,
+    pub stop_ns: Option<u64>,
+    pub stopped_by: Option<String>,
+    pub cpu_ns: Option<u64>,
+    pub user_ns: Option<u64>,
+    pub system_ns: Option<u64>,
+    pub cpu_source: Option<String>,
+    pub wait_ns: Option<u64>,
+    pub wait_scope: Option<String>,
+    pub n_switches: Option<u64>,
+    pub max_rss_bytes: Option<u64>,
+    pub n_tasks: Option<u64>,
+    pub per_cpu_ns: Option<Vec<u64>>,
+    pub busy_ns: Option<Vec<u64>>,
+    pub cpu_stall_ns: Option<u64>,
+    pub memory_stall_ns: Option<u64>,
+    pub io_stall_ns: Option<u64>,
 }
 
 #[derive(Serialize)]

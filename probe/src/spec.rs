@@ -1,6 +1,7 @@
 //! The specification line: read once, checked wholly, then trusted.
 
 use crate::error::{Kind, Refusal};
+use crate::role::{self, Service};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -41,6 +42,10 @@ pub struct Command {
     pub policy: Option<String>,
     pub priority: i32,
     pub nice: Option<i32>,
+    /// Empty, but where services are.
+    pub name: String,
+    /// None: a driver.
+    pub service: Option<Service>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -48,6 +53,13 @@ pub enum Masks {
     Own,
     Same(Vec<usize>),
     Each(Vec<Vec<usize>>),
+}
+
+impl Spec {
+    /// They come first; what follows are drivers.
+    pub fn n_services(&self) -> usize {
+        self.commands.iter().filter(|c| c.service.is_some()).count()
+    }
 }
 
 impl Masks {
@@ -107,7 +119,9 @@ fn commands(top: &Fields) -> Result<Vec<Command>, Refusal> {
         return Err(wrong());
     }
     let mut left = MAX_COPIES;
-    list.iter().enumerate().map(|(i, v)| command(i, v, &mut left)).collect()
+    let commands: Vec<Command> =
+        list.iter().enumerate().map(|(i, v)| command(i, v, &mut left)).collect::<Result<_, _>>()?;
+    role::check(&commands, list).map(|()| commands)
 }
 
 fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Refusal> {
@@ -117,6 +131,7 @@ fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Ref
     let argv = of.argv()?;
     let copies = of.int("copies", Some(1), 1, *left as i64)? as usize;
     *left -= copies;
+    let (name, service) = role::of(&of, copies)?;
     let policy = of.choice("policy", &["other", "batch", "idle", "fifo", "rr", "ext"])?;
     let real_time = matches!(policy.as_deref(), Some("fifo" | "rr"));
     let (low, high) = if real_time { (1, 99) } else { (0, 0) };
@@ -129,21 +144,23 @@ fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Ref
         policy,
         priority: of.int("priority", Some(0), low, high)? as i32,
         nice: of.optional_int("nice", -20, 19)?.map(|n| n as i32),
+        name,
+        service,
     })
 }
 
 /// One object of the specification, and where it stands.
-struct Fields<'a> {
+pub struct Fields<'a> {
     map: &'a Map<String, Value>,
     prefix: &'a str,
 }
 
 impl Fields<'_> {
-    fn get(&self, name: &str) -> Option<&Value> {
+    pub fn get(&self, name: &str) -> Option<&Value> {
         self.map.get(name).filter(|v| !v.is_null())
     }
 
-    fn refuse(&self, name: &str, expected: &str) -> Refusal {
+    pub fn refuse(&self, name: &str, expected: &str) -> Refusal {
         Refusal::spec(&format!("{}{name}", self.prefix), self.map.get(name), expected)
     }
 
@@ -153,7 +170,7 @@ impl Fields<'_> {
         number.map(Some).ok_or_else(|| self.refuse(name, &range(low, high)))
     }
 
-    fn int(&self, name: &str, default: Option<i64>, low: i64, high: i64) -> Result<i64, Refusal> {
+    pub fn int(&self, name: &str, default: Option<i64>, low: i64, high: i64) -> Result<i64, Refusal> {
         let found = self.optional_int(name, low, high)?.or(default);
         found.filter(|n| (low..=high).contains(n)).ok_or_else(|| self.refuse(name, &range(low, high)))
     }
@@ -175,7 +192,7 @@ impl Fields<'_> {
         value.as_bool().ok_or_else(|| self.refuse(name, "true or false"))
     }
 
-    fn choice(&self, name: &str, choices: &[&str]) -> Result<Option<String>, Refusal> {
+    pub fn choice(&self, name: &str, choices: &[&str]) -> Result<Option<String>, Refusal> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let found = value.as_str().filter(|s| choices.contains(s));
         let wrong = || self.refuse(name, &format!("one of {}", choices.join(", ")));

@@ -7,12 +7,26 @@ const MAX_LINE: usize = 512;
 const MAX_ITERATIONS: usize = 1_000_000;
 const MAX_NAMES: usize = 256;
 const MAX_NUMBERS: usize = 100_000;
+const MAX_PHASES: usize = 64;
+const MAX_HISTOGRAMS: usize = 256;
+const MAX_PAIRS: usize = 1_000_000;
+const LAST_BUCKET: u64 = 7295;
 
 #[derive(Debug, PartialEq)]
 pub enum Line {
     Ready,
     Iteration(Iteration),
     Value(String, Number),
+    Phase(Phase),
+    /// Phase, operation, and pairs of bucket and count.
+    Histogram(String, String, Vec<(u64, u64)>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    pub name: String,
+    pub start: u64,
+    pub end: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,8 +46,22 @@ pub fn parse(line: &str) -> Option<Line> {
         ["iteration", i, start, end, work] => iteration([i, start, end, work], None),
         ["iteration", i, start, end, work, cpu] => iteration([i, start, end, work], Some(integer(cpu)?)),
         ["value", name, number] if is_name(name) => Some(Line::Value(name.into(), figure(number)?)),
+        ["phase", name, start, end] if is_name(name) => phase(name, integer(start)?, integer(end)?),
+        ["histogram", phase, operation, ref pairs @ ..] if is_name(phase) && is_name(operation) => {
+            let pairs: Vec<(u64, u64)> = pairs.iter().map(|p| pair(p)).collect::<Option<_>>()?;
+            (!pairs.is_empty()).then(|| Line::Histogram(phase.into(), operation.into(), pairs))
+        }
         _ => None,
     }
+}
+
+fn phase(name: &str, start: u64, end: u64) -> Option<Line> {
+    (start <= end).then(|| Line::Phase(Phase { name: name.into(), start, end }))
+}
+
+fn pair(word: &str) -> Option<(u64, u64)> {
+    let (index, count) = word.split_once(':')?;
+    Some((integer(index).filter(|i| *i <= LAST_BUCKET)?, integer(count)?))
 }
 
 fn iteration(words: [&str; 4], cpu: Option<u64>) -> Option<Line> {
@@ -67,17 +95,20 @@ fn is_name(word: &str) -> bool {
 pub struct Budget {
     iterations: usize,
     numbers: usize,
+    phases: usize,
+    histograms: usize,
+    pairs: usize,
     /// A name counts once, however many copies use it.
     names: BTreeSet<String>,
 }
 
 impl Budget {
     pub fn new() -> Budget {
-        Budget { iterations: MAX_ITERATIONS, numbers: MAX_NUMBERS, names: BTreeSet::new() }
+        let (iterations, numbers, phases) = (MAX_ITERATIONS, MAX_NUMBERS, MAX_PHASES);
+        let (histograms, pairs, names) = (MAX_HISTOGRAMS, MAX_PAIRS, BTreeSet::new());
+        Budget { iterations, numbers, phases, histograms, pairs, names }
     }
-}
 
-impl Budget {
     fn name(&mut self, name: &str) -> Result<(), String> {
         if !self.names.contains(name) {
             self.names.insert(name.into());
@@ -107,6 +138,9 @@ pub struct Speech {
     pub spoke: bool,
     pub iterations: Vec<Iteration>,
     pub values: BTreeMap<String, Vec<Number>>,
+    pub phases: Vec<Phase>,
+    /// By phase and operation: counts by bucket.
+    pub histograms: BTreeMap<(String, String), BTreeMap<u64, u64>>,
 }
 
 impl Speech {
@@ -149,7 +183,26 @@ impl Speech {
                 Ok(())
             }
             Line::Value(name, number) => self.value(name, number, budget),
+            Line::Phase(phase) => {
+                take(&mut budget.phases, "phases")?;
+                self.phases.push(phase);
+                Ok(())
+            }
+            Line::Histogram(phase, operation, pairs) => self.count((phase, operation), pairs, budget),
         }
+    }
+
+    fn count(&mut self, of: (String, String), pairs: Vec<(u64, u64)>, budget: &mut Budget) -> Result<(), String> {
+        if !self.histograms.contains_key(&of) {
+            take(&mut budget.histograms, "histograms")?;
+        }
+        let counts = self.histograms.entry(of).or_default();
+        for (index, count) in pairs {
+            take(&mut budget.pairs, "pairs of a histogram")?;
+            let sum = counts.entry(index).or_default();
+            *sum = sum.checked_add(count).filter(|n| *n <= i64::MAX as u64).ok_or_else(|| beyond("counts"))?;
+        }
+        Ok(())
     }
 
     fn value(&mut self, name: String, number: Number, budget: &mut Budget) -> Result<(), String> {

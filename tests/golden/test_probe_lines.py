@@ -36,6 +36,8 @@ def test_a_golden_specification_is_accepted_as_written(line: str) -> None:
         assert command.copies == asked.get("copies", 1) == len(command.masks)
         assert dict(command.env) == asked["env"]
         assert command.nice == asked.get("nice")
+        assert command.name == asked.get("name", "")
+        assert (command.ports is not None) == (asked.get("role") == "service")
 
 
 @pytest.mark.parametrize("line", rows("probe_spec_rejected.jsonl"))
@@ -66,10 +68,14 @@ def golden_runs() -> dict[str, list[str]]:
 
 def test_golden_events_group_into_records_that_the_journal_can_keep() -> None:
     records = {name: parse_events(found, name) for name, found in golden_runs().items()}
-    assert {name: record.run.status for name, record in records.items()} == {"r1": "ok", "r2": "timeout"}
+    assert {name: record.run.status for name, record in records.items()} == {"r1": "ok", "r2": "timeout", "r6": "ok"}
     assert records["r1"].iterations[0].index == [0, 1, 2]
     assert records["r1"].timeline is not None
     assert records["r2"].timeline is None
+    served = records["r6"]
+    assert [(process.name, process.role) for process in served.processes] == [("app", "service"), ("driver", "driver")]
+    assert [phase.name for phase in served.phases[0].phases] == ["warmup", "steady"]
+    assert served.histograms[0].index == [127, 130, 7295]
     for record in records.values():
         assert parse_record(msgspec.json.encode(record)) == record
         assert set(msgspec.to_builtins(record)) == set(Record.__struct_fields__)
@@ -82,6 +88,8 @@ def test_golden_workload_lines_are_accepted() -> None:
     assert speech.ready
     assert speech.iterations == [(0, 1000000, 2500000, 4096, None), (1, 2600000, 4100000, 4096, 1480000)]
     assert speech.values == {"nice": [-5], "ops_per_second": [12345.5]}
+    assert speech.phases == [("steady", 2600000, 4100000)]
+    assert speech.histograms == {("steady", "get_page"): {127: 12, 130: 901, 7295: 3}}
 
 
 @pytest.mark.parametrize("line", rows("workload_lines_rejected.txt"))

@@ -17,12 +17,13 @@ from scalograph.protocol.record import (
     Iterations,
     Output,
     Record,
-    RecordPart,
     RunFigures,
     Task,
     Timeline,
     Values,
 )
+from scalograph.protocol.record_part import RecordPart
+from scalograph.protocol.record_processes import HistogramEvent, Phases, ProcessEvent
 
 __all__ = [
     "EVENTS",
@@ -50,11 +51,15 @@ EVENTS: Mapping[str, type[RecordPart]] = {
     "output": Output,
     "iterations": Iterations,
     "values": Values,
+    "phases": Phases,
+    "histogram": HistogramEvent,
+    "process": ProcessEvent,
     "timeline": Timeline,
     "run": RunFigures,
     "error": ErrorEvent,
     "capabilities": Capabilities,
 }
+_OF_A_COPY = (Iterations, Values, Output, Phases, HistogramEvent)
 _FIX = "install scalograph and scalograph-probe of the same release"
 
 
@@ -127,6 +132,9 @@ class _Grouping:
         self.copies: list[CopyEvent] = []
         self.iterations: list[Iterations] = []
         self.values: list[Values] = []
+        self.phases: list[Phases] = []
+        self.histograms: list[HistogramEvent] = []
+        self.processes: list[ProcessEvent] = []
         self.output: dict[int, list[str]] = {}
 
     def add(self, where: str, line: str | bytes) -> None:
@@ -152,7 +160,10 @@ class _Grouping:
         if isinstance(part, CopyEvent) and part.copy_index != len(self.copies):
             expected = f"{len(self.copies)}: copies in order, each once"
             raise ProtocolError(f"{where}: copy", str(part.copy_index), expected, _FIX)
-        if isinstance(part, Iterations | Values | Output) and part.copy_index >= len(self.copies):
+        if isinstance(part, ProcessEvent) and part.command != len(self.processes):
+            expected = f"{len(self.processes)}: commands in order, each once"
+            raise ProtocolError(f"{where}: command", str(part.command), expected, _FIX)
+        if isinstance(part, _OF_A_COPY) and part.copy_index >= len(self.copies):
             expected = "the copy event of that copy before it"
             raise ProtocolError(f"{where}: copy", str(part.copy_index), expected, _FIX)
 
@@ -168,6 +179,12 @@ class _Grouping:
                 self._join(part)
             case Values():
                 self.values.append(part)
+            case Phases():
+                self.phases.append(part)
+            case HistogramEvent():
+                self.histograms.append(part)
+            case ProcessEvent():
+                self.processes.append(part)
             case Timeline() if self.timeline is None:
                 self.timeline = part
             case RunFigures():
@@ -198,6 +215,9 @@ class _Grouping:
                 copies=self.copies,
                 iterations=self.iterations,
                 values=self.values,
+                phases=self.phases,
+                histograms=self.histograms,
+                processes=self.processes,
                 timeline=self.timeline,
                 run=self.run,
             )

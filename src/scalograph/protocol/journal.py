@@ -16,7 +16,8 @@ import msgspec
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.checked import UNREADABLE, checked
-from scalograph.protocol.record import Record, RecordPart
+from scalograph.protocol.record import Record
+from scalograph.protocol.record_part import RecordPart
 from scalograph.protocol.written_file import is_at, opened_to_append
 
 MAX_LINE_BYTES = 4 << 20

@@ -6,37 +6,36 @@ A part holds the fields of its event without `event` and its `run` name. Absent 
 from typing import Annotated, Any, Literal, Self
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import asdict, replace
 
 from scalograph.errors import ProtocolError
+from scalograph.protocol.record_part import (
+    LAST,
+    MAX_COPIES,
+    MAX_CPUS,
+    MAX_NAMES,
+    MAX_TEXT,
+    CopyIndex,
+    Count,
+    Nanoseconds,
+    Number,
+    PerBin,
+    PerCpu,
+    RecordPart,
+    Text,
+    ValueName,
+    Work,
+)
+from scalograph.protocol.record_processes import HistogramEvent, Phases, ProcessEvent
 
 PROTOCOL = 1
 MAX_LINE_BYTES = 4 << 20
-MAX_COPIES = 4096
 MAX_ITERATIONS = 1_000_000
-MAX_NAMES = 256
 MAX_NUMBERS = 100_000
-MAX_CPUS = 8192
-MAX_TEXT = 4096
-_LAST, _LAST_WORK = 2**63 - 1, 2**64 - 1
-
-Count = Annotated[int, Meta(ge=0, le=_LAST)]
-Nanoseconds = Annotated[int, Meta(ge=-_LAST, le=_LAST)]  # a point in time may lie before the gate
-Work = Annotated[int, Meta(ge=0)]
-Number = Annotated[int, Meta(ge=-_LAST, le=_LAST)] | float
-Text = Annotated[str, Meta(max_length=MAX_TEXT)]
-Name = Annotated[str, Meta(min_length=1, max_length=128)]
-ValueName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
-CopyIndex = Annotated[int, Meta(ge=0, lt=MAX_COPIES)]
-PerCpu = Annotated[list[Count], Meta(max_length=MAX_CPUS)]
-PerBin = Annotated[list[Count], Meta(max_length=512)]
+_LAST_WORK = 2**64 - 1
 
 Status = Literal["ok", "failed", "signal", "timeout", "interrupted", "not started", "protocol"]
-
-
-class RecordPart(Struct, frozen=True, gc=False, rename={"copy_index": "copy"}):
-    """A frozen part of a record; fields of a later version are ignored."""
 
 
 class Degraded(RecordPart, frozen=True):
@@ -146,7 +145,7 @@ class Timeline(RecordPart, frozen=True, kw_only=True):
     """On-CPU time of the tree in bins of `bin_ns`, one row for each CPU."""
 
     source: Text | None = None
-    bin_ns: Annotated[int, Meta(ge=1, le=_LAST)]
+    bin_ns: Annotated[int, Meta(ge=1, le=LAST)]
     cpus: PerCpu
     busy_ns: Annotated[list[PerBin], Meta(max_length=MAX_CPUS)]
     waiting_ns: PerBin | None = None
@@ -270,6 +269,9 @@ class Record(RecordPart, frozen=True, kw_only=True):
     copies: Annotated[list[CopyEvent], Meta(max_length=MAX_COPIES)] = []
     iterations: list[Iterations] = []
     values: Annotated[list[Values], Meta(max_length=MAX_COPIES)] = []
+    phases: Annotated[list[Phases], Meta(max_length=64)] = []
+    histograms: Annotated[list[HistogramEvent], Meta(max_length=256)] = []
+    processes: Annotated[list[ProcessEvent], Meta(max_length=64)] = []
     timeline: Timeline | None = None
     run: RunFigures
 
@@ -278,6 +280,20 @@ class Record(RecordPart, frozen=True, kw_only=True):
             raise ValueError(f"at most {MAX_ITERATIONS} iterations a run")
         if sum(len(numbers) for part in self.values for numbers in part.values.values()) > MAX_NUMBERS:
             raise ValueError(f"at most {MAX_NUMBERS} numbers a run")
+
+    def of_drivers(self) -> list[CopyEvent]:
+        """The copies that are none of a service: all, in a run without services."""
+        services = {process.command for process in self.processes if process.role == "service"}
+        return [copy for copy in self.copies if copy.command not in services]
+
+    def last_words(self, most: int) -> str:
+        """The last line that copies wrote to stderr, up to `most` characters; of a service if that is why it failed."""
+        # The driver's complaint follows from it.
+        reason = f"{self.run.reason} "
+        named = {process.command for process in self.processes if f"service {process.name} " in reason}
+        copies = [copy for copy in self.copies if copy.command in named] or self.copies
+        lines = [line.strip() for copy in copies for line in copy.stderr_tail.splitlines()]
+        return next((line[:most] for line in reversed(lines) if line), "")
 
     def with_figures(self, **figures: Any) -> Self:
         """The same record with other figures of the run; they are not checked."""
@@ -299,6 +315,7 @@ class Record(RecordPart, frozen=True, kw_only=True):
             f"{n_copies} copies: start fewer": self.copies,
             f"{n_iterations} iterations: ask for fewer": self.iterations,
             f"{n_values} values of the workload: report fewer": self.values,
+            f"{len(self.histograms)} histograms: report fewer": self.histograms,
         }
         return max(parts, key=lambda words: len(msgspec.json.encode(parts[words])))
 

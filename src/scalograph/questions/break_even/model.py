@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize
 
 from scalograph.analysis.center import FloatArray
 from scalograph.analysis.students_t import t_quantile
@@ -73,6 +71,8 @@ class RatioSurface:
             earlier: of all these pairs but the last ones. Its sizes are kept but for every fifth pair, and at the
                 others the search for them begins with them; the mean is found anew every twentieth.
         """
+        from scipy.linalg import cho_factor, cho_solve  # a plan fits nothing, and need not wait for it
+
         self.x = x
         self.mean: Mean = fit_mean(x, g, axes, cpus, earlier.mean if earlier and len(x) % 20 else None)
         self._slopes = self.mean.slopes(x)
@@ -92,6 +92,8 @@ class RatioSurface:
 
     def __call__(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean of g at each row, and the standard deviation of which `SURE` are 95 %."""
+        from scipy.linalg import cho_solve
+
         slopes = self.mean.slopes(at)
         across = _smooth(at, self.x, self.sizes) + (slopes * self._prior) @ self._slopes.T
         own = self.sizes.rest**2 + (slopes**2 * self._prior).sum(axis=1)
@@ -100,6 +102,9 @@ class RatioSurface:
 
     def _found(self, earlier: Sizes | None) -> Sizes:
         """Sizes under which the residuals are most probable, with a mild belief in small and smooth rests."""
+        from scipy.linalg import cho_factor, cho_solve
+        from scipy.optimize import minimize
+
         d = self.x.shape[1]
         apart, ones = (self.x[:, None, :] - self.x[None, :, :]) ** 2, np.eye(len(self.x))
         bounds = [tuple(np.log(pair)) for pair in (NOISE_RANGE, REST_RANGE, *[REACH_RANGE] * d)]

@@ -13,7 +13,6 @@ from math import log, log2
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from scalograph.analysis.center import FloatArray
 
@@ -141,6 +140,8 @@ def fit_mean(x: FloatArray, g: FloatArray, axes: Sequence[Axis], cpus: int, earl
         cpus: that workers can use at once.
         earlier: a fit to most of these pairs, from which the search begins.
     """
+    from scipy.optimize import least_squares  # a plan fits nothing, and need not wait for it
+
     powers = _powers(axes)
     before, sd = np.array([p.mean for p in powers], dtype=float), np.array([p.sd for p in powers], dtype=float)
     rows = _rows(axes, cpus, x)

@@ -54,18 +54,16 @@ class ForkJoin:
 
     def lines(self, others: FloatArray, low: float, high: float) -> FloatArray:
         """Log2 of n from which on parallel wins, for each row of the other axes; nan where it never does."""
-        found = np.full(len(others), np.nan)
-        for i, other in enumerate(others):
-            ends = np.array([[low, *other], [high, *other]])
-            a, b = low, high
-            first, last = self.log_ratio(ends)
-            if first <= 0 or last >= 0:
-                continue
-            for _ in range(40):
-                middle = (a + b) / 2
-                a, b = (middle, b) if self.log_ratio(np.array([[middle, *other]]))[0] > 0 else (a, middle)
-            found[i] = (a + b) / 2
-        return found
+        a, b = np.full(len(others), low), np.full(len(others), high)
+        crossed = (self._at(a, others) > 0) & (self._at(b, others) < 0)
+        for _ in range(40):
+            middle = (a + b) / 2
+            slower = self._at(middle, others) > 0
+            a, b = np.where(slower, middle, a), np.where(slower, b, middle)
+        return np.where(crossed, (a + b) / 2, np.nan)
+
+    def _at(self, n: FloatArray, others: FloatArray) -> FloatArray:
+        return self.log_ratio(np.column_stack([n, others]))
 
 
 def fork_join(rng: np.random.Generator, odd: bool = False) -> ForkJoin:

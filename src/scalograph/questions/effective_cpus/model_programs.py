@@ -113,6 +113,15 @@ def split(found: Programs, kept: NDArray[np.bool_], parts: int) -> Programs:
     return _made(found.levels, caps, serials, widths / parts, costs, in_rounds, prior - np.log(parts))
 
 
+def select(found: Programs, kept: NDArray[np.bool_]) -> Programs:
+    """Keep some programs as they are."""
+    return Programs(
+        levels=found.levels, caps=found.caps[kept], serials=found.serials[kept], widths=found.widths[kept],
+        costs=found.costs[kept], in_rounds=found.in_rounds[kept], log_times=found.log_times[kept],
+        answers=found.answers[kept], log_prior=found.log_prior[kept],
+    )  # fmt: skip
+
+
 def answers(times: FloatArray) -> IntArray:
     """Index of the first level that is at most 2 % above the shortest time of all levels, in each row.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from scalograph.analysis.center import FloatArray
 from scalograph.questions.effective_cpus.model_evidence import marginal, most_slowed, of_slowed
-from scalograph.questions.effective_cpus.model_programs import STEP, IntArray, Programs, split
+from scalograph.questions.effective_cpus.model_programs import STEP, IntArray, Programs, select, split
 
 # Parts of a cell: a fifth of what is known after many runs.
 PARTS = 10
@@ -38,7 +38,7 @@ def plausible(found: Programs, at: IntArray, logs: FloatArray) -> Programs:
     if parts > 1:
         found = split(found, kept, parts)
         kept = _possible(found, at, logs, 0.0)
-    return split(found, kept, 1)
+    return select(found, kept)
 
 
 def _possible(found: Programs, at: IntArray, logs: FloatArray, slack: float) -> NDArray[np.bool_]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from scalograph.questions.effective_cpus.course import EffectiveCourse
-from scalograph.questions.effective_cpus.model import effective_cpus
+from scalograph.questions.effective_cpus.model import Effective, effective_cpus
 from scalograph.questions.effective_cpus.model_programs import GAIN
 from scalograph.questions.effective_cpus.model_search import Searched, search
 from scalograph.simulate.noise import FloatArray, Noise
@@ -54,14 +54,13 @@ def with_model(times: FloatArray, rng: np.random.Generator, noise: Noise, rounds
     return (course.found.k_eff if course.found and course.found.sure else None), len(course.k)
 
 
-def stated(times: FloatArray, rng: np.random.Generator, noise: Noise) -> tuple[int, float] | None:
-    """The answer of the model and its probability, when it is over or has had its chance; None where none fits."""
+def stated(times: FloatArray, rng: np.random.Generator, noise: Noise) -> Effective:
+    """What the model says when it is over or has had its chance; a probability that counts unless it is a misfit."""
     levels = range(1, times.size + 1)
     course = EffectiveCourse(levels, int(rng.integers(1 << 30)), False)
     while (k := course.next_level) is not None and not isinstance(course.found, Searched):
         course.add(k, times[k - 1] * _factor(rng, noise))
-    seen = effective_cpus(course.k, course.times, levels)
-    return None if seen.misfit else (seen.k_eff, seen.probability)
+    return effective_cpus(course.k, course.times, levels)
 
 
 def without_model(times: FloatArray, rng: np.random.Generator, noise: Noise) -> Answer:

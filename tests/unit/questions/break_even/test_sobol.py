@@ -1,32 +1,24 @@
-"""The points of a spread start: a signal while they are drawn changes none of them, and counts afterwards."""
-
-import os
-import signal
-from collections.abc import Callable
-from typing import Any
+"""The points of a spread start are those that scipy draws: a study that is resumed asks for the same ones."""
 
 import numpy as np
 import pytest
 from scipy.stats import qmc
 
-from scalograph.questions.break_even.model_sobol import sobol
+from scalograph.questions.break_even.model_sobol import MOST_AXES, MOST_POINTS, sobol
 
 
-def test_a_signal_while_they_are_drawn_counts_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    undisturbed, draw = sobol(3, 12, 5), qmc.Sobol.random_base2
-    drawn = []
+@pytest.mark.parametrize("n_axes", range(1, MOST_AXES + 1))
+@pytest.mark.parametrize("digits", [1, 2, 3, 4])
+def test_they_are_those_of_scipy_bit_for_bit(n_axes: int, digits: int) -> None:
+    for seed in (0, 5, 20_260_101, 2**63):
+        expected = qmc.Sobol(n_axes, rng=np.random.default_rng(seed)).random_base2(digits)
+        assert np.array_equal(sobol(n_axes, 2**digits, seed), expected)
+        assert np.array_equal(sobol(n_axes, 2**digits, -seed), expected)
 
-    def interrupted(*given: Any) -> Any:
-        os.kill(os.getpid(), signal.SIGINT)
-        drawn.append(draw(*given))
-        return drawn[0]
 
-    monkeypatch.setattr(qmc.Sobol, "random_base2", interrupted)
-    before: Callable[..., object] | int | None = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            sobol(3, 12, 5)
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert undisturbed.shape == (16, 3) and np.array_equal(drawn[0], undisturbed)
+def test_more_than_it_has_numbers_for_is_refused() -> None:
+    assert sobol(MOST_AXES, MOST_POINTS - 3, 1).shape == (MOST_POINTS, MOST_AXES)
+    with pytest.raises(ValueError, match="expected at most 4 and 16"):
+        sobol(MOST_AXES + 1, 4, 1)
+    with pytest.raises(ValueError, match="expected at most 4 and 16"):
+        sobol(1, MOST_POINTS + 1, 1)

@@ -23,6 +23,7 @@ def main(arguments: list[str]) -> int:
         fields = spec.read(sys.stdin.buffer)
         run = fields["run"] if isinstance(fields.get("run"), str) else None
         checked = spec.parse(fields)
+        _refuse_services(checked)
         return _simulate(arguments[1], checked) if arguments else _measure(checked)
     except RefusalError as refusal:
         _say(run, [("error", refusal.fields)])
@@ -32,6 +33,13 @@ def main(arguments: list[str]) -> int:
 def _capabilities() -> dict[str, Any]:
     unused = {"granted": False, "why": "not used by the Python probe", "fix": "install scalograph-probe"}
     return {"protocol": PROTOCOL, "probe": VERSION, "capabilities": [{"name": name, **unused} for name in _UNUSED]}
+
+
+def _refuse_services(checked: Spec) -> None:
+    for index, command in enumerate(checked.commands):
+        if command.ports is not None:
+            where, found = f"commands[{index}].role", f"service {command.name}"
+            raise RefusalError(3, where, found, "drivers only", "install scalograph-probe: services need it")
 
 
 # Each run starts this program, so each of the two ways imports what it needs itself.

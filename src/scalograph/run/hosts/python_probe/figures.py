@@ -81,7 +81,7 @@ def _changed(copy: Copy) -> dict[str, Any] | None:
 
 
 def _said(copy: Copy, gate_ns: int) -> Iterator[Event]:
-    """`iterations` and `values` of a copy that wrote any, on the run's clock."""
+    """What a copy said by the lines of protocol/workload.md, on the run's clock."""
     every = copy.speech.iterations
     for at in range(0, len(every), _CHUNK_ITERATIONS):
         index, start, end, work, cpu = zip(*every[at : at + _CHUNK_ITERATIONS], strict=True)
@@ -89,6 +89,12 @@ def _said(copy: Copy, gate_ns: int) -> Iterator[Event]:
         yield "iterations", {"copy": copy.index, "index": index, **windows, "work": work, "cpu_ns": cpu}
     if copy.speech.values:
         yield "values", {"copy": copy.index, "values": copy.speech.values}
+    if phases := copy.speech.phases:
+        rows = [{"name": name, "start_ns": start - gate_ns, "end_ns": end - gate_ns} for name, start, end in phases]
+        yield "phases", {"copy": copy.index, "phases": rows}
+    for (phase, operation), counts in sorted(copy.speech.histograms.items()):
+        index, count = zip(*sorted(counts.items()), strict=True)
+        yield "histogram", {"copy": copy.index, "phase": phase, "operation": operation, "index": index, "count": count}
 
 
 def _run(watch: RunWatch) -> dict[str, Any]:

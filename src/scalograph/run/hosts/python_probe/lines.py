@@ -8,7 +8,18 @@ _MAX_LINE = 512
 _MAX_NAMES = 256
 _INT64 = 2**63 - 1  # beyond it, no reader of a record has a place for a number
 _ITERATION = re.compile(rb"iteration ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20})(?: ([0-9]{1,20}))?")
+_PHASE = re.compile(rb"phase ([a-z][a-z0-9_]{0,63}) ([0-9]{1,20}) ([0-9]{1,20})")
+_HISTOGRAM = re.compile(rb"histogram ([a-z][a-z0-9_]{0,63}) ([a-z][a-z0-9_]{0,63})((?: [0-9]{1,20}:[0-9]{1,20})+)")
+_LAST_BUCKET = 7295
 _VALUE = re.compile(rb"value ([a-z][a-z0-9_]{0,63}) ([-+]?[0-9][0-9.eE+-]*|[-+]?\.[0-9][0-9eE+-]*)")
+
+_LIMITS = {
+    "iterations": 1_000_000,
+    "numbers": 100_000,
+    "phases": 64,
+    "histograms": 256,
+    "pairs of a histogram": 1_000_000,
+}
 
 Iteration = tuple[int, int, int, int, int | None]
 
@@ -21,12 +32,12 @@ class BrokenLineError(Exception):
 class Limits:
     """What is left of the limits, over all copies of a run."""
 
-    left: dict[str, int] = field(default_factory=lambda: {"iterations": 1_000_000, "numbers": 100_000})
+    left: dict[str, int] = field(default_factory=lambda: dict(_LIMITS))
     names: set[str] = field(default_factory=set)
 
-    def take(self, what: str) -> None:
-        """Take one of what is left."""
-        self.left[what] -= 1
+    def take(self, what: str, n: int = 1) -> None:
+        """Take `n` of what is left."""
+        self.left[what] -= n
         if self.left[what] < 0:
             raise BrokenLineError(f"more {what} than protocol/workload.md allows")
 
@@ -45,6 +56,8 @@ class Speech:
     spoke: bool = False
     iterations: list[Iteration] = field(default_factory=list)
     values: dict[str, list[int | float]] = field(default_factory=dict)
+    phases: list[tuple[str, int, int]] = field(default_factory=list)
+    histograms: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)  # counts by bucket
     _partial: bytes = b""
 
     def feed(self, data: bytes, limits: Limits) -> None:
@@ -70,9 +83,24 @@ class Speech:
             limits.take("numbers")
             limits.name(value[0])
             self.values.setdefault(value[0], []).append(value[1])
+        elif phase := _phase(line):
+            limits.take("phases")
+            self.phases.append(phase)
+        elif found := _histogram(line):
+            self._count(*found, limits)
         else:
             why = "ready written twice" if line == b"ready" else f"a line that follows no form: {_quote(line)}"
             raise BrokenLineError(why)
+
+    def _count(self, of: tuple[str, str], pairs: list[tuple[int, int]], limits: Limits) -> None:
+        if of not in self.histograms:
+            limits.take("histograms")
+        limits.take("pairs of a histogram", len(pairs))
+        counts = self.histograms.setdefault(of, {})
+        for index, count in pairs:
+            counts[index] = counts.get(index, 0) + count
+            if counts[index] > _INT64:
+                raise BrokenLineError("more counts than protocol/workload.md allows")
 
 
 def _short(line: bytes) -> bytes:
@@ -88,6 +116,22 @@ def _iteration(line: bytes) -> Iteration | None:
     cpu = None if match[5] is None else int(match[5])
     right = start <= end and max(index, start, end, work, cpu or 0) <= _INT64
     return (index, start, end, work, cpu) if right else None
+
+
+def _phase(line: bytes) -> tuple[str, int, int] | None:
+    if not (match := _PHASE.fullmatch(line)):
+        return None
+    start, end = int(match[2]), int(match[3])
+    return (match[1].decode(), start, end) if start <= end <= _INT64 else None
+
+
+def _histogram(line: bytes) -> tuple[tuple[str, str], list[tuple[int, int]]] | None:
+    if not (match := _HISTOGRAM.fullmatch(line)):
+        return None
+    words = (word.split(b":") for word in match[3].split())
+    pairs = [(int(index), int(count)) for index, count in words]
+    right = all(index <= _LAST_BUCKET and count <= _INT64 for index, count in pairs)
+    return ((match[1].decode(), match[2].decode()), pairs) if right else None
 
 
 def _value(line: bytes) -> tuple[str, int | float] | None:

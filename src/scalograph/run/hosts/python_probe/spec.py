@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import IO, Any, NamedTuple, NoReturn
 
+from scalograph.run.hosts.python_probe.service_spec import check_services, role_of
+
 _MAX_LINE = 1 << 20
 _MAX_COPIES = 4096
 _MAX_CPUS = 8192
@@ -36,6 +38,8 @@ class Command(NamedTuple):
     policy: str | None
     priority: int
     nice: int | None
+    name: str
+    ports: Sequence[int] | None  # of a service; None: a driver
 
 
 class Spec(NamedTuple):
@@ -99,6 +103,11 @@ def _commands(value: object) -> Sequence[Command]:
     for index, item in enumerate(value):
         place, left = f"commands[{index}]", _MAX_COPIES - sum(command.copies for command in commands)
         commands.append(_command(_Fields(_object(place, item), f"{place}."), left))
+    if mistake := check_services(commands):
+        number, field, expected = mistake
+        if number is None:
+            raise _wrong("commands", value, expected)
+        raise _wrong(f"commands[{number}].{field}", value[number].get(field), expected)
     return commands
 
 
@@ -111,10 +120,11 @@ def _command(of: "_Fields", left: int) -> Command:
     if not isinstance(env, dict) or not all(_plain(k) and k and "=" not in k and _plain(v) for k, v in env.items()):
         of.refuse("env", "an object from name to text: the whole environment")
     copies = of.integer("copies", 1, 1, left)
+    name, ports = role_of(of, copies)
     policy = of.choice("policy", "other", "batch", "idle", "fifo", "rr", "ext")
     priority = of.integer("priority", 0, *((1, 99) if policy in ("fifo", "rr") else (0, 0)))
     nice = None if of.get("nice") is None else of.integer("nice", None, -20, 19)
-    return Command(argv, copies, cwd, env, of.masks(copies), policy, priority, nice)
+    return Command(argv, copies, cwd, env, of.masks(copies), policy, priority, nice, name, ports)
 
 
 def _object(where: str, value: object) -> dict[str, Any]:

@@ -1,0 +1,136 @@
+//! What the specification says of a service: when it is ready, which ports are its own, how it is stopped.
+
+use crate::error::Refusal;
+use crate::spec::{Command, Fields};
+use serde_json::Value;
+use std::collections::HashSet;
+
+const MAX_NAME: usize = 64;
+const MAX_PORTS: usize = 64;
+const MAX_TEXT: usize = 512;
+const SIGNALS: [(&str, i32); 8] = [
+    ("TERM", libc::SIGTERM),
+    ("INT", libc::SIGINT),
+    ("QUIT", libc::SIGQUIT),
+    ("HUP", libc::SIGHUP),
+    ("USR1", libc::SIGUSR1),
+    ("USR2", libc::SIGUSR2),
+    ("WINCH", libc::SIGWINCH),
+    ("KILL", libc::SIGKILL),
+];
+const OF_A_SERVICE: [&str; 5] = ["ready", "ready_timeout_ns", "ports", "stop_signal", "stop_grace_ns"];
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ready {
+    /// As soon as its program runs.
+    Started,
+    Line(String),
+    Port(u16),
+    Http {
+        port: u16,
+        path: String,
+    },
+}
+
+#[derive(Debug)]
+pub struct Service {
+    pub ready: Ready,
+    pub ready_timeout_ns: u64,
+    /// All that belong to it, that of `ready` too.
+    pub ports: Vec<u16>,
+    pub stop_signal: (&'static str, i32),
+    pub stop_grace_ns: u64,
+}
+
+/// Name of a command, and what makes it a service if it is one.
+pub fn of(fields: &Fields, copies: usize) -> Result<(String, Option<Service>), Refusal> {
+    let name = name(fields)?;
+    if fields.choice("role", &["driver", "service"])?.as_deref() != Some("service") {
+        let misplaced =
+            OF_A_SERVICE.into_iter().find(|field| fields.get(field).is_some_and(|v| *v != Value::Array(vec![])));
+        return misplaced.map_or(Ok((name, None)), |f| Err(fields.refuse(f, "nothing: only a service has it")));
+    }
+    if copies != 1 {
+        return Err(fields.refuse("copies", "1: each copy of a service is a command of its own"));
+    }
+    let ready = ready(fields)?;
+    let limit = |name, default| fields.int(name, Some(default), (name == "ready_timeout_ns") as i64, i64::MAX);
+    let signal = fields.choice("stop_signal", &SIGNALS.map(|(name, _)| name))?;
+    let service = Service {
+        ports: ports(fields, &ready)?,
+        ready,
+        ready_timeout_ns: limit("ready_timeout_ns", 60_000_000_000)? as u64,
+        stop_signal: SIGNALS.into_iter().find(|(name, _)| Some(*name) == signal.as_deref()).unwrap_or(SIGNALS[0]),
+        stop_grace_ns: limit("stop_grace_ns", 5_000_000_000)? as u64,
+    };
+    Ok((name, Some(service)))
+}
+
+fn name(fields: &Fields) -> Result<String, Refusal> {
+    let legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    let right =
+        |s: &str| s.is_empty() || s.len() <= MAX_NAME && s.as_bytes()[0].is_ascii_lowercase() && s.bytes().all(legal);
+    let found = fields.get("name").map_or(Some(""), Value::as_str).filter(|s| right(s));
+    found.map(String::from).ok_or_else(|| fields.refuse("name", "a-z, then a-z, 0-9 and -, at most 64 bytes"))
+}
+
+fn ready(fields: &Fields) -> Result<Ready, Refusal> {
+    let Some(value) = fields.get("ready") else { return Ok(Ready::Started) };
+    let only = value.as_object().filter(|map| map.len() == 1).and_then(|map| map.iter().next());
+    let found = only.and_then(|(kind, of)| match kind.as_str() {
+        "line" => text(of).map(|s| Ready::Line(s.into())),
+        "port" => port(of).map(Ready::Port),
+        "http" => {
+            let path = text(&of["path"]).filter(|s| s.starts_with('/') && s.bytes().all(|b| b.is_ascii_graphic()));
+            Some(Ready::Http { port: port(&of["port"])?, path: path?.into() })
+        }
+        _ => None,
+    });
+    let expected = "{\"line\": TEXT}, {\"port\": N} or {\"http\": {\"port\": N, \"path\": \"/...\"}}";
+    found.ok_or_else(|| fields.refuse("ready", expected))
+}
+
+fn text(value: &Value) -> Option<&str> {
+    value.as_str().filter(|s| (1..=MAX_TEXT).contains(&s.len()) && !s.contains(['\n', '\0']))
+}
+
+fn port(value: &Value) -> Option<u16> {
+    value.as_u64().and_then(|n| u16::try_from(n).ok()).filter(|n| *n > 0)
+}
+
+fn ports(fields: &Fields, ready: &Ready) -> Result<Vec<u16>, Refusal> {
+    let wrong = || fields.refuse("ports", "a list of at most 64 different ports, 1 to 65535");
+    let listed = fields.get("ports").map_or(Some(Vec::new()), |v| v.as_array()?.iter().map(port).collect());
+    let mut ports: Vec<u16> = listed.filter(|list: &Vec<u16>| list.len() <= MAX_PORTS).ok_or_else(wrong)?;
+    let mut seen = HashSet::new();
+    if !ports.iter().all(|port| seen.insert(*port)) {
+        return Err(wrong());
+    }
+    if let Ready::Port(port) | Ready::Http { port, .. } = ready {
+        ports.extend(seen.insert(*port).then_some(*port));
+    }
+    Ok(ports)
+}
+
+/// What only all commands together can have wrong.
+pub fn check(commands: &[Command], found: &[Value]) -> Result<(), Refusal> {
+    if commands.iter().all(|c| c.service.is_none()) {
+        return Ok(());
+    }
+    let refuse = |i: usize, field: &str, expected: &str| {
+        Err(Refusal::spec(&format!("commands[{i}].{field}"), found[i].get(field), expected))
+    };
+    if let Some(i) = commands.iter().position(|c| c.name.is_empty()) {
+        return refuse(i, "name", "a name: one of the commands is a service");
+    }
+    let n_first = commands.iter().take_while(|c| c.service.is_some()).count();
+    if n_first == commands.len() {
+        return Err(Refusal::spec("commands", None, "a driver after the services"));
+    }
+    if let Some(i) = (n_first..commands.len()).find(|i| commands[*i].service.is_some()) {
+        return refuse(i, "role", "driver: services come before drivers");
+    }
+    let mut taken = HashSet::new();
+    let twice = |c: &Command| c.service.iter().flat_map(|s| &s.ports).any(|port| !taken.insert(*port));
+    commands.iter().position(twice).map_or(Ok(()), |i| refuse(i, "ports", "ports that no other service has"))
+}
