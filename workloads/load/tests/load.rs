@@ -258,3 +258,33 @@ fn mix_files_with_mistakes_name_the_place() {
     }
     std::fs::remove_file(&file).unwrap();
 }
+
+#[test]
+fn an_open_loop_gives_each_target_its_turn() {
+    let servers = [serve(right), serve(right)];
+    let all = format!("{},{}", servers[0].address, servers[1].address);
+    let said = load(&[&targets(&all), "loop=open", "rate=300", "connections=6", "steady_s=0.5", "ramp_s=0"]);
+    let counted = servers.map(|server| server.n_requests.load(Relaxed) as f64);
+    assert!((counted[0] / counted[1] - 1.0).abs() < 0.2 && said.one("errors") == 0.0, "{counted:?}");
+}
+
+#[test]
+fn a_server_that_dies_is_seen_and_the_run_comes_to_its_end() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        for _ in 0..30 {
+            let _ = std::io::Read::read(&mut stream, &mut [0; 1024]);
+            let _ = std::io::Write::write_all(&mut stream, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    let begin = Instant::now();
+    let said = load(&[&targets(&address), "clients=1", "steady_s=0.5", "ramp_s=0"]);
+    assert!(begin.elapsed() >= Duration::from_millis(500));
+    assert_eq!(said.one("requests"), 30.0 + said.one("errors"));
+    // It connects again every 10 ms, not as fast as it can.
+    let refused = said.one("errors_connect");
+    assert!((1.0..=51.0).contains(&refused) && said.one("errors") == refused + said.one("errors_closed"));
+    assert!(said.told.contains("connect: request of 127.0.0.1:"));
+}
