@@ -69,6 +69,9 @@ def observer(source: str, warmup: int) -> Observer:
     if room == "value":
         return partial(_values, name)
     whole = partial(_one, _DERIVED[name] if name in _DERIVED else partial(_figure, _fields(name)))
+    if room == "process":
+        process, _, figure = name.partition(".")
+        return partial(_one, partial(_of_process, process, figure))
     if room != "window":
         return whole
 
@@ -127,6 +130,22 @@ def figure_units() -> dict[str, str]:
     return plain | _DERIVED_UNITS
 
 
+def process_units() -> dict[str, str]:
+    """Return the figures that may follow `process.NAME.`, and the unit of each."""
+    return {name: unit for name, (_, unit, _) in _OF_PROCESSES.items()}
+
+
+def _of_process(name: str, figure: str, record: Record, windows: Windows) -> float | None:
+    """Return a figure of all copies of a process; None where one of them does not have it."""
+    field, unit, together = _OF_PROCESSES[figure]
+    found = [getattr(process, field) for process in record.processes if process.name == name]
+    if not found or None in found:
+        return None
+    if figure == "cpu_percent":
+        return 100 * sum(found) / record.run.wall_ns if record.run.wall_ns else None
+    return float(together(found) * (1e-9 if unit == "s" else 1))
+
+
 def _fields(name: str) -> Sequence[tuple[str, float]]:
     """Fields of a run's figures that may hold what is called so, and the factor to its unit."""
     fields = ((f"{name}_ns", 1e-9), (f"{name}_bytes", 1.0), (name, 1.0))
@@ -168,6 +187,17 @@ def _switches_per_iteration(record: Record, windows: Windows) -> float | None:
     return None if n is None else n / max(1, len(windows.wall_s))
 
 
+# Of one process: the field of its event, the unit, and what copies together have.
+_OF_PROCESSES: Mapping[str, tuple[str, str, Callable[[Sequence[int]], int]]] = {
+    "cpu": ("cpu_ns", "s", sum),
+    "user": ("user_ns", "s", sum),
+    "system": ("system_ns", "s", sum),
+    "cpu_percent": ("cpu_ns", "%", sum),
+    "wait": ("wait_ns", "s", sum),
+    "max_rss": ("max_rss_bytes", "bytes", sum),
+    "ready": ("ready_ns", "s", max),
+    "stop": ("stop_ns", "s", max),
+}
 _DERIVED: Mapping[str, Callable[[Record, Windows], float | None]] = {
     "cpu_percent": _cpu_percent,
     "busiest_cpu_share": _busiest_cpu_share,
