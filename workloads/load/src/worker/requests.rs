@@ -48,6 +48,10 @@ impl Worker<'_> {
 
     fn took(&mut self, slot: usize, n: usize) {
         let now = now_ns();
+        // Read after the last phase: it was in flight at its end.
+        if now >= self.phases.end() {
+            return;
+        }
         let here = &mut self.slots[slot];
         // Bytes that nobody asked for: what follows them could be taken for an answer.
         let Some(flight) = here.flight else { return here.connection.close() };
