@@ -11,8 +11,8 @@ use crate::sys;
 use crate::watch::{seconds, Early, Watch};
 use std::path::Path;
 
-/// Between two looks at whether it is ready.
-const LOOK_NS: u64 = 10_000_000;
+/// Between two looks at whether it is ready: an eighth of what it has taken so far, within these.
+const LOOK_NS: (u64, u64) = (1_000_000, 20_000_000);
 
 impl<'a> Watch<'a> {
     /// The first that fails ends the run, which `early` then tells. A service is the copy of its command's number.
@@ -42,7 +42,8 @@ impl<'a> Watch<'a> {
 
     fn await_ready(&mut self, index: usize) {
         let Some(service) = self.service(index) else { return };
-        let limit = sys::now_ns().saturating_add(service.ready_timeout_ns);
+        let begin = sys::now_ns();
+        let limit = begin.saturating_add(service.ready_timeout_ns);
         while self.early.is_none() {
             let (now, copy) = (sys::now_ns(), &mut self.copies[index]);
             let missing = copy.service.as_mut().and_then(|s| s.missing(copy.pid, &service.ports, now));
@@ -55,7 +56,7 @@ impl<'a> Watch<'a> {
                     let after = seconds(service.ready_timeout_ns);
                     self.fail(index, &format!("was not ready after {after} s: {what}"));
                 }
-                Some(_) => self.step(now + LOOK_NS),
+                Some(_) => self.step(now + ((now - begin) / 8).clamp(LOOK_NS.0, LOOK_NS.1)),
             }
         }
     }
@@ -111,8 +112,8 @@ impl<'a> Watch<'a> {
     pub fn on_service_end(&mut self, index: usize) {
         let (killed, copy) = (self.killed_ns, &mut self.copies[index]);
         let by_us = killed.is_some() && copy.signal() == Some(libc::SIGKILL);
-        if let Some(served) = copy.service.as_mut().filter(|s| by_us && s.stop_ns.is_none()) {
-            (served.stop_ns, served.stopped_by) = (killed, Some("KILL"));
+        if let Some(served) = copy.service.as_mut().filter(|_| by_us) {
+            (served.stop_ns, served.stopped_by) = (served.stop_ns.or(killed), Some("KILL"));
         }
         let how = match (copy.exit_code(), copy.signal()) {
             (Some(code), _) => format!("exit code {code}"),

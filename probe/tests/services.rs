@@ -184,6 +184,23 @@ fn one_that_ignores_its_signal_is_killed_after_its_grace() {
 }
 
 #[test]
+fn nobody_waits_for_a_service_that_is_being_stopped_once_the_probe_is_told_to_end() {
+    let (which, done) = (token(5), token(6));
+    let script = format!("trap '' TERM; echo ready; : {which}; while :; do sleep 0.1; done");
+    let deaf = line_service("deaf", &script, json!({"stop_grace_ns": 1000 * SECOND}));
+    let child = start(&[PROBE], &spec(&[deaf, driver(&format!("sleep 0.2; : {done}"))], json!({})));
+    assert!(eventually(|| !marked(&done).is_empty()));
+    assert!(eventually(|| marked(&done).is_empty()));
+    // SAFETY: a signal to the child just started.
+    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+    let answer = finish(child);
+    // What was measured counts: the window had closed.
+    assert_eq!(answer.run()["status"], "ok");
+    assert_eq!(answer.all("process")[0]["stopped_by"], "KILL");
+    assert!(marked(&which).is_empty());
+}
+
+#[test]
 fn what_a_service_leaves_behind_is_counted_and_killed() {
     let token = token(1);
     let script = format!("sleep {token} & trap 'exit 0' TERM; echo ready; while :; do sleep 0.02; done");
