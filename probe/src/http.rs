@@ -28,7 +28,7 @@ struct Attempt {
 impl Get {
     pub fn new(port: u16, path: &str) -> Get {
         let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
-        Get { port, request: request.into_bytes(), attempt: None, last: "not asked yet".into() }
+        Get { port, request: request.into_bytes(), attempt: None, last: "no answer yet".into() }
     }
 
     /// Goes as far as it can without waiting; whether an answer has come that is none of an error.

@@ -3,6 +3,7 @@
 use crate::board::{Board, Stage};
 use crate::error::{shorten, Refusal};
 use crate::gate;
+use crate::holders;
 use crate::listeners;
 use crate::role::Service;
 use crate::run::os;
@@ -53,12 +54,23 @@ impl<'a> Watch<'a> {
                     return self.check_ports(index, 1, "");
                 }
                 Some(what) if now >= limit => {
-                    let after = seconds(service.ready_timeout_ns);
-                    self.fail(index, &format!("was not ready after {after} s: {what}"));
+                    let (after, found) = (seconds(service.ready_timeout_ns), self.elsewhere(index));
+                    self.fail(index, &format!("was not ready after {after} s: {what}{found}"));
                 }
                 Some(_) => self.step(now + ((now - begin) / 8).clamp(LOOK_NS.0, LOOK_NS.1)),
             }
         }
+    }
+
+    /// Where it listens instead.
+    fn elsewhere(&self, command: usize) -> String {
+        let own = self.service(command).map_or(&[][..], |s| &s.ports);
+        let found = self.ports_of(command, &listeners::all(Path::new("/")));
+        let other: Vec<String> = found.iter().filter(|port| !own.contains(port)).map(u16::to_string).collect();
+        if own.is_empty() || other.is_empty() {
+            return String::new();
+        }
+        format!("; it listens on port {}", other.join(", "))
     }
 
     /// Of a command, if it is one.
@@ -89,10 +101,10 @@ impl<'a> Watch<'a> {
         let all = if ports.is_empty() { Vec::new() } else { listeners::all(Path::new("/")) };
         let n_of = |port: &u16| listeners::n_of(&all, *port);
         let Some(port) = ports.iter().find(|port| n_of(port) > most) else { return };
-        let how = if most == 0 {
-            format!(": port {port} {taken}")
-        } else {
-            format!(": {} sockets listen on port {port}", n_of(port))
+        let by = all.iter().find(|l| l.port == *port).map(holders::told).unwrap_or_default();
+        let how = match most {
+            0 => format!(": port {port} {taken}{by}"),
+            _ => format!(": {} sockets listen on port {port}", n_of(port)),
         };
         let reason = format!("service {}{how}", self.called(command));
         if self.ended_ns.is_some() {
@@ -105,7 +117,7 @@ impl<'a> Watch<'a> {
     /// When all have ended.
     pub fn check_ports_are_free(&mut self) {
         if self.ended_ns.is_some() {
-            (0..self.spec.n_services()).for_each(|i| self.check_ports(i, 0, "is still listened on after its end"));
+            (0..self.spec.n_services()).for_each(|i| self.check_ports(i, 0, "is listened on after its end"));
         }
     }
 
