@@ -128,7 +128,7 @@ impl<'a> Worker<'a> {
         let timer = self.timers.peek().map_or(u64::MAX, |Reverse((due, _))| *due);
         let arrival = if let Mode::Open(open) = &self.mode { open.due } else { u64::MAX };
         let until = timer.min(arrival).min(self.next_scan).min(end);
-        let Ok(n) = self.epoll.wait(until.saturating_sub(now)) else { return false };
+        let n = self.epoll.wait(until.saturating_sub(now)).expect("epoll waits on its own descriptor");
         for i in 0..n {
             let (slot, readiness) = self.epoll.event(i);
             self.happened(slot, readiness);
@@ -188,6 +188,7 @@ impl<'a> Worker<'a> {
             Mode::Closed => self.start(slot, now, now),
             Mode::Open(open) => {
                 if let Some(intended) = open.freed(slot) {
+                    self.tally.waited(&self.phases, now);
                     self.start(slot, intended, now);
                 }
             }
@@ -269,7 +270,8 @@ impl<'a> Worker<'a> {
         let here = &mut self.slots[slot];
         let asked = &self.shared.mix.operations[flight.operation];
         let wrong = here.mistake(asked, &ended);
-        if !ended.keep_alive || ended.left > 0 {
+        // A request that was not even read to its end must not be followed by another.
+        if !ended.keep_alive || ended.left > 0 || here.connection.wants_room() {
             here.connection.close();
         }
         (here.flight, here.ended) = (None, now);

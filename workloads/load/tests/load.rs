@@ -82,7 +82,7 @@ fn an_open_loop_shows_a_stall_that_a_closed_one_hides() {
     // A fifth of the requests were due while nobody was answered.
     assert!(open.ms("p90_ns") > 100.0 && open.ms("p99_ns") > 250.0, "{}", open.ms("p90_ns"));
     assert!(closed.ms("max_ns") > 250.0 && closed.ms("p90_ns") < 100.0, "{}", closed.ms("p90_ns"));
-    assert!(open.one("late_share") > 0.1);
+    assert!(open.one("late_share") > 0.1 && open.one("waited_share") > 0.1);
 }
 
 #[test]
