@@ -13,6 +13,7 @@ mod copies;
 mod descendants;
 mod error;
 mod events;
+mod families;
 mod gate;
 mod guard;
 mod host;

@@ -3,6 +3,7 @@
 use crate::copies::{Copy, Usage};
 use crate::events::{ProcessEvent, RunEvent, Timeline};
 use crate::readings::Reading;
+use crate::summary::peak;
 use crate::watch::Watch;
 use crate::window::Frame;
 
@@ -21,13 +22,21 @@ fn event(watch: &Watch, frame: &Frame, timeline: Option<&Timeline>, online: &[us
         name: of.name.clone(),
         role: if of.service.is_some() { "service" } else { "driver" }.into(),
         start_ns: own().filter_map(|(_, t)| t.start()).min().map(|t| frame.since(t)),
-        max_rss_bytes: own().filter_map(|(c, _)| c.end).map(|e| e.usage.max_rss_bytes).max(),
+        max_rss_bytes: own()
+            .filter_map(|(c, _)| c.end)
+            .map(|e| e.usage.max_rss_bytes)
+            .max()
+            .and_then(|rss| peak(rss, watch.hidden_rss_bytes)),
         ..ProcessEvent::default()
     };
     if let Some((copy, times)) = own().next() {
         stopped(&mut event, copy, times.start());
     }
-    used(&mut event, &window(watch, frame, command));
+    used(&mut event, &window(watch, frame, command), watch.contain.part(command).is_some());
+    if let (Some(before), Some(end)) = (watch.used.0.get(command), watch.used.1.get(command)) {
+        event.wait_ns = end.waited_since(before).filter(|_| of.service.is_some());
+        event.wait_scope = event.wait_ns.map(|_| "preemption and wakeup".into());
+    }
     recorded(&mut event, watch, timeline, online);
     event
 }
@@ -59,11 +68,11 @@ fn window(watch: &Watch, frame: &Frame, command: usize) -> Reading {
     Reading { cpu_ns, user_ns, ..end.since(before) }
 }
 
-fn used(event: &mut ProcessEvent, reading: &Reading) {
+fn used(event: &mut ProcessEvent, reading: &Reading, by_leaf: bool) {
     event.cpu_ns = reading.cpu_ns;
     event.user_ns = reading.user_ns;
     event.system_ns = reading.cpu_ns.zip(reading.user_ns).map(|(cpu, user)| cpu.saturating_sub(user));
-    event.cpu_source = reading.cpu_ns.map(|_| "cgroup".into());
+    event.cpu_source = reading.cpu_ns.map(|_| if by_leaf { "cgroup" } else { "rusage" }.into());
     event.cpu_stall_ns = reading.cpu_stall_ns;
     event.memory_stall_ns = reading.memory_stall_ns;
     event.io_stall_ns = reading.io_stall_ns;
@@ -83,7 +92,7 @@ fn recorded(event: &mut ProcessEvent, watch: &Watch, timeline: Option<&Timeline>
     event.n_switches = Some(share.n_switches);
     let row = |cpu: &usize| tree.cpus.iter().position(|c| c == cpu).map_or(0, |row| share.per_cpu_ns[row]);
     event.per_cpu_ns = Some(online.iter().map(row).collect());
-    if event.cpu_ns.is_none() && tree.sums.lost == 0 {
+    if event.cpu_source.as_deref() != Some("cgroup") && tree.sums.lost == 0 {
         event.cpu_ns = Some(share.per_cpu_ns.iter().sum());
         event.cpu_source = Some("records".into());
     }

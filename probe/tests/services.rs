@@ -268,14 +268,31 @@ fn burnt(program: &[&str], which: &str, more: Value) -> Answer {
     answer
 }
 
+fn check_burnt(program: &[&str], which: &str, more: Value, source: &str) {
+    let answer = burnt(program, which, more);
+    let processes = answer.all("process");
+    let (app, driver) = (ns(processes[0], "cpu_ns"), ns(processes[1], "cpu_ns"));
+    assert!((380_000_000..480_000_000).contains(&app), "{which} {app}");
+    assert!(driver < 250_000_000, "{which} {driver}");
+    assert_eq!(ns(answer.run(), "cpu_ns"), app + driver);
+    assert_eq!(processes[0]["cpu_source"], source, "{which}");
+    assert!(processes[0]["wait_ns"].is_u64());
+}
+
 #[test]
 fn cpu_time_is_of_the_window_and_of_the_command() {
-    for backend in BACKENDS {
-        let answer = burnt(&[PROBE], backend, json!({"backend": backend}));
-        let processes = answer.all("process");
-        let (app, driver) = (ns(processes[0], "cpu_ns"), ns(processes[1], "cpu_ns"));
-        assert!((390_000_000..480_000_000).contains(&app), "{backend} {app}");
-        assert!(driver < 250_000_000, "{backend} {driver}");
-        assert_eq!(ns(answer.run(), "cpu_ns"), app + driver);
+    let by_leaf = |answer: Answer| answer.events[0]["containment"] == "cgroup";
+    let has_leaf = by_leaf(run_of(&[service("app", &["sleep", "1000"], json!({})), driver("exit 0")]));
+    for backend in BACKENDS.into_iter().filter(|_| has_leaf) {
+        check_burnt(&[PROBE], backend, json!({"backend": backend}), "cgroup");
     }
+}
+
+#[test]
+fn without_a_cgroup_it_is_told_by_records_or_by_proc() {
+    let Some(program) = unprivileged() else { return };
+    let program: Vec<&str> = program.iter().map(String::as_str).collect();
+    check_burnt(&program, "records", json!({}), "records");
+    check_burnt(&program, "proc", json!({"backend": "plain"}), "rusage");
+    check_burnt(&program, "best-effort", json!({"backend": "plain", "namespace": false}), "rusage");
 }

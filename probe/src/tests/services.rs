@@ -1,5 +1,6 @@
 //! Listeners from recorded tables, a line in pieces, and a task that is older than the records.
 
+use crate::families::{commands, parse};
 use crate::listeners::{all, is_reached, n_of};
 use crate::record::{Stamped, What};
 use crate::role::{Ready, Service};
@@ -87,4 +88,21 @@ fn each_task_counts_for_the_command_that_it_descends_from() {
     assert_eq!((shares[0].n_switches, shares[1].n_switches), (3, 1));
     assert_eq!(tree.sums.tasks, 4);
     assert_eq!(tree.shares.bins(0, 1_000_000, 2), Some(vec![350, 0]));
+}
+
+#[test]
+fn a_process_belongs_to_the_command_above_it_or_to_the_session_that_it_has_stayed_in() {
+    let line = |pid: i32, parent: i32, session: i32| {
+        let stat = format!("{pid} (a) b (c) S {parent} {session} {session} 0 -1 4194560 1 2 3 4 50 6 70 8 20 0 1 0 99");
+        parse(pid, &stat).unwrap()
+    };
+    // 13 was adopted by the probe, 1; 14 has left its session too; 30 and 31 close a circle.
+    let all = [line(10, 1, 10), line(11, 10, 10), line(12, 11, 12), line(13, 1, 10), line(14, 1, 14)];
+    let all = [&all[..], &[line(20, 1, 20), line(30, 31, 5), line(31, 30, 5)]].concat();
+    let found = commands(&all, &[(10, 0), (20, 1)].into());
+    let mut found: Vec<(i32, usize)> = found.into_iter().collect();
+    found.sort_unstable();
+    assert_eq!(found, [(10, 0), (11, 0), (12, 0), (13, 0), (20, 1)]);
+    assert_eq!((all[0].user_ns, all[0].system_ns), (120 * crate::host::tick_ns(), 14 * crate::host::tick_ns()));
+    assert_eq!(parse(1, "no such line"), None);
 }
