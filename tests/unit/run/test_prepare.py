@@ -112,6 +112,8 @@ def test_a_program_that_is_missing(place: Path) -> None:
 def test_a_study_that_begins_prepares(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(place / "home"))
     values = {"python": sys.executable, "here": str(place / "work"), "tree": "one"}
-    started = Program((Process(("{prepared}/{tree}",)),), place / "work", False, values, (Used(workload(), place / "work"),))
+    started = Program(
+        (Process(("{prepared}/{tree}",)),), place / "work", False, values, (Used(workload(), place / "work"),)
+    )
     ready = build_program(started, HostFacts(cpus=()), [{"tree": "a"}])
     assert Path(ready.values["prepared"], "a/file").read_text() == "a"
