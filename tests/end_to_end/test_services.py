@@ -1,6 +1,7 @@
 """A server and its driver as one run: started, asked, accounted and ended; and each way in which a server fails."""
 
 import json
+import os
 import socket
 import sys
 from collections.abc import Iterator
@@ -77,6 +78,12 @@ argv = ["{python}", "driver.py", "{web_targets}", "600"]
 levels = ["MODE"]
 [factors.copies]
 levels = [COPIES]
+[factors.cpus]
+levels = [1]
+control = "cpus"
+[factors.nice]
+levels = [10]
+control = "nice"
 [responses.servers]
 from = "value.servers"
 better = "higher"
@@ -126,6 +133,11 @@ def test_servers_are_driven_accounted_apart_and_gone(tmp_path: Path) -> None:
     assert [part.values["servers"] for part in record.values] == [[2]]
     assert all(part.ready_ns and part.stopped_by == "TERM" for part in record.processes[:2])
     assert all(part.cpu_ns for part in record.processes) and record.run.n_survivors == 0
+    # Levels are those of the servers: the driver has what they leave, and its own nice value.
+    *servers, driver = [copy.in_force for copy in record.copies]
+    assert [(len(one.cpus), one.nice) for one in servers if one] == [(1, 10), (1, 10)]
+    assert driver and driver.nice == os.getpriority(os.PRIO_PROCESS, 0)
+    assert set(driver.cpus) == (os.sched_getaffinity(0) - {*servers[0].cpus} or os.sched_getaffinity(0))  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
