@@ -1,27 +1,32 @@
-"""What does the load driver cost beside wrk? CPU time per request on an empty page of nginx, and lateness in open loop.
+"""What does the load driver cost beside wrk, is it on time, and are its times those that a server records?
 
-Driver and nginx have a CPU each; both drivers take turns, closed loop, 16 connections. Half of the rate that this gave
-is then asked for in open loop. Needs wrk and nginx.
+CPU time per request on an empty page of nginx, which has a CPU of its own: both drivers take turns, closed loop, 16
+connections. Half of the rate that this gave is then asked for in open loop. Last, a server that sleeps for times with a
+negative-exponential distribution and records them. The first two need wrk and nginx.
 """
 
 import os
+import random
 import re
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
 
 from command_common import Figure, main
-from probe_common import peers
+from probe_common import peers, quantile
 
 from scalograph.run.build import build
 from scalograph.study.workload import load, shipped
 
 N_CONNECTIONS = 16
+SLEEP_S = 0.05
 CPUS = sorted(os.sched_getaffinity(0))
 FOUND = peers("nginx", "wrk")
 CONFIGURATION = """\
@@ -37,10 +42,14 @@ http {{
 
 
 def figures(quick: bool) -> Iterator[Figure]:
-    """CPU time per request of both drivers, their ratio, and the lateness at half the ceiling."""
-    if len(FOUND) < 2:
-        raise SystemExit("nginx and wrk: expected both on PATH; apt-get install nginx-light wrk")
+    """CPU time per request of both drivers, lateness at half the ceiling, and quantiles beside those of a server."""
     rounds, seconds = (3, 1) if quick else (15, 4)
+    if len(FOUND) == 2:
+        yield from _beside_wrk(rounds, seconds)
+    yield from _beside_a_record(4 * seconds)
+
+
+def _beside_wrk(rounds: int, seconds: int) -> Iterator[Figure]:
     with _empty_page() as target:
         turns = [(_wrk(target, seconds), _driver(target, seconds)) for _ in range(rounds)]
         theirs, ours = [turn[0] for turn in turns], [turn[1]["cpu_us"] for turn in turns]
@@ -52,9 +61,41 @@ def figures(quick: bool) -> Iterator[Figure]:
         rate = median(turn[1]["rate"] for turn in turns) / 2
         opened = [_driver(target, seconds, "loop=open", f"rate={rate:.0f}") for _ in range(rounds)]
         late = [values["late_p99_ns"] / 1e3 for values in opened]
-        yield Figure("lateness p99, open loop at half the ceiling", median(late), "us", 1000, f"{rate:.0f} requests/s")
-        kept = median(values["rate"] for values in opened) / rate
-        yield Figure("  of the requests asked for, answered", 100 * kept, "%", None, f"worst p99 {max(late):.0f} us")
+        note = f"{rate:.0f} requests/s, {min(late):.0f} to {max(late):.0f} us"
+        yield Figure("lateness p99, open loop at half the ceiling", median(late), "us", 1000, note)
+        kept, waited = (median(values[name] for values in opened) for name in ("rate", "waited_share"))
+        note = f"{100 * waited:.1f} % waited for a connection"
+        yield Figure("  of the requests asked for, answered", 100 * kept / rate, "%", None, note)
+
+
+def _beside_a_record(seconds: int) -> Iterator[Figure]:
+    """How far quantiles of response time are from those of the times that the server itself recorded."""
+    recorded: list[float] = []
+    drawn = random.Random(1)
+
+    class Sleeper(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            begin = time.perf_counter()
+            time.sleep(drawn.expovariate(1 / SLEEP_S))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            recorded.append(time.perf_counter() - begin)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Sleeper) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever).start()
+        values = _driver(f"127.0.0.1:{server.server_port}", seconds, "ramp_s=0", f"clients={N_CONNECTIONS}")
+        server.shutdown()
+    for name, share in (("p50_ns", 0.5), ("p99_ns", 0.99)):
+        theirs = quantile(recorded, share)
+        note = f"{theirs * 1e3:.2f} ms recorded, {len(recorded)} requests"
+        yield Figure(f"{name[:3]} off that of the server", 100 * abs(values[name] / 1e9 / theirs - 1), "%", 3, note)
 
 
 @contextmanager

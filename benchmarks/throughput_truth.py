@@ -11,6 +11,7 @@ import numpy as np
 from statistics_common import Case, Measure, main, share
 
 from scalograph.questions.throughput.document import LoadedGroup
+from scalograph.questions.throughput.model_plateau import plateau
 from scalograph.questions.throughput.truth import ENDS, QUIET, answered, is_named, least_level, levels, network, study
 from scalograph.questions.throughput.truth_network import Network, exponential, fixed, rates, simulated
 from scalograph.simulate.noise import HIGH, LOW, Noise
@@ -71,6 +72,43 @@ def held(kind: str, noise: Noise, carried: Rates, one_level: bool) -> Measure:
     return measure
 
 
+def uneven(n_runs: int, one_level: bool) -> Measure:
+    """The same of runs that differ by 1 to 6 %, more at some levels than at others, over any number of levels."""
+
+    def measure(rng: np.random.Generator, n: int) -> tuple[float, float, str]:
+        told = []
+        for _ in range(n):
+            net = network(rng, "one service")
+            true = rates(net, levels(net, "one service"))
+            spread = {level: float(np.exp(rng.uniform(np.log(0.01), np.log(0.06)))) for level in true}
+            found = plateau(
+                {
+                    k: {b: x * float(np.exp(spread[k] * rng.standard_normal())) for b in range(n_runs)}
+                    for k, x in true.items()
+                }
+            )
+            told += [(found, least_level(true))] if found and found.high is not None else []
+        known = [(one, true) for one, true in told if not one_level or one.state == "found"]
+        hits = sum(one.low <= true <= (one.high or 0) for one, true in known)
+        return share(hits, max(1, len(known)), f"told of {len(known)} of {n}")
+
+    return measure
+
+
+def rising(noise: Noise) -> Measure:
+    """Share of rates without a plateau, each level carrying 6 to 100 % more than the one before, that are told one."""
+
+    def measure(rng: np.random.Generator, n: int) -> tuple[float, float, str]:
+        wrong = 0
+        for _ in range(n):
+            true = np.cumprod(np.exp(rng.uniform(np.log(1.06), np.log(2.0), 5)))
+            found = plateau({i: dict(enumerate(x * np.exp(noise.run_logs(rng, (5,))))) for i, x in enumerate(true, 1)})
+            wrong += found is not None and found.high is not None
+        return share(wrong, n)
+
+    return measure
+
+
 def knees(kind: str, noise: Noise) -> Measure:
     """Share of knees whose interval holds where the asymptotes meet, within 2 %."""
 
@@ -94,7 +132,11 @@ def cases() -> Iterator[Case]:
         for kind in ("one service", "a database", "a lock"):
             yield Case(f"{name}: {kind}, plateau holds", (95.0, 100.0), held(kind, noise, exact, one_level=False))
             yield Case(f"{name}: {kind}, one level, right", (95.0, 100.0), held(kind, noise, exact, one_level=True))
+        yield Case(f"{name}: no plateau, one is told", (0.0, 5.0), rising(noise))
         yield Case(f"{name}: one service, knee holds", (95.0, 100.0), knees("one service", noise))
+    for n_runs in (3, 5, 10):
+        yield Case(f"uneven, {n_runs} runs: plateau holds", (95.0, 100.0), uneven(n_runs, one_level=False))
+        yield Case(f"uneven, {n_runs} runs: one level, right", (95.0, 100.0), uneven(n_runs, one_level=True))
     for draw in DRAWS:
         for kind in ("one service", "a database", "a lock"):
             found = named(kind, QUIET, partial(by_events, draw))

@@ -113,6 +113,7 @@ fn values(options: &Options, tally: &Tally, all: &Histogram, steady_ns: u64) -> 
         found.push(("overrun_share", share(steady.n_overruns, all.n + errors)));
     } else {
         found.push(("offered_rate", options.rate));
+        found.push(("waited_share", share(steady.n_waited, steady.late.n)));
     }
     let kinds = FAILURES.iter().map(|(kind, name)| (format!("errors_{name}"), steady.failures[*kind as usize] as f64));
     found.into_iter().map(|(name, value)| (name.to_string(), value)).chain(kinds).collect()

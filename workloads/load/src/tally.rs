@@ -65,6 +65,8 @@ pub struct PhaseTally {
     pub late: Histogram,
     /// Started more than a millisecond late.
     pub n_late: u64,
+    /// Of an open loop, started when a connection became free.
+    pub n_waited: u64,
     pub n_thoughts: u64,
     pub think_ns: u64,
     /// Answers that took longer than the cycle that was drawn.
@@ -118,6 +120,11 @@ impl Tally {
         phase.n_late += u64::from(late > MILLISECOND);
     }
 
+    /// A request starts that had to wait for a connection.
+    pub fn waited(&mut self, phases: &Phases, now: u64) {
+        self.phases[phases.at(now)].n_waited += 1;
+    }
+
     /// A client starts again, so long after its last answer.
     pub fn thought(&mut self, phases: &Phases, now: u64, think_ns: u64) {
         let phase = &mut self.phases[phases.at(now)];
@@ -136,6 +143,7 @@ impl Tally {
             mine.failures.iter_mut().zip(&theirs.failures).for_each(|(a, b)| *a += b);
             mine.late.merge(&theirs.late);
             mine.n_late += theirs.n_late;
+            mine.n_waited += theirs.n_waited;
             mine.n_thoughts += theirs.n_thoughts;
             mine.think_ns += theirs.think_ns;
             mine.n_overruns += theirs.n_overruns;

@@ -39,7 +39,7 @@ def told(table: Table, taken: Taken, driven: Driven) -> Answer:
     groups = grouped(lawful.values(), factor) if factor else {}
     every = grouped(taken.values(), factor) if factor else {}
     found = [_group(table, factor, dict(key), members, every[key], driven) for key, members in groups.items()]
-    found = [one for one in found if one.points]
+    found = [one for one in found if one.known]
     found.sort(key=lambda one: -(_rate(one) or 0.0))
     document = Throughputs(groups=found[:MOST_GROUPS], corners=corners(table, lawful))
     return Answer(
@@ -80,12 +80,13 @@ def _group(
 ) -> LoadedGroup:  # fmt: skip
     by_level = {int(s.treatment[factor]): s for s in members}
     whole = {int(s.treatment[factor]): s for s in every}
-    points = [load_point(table, level, by_level[level], whole[level], driven) for level in sorted(by_level)]
-    points = [one for one in points if one.rate.value is not None][:MOST_POINTS]
+    points = [
+        load_point(table, level, by_level[level], whole[level], driven) for level in sorted(by_level)[:MOST_POINTS]
+    ]
     made = LoadedGroup(group=group, factor=factor, points=points, **_load(by_level, driven))
-    if not points:
+    if not made.known:
         return made
-    rates = {one.level: rates_of(table, by_level[one.level]) for one in points}
+    rates = {one.level: rates_of(table, by_level[one.level]) for one in made.known}
     usable = all(min(blocks.values(), default=0.0) > 0 for blocks in rates.values())
     found = plateau(rates, table.study.protocol.confidence) if usable else None
     return made.model_copy(update={**_of_plateau(table, made, found), **_end(table, made, found, by_level, driven)})
@@ -94,7 +95,7 @@ def _group(
 def _of_plateau(table: Table, made: LoadedGroup, found: Plateau | None) -> dict[str, object]:
     if found is None:
         return {"at": _at(made, None)}
-    n, confidence = min(one.n for one in made.points), table.study.protocol.confidence
+    n, confidence = min(one.n for one in made.known), table.study.protocol.confidence
     plain = {"state": found.state, "plateau": found.estimate(confidence, n), "falls": found.falls}
     return {**plain, "at": _at(made, found)}
 
@@ -104,8 +105,8 @@ def _at(made: LoadedGroup, found: Plateau | None) -> int:
     if found is not None and found.high is not None:
         return found.high
     if found is not None and found.state == "rising":
-        return made.points[-1].level
-    return max(made.points, key=lambda one: one.rate.value or 0.0).level
+        return made.known[-1].level
+    return max(made.known, key=lambda one: one.rate.value or 0.0).level
 
 
 def _end(
@@ -113,11 +114,11 @@ def _end(
 ) -> dict[str, object]:
     """What ends it, by the runs of the level that carries most of those where nothing is gained."""
     at = _at(made, found)
-    best = max((one for one in made.points if one.level >= at), key=lambda one: one.rate.value or 0.0)
+    best = max((one for one in made.known if one.level >= at), key=lambda one: one.rate.value or 0.0)
     runs = _runs(by_level[best.level], driven)
     if not runs:
         return {}
-    first = made.points[0].level
+    first = made.known[0].level
     alone = _responses(by_level[first], driven) if made.is_clients and (first == 1 or first < best.level) else []
     bounded = (made.is_clients or made.is_offered) and found is not None and found.high is not None
     ended = ended_by(runs, geometric_mean(alone) if alone else None, bounded)

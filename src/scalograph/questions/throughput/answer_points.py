@@ -12,7 +12,9 @@ from scalograph.findings.table import Table
 from scalograph.questions.throughput.document import MOST_PARTS, LoadPoint, PartUse
 from scalograph.questions.throughput.model_driven import DRIVER_CPU, LATE, QUANTILES, DrivenRun
 from scalograph.questions.throughput.model_end import Fullness, fullness, spare
+from scalograph.questions.throughput.model_histogram import added, quantile
 
+TOGETHER = {"p99": 0.99, "p99.9": 0.999}
 # What runs say, by their names.
 Driven = Mapping[str, DrivenRun]
 
@@ -38,11 +40,18 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
             for name in QUANTILES
             if any(name in run.quantiles_s for run in runs)
         },
-        errors=sum(run.n_errors for run in runs) / n_requests if n_requests else 0.0,
+        together=_together(runs), errors=sum(run.n_errors for run in runs) / n_requests if n_requests else 0.0,
         late=_mean([run.late for run in runs]), driver=_mean([run.driver for run in runs]),
         parts=used_parts(fullness(runs)), n=len(sample.rows(primary(table))),
         n_unlawful=len(every.counted) - len(sample.counted), driver_limits=_limits(runs),
     )  # fmt: skip
+
+
+def _together(runs: Sequence[DrivenRun]) -> dict[str, float]:
+    """Quantiles of all answers, where all runs told their histograms."""
+    counts = added(run.counts for run in runs) if runs and all(run.counts for run in runs) else {}
+    found = {name: quantile(counts, share) for name, share in TOGETHER.items()}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def rates_of(table: Table, sample: Sample) -> dict[int, float]:

@@ -17,7 +17,6 @@ from scalograph.text.quantities import times
 from scalograph.text.scale import SILENT, scale_for
 from scalograph.text.spoken import is_resolved, spoken
 
-FIGURE = "throughput"
 # Units that say no more than that it is a rate.
 _RATES = ("1/s", "/s", *SILENT)
 
@@ -43,7 +42,12 @@ def throughput_claim(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) 
     else:
         sentences = fitting(_sentences(table, groups, one, point))
     answered = not sentences[0].startswith("Cannot")
-    return Claim(sentences=sentences, answered=answered, matrix=rate_matrix(table, taken, groups), figure=FIGURE)
+    return Claim(
+        sentences=sentences,
+        answered=answered,
+        matrix=rate_matrix(table, taken, groups),
+        figure=f"response {primary(table)}",
+    )
 
 
 def _sentences(table: Table, groups: Sequence[LoadedGroup], one: LoadedGroup, point: LoadPoint) -> Iterator[str]:
@@ -77,7 +81,7 @@ def _more(table: Table, one: LoadedGroup) -> str:
     """Whether more of the load adds anything, and why not."""
     why = ended(one)
     if one.falls is not None and one.falls.value is not None:
-        last = short(table, {one.factor: one.points[-1].level})
+        last = short(table, {one.factor: one.known[-1].level})
         return f"; more carry less ({times(one.falls)} with {last}){why and f': {why}'}"
     if one.state == "found":
         return f"; more add nothing{why and f': {why}'}"
@@ -87,7 +91,7 @@ def _more(table: Table, one: LoadedGroup) -> str:
     if one.state == "rising":
         is_full = one.ends not in ("clients", "not resolved", "not known")
         return f"; it rises up to there, where {why}" if is_full else f"; it still rises{why and f': {why}'}"
-    if len(one.points) == 1:
+    if len(one.known) == 1:
         return why and f": {why}"
     return "; whether more add anything is not resolved"
 

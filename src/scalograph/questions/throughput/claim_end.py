@@ -7,6 +7,8 @@ from scalograph.text.short_names import listed
 
 # Parts that are told to be ruled out, and what grows by more than this has waited.
 MOST, GROWN = 3, 1.5
+# Shorter stalls are not worth a word.
+SEEN = 0.05
 STALLS = {"io": "a device", "memory": "memory"}
 
 
@@ -17,7 +19,7 @@ def ended(one: LoadedGroup) -> str:
     if one.ends == "inside":
         grown = one.grows is not None and one.grows > GROWN
         waits = f" (response times grow {fold(one.grows or 1.0)})" if grown else ""
-        return f"requests wait{waits} while no CPU is used up, for a lock, a pool, or a device"
+        return f"requests wait{waits} while no CPU is used up, for a lock or a pool"
     if one.ends == "not resolved":
         return _unresolved(one)
     return _full(one, one.ended_by[0]) if one.ended_by else ""
@@ -25,7 +27,10 @@ def ended(one: LoadedGroup) -> str:
 
 def left_over(one: LoadedGroup) -> str:
     """Name the parts that are ruled out, the fullest first; empty where there are none."""
-    told = [amount(one, part) for part in one.ruled_out if part.kind != "clients"]
+    parts = [
+        part for part in one.ruled_out if part.kind != "clients" and (part.kind not in STALLS or part.share > SEEN)
+    ]
+    told = [amount(one, part) for part in parts]
     return listed(told[:MOST]) if told and one.ends not in ("not resolved", "not known") else ""
 
 

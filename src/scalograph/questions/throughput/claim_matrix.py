@@ -27,7 +27,7 @@ def rate_matrix(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) -> Ma
         groups: those of the highest rates first, one at least.
     """
     factor, first = groups[0].factor, groups[0]
-    ends = [first.points[0].level, first.at or first.points[-1].level, first.points[-1].level]
+    ends = [first.known[0].level, first.at or first.known[-1].level, first.known[-1].level]
     chosen = columns_of(sorted(point.level for one in groups for point in one.points), ends)
     found = {
         tuple({**one.group, factor: point.level}[name] for name in table.study.factors): point

@@ -28,6 +28,9 @@ class LoadPoint(Model):
     rate: Estimate
     response: Estimate = Field(description="mean response time, s")
     quantiles: dict[str, Estimate] = Field(default={}, description="p50, p90, p99 of response times, s; over runs")
+    together: dict[str, float] = Field(
+        default={}, description="p99 and p99.9 of the answers of all runs together, s; empty without histograms"
+    )
     errors: float = Field(default=0.0, description="wrong answers, as a share of all")
     late: float | None = None
     driver: float | None = Field(default=None, description="CPU of the driver over what it could use")
@@ -57,6 +60,11 @@ class LoadedGroup(Model):
     ruled_out: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
     grows: float | None = Field(default=None, description="response time there over that of the lowest level")
     waited: float | None = Field(default=None, description="share of ready time without a CPU, of services")
+
+    @property
+    def known(self) -> list[LoadPoint]:
+        """The points with a run that counts."""
+        return [one for one in self.points if one.rate.value is not None]
 
     def point(self, level: int | None) -> LoadPoint | None:
         """Find the point of a level."""

@@ -7,9 +7,11 @@ response and think time. Figures that break them were not measured in one window
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scalograph.protocol.record import Record
+from scalograph.protocol.record_processes import ProcessEvent
+from scalograph.questions.throughput.model_histogram import Counts, quantile, steady_counts
 
 # Figures of a run may miss the law by so much, beside what the ends of its window may add.
 LITTLE = 0.05
@@ -19,9 +21,7 @@ LATE, DRIVER_CPU = 0.01, 0.90
 SPARE = 1 / 3
 # Fewer bins of a timeline do not show a window.
 FEWEST_BINS = 5
-QUANTILES = ("p50", "p90", "p99")
-# What tasks stall on that are not CPUs, by the kernel's pressure figures.
-STALLS = ("io", "memory")
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class DrivenRun:
         processes: all of them.
         quota: CPUs' worth of time that the run was granted.
         throttled: share of the run for which that was used up.
+        counts: right answers by response time.
     """
 
     rate: float
@@ -86,6 +87,7 @@ class DrivenRun:
     processes: tuple[ProcessUse, ...] = ()
     quota: float | None = None
     throttled: float | None = None
+    counts: Counts = field(default_factory=dict)
 
     @property
     def off(self) -> float:
@@ -124,18 +126,20 @@ def driven_run(record: Record) -> DrivenRun | None:
 
     Returns:
         None where no driver told a rate and a count of requests. Several copies of a driver are taken together: rates
-        and counts add up, times are means over requests, and quantiles, which cannot be added, are left out.
+        and counts add up, and times are means over requests; quantiles are those of all their answers together, where
+        the copies told histograms.
     """
     told = [part.values for part in record.values if part.values.get("rate") and part.values.get("requests")]
-    if not told:
+    if not sum(values["requests"][-1] for values in told):
         return None
     n, errors = _sum(told, "requests") or 0.0, _sum(told, "errors") or 0.0
     rate, window_s = _sum(told, "rate") or 0.0, _window_s(record)
-    processes = tuple(_use(record, one) for one in _processes(record))
+    processes = tuple(_use(record, one, one.cpu_ns) for one in record.processes if one.cpu_ns is not None)
+    counts = steady_counts(record.histograms)
     return DrivenRun(
         rate=rate, sent=rate * n / (n - errors) if n > errors else n / window_s, n_requests=int(n),
         n_errors=int(errors), response_s=_seconds(_mean(told, "mean_ns")),
-        quantiles_s=_quantiles(told[0]) if len(told) == 1 else {},
+        quantiles_s=_quantiles(told[0]) if len(told) == 1 else _of_counts(counts), counts=counts,
         in_flight=_sum(told, "in_flight"), clients=_sum(told, "clients"), think_s=_seconds(_mean(told, "cycle_ns")),
         offered=_sum(told, "offered_rate"),
         late=_mean(told, "late_share"), ceiling=_sum(told, "ceiling"), processes=processes, quota=record.run.quota_cpus,
@@ -178,6 +182,11 @@ def _quantiles(values: Told) -> dict[str, float]:
     return {name: values[f"{name}_ns"][-1] / 1e9 for name in QUANTILES if values.get(f"{name}_ns")}
 
 
+def _of_counts(counts: Counts) -> dict[str, float]:
+    found = {name: quantile(counts, share) for name, share in QUANTILES.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def _seconds(ns: float | None) -> float | None:
     return None if ns is None else ns / 1e9
 
@@ -204,16 +213,13 @@ def _driver(cpu_ns: float | None, threads: float | None, window_s: float, found:
     return cpu_ns / 1e9 / window_s / could if cpu_ns is not None and could else None
 
 
-def _processes(record: Record) -> Sequence[Any]:
-    """The events of the processes; records of earlier releases have none."""
-    found: Sequence[Any] = getattr(record, "processes", ())
-    return [one for one in found if one.cpu_ns is not None]
-
-
-def _use(record: Record, one: Any) -> ProcessUse:
+def _use(record: Record, one: ProcessEvent, cpu_ns: int) -> ProcessUse:
     masks = [copy.in_force.cpus for copy in record.copies if copy.command == one.command and copy.in_force]
-    ready = one.cpu_ns + (one.wait_ns or 0)
-    stalls = {kind: _over(getattr(one, f"{kind}_stall_ns", None), record.run.wall_ns) for kind in STALLS}
+    ready = cpu_ns + (one.wait_ns or 0)
+    stalls = {
+        "io": _over(one.io_stall_ns, record.run.wall_ns),
+        "memory": _over(one.memory_stall_ns, record.run.wall_ns),
+    }
     return ProcessUse(
         name=one.name, role=one.role, cpus=frozenset(cpu for mask in masks for cpu in mask), used=_used(record, one),
         waited=one.wait_ns / ready if one.wait_ns is not None and ready else None, n_tasks=one.n_tasks,
@@ -221,7 +227,7 @@ def _use(record: Record, one: Any) -> ProcessUse:
     )  # fmt: skip
 
 
-def _used(record: Record, one: Any) -> float:
+def _used(record: Record, one: ProcessEvent) -> float:
     """CPU in use in the steady window, by the bins of the timeline in it; else over the whole run."""
     span, timeline, busy = _span(record), record.timeline, one.busy_ns or ()
     if span is not None and timeline is not None:

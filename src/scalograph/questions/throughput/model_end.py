@@ -16,6 +16,8 @@ from scalograph.questions.throughput.model_driven import DRIVER_CPU, LATE, SPARE
 
 # From here on a part is full; parts that are nearer to each other are alike.
 FULL, ALIKE = 0.90, 0.05
+# Clients of a cycle of which they wait for more than half do not end it.
+IDLE = 0.5
 # Who has less of some CPUs does not fill them.
 LEAST_SHARE = 0.10
 # Tasks that are ready and have no CPU for so long want more CPU than they were given.
@@ -85,7 +87,7 @@ def ended_by(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool 
     if not full and not any(one.kind == "cpu" for one in parts):
         return LoadEnd("not known", (), tuple(parts), waited, grows)
     if not full:
-        kind: Kind = "inside" if is_bounded and (waited is None or waited < WAITED) else "not resolved"
+        kind: Kind = "inside" if _waits(parts, is_bounded) and (waited or 0.0) < WAITED else "not resolved"
         return LoadEnd(kind, (), tuple(parts), waited, grows)
     first = full[0]
     near = [one for one in parts if one.kind != "clients" or not is_bounded]
@@ -93,6 +95,11 @@ def ended_by(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool 
     others = tuple(one for one in parts if one not in alike and one is not first)
     kind = first.kind if alike == [first] else "not resolved"
     return LoadEnd(kind, tuple(alike), others, waited, grows)
+
+
+def _waits(parts: Sequence[Fullness], is_bounded: bool) -> bool:
+    """Whether the load waits: more of it was shown to add nothing, or clients wait for half of their time."""
+    return is_bounded or any(one.kind == "clients" and one.share < IDLE for one in parts)
 
 
 def fullness(runs: Sequence[DrivenRun]) -> list[Fullness]:

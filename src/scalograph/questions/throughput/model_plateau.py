@@ -1,31 +1,30 @@
 """From which level on do all higher ones together gain nothing, and where would queues begin?
 
-A level is on the plateau if no higher one carries 5 % more. Two one-sided tests bound the least such level: it is not
-below the first level of which the contrary is not shown, and not above the lowest one down to which, level by level
-from the top, it is shown. Runs of one block are compared with each other, and contrasts borrow their spread.
+A level is on the plateau if no higher one carries 5 % more. Rates are taken to be log-normal, with one spread for all
+levels and an effect of each block; the levels that may be the least one on the plateau are read off draws of all rates
+at once, of a flat prior. Where the highest level is among them, no plateau was seen.
 
-The second needs no correction: the tests are made in an order that was fixed before, and end with the first that fails
-(R. L. Berger, Multiparameter hypothesis testing and acceptance sampling, Technometrics 24 (1982), for each level; O. J.
-Dunn's bound over the higher levels, JASA 56 (1961), for the first). The knee is that of asymptotic bounds: E. D.
-Lazowska, J. Zahorjan, G. S. Graham and K. C. Sevcik, Quantitative System Performance, 1984, section 5.3.
+Sources: G. E. P. Box and G. C. Tiao, Bayesian Inference in Statistical Analysis, 1973, section 2.11, for the draws; the
+knee is that of asymptotic bounds: E. D. Lazowska, J. Zahorjan, G. S. Graham and K. C. Sevcik, Quantitative System
+Performance, 1984, section 5.3. benchmarks/throughput_truth.py prints how often either is right.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
-from scalograph.analysis.borrowed_variance import borrowed
+from scalograph.analysis.center import FloatArray
 from scalograph.analysis.contrast import Contrast, paired, welch
 from scalograph.analysis.estimate import Estimate, check_confidence, exp
 from scalograph.analysis.students_t import t_quantile
 
 # What does not count as a gain.
 GAIN = 0.05
-PLATEAU = "least level beyond which none carries 5 % more, contrasts within blocks, tests from both sides"
+DRAWS, SEED = 4096, 20_260_101  # fixed: the same data give the same levels
+PLATEAU = "least level beyond which none carries 5 % more, draws of all rates, flat prior on logs"
 KNEE = "highest rate times response time of the lowest level and think time"
 
 State = Literal["found", "between", "rising", "not resolved"]
@@ -38,8 +37,8 @@ class Plateau:
     """The least level on the plateau.
 
     Attributes:
-        state: `found`, one level; `between` two of them; `rising`, every level carries more than the one before it,
-            or may; `not resolved`.
+        state: `found`, one level; `between` two of them; `rising`, the highest carries more than all others; `not
+            resolved`, it may.
         value: by the typical rates alone.
         low: it is no lower level.
         high: it is no higher level; None where not even that is known.
@@ -65,36 +64,60 @@ def plateau(rates: Rates, confidence: float = 0.95) -> Plateau | None:
 
     Args:
         rates: level -> block -> rate, all above zero.
-        confidence: of both bounds together.
+        confidence: that the level lies from `low` to `high`.
 
     Returns:
-        None below two levels, or where two of them cannot be compared.
+        None below two levels, or where no level has two runs.
 
     Raises:
         ValueError: `confidence` is no probability.
 
     >>> runs = {1: 100.0, 2: 200.0, 4: 202.0}
-    >>> made = {n: {i: x * (1 + 0.001 * (i + n % 3)) for i in range(5)} for n, x in runs.items()}
+    >>> made = {n: {i: x * (1 + 0.001 * ((i * n) % 3)) for i in range(5)} for n, x in runs.items()}
     >>> found = plateau(made)
     >>> found.state, found.low, found.high
     ('found', 2, 2)
     """
     check_confidence(confidence)
     levels = sorted(level for level, blocks in rates.items() if blocks)
-    pairs = [*combinations(levels, 2)]
-    found = [gained(rates[a], rates[b]) for a, b in pairs]
-    if len(levels) < 2 or any(one.df <= 0 for one in found):
+    logs = [{block: math.log(rate) for block, rate in rates[level].items()} for level in levels]
+    spread, df = _spread(logs)
+    if len(levels) < 2 or df < 1:
         return None
-    gains = dict(zip(pairs, borrowed(found), strict=True))
-    low = next(i for i in levels if i == levels[-1] or not _gains_more(gains, i, levels, confidence))
-    high = _shown_down_to(gains, levels, confidence)
-    value = next(i for i in levels if all(gains[i, j].delta <= math.log1p(GAIN) for j in levels if j > i))
-    falls = _falls(gains, levels, confidence)
-    if high is None:
-        return Plateau("rising" if low == levels[-1] else "not resolved", value, low, None, falls)
-    # Both bounds may miss it, and then pass each other.
-    low = min(low, high)
+    middle = np.array([float(np.mean([*blocks.values()])) for blocks in logs])
+    drawn = _least(_draws(middle, spread / np.sqrt([len(blocks) for blocks in logs]), df))
+    tail = (1 - confidence) / 2
+    low, high = (levels[int(i)] for i in np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf"))
+    value, falls = levels[int(_least(middle[None])[0])], _falls(rates, levels, confidence)
+    if high == levels[-1]:
+        return Plateau("rising" if low == high else "not resolved", value, low, None, falls)
     return Plateau("found" if low == high else "between", min(max(value, low), high), low, high, falls)
+
+
+def _spread(logs: Sequence[Mapping[int, float]]) -> tuple[float, int]:
+    """Standard deviation of runs, and its degrees of freedom: beside blocks, where all levels have the same ones."""
+    blocks = sorted(logs[0]) if logs else []
+    if len(blocks) > 1 and len(logs) > 1 and all(sorted(other) == blocks for other in logs):
+        values = np.array([[one[block] for block in blocks] for one in logs])
+        rest = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
+        df = (len(logs) - 1) * (len(blocks) - 1)
+        return math.sqrt(float((rest**2).sum()) / df), df
+    apart = [np.array([*one.values()]) for one in logs if one]
+    df = sum(values.size - 1 for values in apart)
+    return math.sqrt(sum(float(((x - x.mean()) ** 2).sum()) for x in apart) / max(df, 1)), df
+
+
+def _draws(middle: FloatArray, errors: FloatArray, df: int) -> FloatArray:
+    """Logs of the rates of all levels as they may be, shape (DRAWS, levels): Student t with one spread for all."""
+    rng = np.random.default_rng(SEED)
+    spread = np.sqrt(df / rng.chisquare(df, DRAWS))
+    return np.asarray(middle + errors * spread[:, None] * rng.standard_normal((DRAWS, middle.size)))
+
+
+def _least(logs: FloatArray) -> FloatArray:
+    """The first level of each row of which no later one carries 5 % more, as its place, shape (rows,)."""
+    later = np.maximum.accumulate(logs[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray((later <= logs + math.log1p(GAIN)).argmax(axis=1))
 
 
 def gained(a: Mapping[int, float], b: Mapping[int, float]) -> Contrast:
@@ -105,29 +128,12 @@ def gained(a: Mapping[int, float], b: Mapping[int, float]) -> Contrast:
     return welch(np.log([*b.values()]), np.log([*a.values()]))
 
 
-def _gains_more(gains: Mapping[tuple[int, int], Contrast], i: int, levels: Sequence[int], confidence: float) -> bool:
-    """Whether a higher level is shown to carry more than 5 % more, beside all the higher ones."""
-    higher = [gains[i, j] for j in levels if j > i]
-    single = 1 - (1 - confidence) / len(higher)
-    return any(one.delta - t_quantile(single, one.df) * one.se > math.log1p(GAIN) for one in higher)
-
-
-def _shown_down_to(gains: Mapping[tuple[int, int], Contrast], levels: Sequence[int], confidence: float) -> int | None:
-    """The lowest level down to which no higher one is shown to carry 5 % more; None where not even the last but one."""
-    found = None
-    for i in reversed(levels[:-1]):
-        higher = (gains[i, j] for j in levels if j > i)
-        if not all(one.delta + t_quantile(confidence, one.df) * one.se < math.log1p(GAIN) for one in higher):
-            break
-        found = i
-    return found
-
-
-def _falls(gains: Mapping[tuple[int, int], Contrast], levels: Sequence[int], confidence: float) -> Estimate | None:
+def _falls(rates: Rates, levels: Sequence[int], confidence: float) -> Estimate | None:
     """The rate of the highest level over that of the best one, where it is shown to be more than 5 % lower."""
-    last = levels[-1]
-    best = min(levels[:-1], key=lambda i: gains[i, last].delta)
-    found, single = gains[best, last], 1 - (1 - confidence) / (len(levels) - 1)
+    against = [gained(rates[level], rates[levels[-1]]) for level in levels[:-1]]
+    found, single = min(against, key=lambda one: one.delta), 1 - (1 - confidence) / len(against)
+    if found.df <= 0:
+        return None
     estimate = found.estimate(confidence, t_quantile(single, found.df))
     return estimate if estimate.high is not None and estimate.high < 1 / (1 + GAIN) else None
 

@@ -25,7 +25,7 @@ def quantities(document: Throughputs) -> Mapping[str, Sequence[OfferedFigure]]:
         the driver gave out first, these runs cannot show it.
     """
     corners = [OfferedFigure(one.over_best, one.group) for one in document.corners]
-    plateaus = [_plateau(one) for one in document.groups if len(one.points) > 1]
+    plateaus = [_plateau(one) for one in document.groups if len(one.known) > 1]
     knees = [OfferedFigure(one.knee, one.group) for one in document.groups if one.knee is not None]
     found = {"plateau": plateaus, "knee": knees, "corner_over_best": corners}
     return {name: each for name, each in found.items() if each}

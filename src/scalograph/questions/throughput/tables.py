@@ -13,9 +13,9 @@ from scalograph.text.quantities import counted
 from scalograph.text.short_names import listed
 
 _NOTE = (
-    "rate: right answers per second; response times: of all requests of a run, typical of the runs; used: CPUs in use "
-    "of those that the processes may use, in the steady window; driver: its CPU of what it could use. Runs that miss "
-    "Little's law by more than 5 % do not count"
+    "rate: right answers per second; mean, p50, p90, p99: of the requests of a run, typical of runs; of all: of all "
+    "runs together; used: CPUs in use of those that the processes may use, in the steady window; driver: its CPU of "
+    "what it could use. Runs that miss Little's law by more than 5 % do not count"
 )
 # Groups that have a table each.
 MOST = 16
@@ -32,21 +32,23 @@ def load_tables(table: Table, groups: Sequence[LoadedGroup]) -> list[TableDoc]:
 
 def _of_group(table: Table, one: LoadedGroup, index: int) -> TableDoc:
     quantiles = [name for name in QUANTILES if any(name in point.quantiles for point in one.points)]
+    together = list(dict.fromkeys(name for point in one.points for name in point.together))
     columns = [
         Column(name=title(table, one.factor), kind="label"),
         Column(name="rate", unit=table.study.responses[primary(table)].unit, kind="estimate"),
         Column(name="mean", unit="s", kind="estimate"),
         *(Column(name=name, unit="s", kind="estimate") for name in quantiles),
+        *(Column(name=f"{name} of all", unit="s") for name in together),
         Column(name="wrong", unit="%"), Column(name="late", unit="%"), Column(name="driver", unit="%"),
         Column(name="used", kind="text"), Column(name="flags", kind="text"),
     ]  # fmt: skip
     setting = where(table, one.group).removesuffix(": ")
     heading = "Throughput and response times" + (f", {setting}" if setting else "")
-    rows = [_line(point, quantiles) for point in one.points]
+    rows = [_line(point, quantiles, together) for point in one.points]
     return TableDoc(id=f"throughput-{index}", title=heading, note=_NOTE, columns=columns, rows=rows)
 
 
-def _line(point: LoadPoint, quantiles: Sequence[str]) -> list[Cell]:
+def _line(point: LoadPoint, quantiles: Sequence[str], together: Sequence[str]) -> list[Cell]:
     used = [
         f"{listed(part.names)} {of_granted(part.used, part.granted)}"
         for part in point.parts
@@ -54,6 +56,7 @@ def _line(point: LoadPoint, quantiles: Sequence[str]) -> list[Cell]:
     ]
     return [
         point.level, point.rate, point.response, *(point.quantiles.get(name) for name in quantiles),
+        *(point.together.get(name) for name in together),
         round(100 * point.errors, 2), _percent(point.late), _percent(point.driver), "; ".join(used), _flags(point),
     ]  # fmt: skip
 

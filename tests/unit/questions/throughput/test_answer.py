@@ -75,7 +75,7 @@ def test_the_claim_says_how_much_and_that_more_add_nothing(tmp_path: Path) -> No
     (one,) = groups(found)
     assert (one.state, one.at, one.is_clients, one.ends) == ("found", 2, True, "not known")
     assert one.knee is not None and one.knee.value == pytest.approx(2.0, rel=0.01)
-    assert found.claim is not None and found.claim.answered and found.claim.figure == "throughput"
+    assert found.claim is not None and found.claim.answered and found.claim.figure == "response rate"
     first, second, *_ = found.claim.sentences
     assert first.startswith("The service carries 100.0 requests/s [97.5, 102.5] with 2 clients; more add nothing")
     assert second.startswith("There half of the requests take 14.0 ms, one in 100 more than 80.0 ms; queues begin with")
@@ -118,6 +118,19 @@ def test_runs_that_break_littles_law_do_not_count(tmp_path: Path) -> None:
     assert "1 run breaks Little's law" in " ".join(found.trust.causes)
 
 
+def test_a_load_of_which_no_run_counts_is_in_the_table_alone(tmp_path: Path) -> None:
+    short = [
+        ({"clients": n, "servers": 1}, load(n, rate * jitter, **({"in_flight": 2 * n} if n == 8 else {})))
+        for jitter in JITTER
+        for n, rate in CARRIED.items()
+    ]
+    found = found_in(tmp_path, short, STUDY)
+    (one,) = groups(found)
+    assert [point.level for point in one.known] == [1, 2, 4] and one.state == "found"
+    table = next(table for table in found.tables if table.id == "throughput-0")
+    assert table.rows[-1][-1] == "3 runs against Little's law"
+
+
 def test_wrong_answers_are_told(tmp_path: Path) -> None:
     found = found_in(tmp_path, made(errors=30.0), STUDY)
     assert "wrong answers" in " ".join(found.trust.causes)
@@ -142,9 +155,12 @@ def test_one_load_has_an_answer_and_no_figure(tmp_path: Path) -> None:
 
 def test_every_setting_is_drawn(tmp_path: Path) -> None:
     (figure,) = figures(found_in(tmp_path, made(servers=(1, 2)), STUDY))
+    assert [view.name for view in figure.views] == ["servers: 2", "servers: 1"]
     rate, times = figure.views[0].plots
-    assert (len(rate.data), len(times.data)) == (2, 4)
-    assert rate.data[0]["y"] == pytest.approx([100, 200, 200, 200], rel=0.01)
+    asked, most, measured = (trace["y"] for trace in rate.data)
+    assert asked == pytest.approx([100, 200, 400, 800], rel=0.02) and most == pytest.approx([200] * 4, rel=0.01)
+    assert measured == pytest.approx([100, 200, 200, 200], rel=0.01)
+    assert len(times.data) == 3
 
 
 def test_without_a_driver_it_cannot_be_said(tmp_path: Path) -> None:

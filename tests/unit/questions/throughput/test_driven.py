@@ -1,13 +1,13 @@
 """What a run's record says of its load, and which records cannot be of one window."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from scalograph.questions.throughput.model_driven import DrivenRun, driven_run
 from scalograph.questions.throughput.model_end import spare
+from scalograph.questions.throughput.model_histogram import middle_s
 
 from ...records import read, recorded
 
@@ -80,28 +80,42 @@ def test_a_driver_needs_three_times_the_rate_to_spare(more: dict[str, list[float
     assert spare([driven(driver_cpu_ns=[4e9])]) == "CPU"
 
 
-def with_processes(*processes: dict[str, Any], **timeline: Any) -> Any:
-    """A record with events of processes, as far as it is read."""
-    one = read(recorded(14.0, iterations=[(10.0, 2.5, 1000)], values=VALUES))
-    usual = {"role": "service", "wait_ns": 0, "n_tasks": 4, "busy_ns": None}
-    events = [SimpleNamespace(**{**usual, "command": i, **found}) for i, found in enumerate(processes)]
-    names = ("copies", "iterations", "values", "run", "timeline")
-    record = {name: getattr(one, name) for name in names}
-    return SimpleNamespace(**{**record, "processes": events, **timeline})
+def with_processes(*processes: dict[str, Any], **parts: Any) -> DrivenRun:
+    usual = {"role": "service", "wait_ns": 0, "n_tasks": 4}
+    events = [{**usual, "command": i, **found} for i, found in enumerate(processes)]
+    one = recorded(14.0, iterations=[(10.0, 2.5, 1000)], values=VALUES)
+    found = driven_run(read({**one, "processes": events, **parts}))
+    assert found is not None
+    return found
 
 
 def test_a_process_is_weighed_in_the_steady_window() -> None:
     bins = [0] * 2 + [9 * 10**8] * 8 + [10**8] * 4  # of a second; the window is 0 to 10 s
-    record = with_processes({"name": "web", "cpu_ns": 10**10, "busy_ns": bins, "wait_ns": 10**10})
-    whole = driven_run(record)
-    record.timeline = SimpleNamespace(bin_ns=10**9)
-    steady = driven_run(record)
-    assert whole is not None and steady is not None
-    assert whole.processes[0].used == pytest.approx(10 / 14)
-    assert steady.processes[0].used == pytest.approx(0.72)
-    assert (steady.processes[0].waited, steady.processes[0].cpus) == (0.5, frozenset({0}))
+    web = {"name": "web", "cpu_ns": 10**10, "busy_ns": bins, "wait_ns": 10**10, "io_stall_ns": 7 * 10**9}
+    timeline = {"bin_ns": 10**9, "cpus": [0], "busy_ns": [bins]}
+    (whole,), (steady,) = with_processes(web).processes, with_processes(web, timeline=timeline).processes
+    assert whole.used == pytest.approx(10 / 14)
+    assert steady.used == pytest.approx(0.72)
+    assert (steady.waited, steady.cpus, steady.stalls) == (0.5, frozenset({0}), {"io": 0.5})
 
 
 def test_a_process_whose_cpu_time_is_not_known_is_left_out() -> None:
-    found = driven_run(with_processes({"name": "web", "cpu_ns": None}, {"name": "load", "role": "driver", "cpu_ns": 1}))
-    assert found is not None and [one.name for one in found.processes] == ["load"]
+    found = with_processes({"name": "web", "cpu_ns": None}, {"name": "load", "role": "driver", "cpu_ns": 1})
+    assert [one.name for one in found.processes] == ["load"]
+
+
+def test_several_copies_have_the_quantiles_of_all_their_answers() -> None:
+    other = {"copy": 1, "values": VALUES}
+    told = [
+        {"copy": i, "phase": phase, "operation": "get", "index": [bucket], "count": [500]}
+        for i, phase, bucket in ((0, "steady", 100), (1, "steady", 127), (1, "ramp", 1))
+    ]
+    found = with_processes(histograms=told, values=[{"copy": 0, "values": VALUES}, other])
+    assert found.counts == {100: 500, 127: 500}
+    assert found.quantiles_s == pytest.approx({"p50": 100.5e-9, "p90": 127.5e-9, "p99": 127.5e-9})
+
+
+def test_a_bucket_is_within_a_hundredth_of_every_time_in_it() -> None:
+    for ns in (1, 127, 128, 129, 255, 256, 10**6, 10**9, 2**62):
+        shift = max(ns.bit_length() - 8, 0)
+        assert middle_s(128 * shift + (ns >> shift)) * 1e9 == pytest.approx(ns, rel=0.008, abs=0.5)

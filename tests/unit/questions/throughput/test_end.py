@@ -50,12 +50,18 @@ def test_cpus_that_driver_and_service_share_are_one_part() -> None:
     assert (part.names, part.of_driver, round(part.share, 2)) == (("web", "load"), 0.3, 0.99)
 
 
-@pytest.mark.parametrize(("think", "alone", "kind"), [(1.0, None, "clients"), (0.0, 0.078, "clients"), (0.0, 0.01, "")])
+@pytest.mark.parametrize(
+    ("think", "alone", "kind"), [(1.0, None, "clients"), (0.0, 0.078, "clients"), (0.0, 0.05, "not resolved")]
+)
 def test_clients_end_it_where_they_do_not_wait(think: float, alone: float | None, kind: str) -> None:
     found = run(service("web", 0.3, 0), think_s=think)
     ended = ended_by([found], alone, is_bounded=False)
-    assert ended.kind == (kind or "not resolved")
+    assert ended.kind == kind
     assert ended_by([found], alone, is_bounded=True).kind == "inside"  # where more clients were shown to add nothing
+
+
+def test_clients_that_wait_most_of_their_time_do_not_end_it() -> None:
+    assert ended_by([run(service("web", 0.3, 0))], alone_s=0.03, is_bounded=False).kind == "inside"
 
 
 def test_what_is_ruled_out_is_ranked() -> None:
