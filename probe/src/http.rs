@@ -7,7 +7,6 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// Who has not answered by then is asked anew.
 const LIMIT_NS: u64 = 5 * sys::SECOND;
-const REST_NS: u64 = 50_000_000;
 /// `HTTP/1.1 200`.
 const STATUS_BYTES: usize = 12;
 
@@ -15,7 +14,6 @@ pub struct Get {
     port: u16,
     request: Vec<u8>,
     attempt: Option<Attempt>,
-    next_ns: u64,
     /// What came of the last attempt that ended.
     pub last: String,
 }
@@ -30,14 +28,13 @@ struct Attempt {
 impl Get {
     pub fn new(port: u16, path: &str) -> Get {
         let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
-        Get { port, request: request.into_bytes(), attempt: None, next_ns: 0, last: "not asked yet".into() }
+        Get { port, request: request.into_bytes(), attempt: None, last: "no answer yet".into() }
     }
 
     /// Goes as far as it can without waiting; whether an answer has come that is none of an error.
     pub fn step(&mut self, now: u64) -> bool {
-        if self.attempt.is_none() && now >= self.next_ns {
+        if self.attempt.is_none() {
             self.attempt = connect(self.port, now).map_err(|e| self.last = sys::describe_error(&e)).ok();
-            self.next_ns = now + REST_NS;
         }
         let Some(attempt) = &mut self.attempt else { return false };
         let late = now >= attempt.until_ns;
@@ -47,7 +44,7 @@ impl Get {
             Ok(Some(status)) => self.last = format!("answered with status {status}"),
             Err(error) => self.last = sys::describe_error(&error),
         }
-        (self.attempt, self.next_ns) = (None, now + REST_NS);
+        self.attempt = None;
         self.last.strip_prefix("answered with status ").is_some_and(|status| status.starts_with('2'))
     }
 }

@@ -15,6 +15,7 @@ pub struct Listener {
     pub six: bool,
     /// Whether a connection to 127.0.0.1 reaches it.
     pub local: bool,
+    pub inode: u64,
 }
 
 /// All of them; /proc is in `root`.
@@ -32,12 +33,13 @@ pub fn all(root: &Path) -> Vec<Listener> {
 fn row(line: &str, six: bool) -> Option<Option<Listener>> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let (address, state) = (words.next().unwrap_or_default(), words.nth(1).unwrap_or_default());
+    let inode = words.nth(5).and_then(|word| word.parse().ok()).unwrap_or(0);
     if NO_LONGER.contains(&state) {
         return None;
     }
     let parsed = || {
         let (host, port) = address.split_once(':')?;
-        Some(Listener { port: u16::from_str_radix(port, 16).ok()?, six, local: is_local(host)? })
+        Some(Listener { port: u16::from_str_radix(port, 16).ok()?, six, local: is_local(host)?, inode })
     };
     Some((state == LISTEN).then(parsed).flatten())
 }

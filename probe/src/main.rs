@@ -16,6 +16,7 @@ mod events;
 mod families;
 mod gate;
 mod guard;
+mod holders;
 mod host;
 mod http;
 mod in_force;

@@ -35,23 +35,31 @@ impl Served {
             return Some("its program does not run".into());
         }
         match &self.ready {
-            Ready::Line(text) if !self.search.found => return Some(format!("no line of its output has {text:?}")),
-            Ready::Http { port, path } => {
-                let answered = self.get.as_mut().is_none_or(|get| get.step(now));
-                let last = self.get.as_ref().map_or("", |get| &get.last);
-                return (!answered).then(|| format!("GET http://127.0.0.1:{port}{path}: {last}"));
-            }
-            _ => {}
+            Ready::Line(text) if !self.search.found => Some(format!("no line of its output has {text:?}")),
+            _ => self.silent(ports).or_else(|| self.unanswered(now)),
         }
+    }
+
+    fn silent(&self, ports: &[u16]) -> Option<String> {
         if ports.is_empty() {
             return None;
         }
         let all = listeners::all(Path::new("/"));
-        let silent = |port: &u16| match self.ready {
-            Ready::Port(own) if own == *port => !listeners::is_reached(&all, own),
-            _ => listeners::n_of(&all, *port) == 0,
+        let reached = match self.ready {
+            Ready::Port(port) | Ready::Http { port, .. } => Some(port),
+            _ => None,
         };
-        ports.iter().find(|port| silent(port)).map(|port| format!("nobody listens on port {port}"))
+        let silent = |port: u16| match reached {
+            Some(own) if own == port => !listeners::is_reached(&all, port),
+            _ => listeners::n_of(&all, port) == 0,
+        };
+        ports.iter().find(|port| silent(**port)).map(|port| format!("nobody listens on port {port}"))
+    }
+
+    /// Only after it listens: a connection to a port that nobody listens on can be given that port as its own.
+    fn unanswered(&mut self, now: u64) -> Option<String> {
+        let (Ready::Http { port, path }, Some(get)) = (&self.ready, &mut self.get) else { return None };
+        (!get.step(now)).then(|| format!("GET http://127.0.0.1:{port}{path}: {}", get.last))
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::board::{Board, Stage};
 use crate::error::{shorten, Refusal};
 use crate::gate;
+use crate::holders;
 use crate::listeners;
 use crate::role::Service;
 use crate::run::os;
@@ -11,8 +12,8 @@ use crate::sys;
 use crate::watch::{seconds, Early, Watch};
 use std::path::Path;
 
-/// Between two looks at whether it is ready.
-const LOOK_NS: u64 = 10_000_000;
+/// Between two looks at whether it is ready: an eighth of what it has taken so far, within these.
+const LOOK_NS: (u64, u64) = (1_000_000, 20_000_000);
 
 impl<'a> Watch<'a> {
     /// The first that fails ends the run, which `early` then tells. A service is the copy of its command's number.
@@ -42,7 +43,8 @@ impl<'a> Watch<'a> {
 
     fn await_ready(&mut self, index: usize) {
         let Some(service) = self.service(index) else { return };
-        let limit = sys::now_ns().saturating_add(service.ready_timeout_ns);
+        let begin = sys::now_ns();
+        let limit = begin.saturating_add(service.ready_timeout_ns);
         while self.early.is_none() {
             let (now, copy) = (sys::now_ns(), &mut self.copies[index]);
             let missing = copy.service.as_mut().and_then(|s| s.missing(copy.pid, &service.ports, now));
@@ -52,12 +54,23 @@ impl<'a> Watch<'a> {
                     return self.check_ports(index, 1, "");
                 }
                 Some(what) if now >= limit => {
-                    let after = seconds(service.ready_timeout_ns);
-                    self.fail(index, &format!("was not ready after {after} s: {what}"));
+                    let (after, found) = (seconds(service.ready_timeout_ns), self.elsewhere(index));
+                    self.fail(index, &format!("was not ready after {after} s: {what}{found}"));
                 }
-                Some(_) => self.step(now + LOOK_NS),
+                Some(_) => self.step(now + ((now - begin) / 8).clamp(LOOK_NS.0, LOOK_NS.1)),
             }
         }
+    }
+
+    /// Where it listens instead.
+    fn elsewhere(&self, command: usize) -> String {
+        let own = self.service(command).map_or(&[][..], |s| &s.ports);
+        let found = self.ports_of(command, &listeners::all(Path::new("/")));
+        let other: Vec<String> = found.iter().filter(|port| !own.contains(port)).map(u16::to_string).collect();
+        if own.is_empty() || other.is_empty() {
+            return String::new();
+        }
+        format!("; it listens on port {}", other.join(", "))
     }
 
     /// Of a command, if it is one.
@@ -88,10 +101,10 @@ impl<'a> Watch<'a> {
         let all = if ports.is_empty() { Vec::new() } else { listeners::all(Path::new("/")) };
         let n_of = |port: &u16| listeners::n_of(&all, *port);
         let Some(port) = ports.iter().find(|port| n_of(port) > most) else { return };
-        let how = if most == 0 {
-            format!(": port {port} {taken}")
-        } else {
-            format!(": {} sockets listen on port {port}", n_of(port))
+        let by = all.iter().find(|l| l.port == *port).map(holders::told).unwrap_or_default();
+        let how = match most {
+            0 => format!(": port {port} {taken}{by}"),
+            _ => format!(": {} sockets listen on port {port}", n_of(port)),
         };
         let reason = format!("service {}{how}", self.called(command));
         if self.ended_ns.is_some() {
@@ -104,15 +117,15 @@ impl<'a> Watch<'a> {
     /// When all have ended.
     pub fn check_ports_are_free(&mut self) {
         if self.ended_ns.is_some() {
-            (0..self.spec.n_services()).for_each(|i| self.check_ports(i, 0, "is still listened on after its end"));
+            (0..self.spec.n_services()).for_each(|i| self.check_ports(i, 0, "is listened on after its end"));
         }
     }
 
     pub fn on_service_end(&mut self, index: usize) {
         let (killed, copy) = (self.killed_ns, &mut self.copies[index]);
         let by_us = killed.is_some() && copy.signal() == Some(libc::SIGKILL);
-        if let Some(served) = copy.service.as_mut().filter(|s| by_us && s.stop_ns.is_none()) {
-            (served.stop_ns, served.stopped_by) = (killed, Some("KILL"));
+        if let Some(served) = copy.service.as_mut().filter(|_| by_us) {
+            (served.stop_ns, served.stopped_by) = (served.stop_ns.or(killed), Some("KILL"));
         }
         let how = match (copy.exit_code(), copy.signal()) {
             (Some(code), _) => format!("exit code {code}"),

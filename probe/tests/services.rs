@@ -105,7 +105,7 @@ fn one_that_never_becomes_ready_ends_the_run_before_its_gate() {
     for (ready, missing) in [
         (json!({"line": "ready"}), "no line of its output has \"ready\"".to_string()),
         (json!({"port": port}), format!("nobody listens on port {port}")),
-        (json!({"http": {"port": port, "path": "/"}}), format!("GET http://127.0.0.1:{port}/: ECONNREFUSED")),
+        (json!({"http": {"port": port, "path": "/"}}), format!("nobody listens on port {port}")),
     ] {
         let first = service("first", &["sleep", "1000"], json!({}));
         let more = json!({"ready": ready, "ready_timeout_ns": SECOND / 5});
@@ -121,6 +121,16 @@ fn one_that_never_becomes_ready_ends_the_run_before_its_gate() {
         assert!(figures.iter().all(|(name, value)| told.contains(&name.as_str()) || value.is_null()), "{figures:#?}");
         assert!(answer.all("process").is_empty());
     }
+}
+
+#[test]
+fn one_that_listens_elsewhere_is_told_where() {
+    let (asked, other) = (free_port(), free_port());
+    let argv = ["python3", "-c", LISTEN, &other.to_string(), "1"];
+    let more = json!({"ready": {"port": asked}, "ready_timeout_ns": 2 * SECOND});
+    let answer = run_of(&[service("app", &argv, more), driver("exit 0")]);
+    let expected = format!("was not ready after 2.0 s: nobody listens on port {asked}; it listens on port {other}");
+    assert_eq!(reason(&answer), format!("service app {expected}"));
 }
 
 #[test]
@@ -155,7 +165,9 @@ fn its_ports_are_its_own() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let answer = run_of(&[service("app", &["sleep", "1000"], json!({"ports": [port]})), driver("exit 0")]);
-    assert_eq!(reason(&answer), format!("service app: port {port} is already listened on"));
+    let reason_of = reason(&answer);
+    assert!(reason_of.starts_with(&format!("service app: port {port} is already listened on by ")), "{reason_of}");
+    assert!(reason_of.ends_with(&format!(" ({})", std::process::id())), "{reason_of}");
     assert!(answer.all("copy").is_empty());
     drop(taken);
     let more = json!({"ports": [port]});
@@ -181,6 +193,22 @@ fn one_that_ignores_its_signal_is_killed_after_its_grace() {
     assert_eq!((&processes[0]["stopped_by"], &processes[1]["stopped_by"]), (&json!("KILL"), &json!("QUIT")));
     assert!(ns(processes[0], "stop_ns") >= SECOND / 5);
     assert_eq!(answer.all("copy")[0]["signal"], 9);
+}
+
+#[test]
+fn nobody_waits_for_a_service_that_is_being_stopped_once_the_probe_is_told_to_end() {
+    let (which, told) = (token(5), scratch("told"));
+    let script = format!("trap '> {}' TERM; echo ready; : {which}; while :; do sleep 0.1; done", told.display());
+    let deaf = line_service("deaf", &script, json!({"stop_grace_ns": 1000 * SECOND}));
+    let child = start(&[PROBE], &spec(&[deaf, driver("exit 0")], json!({})));
+    assert!(eventually(|| std::fs::remove_file(&told).is_ok()));
+    // SAFETY: a signal to the child just started.
+    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+    let answer = finish(child);
+    // What was measured counts: the window had closed.
+    assert_eq!(answer.run()["status"], "ok");
+    assert_eq!(answer.all("process")[0]["stopped_by"], "KILL");
+    assert!(marked(&which).is_empty());
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Listeners from recorded tables, a line in pieces, and a task that is older than the records.
 
 use crate::families::{commands, parse};
+use crate::http::Get;
 use crate::listeners::{all, is_reached, n_of};
 use crate::record::{Stamped, What};
 use crate::role::{Ready, Service};
 use crate::served::Served;
 use crate::tree::Tree;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 
 const TCP: &str = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 2001 1 0 100 0 0 10 0
@@ -50,6 +53,53 @@ fn a_line_is_found_in_whatever_pieces_it_comes() {
         assert!(early.missing(1, &[], 0).unwrap().contains("is ready"));
         assert_eq!(whole.missing(1, &[], 0), None);
     }
+}
+
+/// What came of one request, and what was asked for.
+fn asked(answer: &'static str) -> (bool, String, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut get = Get::new(listener.local_addr().unwrap().port(), "/x?y=1");
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 1000];
+        let n = stream.read(&mut request).unwrap();
+        // In two pieces: an answer may come in any.
+        let (first, second) = answer.split_at(answer.len() / 2);
+        stream.write_all(first.as_bytes()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        stream.write_all(second.as_bytes()).unwrap();
+        String::from_utf8_lossy(&request[..n]).into_owned()
+    });
+    let mut done = false;
+    while !done && get.last == "no answer yet" {
+        done = get.step(0);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    (done, get.last, server.join().unwrap())
+}
+
+#[test]
+fn an_answer_is_good_an_error_or_none() {
+    let (done, last, request) = asked("HTTP/1.1 204 No Content\r\n\r\n");
+    assert_eq!((done, last.as_str()), (true, "answered with status 204"));
+    assert!(request.starts_with("GET /x?y=1 HTTP/1.1\r\nHost: 127.0.0.1:"), "{request}");
+    for (answer, told) in [
+        ("HTTP/1.0 503 Service Unavailable\r\n\r\n", "answered with status 503"),
+        ("SSH-2.0-OpenSSH_9.2\r\n", "no answer of HTTP"),
+        ("HTTP/1.1 2", "closed without an answer"),
+    ] {
+        assert_eq!(asked(answer).1, told);
+    }
+}
+
+#[test]
+fn who_does_not_answer_in_time_is_asked_anew() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut get = Get::new(listener.local_addr().unwrap().port(), "/");
+    assert!(!get.step(0) && !get.step(1) && !get.step(10 * crate::sys::SECOND));
+    assert_eq!(get.last, "no answer");
+    get.step(11 * crate::sys::SECOND);
+    assert!(listener.accept().is_ok() && listener.accept().is_ok());
 }
 
 fn at(time: u64, pid: u32, tid: u32, what: What) -> Stamped {
