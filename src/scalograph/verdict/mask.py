@@ -41,7 +41,8 @@ def left_its_cpus(record: Record) -> Cause | None:
 
 def given(record: Record) -> set[int]:
     """Return the CPUs that the copies of a run were given together; empty if that is not known."""
-    return set[int]().union(*[copy.in_force.cpus for copy in record.copies if copy.in_force])
+    masks = [copy.in_force.cpus for copy in record.copies if copy.in_force]
+    return set(masks[0]) if len(masks) == 1 else {cpu for mask in masks for cpu in mask}
 
 
 def _at_end(copy: CopyEvent) -> list[int]:
