@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PYTHON ?= python3
 SOURCES := $(shell find src studies workloads pyproject.toml README.md -type f -not -name '*.pyc' 2>/dev/null | sed 's/ /\\ /g')
 PROBE_SOURCES := $(shell find probe -type f -not -path '*/target/*' 2>/dev/null)
+CRATES := $(dir $(wildcard workloads/*/Cargo.lock))
 TREE := $(CURDIR)
 
 .PHONY: demo test check bench setup setup-dev lock clean
@@ -14,7 +15,7 @@ demo: setup
 	case $$code in 0) ;; 5) echo "Some configurations have fewer clean runs than asked: see the verdict above.";; *) exit $$code;; esac
 
 test: setup-dev
-	cd probe && cargo test --locked --quiet
+	for crate in probe $(CRATES); do (cd $$crate && cargo test --locked --quiet) || exit 1; done
 	@# Compiled tests are kept whatever the environment says: each worker compiles them for a quarter of a minute.
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 
@@ -22,7 +23,8 @@ check: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	cd probe && cargo fmt --check && cargo clippy --locked --all-targets --quiet -- -D warnings
+	for crate in probe $(CRATES); do (cd $$crate && cargo fmt --check && \
+		cargo clippy --locked --all-targets --quiet -- -D warnings) || exit 1; done
 	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*.sh probe/*.sh; \
 	else echo "skipped: shellcheck is missing; install it with: apt-get install shellcheck" >&2; test "$$CI" != true; fi
 
@@ -53,7 +55,12 @@ $(VENV)/.probe: $(PROBE_SOURCES) $(VENV)/.build
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/probe/*.whl
 	@touch $@
 
-$(VENV)/.installed: $(SOURCES) $(VENV)/.build $(VENV)/.probe
+# A workload in Rust is compiled when a study first uses it: what it is made of is here by then.
+$(VENV)/.crates: $(CRATES:=Cargo.lock) $(VENV)/.runtime
+	for crate in $(CRATES); do (cd $$crate && cargo fetch --locked --quiet --target "$$(rustc --print host-tuple)") || exit 1; done
+	@touch $@
+
+$(VENV)/.installed: $(SOURCES) $(VENV)/.build $(VENV)/.probe $(VENV)/.crates
 	@rm -rf build/wheel
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --wheel-dir build/wheel .
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/wheel/*.whl

@@ -44,13 +44,9 @@ argv = ["sh", "{here}/fetch.sh", "{into}"]
 folder = "{tree}"
 sources = ["fetch.sh"]
 
-[parameters.n]
-type = "int"
-default = 1
-
-[parameters.tree]
-type = "text"
-default = "small"
+[parameters]
+n = { type = "int", default = 1 }
+tree = { type = "text", default = "small" }
 """
 MAIN = """\
 #include <stdlib.h>

@@ -61,11 +61,16 @@ impl Leaf {
         Leaf::enter(path.clone()).inspect_err(|_| drop(fs::remove_dir(&path)))
     }
 
+    /// A leaf within this one, for a command of its own; its processes count for both, and are killed with either.
+    pub fn part(&self, number: usize) -> Result<Leaf, String> {
+        let path = self.path.join(format!("command-{number}"));
+        fs::create_dir(&path).map_err(|e| format!("mkdir of a part of the leaf: {}", sys::describe_error(&e)))?;
+        let folder = open(&path, false, libc::O_DIRECTORY | libc::O_PATH)?;
+        let procs = self.procs.as_ref().map(|_| open(&path.join("cgroup.procs"), true, 0)).transpose()?;
+        Ok(Leaf { path, folder, procs, before_ns: 0 })
+    }
+
     fn enter(path: PathBuf) -> Result<Leaf, String> {
-        let open = |path: &Path, write: bool, flags: i32| {
-            let file = fs::OpenOptions::new().read(!write).write(write).custom_flags(flags).open(path);
-            file.and_then(|f| sys::raised(f.into())).map_err(|e| sys::describe_error(&e))
-        };
         let folder = open(&path, false, libc::O_DIRECTORY | libc::O_PATH)?;
         let procs = open(&path.join("cgroup.procs"), true, 0)?;
         let mut leaf = Leaf { path, folder, procs: None, before_ns: 0 };
@@ -135,9 +140,9 @@ impl Leaf {
         }
     }
 
+    /// Its own and those of its parts.
     pub fn processes(&self) -> Vec<i32> {
-        let text = fs::read_to_string(self.path.join("cgroup.procs")).unwrap_or_default();
-        text.lines().filter_map(|l| l.parse().ok()).collect()
+        processes(&self.path)
     }
 
     /// CPU time of everything that ran in the leaf since it was tried out.
@@ -145,6 +150,23 @@ impl Leaf {
         let all = parse_usage(&fs::read_to_string(self.path.join("cpu.stat")).ok()?)?;
         Some(all.saturating_sub(self.before_ns))
     }
+}
+
+fn open(path: &Path, write: bool, flags: i32) -> Result<OwnedFd, String> {
+    let file = fs::OpenOptions::new().read(!write).write(write).custom_flags(flags).open(path);
+    file.and_then(|f| sys::raised(f.into())).map_err(|e| sys::describe_error(&e))
+}
+
+fn processes(path: &Path) -> Vec<i32> {
+    let text = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
+    let own = text.lines().filter_map(|l| l.parse().ok());
+    let below = folders(path).into_iter().flat_map(|folder| processes(&folder));
+    own.chain(below).collect()
+}
+
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries.filter(|e| e.file_type().is_ok_and(|t| t.is_dir())).map(|e| e.path()).collect()
 }
 
 /// Called by a copy that was born outside; Err is an errno.
@@ -166,10 +188,6 @@ impl Drop for Leaf {
 
 /// A workload with the right to may have made cgroups of its own below the leaf.
 fn remove(path: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(path)?.flatten() {
-        if entry.file_type().is_ok_and(|t| t.is_dir()) {
-            remove(&entry.path())?;
-        }
-    }
+    folders(path).iter().try_for_each(|folder| remove(folder))?;
     fs::remove_dir(path)
 }

@@ -8,7 +8,7 @@ use crate::namespace::Namespace;
 use crate::spec::Spec;
 
 pub enum Containment {
-    Cgroup { leaf: Leaf, guard: Guard },
+    Cgroup { leaf: Leaf, parts: Vec<Leaf>, guard: Guard },
     Namespace(Namespace),
     BestEffort,
 }
@@ -18,7 +18,11 @@ impl Containment {
     pub fn choose(spec: &Spec, degraded: &mut Vec<Degraded>) -> Containment {
         // SAFETY: sets a flag of this process: orphans of the tree come to us, not to init.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-        let guarded = |leaf: Leaf| Ok(Containment::Cgroup { guard: Guard::start(&leaf)?, leaf });
+        let guarded = |leaf: Leaf| {
+            let n_parts = if spec.n_services() > 0 { spec.commands.len() } else { 0 };
+            let parts = (0..n_parts).map(|i| leaf.part(i)).collect::<Result<_, _>>()?;
+            Ok(Containment::Cgroup { guard: Guard::start(&leaf)?, leaf, parts })
+        };
         let mut say = |what: &str, why: String, fix: &str| degraded.push(Degraded::new(what, &why, fix));
         Leaf::create().and_then(guarded).unwrap_or_else(|why| {
             say("cgroup leaf", why, "run as root, or delegate a cgroup v2 subtree to this user");
@@ -47,14 +51,22 @@ impl Containment {
         }
     }
 
-    /// Descriptor of the cgroup that copies are born into, where the kernel can do that.
-    pub fn birthplace(&self) -> Option<i32> {
-        self.leaf().and_then(Leaf::birthplace)
+    /// A leaf of its own within that of the run, of a command of a run with services.
+    pub fn part(&self, command: usize) -> Option<&Leaf> {
+        match self {
+            Containment::Cgroup { parts, .. } => parts.get(command),
+            _ => None,
+        }
     }
 
-    /// Descriptor by which copies enter the cgroup where it cannot.
-    pub fn door(&self) -> Option<i32> {
-        self.leaf().and_then(Leaf::door)
+    /// Descriptor of the cgroup that copies of a command are born into, where the kernel can do that.
+    pub fn birthplace(&self, command: usize) -> Option<i32> {
+        self.part(command).or(self.leaf()).and_then(Leaf::birthplace)
+    }
+
+    /// Descriptor by which they enter the cgroup where it cannot.
+    pub fn door(&self, command: usize) -> Option<i32> {
+        self.part(command).or(self.leaf()).and_then(Leaf::door)
     }
 
     /// Number of the probe as its copies see it: none from within a PID namespace.
@@ -68,7 +80,7 @@ impl Containment {
 
     pub fn kill(&self) {
         match self {
-            Containment::Cgroup { leaf, guard } => {
+            Containment::Cgroup { leaf, guard, .. } => {
                 leaf.kill();
                 // Who was moved out of it: a container, a scope of systemd.
                 descendants::kill_all(Some(guard.pid()));

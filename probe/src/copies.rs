@@ -1,7 +1,9 @@
 //! One copy of a command: its pipes, what it said, how it ended.
 
+use crate::board::Slot;
 use crate::capture::Kept;
 use crate::events::InForce;
+use crate::served::Served;
 use crate::spec::Spec;
 use crate::sys;
 use crate::workload::Speech;
@@ -90,6 +92,9 @@ pub struct Copy {
     pub end: Option<End>,
     /// What was in force when it had ended; None where nobody asked in time.
     pub at_end: Option<InForce>,
+    pub slot: &'static Slot,
+    /// None: a driver.
+    pub service: Option<Served>,
 }
 
 impl Copy {
@@ -99,24 +104,32 @@ impl Copy {
         command: usize,
         null: &OwnedFd,
         user: Option<(u32, u32)>,
+        slot: &'static Slot,
     ) -> io::Result<(Copy, Vec<OwnedFd>)> {
         let mut fds = vec![sys::raised(null.try_clone()?)?];
+        let service = spec.commands[command].service.as_ref().map(Served::new);
         let mut stdout = None;
-        if spec.capture {
+        if spec.capture && service.is_none() {
             stdout = Some(incoming(&mut fds)?);
         } else {
             fds.push(sys::raised(null.try_clone()?)?);
         }
         let stderr = Some(incoming(&mut fds)?);
-        let events = if spec.events { Some(incoming(&mut fds)?) } else { None };
-        let go = if spec.events { Some(outgoing(&mut fds)?) } else { None };
+        if service.is_some() {
+            fds[1] = sys::raised(fds[2].try_clone()?)?;
+        }
+        let speaks = spec.events && service.is_none();
+        let events = if speaks { Some(incoming(&mut fds)?) } else { None };
+        let go = if speaks { Some(outgoing(&mut fds)?) } else { None };
         let (kept_out, kept_err) = (Kept::first(spec.stdout_limit), Kept::last(spec.stderr_limit));
         for fd in &fds[1..] {
             give(fd, user)?;
         }
         let speech = Speech::default();
         let (end, at_end) = (None, None);
-        let copy = Copy { command, pid: 0, stdout, stderr, events, go, kept_out, kept_err, speech, end, at_end };
+        let pid = 0;
+        let copy =
+            Copy { command, pid, stdout, stderr, events, go, kept_out, kept_err, speech, end, at_end, slot, service };
         Ok((copy, fds))
     }
 
@@ -137,17 +150,6 @@ impl Copy {
     pub fn may_wait(&self) -> bool {
         self.end.is_none() && self.go.is_some() && self.events.is_some() && !self.speech.spoke
     }
-}
-
-/// All copies of a run, before the gate.
-pub struct Launched {
-    pub copies: Vec<Copy>,
-    /// What they together may use.
-    pub cpus: Vec<usize>,
-    /// For each copy, whether it is the first on its CPU.
-    pub spins: Vec<bool>,
-    /// Whether they share the probe's memory until exec.
-    pub shares_memory: bool,
 }
 
 /// Opening /dev/fd/3 anew asks for permission, unlike writing to descriptor 3.

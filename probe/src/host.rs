@@ -73,11 +73,15 @@ pub fn parse_stat(text: &str, cpus: &[usize], tick_ns: u64) -> MachineTime {
     sum
 }
 
-pub fn machine_time(cpus: &[usize]) -> Option<MachineTime> {
+/// In which the kernel tells CPU time.
+pub fn tick_ns() -> u64 {
     // SAFETY: sysconf reads a constant.
-    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
+    SECOND / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64
+}
+
+pub fn machine_time(cpus: &[usize]) -> Option<MachineTime> {
     let text = std::fs::read_to_string("/proc/stat").ok()?;
-    Some(parse_stat(&text, cpus, SECOND / per_second))
+    Some(parse_stat(&text, cpus, tick_ns()))
 }
 
 /// (uid, gid) of a user in the text of /etc/passwd. A static binary cannot load the name

@@ -27,7 +27,7 @@ impl Image {
         let text = |s: String| CString::new(s).expect("no NUL in a checked specification");
         let argv: Vec<CString> = command.argv.iter().cloned().map(text).collect();
         let mut env = command.env.clone();
-        if events {
+        if events && command.service.is_none() {
             env.insert("SCALOGRAPH_EVENTS".into(), "/dev/fd/3".into());
             env.insert("SCALOGRAPH_GO".into(), "/dev/fd/4".into());
         }

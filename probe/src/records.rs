@@ -1,10 +1,11 @@
 //! Kernel records of one run: opened, emptied seldom, and given up where they would cost too much.
 
-use crate::cgroup::Leaf;
-use crate::events::Degraded;
+use crate::contain::Containment;
+use crate::events::{Degraded, Timeline};
 use crate::host;
 use crate::perf::{Event, Ring, LIFE, SWITCHES};
 use crate::record::{Stamped, What};
+use crate::shares::Shares;
 use crate::sys::{self, SECOND};
 use crate::timeline::Bins;
 use crate::tree::Tree;
@@ -48,9 +49,16 @@ impl Channel {
 
 /// The tree's CPU time at 10 Hz, where switches are too many to record each.
 struct Coarse {
+    /// The tree, and then each command that has a leaf of its own.
     bins: Bins,
     last_ns: u64,
-    usage_ns: u64,
+    usage_ns: Vec<u64>,
+}
+
+/// CPU time of the leaf, and of each command's.
+fn usages(contain: &Containment) -> Vec<u64> {
+    let leaves = contain.leaf().into_iter().chain((0..).map_while(|i| contain.part(i)));
+    leaves.map(|leaf| leaf.usage_ns().unwrap_or(0)).collect()
 }
 
 pub struct Records {
@@ -62,6 +70,9 @@ pub struct Records {
     due_ns: Option<u64>,
     max_bins: usize,
     coarse: Option<Coarse>,
+    /// What the leaves had used when the gate opened.
+    at_gate_ns: Vec<u64>,
+    closed: bool,
     /// Neighbors were too many to follow.
     unnamed: bool,
     n_switch_records: u64,
@@ -88,6 +99,8 @@ impl Records {
             due_ns: None,
             max_bins,
             coarse: None,
+            at_gate_ns: vec![0],
+            closed: false,
             unnamed: false,
             n_switch_records: 0,
             ours: ours.to_vec(),
@@ -96,46 +109,63 @@ impl Records {
     }
 
     /// With all copies at the gate, asleep: their first record is then their waking.
-    pub fn enable(&mut self, mains: &[i32]) -> io::Result<()> {
-        mains.iter().for_each(|pid| self.tree.add_main(*pid as u32));
+    pub fn enable(&mut self, mains: &[(i32, usize)]) -> io::Result<()> {
+        mains.iter().for_each(|(pid, command)| self.tree.add_main(*pid as u32, *command));
         self.last_ns = sys::now_ns();
+        self.tree.switches_from = self.last_ns;
         let events = self.channels.iter().flat_map(|c| c.wide.iter().chain(&c.switches).chain([&c.life]));
         events.into_iter().try_for_each(Event::enable)
+    }
+
+    /// Before anything is started that works before the gate: who descends from whom is known then.
+    pub fn enable_lives(&self) -> io::Result<()> {
+        self.channels.iter().try_for_each(|c| c.life.enable())
     }
 
     pub fn fds(&self) -> Vec<i32> {
         self.channels.iter().map(|c| c.life.fd()).collect()
     }
 
+    /// Just before the gate opens, where something worked before it.
+    pub fn begin(&mut self, contain: &Containment) {
+        self.at_gate_ns = usages(contain);
+    }
+
     pub fn next_ns(&self) -> u64 {
+        if self.closed {
+            return u64::MAX;
+        }
         let coarse = self.coarse.as_ref().map(|c| c.last_ns + COARSE_NS);
         self.due_ns.into_iter().chain(coarse).min().unwrap_or(u64::MAX)
     }
 
-    pub fn on_ring(&mut self, now: u64, gate: u64, leaf: Option<&Leaf>) {
-        if now < self.last_ns + REST_NS {
+    pub fn on_ring(&mut self, now: u64, gate: u64, contain: &Containment) {
+        if self.closed {
+            self.collect();
+            self.pending.clear();
+        } else if now < self.last_ns + REST_NS {
             self.due_ns = Some(self.last_ns + REST_NS);
         } else {
-            self.drain(now, gate, leaf);
+            self.drain(now, gate, contain);
         }
     }
 
-    pub fn on_time(&mut self, now: u64, gate: u64, leaf: Option<&Leaf>) {
+    pub fn on_time(&mut self, now: u64, gate: u64, contain: &Containment) {
         if self.due_ns.is_some_and(|due| now >= due) {
-            self.drain(now, gate, leaf);
+            self.drain(now, gate, contain);
         }
         if self.coarse.as_ref().is_some_and(|c| now >= c.last_ns + COARSE_NS) {
-            self.sample(now, leaf);
+            self.sample(now, contain);
         }
     }
 
-    fn drain(&mut self, now: u64, gate: u64, leaf: Option<&Leaf>) {
+    fn drain(&mut self, now: u64, gate: u64, contain: &Containment) {
         self.due_ns = None;
         self.tree.gate = gate;
         self.collect();
         self.feed(now.saturating_sub(SETTLE_NS));
         if self.with_switches && self.coarse.is_none() {
-            self.check_rate(now - self.last_ns, leaf);
+            self.check_rate(now - self.last_ns, contain);
             self.check_wide_rate(now - self.last_ns);
         }
         for channel in &mut self.channels {
@@ -166,7 +196,7 @@ impl Records {
         }
     }
 
-    fn check_rate(&mut self, over_ns: u64, leaf: Option<&Leaf>) {
+    fn check_rate(&mut self, over_ns: u64, contain: &Containment) {
         let per_s = |n: u64| (n as u128 * SECOND as u128 / 2 / over_ns.max(1) as u128) as u64;
         let busy = |c: &&Channel| c.n_switch_records >= MIN_RECORDS && per_s(c.n_switch_records) > MAX_SWITCHES_PER_S;
         let Some(channel) = self.channels.iter().find(busy) else { return };
@@ -177,9 +207,10 @@ impl Records {
         );
         self.degraded.push(Degraded::new("switch records", &why, "none: recording each would disturb the run"));
         self.channels.iter().flat_map(|c| c.switches.iter().chain(&c.wide)).for_each(|event| drop(event.disable()));
-        let (bins, last_ns) = (Bins::new(1, self.max_bins), self.tree.gate);
-        self.coarse = Some(Coarse { bins, last_ns, usage_ns: 0 });
-        self.sample(sys::now_ns(), leaf);
+        let (usage_ns, last_ns) = (std::mem::take(&mut self.at_gate_ns), self.tree.gate);
+        let bins = Bins::new(usage_ns.len().max(1), self.max_bins);
+        self.coarse = Some(Coarse { bins, last_ns, usage_ns });
+        self.sample(sys::now_ns(), contain);
     }
 
     /// Neighbors that switch too often to be named are no reason to give up the run's own switches.
@@ -198,24 +229,40 @@ impl Records {
         !self.unnamed && self.channels.iter().filter(|c| self.ours.contains(&c.cpu)).all(|c| c.wide.is_some())
     }
 
-    fn sample(&mut self, now: u64, leaf: Option<&Leaf>) {
+    fn sample(&mut self, now: u64, contain: &Containment) {
         let gate = self.tree.gate;
         let Some(coarse) = &mut self.coarse else { return };
-        if let Some(usage_ns) = leaf.and_then(Leaf::usage_ns) {
-            let over = now.saturating_sub(coarse.last_ns).max(1);
-            let weight = usage_ns.saturating_sub(coarse.usage_ns) as f64 / over as f64;
-            coarse.bins.add_weighted(0, coarse.last_ns - gate, now - gate, weight);
-            coarse.usage_ns = usage_ns;
+        let over = now.saturating_sub(coarse.last_ns).max(1);
+        for (row, usage_ns) in usages(contain).into_iter().enumerate().take(coarse.usage_ns.len()) {
+            let weight = usage_ns.saturating_sub(coarse.usage_ns[row]) as f64 / over as f64;
+            coarse.bins.add_weighted(row, coarse.last_ns - gate, now - gate, weight);
+            coarse.usage_ns[row] = usage_ns;
         }
         coarse.last_ns = now;
     }
 
     /// Everything there is, up to the end of the tree.
-    pub fn finish(&mut self, end: u64, gate: u64, leaf: Option<&Leaf>) {
-        self.tree.gate = gate;
-        self.sample(end, leaf);
+    pub fn finish(&mut self, end: u64, gate: u64, contain: &Containment) {
+        if !self.closed {
+            self.collect();
+            self.end(end, u64::MAX, gate, contain);
+        }
+    }
+
+    /// The window ends before the tree does: nothing that is written later counts.
+    pub fn close(&mut self, end: u64, gate: u64, contain: &Containment) {
+        let events = self.channels.iter().flat_map(|c| c.wide.iter().chain(&c.switches).chain([&c.life]));
+        events.for_each(|event| drop(event.disable()));
         self.collect();
-        self.feed(u64::MAX);
+        self.end(end, end, gate, contain);
+        self.pending.clear();
+        self.closed = true;
+    }
+
+    fn end(&mut self, end: u64, until: u64, gate: u64, contain: &Containment) {
+        self.tree.gate = gate;
+        self.sample(end, contain);
+        self.feed(until);
         self.tree.finish(end);
         let full = self.channels.iter().filter(|c| c.ring.was_full).count() as u64;
         let lost = self.tree.sums.lost.max(full);
@@ -234,6 +281,21 @@ impl Records {
     /// Whether the switches of the whole run are known.
     pub fn complete(&self) -> bool {
         self.with_switches && self.coarse.is_none()
+    }
+
+    /// CPU time of a command in the bins of the timeline.
+    pub fn bins_of(&self, command: usize, timeline: &Timeline) -> Option<Vec<u64>> {
+        if let Some(coarse) = &self.coarse {
+            let mut bins = coarse.bins.rows.get(1 + command)?.clone();
+            bins.resize(coarse.bins.n_bins(), 0);
+            return Some(bins);
+        }
+        self.tree.shares.bins(command, timeline.bin_ns, timeline.waiting_ns.as_ref().map_or(0, Vec::len))
+    }
+
+    /// Tells apart what each of so many commands does.
+    pub fn divide(&mut self, n_commands: usize) {
+        self.tree.shares = Shares::new(n_commands, self.tree.cpus.len(), self.max_bins);
     }
 
     /// In place of per-CPU rows: width of a bin, and the tree's time in each.

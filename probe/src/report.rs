@@ -4,11 +4,12 @@ use crate::capture::pieces;
 use crate::copies::Usage;
 use crate::events::{Changed, CopyEvent, Degraded, Event, Output, RunEvent, TaskRow, Timeline};
 use crate::in_force;
+use crate::processes;
 use crate::records::Records;
 use crate::said;
 use crate::spec::Spec;
 use crate::summary;
-use crate::watch::Watch;
+use crate::watch::{Early, Watch};
 use crate::window::{Before, Frame};
 
 /// Six bytes for one in the worst case of escaping: with the tail of stderr still below 4 MiB.
@@ -16,33 +17,46 @@ const STDOUT_PIECE: usize = 512 << 10;
 /// Cells of a timeline, at most 20 bytes for each.
 const MAX_CELLS: usize = 150_000;
 
-pub fn events(watch: &mut Watch, before: &Before, online: &[usize], mut degraded: Vec<Degraded>) -> Vec<Event> {
+pub fn events(watch: &mut Watch, before: Option<&Before>, online: &[usize], mut degraded: Vec<Degraded>) -> Vec<Event> {
     degraded.extend(watch.records.iter_mut().flat_map(|r| r.degraded.drain(..)));
     if let Some(early) = watch.early.as_ref().filter(|e| e.status == "not started") {
         return vec![not_started(watch.spec, early.reason.clone(), degraded)];
     }
     let frame = Frame::of(watch);
     let mut list = Vec::new();
+    let Some(before) = before else {
+        let n_started = watch.copies.iter().filter(|c| c.service.is_some()).count();
+        (0..n_started).for_each(|index| copy_events(watch, &frame, index, &mut list));
+        let Early { status, reason } = watch.early.take().unwrap_or(Early { status: "failed", reason: String::new() });
+        list.push(without_figures(watch.spec, status, reason, degraded));
+        return list;
+    };
     for index in 0..watch.copies.len() {
         copy_events(watch, &frame, index, &mut list);
     }
-    list.push(Event::Run(Box::new(summary::run_event(watch, &frame, before, online, degraded))));
+    let run_event = summary::run_event(watch, &frame, before, online, degraded);
     let (run, n_tasks) = (watch.spec.run.clone(), watch.spec.timeline_tasks);
-    if let Some(timeline) = watch.records.as_mut().and_then(|r| timeline(run, r, n_tasks)) {
-        list.insert(list.len() - 1, Event::Timeline(timeline));
-    }
+    let timeline = watch.records.as_mut().and_then(|r| timeline(run, r, n_tasks));
+    let processes = processes::events(watch, &frame, timeline.as_ref(), online);
+    list.extend(processes.into_iter().map(|p| Event::Process(Box::new(p))));
+    list.extend(timeline.map(Event::Timeline));
+    list.push(Event::Run(Box::new(run_event)));
     list
 }
 
 /// All that there is to say of a run whose copies never left the gate.
 pub fn not_started(spec: &Spec, reason: String, degraded: Vec<Degraded>) -> Event {
-    let (run, status, reason) = (spec.run.clone(), "not started".into(), Some(reason));
+    without_figures(spec, "not started", reason, degraded)
+}
+
+fn without_figures(spec: &Spec, status: &str, reason: String, degraded: Vec<Degraded>) -> Event {
+    let (run, status, reason) = (spec.run.clone(), status.into(), Some(reason));
     Event::Run(Box::new(RunEvent { run, status, reason, degraded, ..RunEvent::default() }))
 }
 
 fn copy_events(watch: &Watch, frame: &Frame, index: usize, list: &mut Vec<Event>) {
     let (copy, run) = (&watch.copies[index], watch.spec.run.clone());
-    let text = watch.spec.capture.then(|| copy.kept_out.text());
+    let text = (watch.spec.capture && copy.service.is_none()).then(|| copy.kept_out.text());
     let parts: Vec<&str> = text.as_deref().map_or_else(Vec::new, |t| pieces(t, STDOUT_PIECE));
     list.push(Event::Copy(Box::new(copy_event(watch, frame, index, parts.first().copied()))));
     for part in parts.iter().skip(1) {
@@ -52,9 +66,11 @@ fn copy_events(watch: &Watch, frame: &Frame, index: usize, list: &mut Vec<Event>
 }
 
 fn copy_event(watch: &Watch, frame: &Frame, index: usize, stdout: Option<&str>) -> CopyEvent {
-    let (copy, slot, times) = (&watch.copies[index], watch.board.slot(index), &frame.copies[index]);
+    let (copy, times) = (&watch.copies[index], &frame.copies[index]);
     let usage = copy.end.map_or(Usage::default(), |e| e.usage).without(times.before_ns);
-    let before = in_force::before(slot);
+    let before = in_force::before(copy.slot);
+    // Without a gate there is no point that times could be since.
+    let since = |time: Option<u64>| time.filter(|_| frame.gate > 0).map(|t| frame.since(t));
     CopyEvent {
         run: watch.spec.run.clone(),
         copy: index,
@@ -62,9 +78,9 @@ fn copy_event(watch: &Watch, frame: &Frame, index: usize, stdout: Option<&str>) 
         pid: copy.pid,
         exit_code: copy.exit_code(),
         signal: copy.signal(),
-        start_ns: times.start().map(|t| frame.since(t)),
-        exec_ns: times.main.exec_ns.map(|t| frame.since(t)),
-        end_ns: times.end().map(|t| frame.since(t)),
+        start_ns: since(times.start()),
+        exec_ns: since(times.main.exec_ns),
+        end_ns: since(times.end()),
         reap_ns: times.reaped.zip(times.main.exit_ns).map(|(reaped, exit)| reaped.saturating_sub(exit)),
         user_ns: usage.user_ns,
         system_ns: usage.system_ns,

@@ -32,7 +32,6 @@ pub enum Ready {
     },
 }
 
-#[allow(dead_code)]
 #[derive(Debug)]
 pub struct Service {
     pub ready: Ready,

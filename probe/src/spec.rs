@@ -56,9 +56,9 @@ pub enum Masks {
 }
 
 impl Spec {
-    /// Whether anything stands before the gate that works already.
-    pub fn has_services(&self) -> bool {
-        self.commands.iter().any(|c| c.service.is_some())
+    /// They come first; what follows are drivers.
+    pub fn n_services(&self) -> usize {
+        self.commands.iter().filter(|c| c.service.is_some()).count()
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::copies::{Copy, Usage};
 use crate::events::{Degraded, RunEvent};
 use crate::neighbors;
+use crate::processes;
 use crate::tree::Tree;
 use crate::watch::Watch;
 use crate::window::{Before, Frame, Times};
@@ -18,6 +19,9 @@ pub fn run_event(watch: &Watch, frame: &Frame, before: &Before, online: &[usize]
         RunEvent { run: watch.spec.run.clone(), status: status.into(), reason, degraded, ..Default::default() };
     walls(&mut event, watch, frame);
     usage(&mut event, watch, frame);
+    if watch.spec.n_services() > 0 {
+        processes::sum(&mut event, watch, frame);
+    }
     switches(&mut event, watch, online);
     let machine = watch.machine_end.as_ref().zip(before.machine.as_ref());
     (event.steal_ns, event.worst_steal_ns) = machine.map(|(end, start)| end.stolen_since(start)).unzip();
@@ -34,15 +38,17 @@ pub fn run_event(watch: &Watch, frame: &Frame, before: &Before, online: &[usize]
 }
 
 fn walls(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
-    let all = |pick: fn(&Times) -> Option<u64>| frame.copies.iter().filter_map(pick).collect::<Vec<u64>>();
+    let drivers = frame.drivers(watch);
+    let all = |pick: fn(&Times) -> Option<u64>| drivers.iter().copied().filter_map(pick).collect::<Vec<u64>>();
     let last = |times: Vec<u64>| times.into_iter().max();
     let (starts, left, reaped) = (all(Times::start), all(|t| t.left), all(|t| t.reaped));
     // Where records were dropped, the last exit that is known may be that of a thread, long before the end.
     let lost = watch.records.as_ref().is_some_and(|records| records.tree.sums.lost > 0);
-    let from_kernel = !lost && frame.copies.iter().all(|t| t.main.image_ns.is_some() && t.main.exit_ns.is_some());
+    let from_kernel = !lost && drivers.iter().all(|t| t.main.image_ns.is_some() && t.main.exit_ns.is_some());
     let first = if from_kernel { starts.iter().min() } else { left.iter().min() }.copied();
     let end = if from_kernel { last(all(Times::end)) } else { last(reaped.clone()) };
     let tree_end = match &watch.records {
+        _ if watch.spec.n_services() > 0 => end,
         Some(records) if from_kernel => Some(records.tree.sums.last_exit_ns),
         _ => Some(watch.tree_end_ns),
     };
@@ -52,10 +58,9 @@ fn walls(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
     event.wall_outer_ns = last(reaped).map(|t| t.saturating_sub(frame.gate));
     event.tree_wall_ns = between(tree_end.max(end));
     event.gate_ns = Some(frame.gate);
-    event.start_skew_ns = spread(&starts).filter(|_| frame.copies.len() > 1);
+    event.start_skew_ns = spread(&starts).filter(|_| drivers.len() > 1);
     event.queue_drain_ns = spread(&left);
-    let firsts: Vec<u64> =
-        frame.copies.iter().zip(&watch.spins).filter(|(_, s)| **s).filter_map(|(t, _)| t.left).collect();
+    let firsts: Vec<u64> = drivers.iter().zip(&watch.spins).filter(|(_, s)| **s).filter_map(|(t, _)| t.left).collect();
     event.gate_skew_ns = spread(&firsts);
 }
 
@@ -153,12 +158,12 @@ fn outcome(watch: &Watch) -> (&'static str, Option<String>) {
     if let Some(early) = &watch.early {
         return (early.status, Some(early.reason.clone()));
     }
-    let signaled = watch.copies.iter().enumerate().find_map(|(i, c)| Some((i, c.signal()?)));
+    let drivers = || watch.copies.iter().enumerate().filter(|(_, c)| c.service.is_none());
+    let signaled = drivers().find_map(|(i, c)| Some((i, c.signal()?)));
     if let Some((copy, number)) = signaled {
         return ("signal", Some(format!("copy {copy} was ended by signal {number}")));
     }
-    let failed =
-        watch.copies.iter().enumerate().find_map(|(i, c)| Some((i, c, c.exit_code().filter(|code| *code != 0)?)));
+    let failed = drivers().find_map(|(i, c)| Some((i, c, c.exit_code().filter(|code| *code != 0)?)));
     failed.map_or(("ok", None), |(index, copy, code)| ("failed", Some(failure(index, copy, code))))
 }
 

@@ -45,7 +45,7 @@ pub fn describe_error(error: &io::Error) -> String {
     error.raw_os_error().map_or_else(|| error.to_string(), describe)
 }
 
-const NAMES: [(i32, &str); 19] = [
+const NAMES: [(i32, &str); 21] = [
     (libc::EPERM, "EPERM"),
     (libc::ENOENT, "ENOENT"),
     (libc::ESRCH, "ESRCH"),
@@ -65,6 +65,8 @@ const NAMES: [(i32, &str); 19] = [
     (libc::EROFS, "EROFS"),
     (libc::ENOSYS, "ENOSYS"),
     (libc::EOPNOTSUPP, "EOPNOTSUPP"),
+    (libc::ECONNREFUSED, "ECONNREFUSED"),
+    (libc::ECONNRESET, "ECONNRESET"),
 ];
 
 pub fn futex_wait(word: &AtomicU32, value: u32, timeout_ns: Option<u64>) {

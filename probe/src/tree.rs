@@ -4,6 +4,7 @@
 //! then be too small, never too large, and `lost` says so.
 
 use crate::record::{Stamped, What};
+use crate::shares::Shares;
 use crate::timeline::Bins;
 use std::collections::{HashMap, HashSet};
 
@@ -20,6 +21,9 @@ pub struct Task {
     /// By row; short where the task never ran on the later CPUs.
     pub per_cpu: Vec<u64>,
     pub migrations: u64,
+    /// Its command, where that is told apart.
+    member: Option<usize>,
+    born_ns: u64,
     last_row: Option<usize>,
     running: Option<(usize, u64)>,
     preempted: Option<Preempted>,
@@ -30,6 +34,8 @@ struct Cpu {
     /// The tree's time on this CPU, closed intervals only.
     busy_ns: u64,
     running: Option<(u32, u64)>,
+    /// A switch of the tree's was seen here.
+    seen: bool,
     /// Tasks that were preempted here and have not run since.
     waiters: usize,
     taken_since: Option<u64>,
@@ -69,6 +75,9 @@ pub struct Tree {
     pub mains: HashMap<u32, Main>,
     pub busy: Bins,
     pub waiting: Bins,
+    pub shares: Shares,
+    /// From when on switches are recorded: a task that is older may run then.
+    pub switches_from: u64,
     pub cpus: Vec<usize>,
     rows: HashMap<usize, usize>,
     state: Vec<Cpu>,
@@ -102,6 +111,8 @@ impl Tree {
             mains: HashMap::new(),
             busy: Bins::new(cpus.len(), max_bins),
             waiting: Bins::new(1, max_bins),
+            shares: Shares::new(0, 0, max_bins),
+            switches_from: 0,
             cpus: cpus.to_vec(),
             rows: cpus.iter().enumerate().map(|(row, cpu)| (*cpu, row)).collect(),
             state: vec![Cpu::default(); cpus.len()],
@@ -114,10 +125,11 @@ impl Tree {
         }
     }
 
-    pub fn add_main(&mut self, pid: u32) {
+    pub fn add_main(&mut self, pid: u32, command: usize) {
         self.own.insert(pid);
         self.mains.insert(pid, Main::default());
-        self.live.insert(pid, Task { tid: pid, pid, ..Task::default() });
+        self.live.insert(pid, Task { tid: pid, pid, member: Some(command), ..Task::default() });
+        self.shares.born(Some(command));
         self.sums.tasks += 1;
         self.sums.processes += 1;
     }
@@ -137,7 +149,9 @@ impl Tree {
         match record.what {
             What::In => self.switch_in(record),
             What::Out { preempted } => self.switch_out(record, preempted),
-            What::Fork { pid, tid, parent_pid, parent_tid } => self.born(pid, tid, parent_pid, parent_tid),
+            What::Fork { pid, tid, parent_pid, parent_tid } => {
+                self.born(record.time, (pid, tid), (parent_pid, parent_tid))
+            }
             What::Exit { pid, tid } => self.exit(record, pid, tid),
             What::Name { exec, name } => self.named(record, exec, name),
             What::Image => self.on_main(record.pid, |main| main.image_ns = main.image_ns.or(Some(record.time))),
@@ -176,7 +190,7 @@ impl Tree {
         let Some(&row) = self.rows.get(&r.cpu) else { return };
         let time = r.time.max(self.gate);
         // Whoever was thought to run here left unseen: that interval is dropped.
-        self.state[row].running = Some((r.tid, time));
+        (self.state[row].running, self.state[row].seen) = (Some((r.tid, time)), true);
         let task = self.task(r.pid, r.tid);
         let preempted = task.preempted.take();
         let migrated = task.last_row.is_some_and(|last| last != row) && time == r.time;
@@ -239,6 +253,7 @@ impl Tree {
         self.waiting.add(0, since - self.gate, until.saturating_sub(self.gate));
         if let Some(task) = self.live.get_mut(&tid) {
             task.wait_ns += wait;
+            self.shares.waited(task.member, wait);
         }
     }
 
@@ -254,16 +269,31 @@ impl Tree {
             self.sums.preemptions += preempted as u64;
         }
         let time = r.time.max(self.gate);
+        self.ran_before(r, row);
         self.leave_cpu(r.pid, r.tid, time);
         // What a copy waits for before its program's image is no part of any wall: no wait either.
         let preempted = preempted && self.mains.get(&r.tid).is_none_or(|main| main.image_ns.is_some());
+        let counts = r.time >= self.gate;
         let task = self.task(r.pid, r.tid);
+        let member = task.member.filter(|_| counts);
         let unseen = std::mem::replace(&mut task.preempted, preempted.then_some((row, time)));
+        self.shares.switched(member);
         self.state[row].waiters += preempted as usize;
         if let Some((before, _)) = unseen {
             self.no_waiter(before, time);
         }
         self.settle(row, time);
+    }
+
+    /// Who works before the gate may run on while the first records are written: of it they tell the end only.
+    fn ran_before(&mut self, r: &Stamped, row: usize) {
+        let (gate, from) = (self.gate, self.switches_from);
+        let first = !std::mem::replace(&mut self.state[row].seen, true);
+        let Some(task) = self.live.get_mut(&r.tid) else { return };
+        if first && task.born_ns < from && task.last_row.is_none() {
+            task.running = Some((row, gate));
+            self.state[row].running = Some((r.tid, gate));
+        }
     }
 
     /// Closes the interval that a task has open, if any.
@@ -272,21 +302,27 @@ impl Tree {
         if self.state[row].running.is_none_or(|(on, _)| on != tid) {
             return; // somebody else was seen there since: the end of this interval was lost
         }
-        let ran = time.saturating_sub(since);
+        let (ran, gate) = (time.saturating_sub(since), self.gate);
         self.state[row].running = None;
         self.state[row].busy_ns += ran;
         self.busy.add(row, since - self.gate, time.saturating_sub(self.gate));
         let task = self.task(pid, tid);
+        let member = task.member;
         task.cpu_ns += ran;
         if task.per_cpu.len() <= row {
             task.per_cpu.resize(row + 1, 0);
         }
         task.per_cpu[row] += ran;
+        self.shares.ran(member, row, since - gate, time.saturating_sub(gate));
     }
 
-    fn born(&mut self, pid: u32, tid: u32, parent_pid: u32, parent_tid: u32) {
-        let name = self.live.get(&parent_tid).map_or([0; 16], |parent| parent.name);
-        let reused = self.live.insert(tid, Task { tid, pid, name, ..Task::default() });
+    fn born(&mut self, born_ns: u64, (pid, tid): (u32, u32), (parent_pid, parent_tid): (u32, u32)) {
+        if self.mains.contains_key(&tid) && self.others.contains(&parent_pid) {
+            return; // known since we started it
+        }
+        let (name, member) = self.live.get(&parent_tid).map_or(([0; 16], None), |parent| (parent.name, parent.member));
+        let reused = self.live.insert(tid, Task { tid, pid, name, member, born_ns, ..Task::default() });
+        self.shares.born(member);
         if let Some((row, since)) = reused.and_then(|task| task.preempted) {
             self.no_waiter(row, since); // its end was lost: it waited for nobody knows how long
         }

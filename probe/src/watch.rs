@@ -1,23 +1,22 @@
 //! The time between the gate and the end of the tree: wait, reap, read, and kill when due.
 
 use crate::board::{Board, Stage};
-use crate::capture::pump;
 use crate::conditions::Conditions;
 use crate::contain::Containment;
-use crate::copies::{Copy, End, Launched, Usage};
+use crate::copies::{Copy, End, Usage};
 use crate::error::shorten;
-use crate::host::{self, MachineTime};
+use crate::host::MachineTime;
 use crate::in_force;
 use crate::neighbors;
 use crate::poller::{Poller, Source};
+use crate::readings::Reading;
 use crate::records::Records;
 use crate::spec::Spec;
 use crate::stopped::Stopped;
 use crate::sys::{self, SECOND};
 use crate::workload::Budget;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
-use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// How long the rest of a tree may outlive its last main.
@@ -51,7 +50,12 @@ pub struct Watch<'a> {
     pub unkillable: bool,
     pub mains_left: usize,
     pub tree_end_ns: u64,
+    /// Of the last driver: the window is closed.
     pub mains_end_ns: Option<u64>,
+    /// Of the last main, services' too.
+    pub ended_ns: Option<u64>,
+    /// What each command had used at both ends of the window.
+    pub used: (Vec<Reading>, Vec<Reading>),
     pub machine_end: Option<MachineTime>,
     pub conditions_end: Conditions,
     pub stopped: Stopped,
@@ -65,25 +69,27 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
+    /// Before anything is started; `cpus` are those that the copies together may use.
     pub fn new(
         spec: &'a Spec,
-        launched: Launched,
+        cpus: Vec<usize>,
         board: &'a Board,
         contain: &'a Containment,
         poller: &'a Poller,
         records: Option<Records>,
+        shares_memory: bool,
     ) -> Watch<'a> {
         Watch {
             spec,
-            mains_left: launched.copies.len(),
-            copies: launched.copies,
+            mains_left: 0,
+            copies: Vec::new(),
             board,
             contain,
             poller,
             records,
-            cpus: launched.cpus,
-            spins: launched.spins,
-            shares_memory: launched.shares_memory,
+            cpus,
+            spins: Vec::new(),
+            shares_memory,
             hidden_rss_bytes: 0,
             budget: Budget::new(),
             early: None,
@@ -92,14 +98,43 @@ impl<'a> Watch<'a> {
             unkillable: false,
             tree_end_ns: 0,
             mains_end_ns: None,
+            ended_ns: None,
             machine_end: None,
             conditions_end: Conditions::default(),
             stopped: Stopped::default(),
             observer_end_ns: 0,
+            used: Default::default(),
             gate_ns: 0,
             killed_ns: None,
             gone: false,
         }
+    }
+
+    pub fn listen(&self) -> io::Result<()> {
+        for fd in self.records.iter().flat_map(Records::fds) {
+            self.poller.add(fd, Source::Ring)?;
+        }
+        // A plain file cannot be watched, and cannot lose its reader.
+        let _ = self.poller.add(libc::STDOUT_FILENO, Source::Reader);
+        Ok(())
+    }
+
+    /// Copies that stand at the gate, and for each whether it is the first on its CPU.
+    pub fn join(&mut self, (copies, spins): (Vec<Copy>, Vec<bool>)) -> io::Result<()> {
+        for (i, copy) in (self.copies.len()..).zip(&copies) {
+            let pipes = [(&copy.stdout, Source::Stdout(i)), (&copy.stderr, Source::Stderr(i))];
+            for (fd, source) in pipes.into_iter().chain([(&copy.events, Source::Events(i))]) {
+                fd.as_ref().map_or(Ok(()), |fd| self.poller.add(fd.as_raw_fd(), source))?;
+            }
+        }
+        self.mains_left += copies.iter().filter(|c| c.service.is_none()).count();
+        self.copies.extend(copies);
+        self.spins = spins;
+        Ok(())
+    }
+
+    pub fn drivers(&self) -> impl Iterator<Item = &Copy> {
+        self.copies.iter().filter(|c| c.service.is_none())
     }
 
     /// Goes once over the way that the end of a copy will take. Pages of code and stack that are
@@ -114,16 +149,22 @@ impl<'a> Watch<'a> {
 
     pub fn until_gone(&mut self) {
         while !self.gone && !self.unkillable {
-            let now = sys::now_ns();
-            let sources = self.poller.wait(self.next_ns(now).saturating_sub(now));
-            sources.into_iter().for_each(|source| self.on(source));
-            self.on_time(sys::now_ns());
+            self.step(u64::MAX);
         }
         (0..self.copies.len()).for_each(|i| self.read_rest(i));
         self.check_last_lines();
         self.settle_gate();
-        let (end, gate, leaf) = (self.tree_end_ns, self.gate_ns, self.contain.leaf());
-        self.records.iter_mut().for_each(|r| r.finish(end, gate, leaf));
+        let (end, gate, contain) = (self.tree_end_ns, self.gate_ns, self.contain);
+        self.records.iter_mut().for_each(|r| r.finish(end, gate, contain));
+        self.check_ports_are_free();
+    }
+
+    /// Waits for what comes next, though not beyond a limit, and takes it.
+    pub fn step(&mut self, limit_ns: u64) {
+        let now = sys::now_ns();
+        let sources = self.poller.wait(self.next_ns(now).min(limit_ns).saturating_sub(now));
+        sources.into_iter().for_each(|source| self.on(source));
+        self.on_time(sys::now_ns());
     }
 
     fn on(&mut self, source: Source) {
@@ -141,10 +182,13 @@ impl<'a> Watch<'a> {
         if self.killed_ns.is_some() {
             return now + KILL_AGAIN_NS;
         }
-        if let Some(end) = self.mains_end_ns {
+        if let Some(end) = self.ended_ns {
             return end + LINGER_NS;
         }
-        let timeout = self.gate_ns.saturating_add(self.spec.timeout_ns);
+        if self.mains_end_ns.is_some() {
+            return self.stop_limit(now);
+        }
+        let timeout = self.timeout();
         let ready = if self.holds() { self.ready_limit() } else { u64::MAX };
         let records = self.records.as_ref().map_or(u64::MAX, |r| r.next_ns());
         timeout.min(ready).min(records)
@@ -154,11 +198,13 @@ impl<'a> Watch<'a> {
         if let Some(killed) = self.killed_ns {
             self.unkillable = now > killed + GIVE_UP_NS;
             self.contain.kill();
-        } else if let Some(end) = self.mains_end_ns {
+        } else if let Some(end) = self.ended_ns {
             if now >= end + LINGER_NS {
                 self.end_survivors();
             }
-        } else if now >= self.gate_ns.saturating_add(self.spec.timeout_ns) {
+        } else if self.mains_end_ns.is_some() {
+            self.stop_services(now);
+        } else if now >= self.timeout() {
             let reason = format!("still running after {} s; killed", seconds(self.spec.timeout_ns));
             self.stop("timeout", reason);
         } else if self.holds() && now >= self.ready_limit() {
@@ -166,15 +212,23 @@ impl<'a> Watch<'a> {
         }
         if self.records.as_ref().is_some_and(|r| now >= r.next_ns()) {
             self.settle_gate();
-            let (gate, leaf) = (self.gate_ns, self.contain.leaf());
-            self.records.iter_mut().for_each(|r| r.on_time(now, gate, leaf));
+            let (gate, contain) = (self.gate_ns, self.contain);
+            self.records.iter_mut().for_each(|r| r.on_time(now, gate, contain));
         }
+    }
+
+    /// Services have limits of their own until the gate opens.
+    fn timeout(&self) -> u64 {
+        if self.gate_ns == 0 {
+            return u64::MAX;
+        }
+        self.gate_ns.saturating_add(self.spec.timeout_ns)
     }
 
     fn drain(&mut self) {
         self.settle_gate();
-        let (gate, leaf) = (self.gate_ns, self.contain.leaf());
-        self.records.iter_mut().for_each(|r| r.on_ring(sys::now_ns(), gate, leaf));
+        let (gate, contain) = (self.gate_ns, self.contain);
+        self.records.iter_mut().for_each(|r| r.on_ring(sys::now_ns(), gate, contain));
     }
 
     /// The gate as it was, not as planned: the first copy's leaving.
@@ -185,9 +239,11 @@ impl<'a> Watch<'a> {
 
     /// The first cause stands: what follows a kill is its effect.
     pub fn stop(&mut self, status: &'static str, reason: String) {
-        if self.early.is_none() && self.mains_left > 0 {
+        if self.early.is_none() && self.mains_end_ns.is_none() {
             self.early = Some(Early { status, reason });
             self.kill();
+        } else if self.mains_end_ns.is_some() && self.ended_ns.is_none() {
+            self.kill(); // services are being stopped, and nobody wants to wait for them
         }
     }
 
@@ -200,7 +256,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn kill(&mut self) {
+    pub fn kill(&mut self) {
         self.killed_ns.get_or_insert(sys::now_ns());
         self.contain.kill();
     }
@@ -224,7 +280,7 @@ impl<'a> Watch<'a> {
                 Ok(pid) => self.wait_for(pid),
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
                 Err(_) => {
-                    self.gone = self.mains_left == 0;
+                    self.gone = self.copies.iter().all(|c| c.end.is_some());
                     return;
                 }
             }
@@ -250,21 +306,20 @@ impl<'a> Watch<'a> {
         match main {
             Some(index) => {
                 (self.copies[index].end, self.copies[index].at_end) = (Some(end), at_end);
-                self.on_end(index, at_ns);
+                self.stopped.gone(pid, at_ns);
+                match self.copies[index].service {
+                    None => self.on_end(index, at_ns),
+                    Some(_) => self.on_service_end(index),
+                }
             }
             None => self.adopted.add(&end.usage),
         }
         self.tree_end_ns = at_ns;
     }
 
-    pub fn conditions(&self) -> Conditions {
-        Conditions::read(Path::new("/"), &self.cpus, self.contain.leaf())
-    }
-
     fn on_end(&mut self, index: usize, at_ns: u64) {
-        self.stopped.gone(self.copies[index].pid, at_ns);
         self.mains_left -= 1;
-        if let Some((Stage::Exec, errno)) = self.board.slot(index).failure() {
+        if let Some((Stage::Exec, errno)) = self.copies[index].slot.failure() {
             let command = self.copies[index].command;
             let program = shorten(&self.spec.commands[command].argv[0]);
             let reason = format!("commands[{command}].argv[0]: {program}: {}", sys::describe(errno));
@@ -272,107 +327,9 @@ impl<'a> Watch<'a> {
             self.kill();
         }
         if self.mains_left == 0 {
-            self.mains_end_ns = Some(at_ns);
-            self.observer_end_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
-            self.machine_end = host::machine_time(&self.cpus);
-            self.conditions_end = self.conditions();
-            self.hidden_rss_bytes = if self.shares_memory { Usage::own().max_rss_bytes } else { 0 };
-            self.contain.close();
+            self.close_window(at_ns);
         }
         self.release();
-    }
-
-    fn read_stdout(&mut self, i: usize) {
-        let copy = &mut self.copies[i];
-        let Some(fd) = &copy.stdout else { return };
-        if pump(fd, |bytes| copy.kept_out.push(bytes)) {
-            copy.stdout = None;
-        }
-    }
-
-    fn read_stderr(&mut self, i: usize) {
-        let copy = &mut self.copies[i];
-        let Some(fd) = &copy.stderr else { return };
-        if pump(fd, |bytes| copy.kept_err.push(bytes)) {
-            copy.stderr = None;
-        }
-    }
-
-    fn read_events(&mut self, i: usize) {
-        let (copy, budget) = (&mut self.copies[i], &mut self.budget);
-        let Some(fd) = &copy.events else { return };
-        let mut broken = None;
-        let speech = &mut copy.speech;
-        let ended = pump(fd, |bytes| {
-            if broken.is_none() {
-                broken = speech.feed(bytes, budget).err();
-            }
-        });
-        if ended || broken.is_some() {
-            copy.events = None;
-        }
-        if let Some(why) = broken {
-            self.break_protocol(i, &why);
-        }
-        self.release();
-    }
-
-    fn break_protocol(&mut self, copy: usize, why: &str) {
-        let reason = format!("copy {copy} wrote {why}");
-        if self.mains_left > 0 {
-            self.stop("protocol", reason);
-        } else {
-            self.early.get_or_insert(Early { status: "protocol", reason });
-        }
-    }
-
-    /// What the pipes still hold after the last process; a survivor that could not be killed may
-    /// still write, so this reads what is there and waits for nothing.
-    fn read_rest(&mut self, i: usize) {
-        self.read_stdout(i);
-        self.read_stderr(i);
-        self.read_events(i);
-    }
-
-    fn check_last_lines(&mut self) {
-        if self.early.is_some() {
-            return;
-        }
-        // Who dies with a full buffer leaves half a line: how it ended says more.
-        let mut ended_well = self.copies.iter().enumerate().filter(|(_, c)| c.exit_code() == Some(0));
-        let torn = ended_well.find_map(|(i, c)| Some((i, c.speech.finish().err()?)));
-        if let Some((copy, why)) = torn {
-            self.break_protocol(copy, &why);
-        }
-    }
-
-    /// At least one copy waits for its byte, and not all have said whether they will.
-    fn holds(&self) -> bool {
-        self.spec.events && self.copies.iter().any(Copy::waits)
-    }
-
-    fn ready_limit(&self) -> u64 {
-        self.gate_ns.saturating_add(self.spec.ready_timeout_ns)
-    }
-
-    fn not_ready(&self) -> String {
-        let late = self.copies.iter().position(Copy::may_wait).unwrap_or(0);
-        let limit = seconds(self.spec.ready_timeout_ns);
-        format!("copy {late} had not written ready after {limit} s, while another waited; killed")
-    }
-
-    /// All have said so, or have ended, or will not: every waiting copy gets its byte, the
-    /// writes back to back, so that nothing of ours stands between the first and the last.
-    fn release(&mut self) {
-        if !self.holds() || self.copies.iter().any(Copy::may_wait) {
-            return;
-        }
-        for copy in self.copies.iter_mut().filter(|c| c.waits()) {
-            if let Some(go) = copy.go.take() {
-                // SAFETY: one byte from a constant into a pipe of ours.
-                unsafe { libc::write(go.as_raw_fd(), b"g".as_ptr().cast(), 1) };
-            }
-        }
     }
 }
 

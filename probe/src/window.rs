@@ -50,14 +50,22 @@ pub struct Frame {
 
 impl Frame {
     pub fn of(watch: &Watch) -> Frame {
-        let times = |(index, copy): (usize, &Copy)| {
-            let slot = watch.board.slot(index);
+        let times = |copy: &Copy| {
+            let slot = copy.slot;
             let main = watch.records.as_ref().and_then(|r| r.tree.mains.get(&(copy.pid as u32)).copied());
             let left = Some(slot.left_ns.load(SeqCst)).filter(|t| *t > 0);
             let before_ns = slot.before_ns.load(SeqCst);
-            Times { left, before_ns, main: main.unwrap_or_default(), reaped: copy.end.map(|e| e.at_ns) }
+            let mut main: Main = main.unwrap_or_default();
+            // Records end with the window: of a service they tell no more than ends of its threads.
+            main.exit_ns = main.exit_ns.filter(|_| copy.service.is_none());
+            Times { left, before_ns, main, reaped: copy.end.map(|e| e.at_ns) }
         };
-        Frame { gate: watch.gate_ns, copies: watch.copies.iter().enumerate().map(times).collect() }
+        Frame { gate: watch.gate_ns, copies: watch.copies.iter().map(times).collect() }
+    }
+
+    /// Those that the window is of.
+    pub fn drivers(&self, watch: &Watch) -> Vec<&Times> {
+        self.copies.iter().zip(&watch.copies).filter(|(_, c)| c.service.is_none()).map(|(times, _)| times).collect()
     }
 
     /// Negative before the gate.

@@ -27,10 +27,17 @@ def report(folder: Path, findings: Findings) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shown(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
-    """A page for all who only read it."""
-    with Visit(browser, report(tmp_path_factory.mktemp("even"), sample.two_factors())) as visit:
+def opened(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    """A page for all who only read it, narrow and dark at first."""
+    narrow = {"width": 400, "height": 900}
+    path = report(tmp_path_factory.mktemp("even"), sample.two_factors())
+    with Visit(browser, path, viewport=narrow, color_scheme="dark") as visit:
         yield visit
+
+
+@pytest.fixture
+def shown(opened: Visit) -> Visit:
+    return opened.turn()
 
 
 def words(page: Any) -> str:
@@ -38,21 +45,20 @@ def words(page: Any) -> str:
     return " ".join(page.locator("figure.even .annotation-text").all_text_contents())
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["dark", "light"])
 @pytest.mark.parametrize("width", [400, 1600])
-def test_a_map_has_its_line_the_band_and_the_pairs(browser: Any, shown: Visit, scheme: str, width: int) -> None:
-    with shown.like(browser, width, scheme) as visit:
-        page = visit.page
-        assert page.locator("figure.even .heatmaplayer image").count() == 1
-        assert page.locator(LINES).evaluate_all(WIDE_LINES) == 1
-        assert page.locator("figure.even .scatterlayer path.js-fill").count() == 1
-        assert page.locator("figure.even .main-svg pattern").count() == 1
-        assert page.locator(POINTS).count() == 4
-        told = words(page)
-        assert all(side in told for side in ("never", "parallel", "sequential", "is faster"))
-        assert visit.overflow() == 0
-        assert page.evaluate(CONTRAST) == []
-        assert visit.is_quiet()
+def test_a_map_has_its_line_the_band_and_the_pairs(opened: Visit, scheme: str, width: int) -> None:
+    page = opened.turn(width, scheme).page
+    assert page.locator("figure.even .heatmaplayer image").count() == 1
+    assert page.locator(LINES).evaluate_all(WIDE_LINES) == 1
+    assert page.locator("figure.even .scatterlayer path.js-fill").count() == 1
+    assert page.locator("figure.even .main-svg pattern").count() == 1
+    assert page.locator(POINTS).count() == 4
+    told = words(page)
+    assert all(side in told for side in ("never", "parallel", "sequential", "is faster"))
+    assert opened.overflow() == 0
+    assert page.evaluate(CONTRAST) == []
+    assert opened.is_quiet()
 
 
 def test_a_pair_that_was_faster_is_full_and_another_open(shown: Visit) -> None:
@@ -86,19 +92,20 @@ def test_what_is_not_decided_is_said(browser: Any, tmp_path: Path) -> None:
         assert visit.overflow() == 0
 
 
-@pytest.mark.parametrize("width", [400, 1600])
-def test_one_factor_is_a_curve_over_its_band(browser: Any, tmp_path: Path, width: int) -> None:
-    viewport = {"width": width, "height": 900}
-    with Visit(browser, report(tmp_path, sample.one_factor()), viewport=viewport, color_scheme="dark") as visit:
-        assert visit.page.locator("figure.even .heatmaplayer image").count() == 0
-        # Even, where the crossing lies, and the interval of the curve.
-        assert visit.page.locator("figure.even .scatterlayer path.js-fill").count() == 3
-        assert visit.page.locator(LINES).evaluate_all(WIDE_LINES) == 1
-        assert visit.page.locator(POINTS).count() == 4
-        assert "parallel is faster" in words(visit.page) and "sequential is faster" in words(visit.page)
-        assert visit.overflow() == 0
-        assert visit.page.evaluate(CONTRAST) == []
-        assert visit.is_quiet()
+def test_one_factor_is_a_curve_over_its_band(browser: Any, tmp_path: Path) -> None:
+    narrow = {"width": 400, "height": 900}
+    with Visit(browser, report(tmp_path, sample.one_factor()), viewport=narrow, color_scheme="dark") as visit:
+        for width in (400, 1600):
+            page = visit.turn(width, "dark").page
+            assert page.locator("figure.even .heatmaplayer image").count() == 0
+            # Even, where the crossing lies, and the interval of the curve.
+            assert page.locator("figure.even .scatterlayer path.js-fill").count() == 3
+            assert page.locator(LINES).evaluate_all(WIDE_LINES) == 1
+            assert page.locator(POINTS).count() == 4
+            assert "parallel is faster" in words(page) and "sequential is faster" in words(page)
+            assert visit.overflow() == 0
+            assert page.evaluate(CONTRAST) == []
+            assert visit.is_quiet()
 
 
 def test_on_paper_it_is_drawn_for_paper(browser: Any, tmp_path: Path) -> None:
@@ -109,10 +116,10 @@ def test_on_paper_it_is_drawn_for_paper(browser: Any, tmp_path: Path) -> None:
         assert max(map(int, full[4:-1].split(","))) < 60
 
 
-@pytest.mark.parametrize("width", [400, 1600])
-def test_hostile_names_stay_text(browser: Any, tmp_path: Path, width: int) -> None:
+def test_hostile_names_stay_text(browser: Any, tmp_path: Path) -> None:
     path = report(tmp_path, sample.hostile())
-    with Visit(browser, path, viewport={"width": width, "height": 900}) as visit:
-        assert visit.page.locator("img[src='x']").count() == 0
-        assert visit.overflow() == 0
-        assert visit.is_quiet()
+    with Visit(browser, path, viewport={"width": 400, "height": 900}) as visit:
+        for width in (400, 1600):
+            assert visit.turn(width).page.locator("img[src='x']").count() == 0
+            assert visit.overflow() == 0
+            assert visit.is_quiet()

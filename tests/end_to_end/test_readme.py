@@ -19,8 +19,17 @@ from .shell import LONG_S, in_process, machine
 ROOT = Path(__file__).parents[2]
 # Where a machine is busy, runs are left out and the code is 5: both are success for a reader.
 SUCCESS = (0, 5)
-# The same commands on a tenth of the work: what the program computes is nothing that they prove.
-SMALLER = {"2_000_000": "200_000", "shuf -i 1-300000 ": "shuf -i 1-30000 "}
+# The same commands on a tenth of the work, without runs that are made again because the tests themselves disturb them,
+# and searches up to their first runs: what the program computes, and what they tell of it, is nothing that they prove.
+SMALLER = {
+    "2_000_000": "200_000",
+    "shuf -i 1-300000 ": "shuf -i 1-30000 ",
+    " -- ": " --max-reruns 0 -- ",
+    "\nruns = 5\n": "\nruns = 5\nmax_reruns = 0\n",
+    "find effective-cpus ": "find effective-cpus --max-runs 10 ",
+    "find cliff ": "find cliff --max-runs 10 ",
+    "find break-even ": "find break-even --max-runs 20 ",
+}
 # What is proved elsewhere, or by as many runs as a noise floor is kept of.
 SANITY, NOISE = "scalograph doctor --sanity ", "scalograph doctor --noise --quick "
 
@@ -31,12 +40,13 @@ def blocks() -> list[str]:
 
 @pytest.fixture
 def noise_floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The exit code of `doctor --noise --quick` with the fewest runs of which a floor is kept."""
+    """The exit code of `doctor --noise --quick` with a tenth of the work, and the fewest runs that make a floor."""
     folder = shutil.copytree(shipped_study("noise-floor"), tmp_path / "noise-floor")
     declared = (folder / "study.toml").read_text()
-    (folder / "study.toml").write_text(
-        re.sub(r"(?<=^protocol = { runs = )[0-9]+", f"{MIN_RUNS}, max_reruns = 0", declared, flags=re.M)
-    )
+    fewest = re.sub(r"(?<=^protocol = { runs = )[0-9]+", f"{MIN_RUNS // 2}, max_reruns = 0", declared, flags=re.M)
+    use = 'use = "fixed-work"\n'
+    assert fewest != declared and use in fewest
+    (folder / "study.toml").write_text(fewest.replace(use, f"{use}parameters = {{ units = 10_000_000 }}\n"))
     monkeypatch.setattr("scalograph.study.declare.shipped_study", lambda name: folder)
     monkeypatch.setattr("scalograph.cli.machine_lock.WAIT_S", LONG_S)
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}

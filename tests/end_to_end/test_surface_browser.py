@@ -34,23 +34,28 @@ def report(folder: Path, findings: Any) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shown(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
-    """A page for all who read it, or turn its relief."""
-    with Visit(browser, report(tmp_path_factory.mktemp("surface"), sample.two_cpus())) as visit:
+def opened(browser: Any, sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    """A page for all who read it, narrow and dark at first."""
+    path, narrow = report(tmp_path_factory.mktemp("surface"), sample.two_cpus()), {"width": 400, "height": 900}
+    with Visit(browser, path, viewport=narrow, color_scheme="dark") as visit:
         yield visit
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.fixture
+def shown(opened: Visit) -> Visit:
+    return opened.turn()
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
 @pytest.mark.parametrize("width", [400, 1600])
-def test_the_map_is_drawn(browser: Any, shown: Visit, scheme: str, width: int) -> None:
-    with shown.like(browser, width, scheme) as visit:
-        page = visit.page
-        assert page.locator("figure.surfaces .heatmaplayer image").count() == 1
-        assert page.locator("figure.surfaces .contourlayer .contourlines path").count() == 0  # two rows
-        assert page.locator(RIDGE).count() == 2  # 1 on 1, 2 on 2
-        assert visit.overflow() == 0
-        assert page.evaluate(CONTRAST) == []
-        assert visit.is_quiet()
+def test_the_map_is_drawn(opened: Visit, scheme: str, width: int) -> None:
+    page = opened.turn(width, scheme).page
+    assert page.locator("figure.surfaces .heatmaplayer image").count() == 1
+    assert page.locator("figure.surfaces .contourlayer .contourlines path").count() == 0  # two rows
+    assert page.locator(RIDGE).count() == 2  # 1 on 1, 2 on 2
+    assert opened.overflow() == 0
+    assert page.evaluate(CONTRAST) == []
+    assert opened.is_quiet()
 
 
 def test_of_several_surfaces_one_is_chosen(browser: Any, sample: ModuleType, tmp_path: Path) -> None:

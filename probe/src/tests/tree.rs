@@ -18,7 +18,7 @@ fn fed(records: &[(u64, u32, usize, What)]) -> Tree {
 fn at_gate() -> Tree {
     let mut tree = Tree::new(&[0, 4], 512, vec![1]);
     tree.gate = 1000;
-    tree.add_main(10);
+    tree.add_main(10, 0);
     tree
 }
 

@@ -59,7 +59,7 @@ pub fn spec(commands: &[Value], more: Value) -> Value {
     spec
 }
 
-fn merge(into: &mut Value, more: Value) {
+pub fn merge(into: &mut Value, more: Value) {
     let more = more.as_object().cloned().unwrap_or_default();
     into.as_object_mut().unwrap().extend(more);
 }

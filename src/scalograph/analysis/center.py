@@ -92,9 +92,12 @@ def center(values: FloatArray, trim: float = 0.0) -> Center:
     if ordered[0] == ordered[-1]:  # rounding in the mean must not turn "no spread" into a spread
         return Center(float(ordered[0]), 0.0, df)
     with np.errstate(over="ignore", invalid="ignore"):  # ends that overflow are reported as None, with a warning
-        winsorized = np.clip(ordered, kept[0], kept[-1])
-        squares = float(np.square(winsorized - winsorized.mean()).sum())
-        return Center(float(kept.mean()), math.sqrt(squares / (kept.size * df)), df)
+        mean = float(kept.mean())
+        if cut:
+            ordered = np.clip(ordered, kept[0], kept[-1])  # winsorized
+        off = ordered - (ordered.mean() if cut else mean)
+        squares = float(np.square(off).sum())
+        return Center(mean, math.sqrt(squares / (kept.size * df)), df)
 
 
 def trim_note(n: int, trim: float) -> tuple[str, ...]:

@@ -61,6 +61,8 @@ class Estimate:
 
     def warned(self, *warnings: str) -> Self:
         """Return the estimate with further warnings, none of them twice."""
+        if not warnings:
+            return self
         return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *warnings))))
 
 

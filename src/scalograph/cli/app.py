@@ -13,6 +13,7 @@ from scalograph.errors import Exit, Terminated
 COMMANDS = {
     "measure": "How does this command scale? `scalograph measure --threads 1,2,4 -- ./prog -t {threads}`",
     "find": "Search one figure of a command: CPUs it uses, where its time jumps, from which size a version pays off",
+    "load": "How much does a server carry? `scalograph load --get http://127.0.0.1:8080/ --clients 1:64:*2`",
     "study": "Run a study that ships, all five stops: `scalograph study thread-scaling --quick`",
     "reproduce": "What five published studies claim, each claim decided, on one page: `scalograph reproduce --quick`",
     "check": "Stop 1: read a study file, report every mistake at once",

@@ -49,12 +49,13 @@ def _search(question: str) -> Callable[..., int]:
     options_of = role(question, "find").OPTIONS
 
     def search(asked: QuestionOptions, options: SearchOptions) -> int:
+        from scalograph.cli.adhoc.declaration import study_text
         from scalograph.cli.adhoc.from_options import searched_study
         from scalograph.cli.measure_output import carried_out
         from scalograph.cli.search_output import tell_search
 
-        study = searched_study(question, asked.factors(), options)
-        return carried_out(study, options, lambda session: tell_search(session, question, options))
+        text = study_text(searched_study(question, asked.factors(), options))
+        return carried_out(text, options, lambda session: tell_search(session, question, options))
 
     search.__doc__ = options_of.__doc__
     return bundled(search, options_of, SearchOptions)

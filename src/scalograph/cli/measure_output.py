@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from scalograph.cli.adhoc.command_study import CommandStudy
 from scalograph.cli.adhoc.declaration import as_options, study_text
 from scalograph.cli.measure_command import SweepOptions
-from scalograph.cli.options import CommandOptions
+from scalograph.cli.options import AnswerOptions, CommandOptions
 from scalograph.cli.outcome import interrupted, tell_how_on
-from scalograph.errors import HostError, StudyError
+from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.results import Results, refuse_taken, write_text
 from scalograph.run.scratch import scratch
 from scalograph.text.units import parse_percent
@@ -36,19 +36,25 @@ def measured(study: CommandStudy, sweep: SweepOptions, options: CommandOptions) 
         HostError: the host refuses.
     """
     target = _share(sweep.target)
-    return carried_out(study, options, partial(_answer, target=target, cost=sweep.cost, options=options), sweep.ceiling)
+    answer = partial(_answer, target=target, cost=sweep.cost, options=options)
+    return carried_out(study_text(study), options, answer, sweep.ceiling)
 
 
 def carried_out(
-    study: CommandStudy, options: CommandOptions, answer: Callable[["Session"], int], ceiling: bool = False
+    text: str,
+    options: AnswerOptions,
+    answer: Callable[["Session"], int],
+    ceiling: bool = False,
+    as_told: Callable[[ScalographError], ScalographError] = as_options,
 ) -> int:
     """Run a command's study as `scalograph run` would, and tell what came of it, unless it was interrupted.
 
     Args:
-        study: of the command.
+        text: the study of the command.
         options: where its results go, and what the machine may be like.
         answer: tells what came of it, and gives the exit code.
         ceiling: learn first what the machine itself scales to.
+        as_told: tells what is wrong with the study of the options that made it.
 
     Raises:
         StudyError: the options make no study.
@@ -58,8 +64,11 @@ def carried_out(
         if options.output is not None:
             refuse_taken(Results(options.output))  # its copy goes on: the file of this start ends with it
     with scratch("measure") as folder:
-        write_text(folder / "study.toml", study_text(study))
-        session = _run(folder / "study.toml", options, ceiling)
+        write_text(folder / "study.toml", text)
+        try:
+            session = _run(folder / "study.toml", options, ceiling)
+        except (StudyError, HostError) as error:
+            raise as_told(error) from error
     again = _again(session.results, options)
     if session.reason == "interrupted":
         return interrupted(session, again)
@@ -67,7 +76,7 @@ def carried_out(
     return answer(session)
 
 
-def _again(made: Results, options: CommandOptions) -> list[str]:
+def _again(made: Results, options: AnswerOptions) -> list[str]:
     """The command that goes on: with the copy of the study, for its file is no more."""
     from scalograph.cli.overrides import given
 
@@ -75,18 +84,15 @@ def _again(made: Results, options: CommandOptions) -> list[str]:
     return ["scalograph", "run", str(made.study), *words, "--resume", "-o", str(made.folder)]
 
 
-def _run(file: Path, options: CommandOptions, ceiling: bool) -> "Session":
+def _run(file: Path, options: AnswerOptions, ceiling: bool) -> "Session":
     from scalograph.cli.overrides import overridden
     from scalograph.study.declare import declare
 
-    try:
-        declared = overridden(declare(file), wait_quiet=options.wait_quiet, when_busy=options.when_busy)
-        from scalograph.cli.five_stops import StudyStart, run_declared  # after the study is checked: it imports much
+    declared = overridden(declare(file), wait_quiet=options.wait_quiet, when_busy=options.when_busy)
+    from scalograph.cli.five_stops import StudyStart, run_declared  # after the study is checked: it imports much
 
-        # A look at the noise floor would take longer than many a command.
-        return run_declared(declared, StudyStart(folder=options.output, ceiling=ceiling, noise=False))
-    except (StudyError, HostError) as error:
-        raise as_options(error) from error
+    # A look at the noise floor would take longer than many a command.
+    return run_declared(declared, StudyStart(folder=options.output, ceiling=ceiling, noise=False))
 
 
 def _share(text: str) -> float:
@@ -113,7 +119,7 @@ def _answer(session: "Session", target: float, cost: float | None, options: Comm
 
 
 def close(
-    session: "Session", found: "Findings", told: "Screen", options: CommandOptions, document: dict[str, Any]
+    session: "Session", found: "Findings", told: "Screen", options: AnswerOptions, document: dict[str, Any]
 ) -> int:
     """Print the answer of a command's study, or `document` with --json, and return the exit code."""
     from scalograph.cli.answer_output import answer, study_places

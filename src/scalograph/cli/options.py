@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import typer
 
@@ -108,3 +108,31 @@ class SearchOptions(CommandOptions):
     """What every search takes."""
 
     max_runs: MaxRuns = None
+
+
+class AnswerOptions(Protocol):
+    """What a command that makes a study takes for its runs and its answer, however it takes the rest."""
+
+    @property
+    def output(self) -> Path | None:
+        """Folder of the results."""
+
+    @property
+    def wait_quiet(self) -> str | None:
+        """How long to wait for a quiet machine."""
+
+    @property
+    def when_busy(self) -> str | None:
+        """What to do on one that stays busy."""
+
+    @property
+    def tables(self) -> bool:
+        """Whether all tables are printed."""
+
+    @property
+    def table(self) -> str | None:
+        """Name of one that is printed."""
+
+    @property
+    def json(self) -> bool:
+        """Whether one document is printed in place of it all."""

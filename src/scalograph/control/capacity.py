@@ -4,15 +4,16 @@ A quota differs from a mask. Under a mask of one CPU two workers take turns; und
 side until the time of the period is used up, and then both stand still until the next one.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from scalograph.control.cgroups import CgroupTree
-from scalograph.control.control import Control, Launch, Level, LevelError
+from scalograph.control.control import Launch, LevelError
 from scalograph.control.cpu_tree import CPU_TIME, FirstTree, cpu_tree
+from scalograph.control.group_control import GroupControl
 from scalograph.control.isolation import Refusal
 from scalograph.control.own_group import GroupLimit, cgroup_version, inside_group, why_no_group
 from scalograph.control.quota import cpu_quota, quota_of
@@ -21,7 +22,7 @@ from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 
-QUOTA, NO_QUOTA = "quota", "none"
+QUOTA = "quota"
 PERIOD_US = 100_000  # what kernels and containers have by default
 _WITHOUT = "leave quotas out"
 LEAST_CPUS = 0.01  # the kernel accepts no less than 1 ms in a period
@@ -37,33 +38,28 @@ def granted_by(root: Path = Path("/")) -> str:
     return cgroup_version(CPU_TIME, root)
 
 
-class QuotaControl(Control):
+class QuotaControl(GroupControl):
     """Levels are CPUs' worth of time, such as 0.5, and "none". `limited` reads them back before and after the run."""
 
-    may_conflict = True
+    name = QUOTA
 
-    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels as written. Raises LevelError for one that limits nothing or exceeds what we get."""
-        for level in levels:
-            if level == NO_QUOTA:
-                continue
-            if isinstance(level, (bool, str)) or not LEAST_CPUS <= level <= facts.n_cpus:
-                expected = f'CPUs\' worth of time from {LEAST_CPUS} to {facts.n_cpus}, or "{NO_QUOTA}"'
-                raise LevelError(f"quota {level!r}", expected, "correct it")
-            if QUOTA in facts.refused:
-                found = f"quota {level} is refused here ({facts.refused[QUOTA]})"
-                raise LevelError(found, NO_QUOTA, "leave it out; `scalograph doctor` says what would help")
-            if facts.cpu_quota is not None and level > facts.cpu_quota:
-                raise LevelError(*_beyond(level, facts.cpu_quota))
-        return list(levels)
+    def accepted(self, level: float, facts: HostFacts) -> tuple[bool, str]:
+        """Tell whether it is CPU time that the kernel grants, and limits anything on this host."""
+        expected = f"CPUs' worth of time from {LEAST_CPUS} to {facts.n_cpus}"
+        return LEAST_CPUS <= level <= facts.n_cpus, expected
 
-    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Note the quota in the launch, so that the record of the run says it; `hold` sets it."""
-        return replace(launch, quota_cpus=None if level == NO_QUOTA else float(level))
+    def refuse_beyond(self, level: float, facts: HostFacts) -> None:
+        """Raise LevelError for more than the quota that holds for this process already."""
+        if facts.cpu_quota is not None and level > facts.cpu_quota:
+            raise LevelError(*_beyond(level, facts.cpu_quota))
 
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
-        """Return the context in which the cgroup limits the run."""
-        return nullcontext() if level == NO_QUOTA else limited(float(level))
+    def noted(self, launch: Launch, level: float | None) -> Launch:
+        """Return the launch with this quota."""
+        return replace(launch, quota_cpus=level)
+
+    def limited(self, level: float) -> AbstractContextManager[None]:
+        """Return the context of `limited`."""
+        return limited(level)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from scalograph.errors import StudyError
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.control_names import CONTROLS, row_of
+from scalograph.study.program import Service
 
 Level = bool | int | float | str
 
@@ -18,11 +19,15 @@ Level = bool | int | float | str
 class Launch:
     """How one process of a run will be started, in all its copies; controls return changed launches.
 
-    `role` is its name if a run has several. `values` fills the workload's argv template. `place` turns the requested
-    `n_cpus` and `placement` into `cpus`.
+    `name`, `role` and `copy` tell it apart if a run has several, of which each copy of a service is one; `service` is
+    how such a one is waited for and ended. `argv` is filled in, beside services only when the run starts (`filled`).
+    `values` fills the workload's templates. `place` turns the requested `n_cpus` and `placement` into `cpus`.
     """
 
+    name: str = ""
     role: str = ""
+    copy: int = 0
+    service: Service | None = None
     argv: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     copies: int = 1

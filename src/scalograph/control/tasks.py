@@ -3,16 +3,17 @@
 It asks what a program does at such a limit, and how many threads it gets, without going near the machine's own.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from scalograph.control.cgroups import CgroupTree, read
-from scalograph.control.control import Control, Launch, Level, LevelError
+from scalograph.control.control import Launch
 from scalograph.control.cpu_tree import TASKS as CONTROLLER
 from scalograph.control.cpu_tree import controller_tree
+from scalograph.control.group_control import GroupControl
 from scalograph.control.isolation import Refusal
 from scalograph.control.own_group import GroupLimit, inside_group, why_no_group
 from scalograph.control.settings import tasks_delegation, tasks_leaf
@@ -20,7 +21,7 @@ from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
 
-TASKS, NO_LIMIT = "tasks", "none"
+TASKS = "tasks"
 _WITHOUT = "leave limits of tasks out"
 # The probe and a JVM have some forty; the kernel itself numbers no more.
 LEAST_TASKS, MOST_TASKS = 10, 4_194_304
@@ -31,35 +32,27 @@ def why_no_tasks(root: Path = Path("/")) -> Refusal | None:
     return why_no_group(CONTROLLER, _WITHOUT, root)
 
 
-class TasksControl(Control):
+class TasksControl(GroupControl):
     """Levels are tasks that may be there beside those of `scalograph` itself, and "none".
 
     A task is a process or a thread; those of the probe count. `limited_tasks` reads the limit back before and after
     the run.
     """
 
-    may_conflict = True
+    name = TASKS
 
-    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels as written. Raises LevelError for one that is no such number, or that is refused."""
-        for level in levels:
-            if level == NO_LIMIT:
-                continue
-            if isinstance(level, bool) or not isinstance(level, int) or not LEAST_TASKS <= level <= MOST_TASKS:
-                expected = f'an integer from {LEAST_TASKS} to {MOST_TASKS}, or "{NO_LIMIT}"'
-                raise LevelError(f"tasks {level!r}", expected, "correct it")
-            if TASKS in facts.refused:
-                found = f"tasks {level} is refused here ({facts.refused[TASKS]})"
-                raise LevelError(found, NO_LIMIT, "leave it out; `scalograph doctor` says what would help")
-        return list(levels)
+    def accepted(self, level: float, facts: HostFacts) -> tuple[bool, str]:
+        """Tell whether it is a whole number of tasks that a run can do with, and the kernel can number."""
+        is_limit = isinstance(level, int) and LEAST_TASKS <= level <= MOST_TASKS
+        return is_limit, f"an integer from {LEAST_TASKS} to {MOST_TASKS}"
 
-    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Note the limit in the launch; `hold` sets it."""
-        return replace(launch, max_tasks=None if level == NO_LIMIT else int(level))
+    def noted(self, launch: Launch, level: float | None) -> Launch:
+        """Return the launch with this limit."""
+        return replace(launch, max_tasks=None if level is None else int(level))
 
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
-        """Return the context in which the cgroup limits the run."""
-        return nullcontext() if level == NO_LIMIT else limited_tasks(int(level))
+    def limited(self, level: float) -> AbstractContextManager[None]:
+        """Return the context of `limited_tasks`."""
+        return limited_tasks(int(level))
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from scalograph.protocol.record import Record
-from scalograph.questions.registry import role
+from scalograph.questions.registry import SWEEP, having, role
 from scalograph.study.model import Study
 from scalograph.study.treatment import Run, Treatment
 
@@ -89,10 +89,11 @@ class RunPlan(Protocol):
 
 
 def run_plan(design: Design) -> RunPlan:
-    """Return the plan of the question that a study asks, as its role `plan` says.
+    """Return the plan of the question that a study asks, as its role `plan` says; without one, that of a sweep.
 
     Raises:
         StudyError: the question cannot be asked of these treatments.
     """
-    made: RunPlan = role(design.study.question, "plan").plan(design)
+    asked = design.study.question
+    made: RunPlan = role(asked if asked in having("plan") else SWEEP, "plan").plan(design)
     return made

@@ -18,8 +18,13 @@ def records_of(table: Table, rows: Sequence[Row]) -> Iterator[Record]:
         table: whose journal is read; without one there is no record.
         rows: the runs.
     """
-    names = {row.run for row in rows[:MOST_RECORDS]}
+    yield from (record for _, record in named_records(table, rows[:MOST_RECORDS]))
+
+
+def named_records(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Record]]:
+    """Read the records of these runs, however many, one after the other, each with the name of its run."""
+    names = {row.run for row in rows}
     events: Iterator[Mapping[str, Any]] = journal.read(table.file) if table.file and names else iter(())
     for event in events:
         if event["event"] == "run" and event["run"] in names:
-            yield event["record"]
+            yield event["run"], event["record"]

@@ -27,6 +27,7 @@ from scalograph.protocol.noise_floor import Recheck
 from scalograph.study.journaled import journaled
 from scalograph.study.model import Study
 from scalograph.study.responses import (
+    RATE,
     Windows,
     observer,
     primary,
@@ -221,6 +222,7 @@ class _Reading:
         self._held = HeldTreatments(study)
         self._asked, self._primary = asked(study), primary(study)
         warmup = study.protocol.warmup
+        self._is_work_declared = study.responses[self._primary].source != RATE
         self._observers = {name: observer(r.source, warmup) for name, r in study.responses.items()}
 
     def take(self, event: Mapping[str, Any], line: int) -> None:
@@ -264,12 +266,13 @@ class _Reading:
             verdict=judgment.verdict, causes=tuple(judgment.causes),
             scores={name: values[0] if len(values) == 1 else median(values) for name, values in observations.items()},
             observations={name: tuple(values) for name, values in observations.items()} if self._keep else {},
-            work=_work(iterations), n_cpus=n_cpus(record), per_cpu_ns=tuple(run.per_cpu_ns or ()),
+            work=_work(iterations) if self._is_work_declared else None,
+            n_cpus=n_cpus(record), per_cpu_ns=tuple(run.per_cpu_ns or ()),
             degraded=self._once(_degraded(record)), setup=_setup(record),
             timeline_line=line if record.timeline else None, trace_line=_trace_line(record, line),
             n_survivors=run.n_survivors or 0,
             course=course.kind, settled=course.warmup, finish_s=_finish(record) if ok else (),
-            tail=_tail(observations.get(self._primary, ())), last_words="" if ok else _last_words(record),
+            tail=_tail(observations.get(self._primary, ())), last_words="" if ok else record.last_words(MOST_WORDS),
             wall_s=None if run.wall_ns is None else run.wall_ns / 1e9,
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
@@ -315,11 +318,6 @@ def _designed(design: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], An
     return zip(treatments, _counts(design["runs"], len(treatments)), strict=True)
 
 
-def _last_words(record: Record) -> str:
-    lines = [line.strip() for copy in record.copies for line in copy.stderr_tail.splitlines()]
-    return next((line[:MOST_WORDS] for line in reversed(lines) if line), "")
-
-
 def _tail(values: Sequence[float]) -> Histogram | None:
     return histogram(values) if len(values) >= LEAST_TAIL else None
 
@@ -331,10 +329,11 @@ def _trace_line(record: Record, line: int) -> int | None:
 
 def _finish(record: Record) -> tuple[float, ...]:
     """When each worker ended its last iteration, in seconds; empty where there is one, or it is not told."""
-    if len(record.copies) == 1:
+    drivers = record.of_drivers()
+    if len(drivers) == 1:
         told = [ns for part in record.values for ns in part.values.get("finish_ns", ())]
         return tuple(ns / 1e9 for ns in told)
-    ends = {copy.copy_index: copy.end_ns for copy in record.copies}
+    ends = {copy.copy_index: copy.end_ns for copy in drivers}
     for part in record.iterations:
         ends[part.copy_index] = max(part.end_ns, default=ends.get(part.copy_index))
     known = [ns for ns in ends.values() if ns is not None]

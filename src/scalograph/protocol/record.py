@@ -281,6 +281,20 @@ class Record(RecordPart, frozen=True, kw_only=True):
         if sum([len(numbers) for part in self.values for numbers in part.values.values()]) > MAX_NUMBERS:
             raise ValueError(f"at most {MAX_NUMBERS} numbers a run")
 
+    def of_drivers(self) -> list[CopyEvent]:
+        """The copies that are none of a service: all, in a run without services."""
+        services = {process.command for process in self.processes if process.role == "service"}
+        return [copy for copy in self.copies if copy.command not in services]
+
+    def last_words(self, most: int) -> str:
+        """The last line that copies wrote to stderr, up to `most` characters; of a service if that is why it failed."""
+        # The driver's complaint follows from it.
+        reason = f"{self.run.reason} "
+        named = {process.command for process in self.processes if f"service {process.name} " in reason}
+        copies = [copy for copy in self.copies if copy.command in named] or self.copies
+        lines = [line.strip() for copy in copies for line in copy.stderr_tail.splitlines()]
+        return next((line[:most] for line in reversed(lines) if line), "")
+
     def with_figures(self, **figures: Any) -> Self:
         """The same record with other figures of the run; they are not checked."""
         return replace(self, run=replace(self.run, **figures))

@@ -7,7 +7,7 @@ its roles:
 `check`     `BASIS`, and `mistakes(raw, factors)`: what is wrong with the study as it was written
 `model*`    the statistics
 `course`    what is known after some runs, and which comes next
-`plan`      `plan(design) -> design.planner.RunPlan`
+`plan`      `plan(design) -> design.planner.RunPlan`; without it, the runs are those of a sweep
 `answer`    `answer(table, taken, curves) -> findings.answer.Answer`; of a reading also
             `applies(table) -> str | None`: why it says nothing of a study that did not ask
 `claim*`    what it says of the study first, in three sentences and a small matrix (`protocol.claim`)
@@ -39,6 +39,7 @@ QUESTIONS: dict[str, str] = {
     "effective-cpus": "scalograph.questions.effective_cpus",
     "cliff": "scalograph.questions.cliff",
     "break-even": "scalograph.questions.break_even",
+    "throughput": "scalograph.questions.throughput",
 }
 # What answers without being asked, in the order in which it is told.
 READINGS: dict[str, str] = {

@@ -14,7 +14,18 @@ from scalograph.study.workload import Build, Workload
 
 TIMEOUT_S = 300
 SHOWN_LINES = 12
-_INSTALL = {"javac": "apt install openjdk-17-jdk-headless", "cc": "apt install gcc libc6-dev"}
+_INSTALL = {
+    "javac": "apt install openjdk-17-jdk-headless",
+    "cc": "apt install gcc libc6-dev",
+    "cargo": "apt install rustup && rustup default stable",
+}
+# Where cargo keeps what it makes on the way.
+_SCRATCH = ".target"
+# What finds a compiler and what it fetches; nothing that changes what it makes without changing its version.
+_PASSED_ON = (
+    *("PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy"),
+    *("CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"),
+)
 
 
 @dataclass(frozen=True)
@@ -81,7 +92,8 @@ def _compiler(tool: str, jvms: Sequence[Jvm]) -> _Compiler:
     if program is None:
         found = "only Java runtimes without a compiler" if tool == "javac" and jvms else "nothing"
         raise HostError(tool, f"{found} on PATH", "a compiler for the workload's sources", _INSTALL[tool])
-    asked = _run([program, "-version" if tool == "javac" else "--version"], "version")
+    program = str(Path(program).absolute())
+    asked = _run([program, "-version" if tool == "javac" else "--version"], "tell its version")
     if asked.returncode:
         raise HostError(program, f"exit code {asked.returncode} when asked for its version", "0", _INSTALL[tool])
     return _Compiler(program, (asked.stdout or asked.stderr).splitlines()[0])
@@ -93,32 +105,42 @@ def _key(folder: Path, steps: Sequence[_Step]) -> str:
 
 
 def _compile(folder: Path, step: _Step, made: Path) -> None:
+    done = _run(_command(folder, step, made.resolve()), "compile")
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip()).replace(f"{folder.resolve()}/", "").splitlines()
+        text = "\n".join(said[:SHOWN_LINES])
+        found = f"{step.plan.tool} exit code {done.returncode}"
+        fix = f"{step.compiler.version} says:\n{text}"
+        raise HostError(f"workload {folder.name}", found, "sources that compile", fix)
+    shutil.rmtree(made / _SCRATCH, ignore_errors=True)
+
+
+def _command(folder: Path, step: _Step, made: Path) -> list[str]:
     plan, compiler = step.plan, step.compiler
     files = [str(source.resolve()) for source in step.sources]
     if plan.tool == "javac":
         release = ["--release", str(plan.release)] if plan.release else []
-        argv = [compiler.program, *plan.flags, *release, "-d", str(made), *files]
-    else:
-        # Libraries among the flags (-lm) must come after what needs them.
-        libraries = [flag for flag in plan.flags if flag.startswith("-l")]
-        others = [flag for flag in plan.flags if flag not in libraries]
-        argv = [compiler.program, *others, "-o", str(made / "main"), *files, *libraries]
-    done = _run(argv, "compile")
-    if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).replace(f"{folder.resolve()}/", "").splitlines()
-        text = "\n".join(said[:SHOWN_LINES])
-        found = f"{plan.tool} exit code {done.returncode}"
-        raise HostError(f"workload {folder.name}", found, "sources that compile", f"{compiler.version} says:\n{text}")
+        return [compiler.program, *plan.flags, *release, "-d", str(made), *files]
+    if plan.tool == "cargo":
+        # Nothing is written into the folder of a workload: a shipped one may belong to somebody else.
+        places = ["--path", str(folder.resolve()), "--root", str(made), "--target-dir", str(made / _SCRATCH)]
+        return [compiler.program, "install", "--quiet", "--locked", "--no-track", *places, *plan.flags]
+    # Libraries among the flags (-lm) must come after what needs them.
+    libraries = [flag for flag in plan.flags if flag.startswith("-l")]
+    others = [flag for flag in plan.flags if flag not in libraries]
+    return [compiler.program, *others, "-o", str(made / "main"), *files, *libraries]
 
 
 def _run(argv: Sequence[str], what: str) -> subprocess.CompletedProcess[str]:
-    # Without the caller's JAVA_TOOL_OPTIONS and the like: a build depends on nothing that its key does not hold.
-    environ = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    # Without the caller's JAVA_TOOL_OPTIONS and the like, nor what cargo finds in the folder it is called from: a build
+    # depends on nothing that its key does not hold.
+    environ = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environ["LC_ALL"] = "C.UTF-8"
     try:
         return subprocess.run(
             argv,
             env=environ,
+            cwd="/",
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -3,11 +3,12 @@
 import json
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
 
-from scalograph.protocol.events import Record, Values
+from scalograph.protocol.events import CopyEvent, Record, Values
 from scalograph.run.hosts.base import MAX_OUTPUT_BYTES
 from scalograph.study.model import Response, Study
 from scalograph.study.output_patterns import engine, printed_name
@@ -30,12 +31,12 @@ class Printed:
         self.responses = {name: r for name, r in study.responses.items() if r.printed}
         self._engines = {name: engine(r.pattern) for name, r in self.responses.items() if r.pattern is not None}
 
-    def read(self, record: Record) -> Record:
-        """The record with its figures; a run that did not print one has failed."""
+    def read(self, record: Record, prints: Callable[[CopyEvent], bool] = lambda copy: True) -> Record:
+        """The record with its figures; a run of which a copy that `prints` did not print one has failed."""
         if not self.responses:
             return record
         values, wrong = list(record.values), list[str]()
-        for copy in record.copies if record.run.status == "ok" else ():
+        for copy in filter(prints, record.copies) if record.run.status == "ok" else ():
             try:
                 if copy.stdout_truncated:
                     raise NoFigureError(f"found more than {MAX_OUTPUT_BYTES >> 20} MiB of output, expected less")

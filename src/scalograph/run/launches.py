@@ -3,11 +3,14 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch
-from scalograph.errors import HostError
+from scalograph.errors import HostError, StudyError
 from scalograph.run.plan import Plan
+from scalograph.study.processes import MAX_COMMANDS
+from scalograph.study.program import Process
 from scalograph.study.treatment import Treatment
 from scalograph.study.workload import fill
 from scalograph.text.escape import is_text
@@ -17,13 +20,49 @@ PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR")
 
 
 def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
-    """Return how each process of the program will be started, templates filled in; all obey the same levels.
+    """Return how each process of the program will be started, services first, each copy of one by itself.
+
+    Services obey the levels, and so does a process that is alone. A driver beside services has what they leave: their
+    templates' names, the CPUs that are not theirs, and the defaults of all else.
 
     Raises:
         HostError: a variable of the environment that is passed on holds bytes that are no UTF-8.
         LevelError: the levels do not go together on this host.
         StudyError: a template has a name that nothing fills.
     """
+    processes = planned.program.processes
+    if not processes[0].name:
+        launch = _obeying(planned, treatment, processes[0])
+        return (replace(launch, argv=tuple(fill(processes[0].argv, launch.values))),)
+    made = [launch for process in processes for launch in _copied(planned, treatment, process)]
+    if len(made) > MAX_COMMANDS:
+        found = f"{len(made)} processes in a run"
+        raise StudyError.one("copies", found, f"at most {MAX_COMMANDS}", "start fewer copies")
+    return tuple(made)
+
+
+def _copied(planned: Plan, treatment: Treatment, process: Process) -> list[Launch]:
+    launch = replace(_obeying(planned, treatment, process), name=process.name, role=process.role, argv=process.argv)
+    if process.service is None:
+        beside = any(other.service for other in planned.program.processes)
+        return [_undisturbed(launch, planned) if beside else launch]
+    return [
+        replace(launch, service=process.service, copies=1, copy=copy, values={**launch.values, "copy": copy})
+        for copy in range(launch.copies)
+    ]
+
+
+def _undisturbed(launch: Launch, planned: Plan) -> Launch:
+    """A driver beside services: it has the CPUs that are not theirs; all of them where none is left."""
+    taken = set(launch.cpus or ())
+    left = tuple(cpu.cpu for cpu in planned.facts.cpus if cpu.cpu not in taken) if taken else ()
+    return Launch(
+        name=launch.name, role=launch.role, argv=launch.argv, values=launch.values, copies=launch.copies,
+        env=_environment(planned.design.study.workload.env), cpus=left or None,
+    )  # fmt: skip
+
+
+def _obeying(planned: Plan, treatment: Treatment, process: Process) -> Launch:
     study, program = planned.design.study, planned.program
     own = {
         "iterations": study.protocol.iterations,
@@ -31,21 +70,13 @@ def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
         "think_ns": round(study.protocol.think_s * 1e9),
     }
     # A level goes before a parameter of the same name, that before the study's own numbers.
-    base = Launch(env=_environment(study.workload.env), values={**own, **program.values, **treatment})
-    launch = apply(study, treatment, base, planned.facts)
-    return tuple(
-        replace(
-            launch,
-            role=process.role,
-            argv=tuple(fill(process.argv, launch.values)),
-            copies=_copies(process.copies, treatment),
-        )
-        for process in program.processes
-    )
+    values = {**own, **program.values, **process.values, **treatment}
+    base = Launch(env=_environment(study.workload.env), values=values, copies=_copies(process.copies, values))
+    return apply(study, treatment, base, planned.facts)
 
 
-def _copies(copies: int | str, treatment: Treatment) -> int:
-    return int(treatment[copies.strip("{}")]) if isinstance(copies, str) else copies
+def _copies(copies: int | str, values: Mapping[str, Any]) -> int:
+    return int(values[copies.strip("{}")]) if isinstance(copies, str) else copies
 
 
 def _environment(declared: Mapping[str, str]) -> dict[str, str]:

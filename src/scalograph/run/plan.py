@@ -69,7 +69,7 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True) -> Plan:
     """
     facts = with_launchers(facts, _launchers(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
-    refusal = refusals(started.workload, started.values, facts) if started.workload else lambda treatment: None
+    refusal = refusals(started.workload, started.parameters, facts) if started.workload else lambda treatment: None
     made = design(declared.study, facts, refusal)
     planned = Plan(declared, facts, made, started)
     planned.runs.asked_for()  # refuses what cannot be searched before there is a folder of results

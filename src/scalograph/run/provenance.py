@@ -57,19 +57,22 @@ def jvms(design: Design, program: Program, facts: HostFacts) -> dict[str, str | 
 
 def sources(program: Program) -> bytes:
     """Digest of what is run from the study's own folder: a workload's files, or those that a command names."""
-    if program.workload is not None:
+    if not program.commands:
         return program.sources
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(program.sources)
     for file in _own_files(program):
         digest.update(file.relative_to(program.here.resolve()).as_posix().encode() + b"\0" + _digest(file))
     return digest.digest()
 
 
 def outside(program: Program, path: str) -> dict[str, Any] | None:
-    """A command's program that lies outside the study's folder, found as a run finds it; None where there is none."""
-    if program.workload is not None:
+    """A command's program that lies outside the study's folder, found as a run finds it; None where there is none.
+
+    Of several processes it is that of the first, which is a service.
+    """
+    if not program.commands:
         return None
-    found = shutil.which(_filled(program.argv[0], program), path=path)
+    found = shutil.which(_filled(program.commands[0][0], program), path=path)
     file = Path(found).resolve() if found else None
     if file is None or file.is_relative_to(program.here.resolve()):
         return None
@@ -83,7 +86,7 @@ def _path(design: Design) -> str:
 def _own_files(program: Program) -> Iterator[Path]:
     """Files inside the folder among the words of the command: the program, and what an interpreter is to read."""
     here = program.here.resolve()
-    for word in dict.fromkeys(program.argv):
+    for word in dict.fromkeys(word for argv in program.commands for word in argv):
         text = _filled(word, program)
         if text.startswith("/") and "\0" not in text:
             file = Path(text).resolve()

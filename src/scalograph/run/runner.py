@@ -24,8 +24,8 @@ class Runner:
         """
         spec = self.specification(run)
         with self._host.hold(self._planned, run.treatment):
-            record = self._printed.read(self._host.measure(spec))
-        return self._obeyed(run, record.with_figures(quota_cpus=spec.launches[0].quota_cpus))
+            record = self._printed.read(self._host.measure(spec), spec.is_driver)
+        return self._obeyed(spec, record.with_figures(quota_cpus=spec.launches[0].quota_cpus))
 
     def specification(self, run: Run) -> Specification:
         """Return what the host is asked for a run."""
@@ -40,7 +40,7 @@ class Runner:
             steps=program.steps,
         )
 
-    def _obeyed(self, run: Run, record: Record) -> Record:
+    def _obeyed(self, spec: Specification, record: Record) -> Record:
         """A run under levels that were not in force is no run of its treatment."""
-        wrong = read_back(self._planned.design.study, run.treatment, self._planned.facts, record)
+        wrong = read_back(self._planned.design.study, spec.run.treatment, self._planned.facts, spec.of_obedient(record))
         return record.failed("; ".join(wrong)) if wrong and record.run.status == "ok" else record

@@ -5,8 +5,11 @@ from typing import Any
 
 from scalograph.questions.registry import QUESTIONS, SWEEP, role
 from scalograph.study.cross_checks import Found, levels_of, table
+from scalograph.study.model import Protocol
 
 Factors = dict[str, dict[str, Any]]
+# Runs at which the rule can end a treatment at the earliest: it looks from eight on, and must pass twice in a row.
+FEWEST = 9
 
 
 def unanswerable(raw: dict[str, Any]) -> Iterator[Found]:
@@ -47,6 +50,15 @@ def no_role(factors: Factors) -> Iterator[Found]:
         for key in ("role", "scale"):
             if key in factor:
                 yield ("factors", name, key), "outside break-even", "none: nothing goes by it", "remove it"
+
+
+def endless(raw: dict[str, Any]) -> Iterator[Found]:
+    """Find a precision whose rule could never end the study. Its quick form may do without: it only tries the study."""
+    protocol = table(raw, "protocol")
+    runs = protocol.get("runs", Protocol.model_fields["runs"].default)
+    if "precision" in protocol and type(runs) is int and 1 <= runs < FEWEST:
+        fix = "it is the most that a treatment gets: give 100, say, or remove precision"
+        yield ("protocol", "runs"), f"{runs} beside precision", f"at least {FEWEST}, or its rule can end nothing", fix
 
 
 def several(factor: dict[str, Any]) -> bool:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from scalograph.study.cross_checks import Found, meant, table
+from scalograph.study.check_processes import processes_of
+from scalograph.study.cross_checks import Found, meant, table, unknown
 
 
 def misread(raw: dict[str, Any]) -> Iterator[Found]:
@@ -12,13 +13,18 @@ def misread(raw: dict[str, Any]) -> Iterator[Found]:
     Args:
         raw: the document of study.toml, valid or not.
     """
+    workload = table(raw, "workload")
+    processes = {str(process.get("name")) for process in processes_of(workload)}
+    is_known = "use" not in workload  # a used one may start several
     for name, response in table(raw, "responses").items():
         source = response.get("from") if isinstance(response, dict) else None
-        if not isinstance(source, str) or source.partition(".")[0] not in ("window", "run"):
+        if not isinstance(source, str) or source.partition(".")[0] not in ("window", "run", "process"):
             continue
         known = _unit(source)
         if known is None:
             yield _unknown(("responses", name, "from"), source)
+        elif is_known and source.startswith("process.") and (process := source.split(".")[1]) not in processes:
+            yield unknown(("responses", name, "from"), "process", process, processes)
         elif isinstance(unit := response.get("unit"), str) and unit not in (known, ""):
             yield ("responses", name, "unit"), f'found "{unit}"', f'"{known}", which {source} is told in', ""
 
@@ -28,15 +34,22 @@ def _unit(source: str) -> str | None:
     room, _, name = source.partition(".")
     if room == "window":
         return "s"
-    from scalograph.study.responses import (
-        figure_units,  # a slow import of the whole protocol, needed only for such figures
-    )
+    return _units(room).get(_figure(room, name))
 
-    return figure_units().get(name)
+
+def _figure(room: str, name: str) -> str:
+    return name.rpartition(".")[2] if room == "process" else name
+
+
+def _units(room: str) -> dict[str, str]:
+    # A slow import of the whole protocol, needed only for such figures.
+    from scalograph.study.responses import figure_units, process_units
+
+    return process_units() if room == "process" else figure_units()
 
 
 def _unknown(place: tuple[str, ...], source: str) -> Found:
-    from scalograph.study.responses import figure_units
-
-    known = sorted(figure_units())
-    return place, f'found "{source}"', f"run. and one of {', '.join(known)}", meant(source.partition(".")[2], known)
+    room, _, name = source.partition(".")
+    known, name = sorted(_units(room)), _figure(room, name)
+    begin = "process.NAME." if room == "process" else "run."
+    return place, f'found "{source}"', f"{begin} and one of {', '.join(known)}", meant(name, known)

@@ -1,12 +1,13 @@
 """Mismatches of a study and its workload: names that nothing fills, factors without effect, values it refuses."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
+from pathlib import Path as Folder
 from typing import Any, TypeGuard
 
 from scalograph.errors import StudyError
+from scalograph.study.check_processes import counted, processes_of, unfilled
 from scalograph.study.control_names import row_of, variable
 from scalograph.study.cross_checks import (
     MOST_NAMES,
@@ -19,6 +20,7 @@ from scalograph.study.cross_checks import (
 from scalograph.study.program import STEPS, find_command, find_workload
 from scalograph.study.scalars import refuse_text
 from scalograph.study.template import places
+from scalograph.study.toml_lines import Path
 from scalograph.study.workload import (
     BY_HOST,
     BY_PROTOCOL,
@@ -35,18 +37,19 @@ _KEYS = {"iterations": "iterations", "warmup": "warmup", "think_ns": "think"}
 
 
 @dataclass(frozen=True)
-class _Taken:
-    """What a workload takes: names in its argv, and its parameters."""
+class Taken:
+    """What a workload takes: names in its templates, and its parameters."""
 
     names: frozenset[str]
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     called: str = "the command"
+    place: str = "workload.command"
 
     def uses(self, name: str) -> bool:
         return name in self.names or name in self.parameters
 
 
-def misfits(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
+def misfits(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
     """Find every mistake that shows only together with the workload.
 
     Args:
@@ -56,31 +59,33 @@ def misfits(raw: dict[str, Any], folder: Path) -> Iterator[Found]:
     workload, factors = table(raw, "workload"), table(raw, "factors")
     yield from _reserved(factors, table(raw, "protocol"))
     yield from _variables(factors, table(workload, "env"))
-    taken: _Taken | None = None
+    taken: Taken | None = None
     command, use = workload.get("command"), workload.get("use")
-    if _is_command(command) and use is None:
+    if processes_of(workload):
+        return  # told by check_services
+    if is_command(command) and use is None:
         yield from _command(command, workload, factors, folder)
-        names = {name for name, _ in places(command) if name} | _prepared(workload)
+        names = {name for name, _ in places(command) if name} | prepared_names(workload)
         # A factor whose name is only misspelled there is reported as misspelled.
         strange = islice(sorted(names - factors.keys() - {*BY_HOST, *BY_PROTOCOL}), MOST_NAMES)
-        taken = _Taken(frozenset(names | {closest(name, factors) or "" for name in strange}))
+        taken = Taken(frozenset(names | {closest(name, factors) or "" for name in strange}))
     elif isinstance(use, str) and command is None and not refuse_text(use):
         try:
             found = load(find_workload(use, folder))
         except StudyError as error:
-            yield from _unusable(error)
+            yield from unusable(error, ("workload", "use"))
             return
-        yield from _parameters(table(workload, "parameters"), found, factors)
-        yield from _refused_levels(raw, found)
-        names = {name for name, _ in places(found.argv) if name} | _prepared(workload)
-        taken = _Taken(frozenset(names), found.parameters, found.name)
+        yield from wrong_parameters(table(workload, "parameters"), found, factors, ("workload", "parameters"))
+        yield from refused_levels(raw, found)
+        names = {name for name, _ in places(found.words) if name} | prepared_names(workload)
+        taken = Taken(frozenset(names), found.parameters, found.name)
     if taken:
         known = {*factors, *taken.parameters, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL}
-        yield from _steps(workload, known, folder)
-        yield from _idle(factors, taken, workload.get("copies"))
+        yield from misnamed_steps(workload, known, folder)
+        yield from idle(factors, taken, {counted(workload)})
 
 
-def _is_command(command: Any) -> TypeGuard[list[str]]:
+def is_command(command: Any) -> TypeGuard[list[str]]:
     return isinstance(command, list) and bool(command) and all(isinstance(word, str) for word in command)
 
 
@@ -112,51 +117,40 @@ def _variables(factors: Mapping[str, Any], fixed: Mapping[str, Any]) -> Iterator
 
 
 def _command(
-    command: Sequence[str], workload: Mapping[str, Any], factors: Mapping[str, Any], folder: Path
+    command: Sequence[str], workload: Mapping[str, Any], factors: Mapping[str, Any], folder: Folder
 ) -> Iterator[Found]:
     where = ("workload", "command")
-    yield from _no_program(command, where, workload, folder)
+    yield from no_program(command, where, workload, folder)
     if table(dict(workload), "parameters"):
         yield ("workload", "parameters"), "parameters of a command", "none", "write them into the command"
-    yield from _names(command, where, {*factors, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL, *_java(command, factors)})
+    yield from unfilled(command, where, {*factors, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL, *java_names(command, factors)})
 
 
-def _no_program(
-    command: Sequence[str], where: tuple[str, str], workload: Mapping[str, Any], folder: Path
-) -> Iterator[Found]:
+def no_program(command: Sequence[str], where: Path, workload: Mapping[str, Any], folder: Folder) -> Iterator[Found]:
     if not command[0]:
         yield where, "no program", "a program inside the study's folder, an absolute path, or a name on PATH", ""
     try:
         name = "" if refuse_text(command[0]) else command[0]
-        find_command(name, folder, workload.get("cwd") == "caller", where[1])
+        find_command(name, folder, workload.get("cwd") == "caller", str(where[1]))
     except StudyError as error:
         yield from ((where, problem.found, problem.expected, problem.fix) for problem in error.problems)
 
 
-def _names(command: Sequence[str], where: tuple[str, str], known: set[str]) -> Iterator[Found]:
-    for name, item in dict.fromkeys(places(command)):
-        if name is None:
-            yield where, f'a lone brace in "{item}"', "{name}", "write {{ or }} for a brace"
-        elif name not in known:
-            expected = "one of " + ", ".join(sorted(known))
-            yield where, f'unknown name {{{name}}} in "{item}"', expected, meant(name, known) or "or {{ for a brace"
-
-
-def _prepared(workload: Mapping[str, Any]) -> set[str]:
+def prepared_names(workload: Mapping[str, Any]) -> set[str]:
     """Return the names that are filled in before and after each run: a factor may reach the program by a file."""
-    argvs = (argv for step in ("prepare", "cleanup") if _is_command(argv := workload.get(step)))
+    argvs = (argv for step in ("prepare", "cleanup") if is_command(argv := workload.get(step)))
     return {name for argv in argvs for name, _ in places(argv) if name}
 
 
-def _steps(workload: Mapping[str, Any], known: set[str], folder: Path) -> Iterator[Found]:
+def misnamed_steps(workload: Mapping[str, Any], known: set[str], folder: Folder) -> Iterator[Found]:
     """Check the steps around the runs. No level is known when `setup` is carried out."""
     for step in STEPS:
-        if _is_command(argv := workload.get(step)):
-            yield from _no_program(argv, ("workload", step), workload, folder)
-            yield from _names(argv, ("workload", step), set(BY_HOST_TO_COMMANDS) if step == "setup" else known)
+        if is_command(argv := workload.get(step)):
+            yield from no_program(argv, ("workload", step), workload, folder)
+            yield from unfilled(argv, ("workload", step), set(BY_HOST_TO_COMMANDS) if step == "setup" else known)
 
 
-def _java(command: Sequence[str], factors: Mapping[str, Any]) -> set[str]:
+def java_names(command: Sequence[str], factors: Mapping[str, Any]) -> set[str]:
     controls = [factor.get("control") for factor in factors.values() if isinstance(factor, dict)]
     starts_java = any("{java}" in word for word in command)
     return {"java", *filter(None, map(_fills, controls)), *(["jvm_options"] if starts_java else [])}
@@ -168,15 +162,17 @@ def _fills(control: Any) -> str | None:
     return row.fills if row else None
 
 
-def _unusable(error: StudyError) -> Iterator[Found]:
+def unusable(error: StudyError, path: Path) -> Iterator[Found]:
     for problem in error.problems:
         where = "" if problem.where == "workload.use" else f"{problem.where}: "
-        yield ("workload", "use"), where + problem.found, problem.expected, problem.fix
+        yield path, where + problem.found, problem.expected, problem.fix
 
 
-def _parameters(given: Mapping[str, Any], workload: Workload, factors: Mapping[str, Any]) -> Iterator[Found]:
+def wrong_parameters(
+    given: Mapping[str, Any], workload: Workload, factors: Mapping[str, Any], at: Path
+) -> Iterator[Found]:
     for name, value in given.items():
-        path, parameter = ("workload", "parameters", name), workload.parameters.get(name)
+        path, parameter = (*at, name), workload.parameters.get(name)
         if parameter is None:
             known = sorted(workload.parameters)
             expected = "one of " + (", ".join(known) or "none")
@@ -187,7 +183,8 @@ def _parameters(given: Mapping[str, Any], workload: Workload, factors: Mapping[s
             yield path, "fixed here and varied by a factor", "one of the two", "remove it here or there"
 
 
-def _refused_levels(raw: dict[str, Any], workload: Workload) -> Iterator[Found]:
+def refused_levels(raw: dict[str, Any], workload: Workload) -> Iterator[Found]:
+    """Find the levels that a workload does not take."""
     shorter = table(table(raw, "quick"), "factors")
     for name, factor in table(raw, "factors").items():
         parameter = workload.parameters.get(name)
@@ -200,7 +197,7 @@ def _refused_levels(raw: dict[str, Any], workload: Workload) -> Iterator[Found]:
                     yield path, f"found level {level!r}", wrong, f"see the parameters of {workload.name}"
 
 
-def _idle(factors: Mapping[str, Any], taken: _Taken, copies: Any) -> Iterator[Found]:
+def idle(factors: Mapping[str, Any], taken: Taken, counting: Collection[str | None]) -> Iterator[Found]:
     """Find factors that change nothing: their levels would be measured as if they were different treatments."""
     for name, factor in factors.items():
         control = factor.get("control") if isinstance(factor, dict) else ""
@@ -208,10 +205,10 @@ def _idle(factors: Mapping[str, Any], taken: _Taken, copies: Any) -> Iterator[Fo
         if fills and fills not in taken.names:
             found, expected = f"{taken.called} starts no JVM by {{{fills}}}", f"{{{fills}}} in its command"
             yield ("factors", name), f"a factor that nothing uses: {found}", expected, ""
-        if control is not None or name in BY_HOST or taken.uses(name) or copies == f"{{{name}}}":
+        if control is not None or name in BY_HOST or taken.uses(name) or name in counting:
             continue
         known = ", ".join(sorted(taken.parameters)) or "no parameters"
-        fix = f"it takes {known}" if taken.parameters else f"write {{{name}}} into workload.command"
+        fix = f"it takes {known}" if taken.parameters else f"write {{{name}}} into {taken.place}"
         yield (
             ("factors", name),
             f"a factor that nothing uses: {taken.called} does not take it, and it has no control",

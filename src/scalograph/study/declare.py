@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from scalograph.errors import StudyError
 from scalograph.study.check_published import unreadable
 from scalograph.study.check_responses import misread
+from scalograph.study.check_services import misstarted
 from scalograph.study.check_workload import misfits
+from scalograph.study.cross_checks import Found
 from scalograph.study.load import load
 from scalograph.study.model import Study
 from scalograph.study.quick import quickened
@@ -33,7 +36,7 @@ def declare(path: Path, quick: bool = False) -> Declared:
         StudyError: with every mistake, including those that show only together with its workload.
     """
     file = _file(path)
-    study = load(file, lambda raw: [*misfits(raw, file.parent), *misread(raw)])
+    study = load(file, lambda raw: _beside(raw, file.parent))
     return Declared(quickened(study) if quick else study, file.resolve())
 
 
@@ -44,7 +47,12 @@ def check(path: Path) -> Study:
         StudyError: with every mistake.
     """
     file = _file(path)
-    return load(file, lambda raw: [*misfits(raw, file.parent), *misread(raw), *unreadable(raw, file.parent)])
+    return load(file, lambda raw: [*_beside(raw, file.parent), *unreadable(raw, file.parent)])
+
+
+def _beside(raw: dict[str, Any], folder: Path) -> list[Found]:
+    """Find the mistakes that show only together with a workload, or with what a run reports."""
+    return [*misfits(raw, folder), *misstarted(raw, folder), *misread(raw)]
 
 
 def _file(path: Path) -> Path:

@@ -5,12 +5,14 @@ from itertools import islice
 from typing import Any
 
 from scalograph.study.cross_checks import Found, table
+from scalograph.study.processes import MAX_COMMANDS
 from scalograph.study.scalars import brief
 
 COMMANDS = (("workload", "command"), ("workload", "setup"), ("workload", "prepare"), ("workload", "cleanup"))
 # Lists and tables of a study that are walked through with everything else that they name.
 MOST: dict[tuple[str, ...], int] = {
     **dict.fromkeys(COMMANDS, 1000),
+    ("workload", "process"): MAX_COMMANDS,
     ("workload", "parameters"): 256,
     ("workload", "env"): 256,
     ("baseline",): 16,
@@ -46,6 +48,18 @@ def too_many(raw: dict[str, Any]) -> Iterator[Found]:
             yield path, f"{n} levels", f"at most {MAX_EXCLUDED}", "leave them out of the factors"
         elif path in COMMANDS and isinstance(value, list) and (n := _n_characters(value)) > MAX_COMMAND:
             yield path, f"{n} characters", f"at most {MAX_COMMAND}", "put them into a file"
+    yield from _of_processes(raw)
+
+
+def _of_processes(raw: dict[str, Any]) -> Iterator[Found]:
+    processes = table(raw, "workload").get("process")
+    for i, process in enumerate(processes if isinstance(processes, list) else []):
+        for key, value in process.items() if isinstance(process, dict) else ():
+            path = ("workload", "process", i, key)
+            if isinstance(value, list | dict) and len(value) > 1000:
+                yield path, f"{len(value)} of them", "at most 1000", "use fewer"
+            elif key == "argv" and isinstance(value, list) and (n := _n_characters(value)) > MAX_COMMAND:
+                yield path, f"{n} characters", f"at most {MAX_COMMAND}", "put them into a file"
 
 
 def _n_levels(exclusions: list[Any]) -> int:

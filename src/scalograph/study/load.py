@@ -11,9 +11,10 @@ from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import read_whole
 from scalograph.study import toml_text
 from scalograph.study.check_copies import uncountable
+from scalograph.study.check_processes import disordered, processes_of
 from scalograph.study.check_published_claims import misquoted
 from scalograph.study.check_question import unanswerable
-from scalograph.study.cross_checks import Found, dangling, meant
+from scalograph.study.cross_checks import Found, dangling, meant, table
 from scalograph.study.limits import MOST_TOLD, told, too_many
 from scalograph.study.model import Study
 from scalograph.study.quick import shorter_factors, shorter_protocol, without_baseline
@@ -47,6 +48,7 @@ def parse(text: str, name: str = "study.toml", look: Look = lambda raw: ()) -> S
         study, found = _validated(raw)
         for check in (dangling, misquoted, uncountable, unanswerable):
             found += told(check(raw))
+        found += told(disordered(processes_of(table(raw, "workload")), ("workload", "process")))
         found += told(_quick(raw, found))
         found += told(look(raw))
     if found or study is None:

@@ -28,9 +28,11 @@ from scalograph.study.fields import (
     Variable,
 )
 from scalograph.study.output_patterns import Pattern, Pointer, printed_name
+from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess
 from scalograph.study.published_claim import PublishedClaim
 
-From = Annotated[str, StringConstraints(pattern=r"^(window\.(wall|cpu)|run\.[a-z_]+|value\.[a-z][a-z0-9_]*|output)$")]
+_SOURCES = r"window\.(wall|cpu)|run\.[a-z_]+|process\.[a-z][a-z0-9-]*\.[a-z_]+|value\.[a-z][a-z0-9_]*|output"
+From = Annotated[str, StringConstraints(pattern=rf"^({_SOURCES})$")]
 
 
 def _known_question(value: Any) -> Any:
@@ -50,10 +52,11 @@ def _known(value: Any, rows: Mapping[str, object]) -> Any:
 
 
 class WorkloadUse(StudyPart):
-    """What is run: a workload that ships, a folder beside the study, or a command."""
+    """What is run: a workload that ships, a folder beside the study, a command, or several processes."""
 
     use: Text | None = None
     command: Argv | None = None
+    process: list[DeclaredProcess] = Field(default=[], max_length=MAX_COMMANDS, exclude_if=lambda listed: not listed)
     parameters: dict[Name, Value] = {}
     env: dict[Variable, Text] = {}
     events: bool = False
@@ -65,8 +68,13 @@ class WorkloadUse(StudyPart):
 
     @model_validator(mode="after")
     def _one_of(self) -> "WorkloadUse":
-        if (self.use is None) == (self.command is None):
+        given = [self.use is not None, self.command is not None, bool(self.process)]
+        if given == [True, True, False] or not any(given):
             raise ValueError("found both or neither of `use` and `command`, expected exactly one")
+        if sum(given) > 1:
+            raise ValueError("found `use` or `command` beside [[workload.process]], expected one of them")
+        if self.process and self.copies != 1:
+            raise ValueError("found `copies` beside [[workload.process]], expected copies of each process")
         return self
 
 

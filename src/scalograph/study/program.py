@@ -2,9 +2,9 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from scalograph.study.cross_checks import meant
 from scalograph.study.identity import hash_folder
 from scalograph.study.model import WorkloadUse
 from scalograph.study.paths import inside
+from scalograph.study.processes import DRIVER, SERVICE, DeclaredProcess, in_order
+from scalograph.study.template import Template
 from scalograph.study.workload import (
     BY_PROTOCOL,
     Workload,
@@ -26,19 +28,37 @@ STEPS = ("setup", "prepare", "cleanup")
 
 
 @dataclass(frozen=True)
+class Service:
+    """How a service is waited for and ended: `ready` is a form and its template; `ports` a count, or fixed numbers."""
+
+    ready: tuple[str, str] | None = None
+    ready_timeout_s: float = 60.0
+    ports: int | tuple[int, ...] = 0
+    stop_signal: str = "TERM"
+    stop_grace_s: float = 5.0
+
+
+@dataclass(frozen=True)
 class Process:
-    """What a run starts at its gate: a template, how often, and a role where a run has several."""
+    """What a run starts: a template, how often, and a name and a role where a run has several.
+
+    `service` is None of a driver, which starts at the gate. `values` are templates and names of its own.
+    """
 
     argv: tuple[str, ...]
     copies: int | str = 1
+    name: str = ""
     role: str = ""
+    service: Service | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Program:
-    """The workload of a study, not yet built. `here` is the folder that its relative paths start from.
+    """The workload of a study, not yet built: processes in the order in which they start.
 
-    `steps`: templates of the steps around the runs, by name (`STEPS`).
+    `here` is the folder that relative paths start from, `home` that of the workload, `steps` templates of the steps
+    around the runs, by name (`STEPS`).
     """
 
     processes: tuple[Process, ...]
@@ -48,11 +68,23 @@ class Program:
     workload: Workload | None = None
     steps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sources: bytes = field(default=b"", repr=False)
+    home: Path | None = None
 
     @property
     def argv(self) -> tuple[str, ...]:
         """The words of all its processes, in order."""
         return tuple(word for process in self.processes for word in process.argv)
+
+    @property
+    def commands(self) -> list[tuple[str, ...]]:
+        """The argv of each process that the study writes itself: no workload says what it needs."""
+        of_workload = self.workload is not None and self.home == self.here
+        return [] if of_workload else [process.argv for process in self.processes if not process.values]
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """What is known without a treatment, values of single processes with it."""
+        return {**self.values, **{name: value for process in self.processes for name, value in process.values.items()}}
 
 
 def program(use: WorkloadUse, folder: Path) -> Program:
@@ -68,19 +100,84 @@ def program(use: WorkloadUse, folder: Path) -> Program:
         argv = located(use.command, folder, caller)
         given = {"python": sys.executable, "here": str(folder)}
         return Program((Process(argv, use.copies),), folder, use.events, given, steps=steps)
+    if use.process:
+        return started(use, folder, caller, steps)
     home = find_workload(str(use.use), folder)
     workload = load(home)
-    unknown = sorted(set(use.parameters) - set(workload.parameters))
+    values = _parameters(workload, use.parameters) | {"python": sys.executable, "here": str(home)}
+    single = Process(tuple(workload.argv), use.copies)
+    processes = arranged(workload.process) if workload.process else (single,)
+    return Program(processes, home, workload.events, values, workload, steps, hash_folder(home), home)
+
+
+def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tuple[str, ...]]) -> Program:
+    """Return the program of a study that says itself which processes are started.
+
+    Raises:
+        StudyError: the workload or a parameter of one is unknown, or a path leads outside the study's folder.
+    """
+    processes = arranged(use.process, lambda argv: located(argv, folder, caller, "process"))
+    values: dict[str, Any] = {"python": sys.executable, "here": str(folder)}
+    declared = next((process for process in use.process if process.use is not None), None)
+    if declared is None:
+        return Program(processes, folder, use.events, values, steps=steps)
+    home = find_workload(str(declared.use), folder)
+    workload = load(home)
+    if workload.process:
+        found, expected = f"{workload.name}, which starts several processes itself", "one that starts one"
+        raise StudyError.one("workload.process", found, expected, "write its processes here")
+    given = {name: Template(value) if isinstance(value, str) else value for name, value in declared.parameters.items()}
+    own = _parameters(workload, given) | {"here": str(home)}
+    processes = tuple(
+        replace(process, argv=tuple(workload.argv), values=own) if process.name == declared.name else process
+        for process in processes
+    )
+    return Program(processes, folder, workload.events, values, workload, steps, hash_folder(home), home)
+
+
+def arranged(
+    declared: Sequence[DeclaredProcess], locate: Callable[[Sequence[str]], Sequence[str]] = tuple
+) -> tuple[Process, ...]:
+    """Return declared processes in the order in which they start: services by `after`, then the driver.
+
+    Args:
+        declared: the processes.
+        locate: makes the program of an argv template one that is found from any folder.
+
+    Raises:
+        StudyError: a program leads outside the study's folder, or they wait for each other.
+    """
+    services = {process.name: process.after for process in declared if process.role == SERVICE}
+    order = in_order(services)
+    if order is None:
+        raise StudyError.one(
+            "workload.process", "services that wait for each other", "an order in which they can start"
+        )
+    by_name = {process.name: process for process in declared}
+    drivers = [process.name for process in declared if process.role == DRIVER]
+    return tuple(_process(by_name[name], locate) for name in [*order, *drivers])
+
+
+def _process(declared: DeclaredProcess, locate: Callable[[Sequence[str]], Sequence[str]]) -> Process:
+    argv = tuple(locate(declared.argv)) if declared.argv else ()
+    if declared.role == DRIVER:
+        return Process(argv, declared.copies, declared.name, declared.role)
+    ready = declared.ready.as_template() if declared.ready else None
+    ports = tuple(declared.ports) if isinstance(declared.ports, list) else declared.ports
+    stop = declared.stop
+    service = Service(ready, declared.ready_timeout_s, ports, stop.signal, stop.grace_s)
+    return Process(argv, declared.copies, declared.name, declared.role, service)
+
+
+def _parameters(workload: Workload, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every parameter that has a value without a treatment. Raises StudyError for an unknown one."""
+    unknown = sorted(set(given) - set(workload.parameters))
     if unknown:
         known = ", ".join(workload.parameters)
         raise StudyError.one(f"workload.parameters.{unknown[0]}", f"unknown to {workload.name}", f"one of {known}")
     # Iterations of the study's protocol override the workload's own default of that name.
     defaults = {name: parameter.default for name, parameter in workload.parameters.items() if name not in BY_PROTOCOL}
-    values = defaults | dict(use.parameters)
-    values |= {"python": sys.executable, "here": str(home)}
-    return Program(
-        (Process(tuple(workload.argv), use.copies),), home, workload.events, values, workload, steps, hash_folder(home)
-    )
+    return defaults | dict(given)
 
 
 def find_workload(name: str, folder: Path) -> Path:

@@ -7,10 +7,15 @@ from statistics import fmean, median
 from msgspec import Struct
 
 from scalograph.protocol.events import Record, RunFigures
+from scalograph.protocol.record_processes import ProcessEvent
 from scalograph.study.model import Study
 
 # Responses that a neighbor on the CPU hardly changes.
 CPU_TIMES = ("window.cpu", "run.cpu", "run.user", "run.system")
+# Of a driver that sends requests for a time that is set: how much work it did is the answer, and no study declares it.
+RATE = "value.rate"
+# Bins of a timeline that show the use of a window.
+FEWEST_BINS = 5
 # What replaces a window's figure if no window represents the run: the field of `table.Row` for the whole run.
 WHOLE = {"window.wall": "wall_s", "window.cpu": "cpu_s"}
 
@@ -69,6 +74,9 @@ def observer(source: str, warmup: int) -> Observer:
     if room == "value":
         return partial(_values, name)
     whole = partial(_one, _DERIVED[name] if name in _DERIVED else partial(_figure, _fields(name)))
+    if room == "process":
+        process, _, figure = name.partition(".")
+        return partial(_one, partial(_of_process, process, figure))
     if room != "window":
         return whole
 
@@ -127,6 +135,38 @@ def figure_units() -> dict[str, str]:
     return plain | _DERIVED_UNITS
 
 
+def process_units() -> dict[str, str]:
+    """Return the figures that may follow `process.NAME.`, and the unit of each."""
+    return {name: unit for name, (_, unit, _) in _OF_PROCESSES.items()}
+
+
+def _of_process(name: str, figure: str, record: Record, windows: Windows) -> float | None:
+    """Return a figure of all copies of a process; None where one of them does not have it."""
+    field, unit, together = _OF_PROCESSES[figure]
+    found = [getattr(process, field) for process in record.processes if process.name == name]
+    if not found or None in found:
+        return None
+    if figure == "cpu_percent":
+        return _percent_in_window([process for process in record.processes if process.name == name], record)
+    return float(together(found) * (1e-9 if unit == "s" else 1))
+
+
+def _percent_in_window(processes: Sequence[ProcessEvent], record: Record) -> float | None:
+    """CPU time over the window of the driver, by the bins in it; over the whole run where they are few or none.
+
+    A driver may warm services up before its window, and let the load rise.
+    """
+    spans = [(min(part.start_ns), max(part.end_ns)) for part in record.iterations if part.start_ns]
+    width = record.timeline.bin_ns if record.timeline else None
+    if spans and width:
+        first, last = -(-min(start for start, _ in spans) // width), max(end for _, end in spans) // width
+        busy = [(process.busy_ns or [])[max(first, 0) : last] for process in processes]
+        if min(map(len, busy)) >= FEWEST_BINS:
+            return 100 * sum(map(sum, busy)) / (width * len(busy[0]))
+    wall_ns = record.run.wall_ns
+    return 100 * sum(process.cpu_ns or 0 for process in processes) / wall_ns if wall_ns else None
+
+
 def _fields(name: str) -> Sequence[tuple[str, float]]:
     """Fields of a run's figures that may hold what is called so, and the factor to its unit."""
     fields = ((f"{name}_ns", 1e-9), (f"{name}_bytes", 1.0), (name, 1.0))
@@ -168,6 +208,17 @@ def _switches_per_iteration(record: Record, windows: Windows) -> float | None:
     return None if n is None else n / max(1, len(windows.wall_s))
 
 
+# Of one process: the field of its event, the unit, and what copies together have.
+_OF_PROCESSES: Mapping[str, tuple[str, str, Callable[[Sequence[int]], int]]] = {
+    "cpu": ("cpu_ns", "s", sum),
+    "user": ("user_ns", "s", sum),
+    "system": ("system_ns", "s", sum),
+    "cpu_percent": ("cpu_ns", "%", sum),
+    "wait": ("wait_ns", "s", sum),
+    "max_rss": ("max_rss_bytes", "bytes", sum),
+    "ready": ("ready_ns", "s", max),
+    "stop": ("stop_ns", "s", max),
+}
 _DERIVED: Mapping[str, Callable[[Record, Windows], float | None]] = {
     "cpu_percent": _cpu_percent,
     "busiest_cpu_share": _busiest_cpu_share,

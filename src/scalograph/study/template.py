@@ -10,6 +10,12 @@ from scalograph.study.scalars import as_text
 _PLACE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
+class Template(str):
+    """A value that is a template itself: it is filled before it is inserted."""
+
+    __slots__ = ()
+
+
 def places(template: Sequence[str]) -> Iterator[tuple[str | None, str]]:
     """Yield every `{name}` with its item, in order; None for the name of a lone brace.
 

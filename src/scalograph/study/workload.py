@@ -1,6 +1,7 @@
 """A workload: a folder with workload.toml, and the argv template that a treatment fills (protocol/workload.md)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,6 +11,9 @@ from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.facts import HostFacts
 from scalograph.study import toml_text
+from scalograph.study.check_processes import misdeclared
+from scalograph.study.cross_checks import Found
+from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess
 from scalograph.study.scalars import brief, short
 from scalograph.study.shipped import (
     shipped,
@@ -18,6 +22,7 @@ from scalograph.study.shipped import (
     shipped_workloads,
 )
 from scalograph.study.template import fill
+from scalograph.study.toml_lines import dotted, line_of, locate
 
 __all__ = [
     "Build",
@@ -84,7 +89,7 @@ class Parameter(WorkloadPart):
 class Build(WorkloadPart):
     """How to build the program from its sources."""
 
-    tool: Literal["javac", "cc"]
+    tool: Literal["javac", "cc", "cargo"]
     sources: list[Text] = Field(min_length=1)
     flags: list[Text] = []
     release: int | None = Field(default=None, ge=8)
@@ -115,15 +120,23 @@ class Workload(WorkloadPart):
 
     name: Name
     title: Text
-    argv: list[Text] = Field(min_length=1)
+    argv: list[Text] = []
+    process: list[DeclaredProcess] = Field(default=[], max_length=MAX_COMMANDS)
     events: bool = False
     build: Annotated[list[Build], BeforeValidator(_several)] = []
     prepare: Prepare | None = None
     parameters: dict[Name, Parameter] = {}
     requires: list[Requirement] = []
 
+    @property
+    def words(self) -> list[str]:
+        """Every word of its templates."""
+        return [*self.argv, *(word for process in self.process for word in process.words)]
+
     @model_validator(mode="after")
     def _names(self) -> "Workload":
+        if bool(self.argv) == bool(self.process):
+            raise ValueError("found both or neither of `argv` and [[process]], expected exactly one")
         if hiding := [name for name in self.parameters if name in BY_HOST]:
             raise ValueError(f"parameters: found {hiding[0]}, expected a name that the host does not fill itself")
         for name in (name for requirement in self.requires for name in requirement.when):
@@ -152,11 +165,31 @@ def load(folder: Path) -> Workload:
         fix = "choose a folder that has one"
         raise StudyError.one(where, f"cannot be read: {error.strerror}", "a workload's declaration", fix) from error
     try:
-        return Workload.model_validate(toml_text.parse(text.decode(), where))
-    except ValidationError as error:
-        raise StudyError([_problem(where, detail) for detail in error.errors(include_url=False)[:MOST_TOLD]]) from error
+        written = text.decode()
     except UnicodeDecodeError as error:
         raise StudyError.one(where, f"byte {error.start} is not UTF-8", "UTF-8 text") from error
+    raw = toml_text.parse(written, where)
+    try:
+        made, wrong = Workload.model_validate(raw), list[Problem]()
+    except ValidationError as error:
+        made, wrong = None, [_problem(where, detail) for detail in error.errors(include_url=False)[:MOST_TOLD]]
+    wrong += [_located(where, written, found) for found in islice(_of_processes(raw), MOST_TOLD)]
+    if made is None or wrong:
+        raise StudyError(wrong)
+    return made
+
+
+def _of_processes(raw: Mapping[str, Any]) -> Iterator[Found]:
+    """Find what is wrong between its processes, and in their templates."""
+    parameters = raw.get("parameters")
+    parameters = parameters if isinstance(parameters, dict) else {}
+    most = {name: table.get("max", 1) for name, table in parameters.items() if isinstance(table, dict)}
+    yield from misdeclared(raw, ("process",), {*BY_HOST, *BY_PROTOCOL, *parameters}, most)
+
+
+def _located(where: str, text: str, found: Found) -> Problem:
+    path, what, expected, fix = found
+    return Problem(f"{where}:{line_of(locate(text), path)}: {dotted(path)}", what, expected, fix)
 
 
 def _problem(where: str, detail: Any) -> Problem:

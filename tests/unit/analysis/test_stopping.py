@@ -3,7 +3,7 @@
 import pytest
 
 from scalograph.analysis.stopping import SEQUENTIAL, Stopping, half_width
-from scalograph.questions.scaling.check import FEWEST
+from scalograph.study.check_question import FEWEST
 
 
 def test_waits_for_half_of_the_plan_and_at_least_eight() -> None:

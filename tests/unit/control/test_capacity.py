@@ -1,7 +1,6 @@
 """A quota: on trees of paper of both versions, on this machine where it grants one, and refused by name."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,53 +21,19 @@ from scalograph.study.model import Study
 from scalograph.verdict.judge import judge
 
 from ..records import record
+from .limit_tree import LimitTree, limiting
 from .paper import put_right
 from .trees import write
 
 TWO = tuple(CpuFact(cpu=n, core=n) for n in range(2))
 FREE, BOUND = HostFacts(cpus=TWO), HostFacts(cpus=TWO, refused={"quota": "no cgroup has the controller cpu here"})
-FIRST = "1 2 0:3 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n1 2 0:4 / /cg/u rw - cgroup2 cgroup2 rw\n"
-SECOND = "1 2 0:4 / /cg/u rw - cgroup2 cgroup2 rw\n"
 
 
-class Paper(CgroupTree):
-    """Writes go to plain files; `moved` has who was moved where."""
-
-    def __init__(self, mount: Path, root: Path, controller: str = "cpu") -> None:
-        super().__init__(mount, root, controller)
-        self.moved: list[str] = []
-
-    def write(self, file: Path, text: str) -> None:
-        if file.name == "cgroup.procs":
-            assert text == str(os.getpid()), "nobody is moved but ourselves"
-            self.moved.append(file.parent.name)
-        elif file.name == "cgroup.subtree_control":
-            file.write_text({"+cpu": "cpu memory\n", "-cpu": "memory\n"}[text])
-        else:
-            file.write_text(text)
-
-    def remove_leaf(self, name: str) -> None:
-        shutil.rmtree(self.leaf(name))
+def machine(root: Path, version: int) -> LimitTree:
+    return limiting(root, version, "cpu", beside=",cpuacct")
 
 
-class FirstPaper(Paper, FirstTree):
-    """The same with the files of v1."""
-
-
-def machine(root: Path, version: int) -> Paper:
-    """A machine on which we are in the group `own`."""
-    write(root / "proc/self/mountinfo", FIRST if version == 1 else SECOND)
-    write(root / "proc/self/cgroup", "4:cpu,cpuacct:/own\n0::/own\n")
-    write(root / "cg/u/cgroup.controllers", "memory\n" if version == 1 else "cpu memory\n")
-    write(root / "cg/u/cgroup.subtree_control", "memory\n")
-    for home in ("cg/cpu/own", "cg/u/own"):
-        (root / home).mkdir(parents=True)
-    if version == 1:
-        return FirstPaper(root / "cg/cpu", root)
-    return Paper(root / "cg/u", root)
-
-
-def store(folder: Path, tree: Paper) -> Store:
+def store(folder: Path, tree: LimitTree) -> Store:
     return Store(folder / "state", None, cpu_time=tree)
 
 

@@ -1,7 +1,6 @@
 """A limit of tasks: on trees of paper of both versions, on this machine where it grants one, and refused by name."""
 
 import os
-import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -10,15 +9,16 @@ from pathlib import Path
 import pytest
 
 from scalograph.control.apply import apply
-from scalograph.control.cgroups import CgroupTree, read
+from scalograph.control.cgroups import read
 from scalograph.control.control import Launch, LevelError
-from scalograph.control.cpu_tree import TASKS, FirstTree, controller_tree
+from scalograph.control.cpu_tree import TASKS, controller_tree
 from scalograph.control.store import CHANGES, Store
 from scalograph.control.tasks import TasksControl, limited_tasks, why_no_tasks
 from scalograph.errors import HostError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.study.model import Study
 
+from .limit_tree import LimitTree, limiting
 from .trees import write
 
 CPUS = (CpuFact(cpu=0, core=0),)
@@ -26,45 +26,14 @@ FREE, BOUND = HostFacts(cpus=CPUS), HostFacts(cpus=CPUS, refused={"tasks": "no c
 OWN = 3  # threads of this process, on the machine of paper
 
 
-class Paper(CgroupTree):
-    """Writes go to plain files; `moved` has where we went."""
-
-    def __init__(self, mount: Path, root: Path) -> None:
-        super().__init__(mount, root, TASKS)
-        self.moved: list[str] = []
-
-    def write(self, file: Path, text: str) -> None:
-        if file.name == "cgroup.procs":
-            assert text == str(os.getpid()), "nobody is moved but ourselves"
-            self.moved.append(file.parent.name)
-        elif file.name == "cgroup.subtree_control":
-            file.write_text({"+pids": "pids memory\n", "-pids": "memory\n"}[text])
-        else:
-            file.write_text(text)
-
-    def remove_leaf(self, name: str) -> None:
-        shutil.rmtree(self.leaf(name))
-
-
-class FirstPaper(Paper, FirstTree):
-    """The same with the files of v1."""
-
-
-def machine(root: Path, version: int) -> Paper:
-    """A machine on which we have three threads, in the group `own`."""
-    home = root / ("cg/pids" if version == 1 else "cg/u")
-    first = "1 2 0:3 / /cg/pids rw - cgroup cgroup rw,pids\n" if version == 1 else ""
-    write(root / "proc/self/mountinfo", first + "1 2 0:4 / /cg/u rw - cgroup2 cgroup2 rw\n")
-    write(root / "proc/self/cgroup", "4:pids:/own\n0::/own\n")
-    write(root / "cg/u/cgroup.controllers", "memory\n" if version == 1 else "pids memory\n")
-    write(root / "cg/u/cgroup.subtree_control", "memory\n")
-    (home / "own").mkdir(parents=True)
+def machine(root: Path, version: int) -> LimitTree:
+    """A machine on which we have three threads."""
     for thread in range(OWN):
         (root / f"proc/self/task/{thread + 7}").mkdir(parents=True)
-    return (FirstPaper if version == 1 else Paper)(home, root)
+    return limiting(root, version, TASKS)
 
 
-def store(folder: Path, tree: Paper) -> Store:
+def store(folder: Path, tree: LimitTree) -> Store:
     return Store(folder / "state", None, tasks=tree)
 
 

@@ -1,6 +1,7 @@
 """Builds: once for each source, compiler and release; whole or not at all."""
 
 import os
+import shutil
 import stat
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,15 @@ FAKE_JAVAC = """#!/bin/sh
 if [ "$1" = -version ]; then echo "javac 21"; exit; fi
 while [ "$1" != -d ]; do shift; done
 echo "$@" > "$2/args"
+"""
+
+
+FAKE_CARGO = """#!/bin/sh
+if [ "$1" = --version ]; then echo "cargo 1"; exit; fi
+words="$* home=$CARGO_HOME flags=$RUSTFLAGS cwd=$(pwd)"
+while [ $# -gt 0 ]; do case "$1" in --root) root=$2;; --target-dir) scratch=$2;; esac; shift; done
+mkdir -p "$root/bin" "$scratch"
+echo "$words" | tee "$scratch/left" > "$root/bin/main"
 """
 
 
@@ -199,3 +209,27 @@ def test_what_a_killed_build_left_half_filled_is_removed(place: Path) -> None:
         folder.mkdir()
     made(place)
     assert not left.exists() and all(folder.exists() for folder in other)
+
+
+def test_cargo_installs_the_crate_and_leaves_its_folder_alone(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(place / "bin/cargo", FAKE_CARGO)
+    monkeypatch.setenv("CARGO_HOME", "/crates")
+    monkeypatch.setenv("RUSTFLAGS", "-C opt-level=0")
+    folder = made(place, workload(tool="cargo"))
+    assert [str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()] == ["bin/main"]
+    words = (folder / "bin/main").read_text().split()
+    assert {"install", "--locked", "home=/crates", "flags=", "cwd=/", f"{place}/source"} <= set(words)
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no cargo: apt-get install rustup")
+def test_a_real_crate_is_built(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\n')
+    (tmp_path / "Cargo.lock").write_text('version = 4\n[[package]]\nname = "small"\nversion = "0.1.0"\n')
+    (tmp_path / "src/main.rs").write_text('fn main() { println!("built"); }\n')
+    before = sorted(tmp_path.rglob("*"))
+    folder = build(tmp_path, workload(("src/*.rs", "Cargo.*"), tool="cargo"), (), tmp_path.parent / "builds")
+    assert folder is not None
+    assert subprocess.run([folder / "bin/small"], capture_output=True, text=True, check=True).stdout == "built\n"
+    assert sorted(tmp_path.rglob("*")) == before
+    assert [entry.name for entry in folder.iterdir()] == ["bin"]

@@ -1,64 +1,132 @@
-"""Several processes of one run: behind one gate, each with a command and copies of its own, and told apart."""
+"""Processes of one run: services first, each copy by itself, then the driver; and what a probe is asked for them."""
 
+import socket
 import sys
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.run.hosts.base import ProbeProgram
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.probe import DEGRADED, find_probe
+from scalograph.run.hosts.base import Specification
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
+from scalograph.run.services import filled
 from scalograph.study.declare import declare
-from scalograph.study.program import Process
 from scalograph.study.treatment import Run
 
-FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(2)))
+FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(4)))
 STUDY = """\
 version = 1
 name = "two"
-title = "Two processes"
+title = "Two services and a driver"
 work = "total"
 seed = 1
-[workload]
-command = ["{python}", "-c", "print('driver {clients}')"]
+[[workload.process]]
+name = "driver"
+role = "driver"
+argv = ["{python}", "-c", "", "{clients}", "{app_targets}", "{database_port}", "{state}"]
+[[workload.process]]
+name = "app"
+role = "service"
+argv = ["{python}", "-m", "http.server", "{port}", "{database_port}", "{copy}"]
+copies = "{n}"
+after = ["database"]
+ports = 1
+ready = { http = "http://127.0.0.1:{port}/a?b=1" }
+[[workload.process]]
+name = "database"
+role = "service"
+argv = ["{python}", "{{", "{ports}", "{state}"]
+ports = 2
+ready = { line = "listens on {port}" }
+ready_timeout = "10s"
+stop = { signal = "INT", grace = "1s" }
 [factors.clients]
 levels = [3]
+[factors.n]
+levels = [2]
 [factors.cpus]
-levels = [1]
+levels = [1, 4]
 control = "cpus"
-[responses.sent]
-from = "output"
-pattern = "(?:driver|service) ([0-9]+)"
+[factors.nice]
+levels = [5]
+control = "nice"
 """
-SERVICE = Process(("{python}", "-c", "print('service 7')"), copies="{clients}", role="service")
-TREATMENT = {"clients": 3, "cpus": 1}
+TREATMENT = {"clients": 3, "n": 2, "cpus": 1, "nice": 5}
 
 
-def planned(tmp_path: Path) -> Plan:
-    """A plan whose program has a service beside its driver."""
-    (tmp_path / "study.toml").write_text(STUDY)
+def planned(tmp_path: Path, text: str = STUDY) -> Plan:
+    (tmp_path / "study.toml").write_text(text)
+    return plan(declare(tmp_path / "study.toml"), FACTS)
+
+
+def line(tmp_path: Path, treatment: dict[str, Any]) -> dict[str, Any]:
+    """What the probe is asked for, with ports and folders of this run."""
+
+    class Asking:
+        def hold(self, planned: Plan, treatment: Any) -> Any:
+            raise NotImplementedError
+
+    spec = Runner(planned(tmp_path), Asking()).specification(Run("r1", 0, treatment, 0))  # type: ignore[arg-type]
+    state = tmp_path / f"state-{treatment['cpus']}"
+    state.mkdir()
+    placed = Specification(**{**vars(spec), "launches": filled(spec.launches, state)})
+    return placed.line(tmp_path)
+
+
+def test_services_start_in_order_each_copy_by_itself_and_the_driver_last(tmp_path: Path) -> None:
+    found = launches(planned(tmp_path), TREATMENT)
+    assert [(one.name, one.copy, one.copies) for one in found] == [
+        ("database", 0, 1), ("app", 0, 1), ("app", 1, 1), ("driver", 0, 1),
+    ]  # fmt: skip
+    assert [one.cpus for one in found] == [(0,), (0,), (0,), (1, 2, 3)]
+    assert [one.nice for one in found] == [5, 5, 5, None]
+
+
+def test_a_driver_for_which_no_cpu_is_left_has_all(tmp_path: Path) -> None:
+    *services, driver = launches(planned(tmp_path), {**TREATMENT, "cpus": 4})
+    assert {one.cpus for one in services} == {(0, 1, 2, 3)} and driver.cpus is None
+
+
+def test_the_probe_is_asked_for_ports_that_are_free_and_words_that_hold_them(tmp_path: Path) -> None:
+    database, *apps, driver = line(tmp_path, TREATMENT)["commands"]
+    ports = [port for command in (database, *apps) for port in command["ports"]]
+    assert len(set(ports)) == 4 and min(ports) > 0
+    first, second, *of_apps = ports
+    assert database["argv"] == [sys.executable, "{", f"{first},{second}", str(tmp_path / "state-1" / "database-0")]
+    assert (database["ready"], database["ready_timeout_ns"]) == ({"line": f"listens on {first}"}, 10_000_000_000)
+    assert (database["role"], database["stop_signal"], database["stop_grace_ns"]) == ("service", "INT", 1_000_000_000)
+    for copy, (app, port) in enumerate(zip(apps, of_apps, strict=True)):
+        assert app["argv"][3:] == [str(port), str(first), str(copy)]
+        assert (app["name"], app["ready"]) == ("app", {"http": {"port": port, "path": "/a?b=1"}})
+    targets = ",".join(f"127.0.0.1:{port}" for port in of_apps)
+    assert driver["argv"][3:] == ["3", targets, str(first), str(tmp_path / "state-1" / "driver")]
+    assert (driver["name"], driver["role"]) == ("driver", "driver") and "ready" not in driver
+    for port in ports:  # none is held any more
+        with socket.socket() as listening:
+            listening.bind(("127.0.0.1", port))
+
+
+def test_a_driver_alone_is_asked_for_as_any_command(tmp_path: Path) -> None:
+    text = STUDY[: STUDY.index('[[workload.process]]\nname = "app"')] + STUDY[STUDY.index("[factors.clients]") :]
+    text = text.replace(', "{app_targets}", "{database_port}"', ', "{n}"')
+    (tmp_path / "study.toml").write_text(text)
     made = plan(declare(tmp_path / "study.toml"), FACTS)
-    driver = replace(made.program.processes[0], role="driver")
-    return replace(made, program=replace(made.program, processes=(driver, SERVICE)))
+    (driver,) = launches(made, TREATMENT)
+    assert (driver.cpus, driver.nice) == ((0,), 5)
+    (driver,) = filled([driver], tmp_path)
+    assert driver.argv[3:] == ("3", "2", str(tmp_path / "driver"))
 
 
-def test_each_process_is_a_launch_under_the_same_levels(tmp_path: Path) -> None:
-    driver, service = launches(planned(tmp_path), TREATMENT)
-    assert (driver.role, driver.copies, driver.argv[0]) == ("driver", 1, sys.executable)
-    assert (service.role, service.copies, service.argv[2]) == ("service", 3, "print('service 7')")
-    assert driver.cpus == service.cpus == (0,)
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    found = launches(planned(tmp_path), TREATMENT)
+    with pytest.raises(HostError, match="state folder"):
+        filled(found, tmp_path / "missing")
 
 
-@pytest.mark.parametrize("kind", ["python", "found"])
-def test_two_commands_behind_one_gate_come_back_apart(tmp_path: Path, kind: str) -> None:
-    probe = ProbeProgram(DEGRADED) if kind == "python" else find_probe()
-    record = Runner(planned(tmp_path), LocalHost(probe)).measure(Run("r1", 0, TREATMENT, 0))
-    assert record.run.status == "ok", record.run.reason
-    assert [copy.command for copy in record.copies] == [0, 1, 1, 1]
-    said = [part.values["output_sent"] for part in record.values]
-    assert said == [[3.0], [7.0], [7.0], [7.0]]
+def test_more_copies_than_a_run_starts_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="70 processes in a run, expected at most 64"):
+        launches(planned(tmp_path), {**TREATMENT, "n": 68})

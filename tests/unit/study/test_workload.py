@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from scalograph.errors import StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
+from scalograph.study.model import WorkloadUse
+from scalograph.study.program import Service, program
 from scalograph.study.template import places
 from scalograph.study.workload import (
     Parameter,
@@ -218,3 +220,59 @@ def test_shipped_refuses(name: str) -> None:
         StudyError, match="one of affinity, ceiling, descriptors, fixed-work, fork-join, java-priorities, java-threads"
     ):
         shipped(name)
+
+
+SEVERAL = """
+name = "w"
+title = "A service and its driver"
+events = true
+
+[[process]]
+name = "server"
+role = "service"
+argv = ["{java}", "-jar", "{build}/server.jar", "{port}", "{size}"]
+copies = "{copies}"
+ports = 1
+ready = { port = "{port}" }
+
+[[process]]
+name = "driver"
+role = "driver"
+argv = ["{here}/driver", "{server_targets}"]
+
+[parameters.copies]
+type = "int"
+default = 1
+min = 1
+max = 8
+
+[parameters.size]
+type = "int"
+default = 7
+"""
+
+
+def test_a_workload_of_several_processes_starts_services_first(tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    written(tmp_path / "w", SEVERAL)
+    server, driver = program(WorkloadUse(use="w", parameters={"copies": 2}), tmp_path).processes
+    assert (server.name, server.copies, driver.role) == ("server", "{copies}", "driver")
+    assert server.service == Service(ready=("port", "{port}"), ports=1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('role = "driver"', 'role = "service"', "workload.toml:14: process[1]: no driver"),
+        ("ports = 1", "", "workload.toml:6: process[0]: {port} without ports"),
+        ('"{size}"', '"{seize}"', "workload.toml:9: process[0].argv: unknown name {seize}"),
+        ("{server_targets}", "{servers_targets}", "workload.toml:17: process[1].argv: unknown name {servers_targets}"),
+        ('copies = "{copies}"', 'copies = "{n}"', 'workload.toml:10: process[0].copies: parameter "n" is not declared'),
+        ("max = 8", "max = 64", "workload.toml:10: process[0].copies: 65 processes in all"),
+        ('argv = ["{here}/driver", "{server_targets}"]', 'use = "w"', "process[1].use: a workload in a workload"),
+        ("events = true", 'argv = ["x"]', "found both or neither of `argv` and [[process]]"),
+    ],
+)
+def test_refuses_processes(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in SEVERAL
+    assert said in refused(tmp_path, SEVERAL.replace(old, new, 1))

@@ -85,13 +85,13 @@ def quoted(text: str) -> str:
 
 
 def _workload(study: CommandStudy) -> Iterator[str]:
-    yield from ("", "[workload]", f"command = {_argv(study.command)}")
+    yield from ("", "[workload]", f"command = {argv_text(study.command)}")
     yield 'cwd = "caller"'
     if "copies" in study.factors:
         yield 'copies = "{copies}"'
     elif study.copies != 1:
         yield f"copies = {study.copies}"
-    yield from (f"{step} = {_argv(argv)}" for step, argv in study.steps.items())
+    yield from (f"{step} = {argv_text(argv)}" for step, argv in study.steps.items())
     if study.env:
         yield f"env = {{ {', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in study.env.items())} }}"
 
@@ -125,7 +125,8 @@ def _printed(printed: PrintedFigure) -> Iterator[str]:
     yield from (f"unit = {quoted(printed.unit)}", f"better = {quoted(printed.better)}")
 
 
-def _argv(argv: Sequence[str]) -> str:
+def argv_text(argv: Sequence[str]) -> str:
+    """Return an argv as a list of TOML."""
     return f"[{', '.join(map(quoted, argv))}]"
 
 

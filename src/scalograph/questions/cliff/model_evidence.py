@@ -10,7 +10,7 @@ functions) and 5.4.2 (leave-one-out in closed form).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, pi
 
 import numpy as np
@@ -106,6 +106,25 @@ class _Parts:
         return np.asarray(self.base + np.maximum(self.step.weights.max(axis=1), self.plain.weights.max(axis=1)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """What was measured, and what it is held against.
+
+    Attributes:
+        x: log level of each run, centered.
+        y: log score of each run, centered.
+        known: as of `covariance`.
+        heights: of steps at all runs; shape (steps, runs).
+        bends: the same of bends.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    known: FloatArray
+    heights: FloatArray
+    bends: FloatArray
+
+
 def curves() -> Iterator[SmoothTrend]:
     """Every size of noise with every smooth curve."""
     for noise, p in zip(NOISES, NOISE_PRIOR, strict=True):
@@ -142,15 +161,15 @@ def evidence(found: Steps, x: FloatArray, y: FloatArray, known: FloatArray) -> J
         known: as of `covariance`.
     """
     heights, back = _alike(found.heights(x))
-    bends, y = _bends(x), y - np.median(y)
+    runs = _Runs(x, y - np.median(y), known, heights, _bends(x))
     ends = np.unique(back[(found.widths == SHARP[0]) | np.isin(found.widths, GRADUAL)])
     every = [*curves()]
-    best = _parts(every, x, y, known, heights[ends], bends).best
+    best = _parts(every, replace(runs, heights=heights[ends])).best
     sizes = [curve for curve, log_density in zip(every, best, strict=True) if log_density >= best.max() - HOPELESS]
-    parts = _parts(sizes, x, y, known, heights, bends)
+    parts = _parts(sizes, runs)
     prior = np.bincount(back, np.exp(found.log_prior))
     logs = parts.step.weights + parts.base[:, None] + np.log(prior)
-    none = parts.plain.weights + parts.base[:, None] - log(len(bends))
+    none = parts.plain.weights + parts.base[:, None] - log(len(runs.bends))
     total = float(logsumexp(logs))
     likely = int(np.argmax(np.round(logsumexp(logs, axis=1), 9)))
     cliff = total - float(logsumexp(none))
@@ -174,17 +193,10 @@ def _alike(heights: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
     return rounded[first] / 10**ALIKE, back
 
 
-def _parts(
-    sizes: Sequence[SmoothTrend],
-    x: FloatArray,
-    y: FloatArray,
-    known: FloatArray,
-    heights: FloatArray,
-    bends: FloatArray,
-) -> _Parts:
+def _parts(sizes: Sequence[SmoothTrend], runs: _Runs) -> _Parts:
     """Sizes of noise and curve with every step and every bend: as many at once as a cache holds."""
-    n = max(1, CHUNK // heights.size)
-    made = [_part(sizes[i : i + n], x, y, known, heights, bends) for i in range(0, len(sizes), n)]
+    n = max(1, CHUNK // runs.heights.size)
+    made = [_part(sizes[i : i + n], runs) for i in range(0, len(sizes), n)]
     base = np.concatenate([part.base for part in made])
     return _Parts(base, _joined([part.step for part in made]), _joined([part.plain for part in made]))
 
@@ -194,18 +206,12 @@ def _joined(parts: Sequence[_Weighed]) -> _Weighed:
     return _Weighed(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-def _part(
-    sizes: Sequence[SmoothTrend],
-    x: FloatArray,
-    y: FloatArray,
-    known: FloatArray,
-    heights: FloatArray,
-    bends: FloatArray,
-) -> _Parts:
+def _part(sizes: Sequence[SmoothTrend], runs: _Runs) -> _Parts:
+    x, y, known = runs.x, runs.y, runs.known
     smooth = [covariance(x, x, curve, known, known) + curve.noise**2 * np.eye(y.size) for curve in sizes]
     inverse, log_density = _inverse(np.array(smooth), y)
-    step = _added(heights, JUMP_SD, inverse, y, cut=LEAST)
-    plain = _added(bends, BEND_SD, inverse, y, cut=0.0)
+    step = _added(runs.heights, JUMP_SD, inverse, y, cut=LEAST)
+    plain = _added(runs.bends, BEND_SD, inverse, y, cut=0.0)
     return _Parts(log_density + np.array([curve.log_prior for curve in sizes]), step, plain)
 
 

@@ -8,12 +8,12 @@ from scalograph.findings.speedup_rule import gain
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.levels.claim import claim
-from scalograph.questions.registry import is_search
+from scalograph.questions.registry import SWEEP
 
 
 def applies(table: Table) -> str | None:
     """Say why levels are not compared here; None where nothing else compares them."""
-    if is_search(table.study.question):
+    if table.study.question != SWEEP:
         return "its question is another one"
     if table.study.reference and len(table.treatments) > 1:
         return "its versions are compared with a reference"

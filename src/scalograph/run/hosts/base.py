@@ -5,12 +5,17 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from scalograph.control.control import Launch
 from scalograph.control.quiet import Look
-from scalograph.protocol.events import Record
+from scalograph.protocol.events import CopyEvent, Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.plan import Plan
+from scalograph.run.services import has_services
+from scalograph.study.program import Service
 from scalograph.study.treatment import Run, Treatment
 
 MAX_OUTPUT_BYTES = 8 << 20
@@ -40,7 +45,7 @@ class Specification:
 
     Attributes:
         run: its name and its treatment.
-        launches: the processes; the first one's environment and values are those of the steps.
+        launches: the processes, services first; the first one's environment and values are those of the steps.
         events: whether the processes may speak the workload protocol.
         capture: whether their output is read.
         timeout_s: from the gate, in seconds; each step has as long.
@@ -61,7 +66,10 @@ class Specification:
         return {
             "protocol": 1,
             "run": self.run.run,
-            "commands": [_command(launch, folder) for launch in self.launches],
+            "commands": [
+                _command(launch, folder) | (_named(launch) if has_services(self.launches) else {})
+                for launch in self.launches
+            ],
             "events": self.events,
             "stdout": "capture" if self.capture else "null",
             "stdout_limit_bytes": MAX_OUTPUT_BYTES,
@@ -71,6 +79,16 @@ class Specification:
             "timeline_bins": TIMELINE_BINS,
             "timeline_tasks": TIMELINE_TASKS,
         }
+
+    def is_driver(self, copy: CopyEvent) -> bool:
+        """Tell whether a copy is none of a service."""
+        return self.launches[copy.command].service is None
+
+    def of_obedient(self, record: Record) -> Record:
+        """Return a record with the copies that obey the levels of the treatment: beside services, only these."""
+        if not has_services(self.launches):
+            return record
+        return replace(record, copies=[copy for copy in record.copies if self.launches[copy.command].service])
 
     def _n_copies(self) -> int:
         return sum(launch.copies for launch in self.launches)
@@ -87,6 +105,32 @@ def _command(launch: Launch, folder: Path) -> dict[str, Any]:
         "priority": launch.priority,
         "nice": launch.nice,
     }
+
+
+def _named(launch: Launch) -> dict[str, Any]:
+    """Return a command of a run that has services."""
+    return {"name": launch.name, "role": launch.role, **(_service(launch.service) if launch.service else {})}
+
+
+def _service(service: Service) -> dict[str, Any]:
+    assert not isinstance(service.ports, int), "ports are known when a run starts"
+    return {
+        "ready": _ready(*service.ready) if service.ready else None,
+        "ready_timeout_ns": round(service.ready_timeout_s * 1e9),
+        "ports": list(service.ports),
+        "stop_signal": service.stop_signal,
+        "stop_grace_ns": round(service.stop_grace_s * 1e9),
+    }
+
+
+def _ready(form: str, text: str) -> dict[str, Any]:
+    """Return the form of protocol/probe.md."""
+    if form == "port":
+        return {"port": int(text)}
+    if form == "line":
+        return {"line": text}
+    url = urlsplit(text)
+    return {"http": {"port": url.port, "path": url.path + (f"?{url.query}" if url.query else "") or "/"}}
 
 
 class Host(Protocol):

@@ -27,6 +27,7 @@ from scalograph.run.interrupts import kept, note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.scratch import scratch
+from scalograph.run.services import filled, is_named, program_of, share_cpus
 from scalograph.study.treatment import Treatment
 
 # A host short of processes or memory for a moment recovers; a probe that is gone does not.
@@ -61,11 +62,15 @@ class LocalHost:
         """
         treatments = planned.design.treatments
         planned = replace(planned, program=build_program(planned.program, planned.facts, treatments, tell))
-        started = [launch for treatment in treatments for launch in launches(planned, treatment)]
-        for name, path in dict.fromkeys((launch.argv[0], launch.env.get("PATH")) for launch in started):
+        runs = [launches(planned, treatment) for treatment in treatments]
+        started = [launch for processes in runs for launch in processes]
+        for name, path in dict.fromkeys((program_of(launch), launch.env.get("PATH")) for launch in started):
             if shutil.which(name, path=path) is None:
                 where = "on PATH" if "/" not in name else "an executable file"
                 raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
+        if n_shared := sum(map(share_cpus, runs)):
+            what = "the driver has no CPU of its own, and takes from the services what it uses"
+            tell(f"in {n_shared} of {len(runs)} configurations {what}")
         study = planned.design.study
         steps = StudySteps(planned.program.steps, study.protocol.timeout_s, self.probe.argv)
         steps.begin(started[0], lambda: _folder(study.workload.cwd == "caller"), tell)
@@ -104,7 +109,7 @@ class LocalHost:
             wrong = steps.carry_out("prepare", spec.launches[0], folder)
             if kept() is not None:  # a signal that came during `prepare`
                 return interrupted()
-            record = lost(wrong) if wrong else measure(spec.line(folder), self.probe.argv, note)
+            record = lost(wrong) if wrong else self._started(spec, folder)
         except NotStartedError as error:
             self._n_not_started += 1
             if self._n_not_started == MAX_NOT_STARTED:
@@ -114,6 +119,13 @@ class LocalHost:
             return lost(str(error))  # others may still be there
         self._n_not_started = 0
         return _with_ended(record, steps.n_ended)
+
+    def _started(self, spec: Specification, folder: Path) -> Record:
+        if not is_named(spec.launches):
+            return measure(spec.line(folder), self.probe.argv, note)
+        with scratch("state") as state:
+            spec = replace(spec, launches=filled(spec.launches, state))
+            return measure(spec.line(folder), self.probe.argv, note)
 
     def close(self) -> None:
         """Nothing outlives a run here."""

@@ -362,7 +362,10 @@ def _forwarding(process: ProbeProcess, received: list[int], on_signal: Callable[
 
 def _deadline_s(spec: Mapping[str, Any]) -> float:
     ready = spec.get("ready_timeout_ns", 60_000_000_000) if spec.get("events") else 0
-    return (int(spec.get("timeout_ns", 0)) + int(ready)) / 1e9 + GRACE_S
+    # Services come up one after the other, and are ended so.
+    limits = ("ready_timeout_ns", "stop_grace_ns")
+    services = sum(int(command.get(limit, 0)) for command in spec.get("commands", ()) for limit in limits)
+    return (int(spec.get("timeout_ns", 0)) + int(ready) + services) / 1e9 + GRACE_S
 
 
 def _record(answer: ProbeAnswer, run: str) -> Record:

@@ -33,8 +33,8 @@ def build_program(
         values |= default_values(facts)
     if program.workload is not None:
         if program.workload.prepare is not None:
-            values["prepared"] = str(prepare(program.here, program.workload, values, treatments, tell))
-        made = build(program.here, program.workload, facts.jvms)
+            values["prepared"] = str(prepare(program.home or program.here, program.workload, values, treatments, tell))
+        made = build(program.home or program.here, program.workload, facts.jvms)
         if made is not None:
             values["build"] = str(made)
     return replace(program, values=values)

@@ -1,0 +1,161 @@
+"""What does the load driver cost beside wrk, is it on time, and are its times those that a server records?
+
+CPU time per request on an empty page of nginx, which has a CPU of its own: both drivers take turns, closed loop, 16
+connections. Half of the rate that this gave is then asked for in open loop. Last, a server that sleeps for times with a
+negative-exponential distribution and records them. The first two need wrk and nginx.
+"""
+
+import os
+import random
+import re
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from statistics import median
+
+from command_common import Figure, main
+from probe_common import peers, quantile
+
+from scalograph.run.build import build
+from scalograph.study.workload import load, shipped
+
+N_CONNECTIONS = 16
+SLEEP_S = 0.05
+CPUS = sorted(os.sched_getaffinity(0))
+FOUND = peers("nginx", "wrk")
+CONFIGURATION = """\
+worker_processes 1; daemon off; pid {folder}/pid; error_log stderr crit;
+events {{ worker_connections 4096; }}
+http {{
+    access_log off; keepalive_requests 1000000000;
+    client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
+    uwsgi_temp_path {folder}; scgi_temp_path {folder};
+    server {{ listen 127.0.0.1:{port}; location / {{ return 200 ""; }} }}
+}}
+"""
+
+
+def figures(quick: bool) -> Iterator[Figure]:
+    """CPU time per request of both drivers, lateness at half the ceiling, and quantiles beside those of a server."""
+    rounds, seconds = (3, 1) if quick else (15, 4)
+    if len(FOUND) == 2:
+        yield from _beside_wrk(rounds, seconds)
+    yield from _beside_a_record(4 * seconds)
+
+
+def _beside_wrk(rounds: int, seconds: int) -> Iterator[Figure]:
+    with _empty_page() as target:
+        turns = [(_wrk(target, seconds), _driver(target, seconds)) for _ in range(rounds)]
+        theirs, ours = [turn[0] for turn in turns], [turn[1]["cpu_us"] for turn in turns]
+        yield Figure("CPU time per request: wrk", median(theirs), "us", None, f"fastest {min(theirs):.2f}")
+        yield Figure("CPU time per request: scalograph-load", median(ours), "us", None, f"fastest {min(ours):.2f}")
+        ratios = [our / their for our, their in zip(ours, theirs, strict=True)]
+        spread = f"median of {rounds} turns, {min(ratios):.2f} to {max(ratios):.2f}"
+        yield Figure("scalograph-load / wrk", median(ratios), "x", 1.3, spread)
+        rate = median(turn[1]["rate"] for turn in turns) / 2
+        opened = [_driver(target, seconds, "loop=open", f"rate={rate:.0f}") for _ in range(rounds)]
+        late = [values["late_p99_ns"] / 1e3 for values in opened]
+        note = f"{rate:.0f} requests/s, {min(late):.0f} to {max(late):.0f} us"
+        yield Figure("lateness p99, open loop at half the ceiling", median(late), "us", 1000, note)
+        kept, waited = (median(values[name] for values in opened) for name in ("rate", "waited_share"))
+        note = f"{100 * waited:.1f} % waited for a connection"
+        yield Figure("  of the requests asked for, answered", 100 * kept / rate, "%", None, note)
+
+
+def _beside_a_record(seconds: int) -> Iterator[Figure]:
+    """How far quantiles of response time are from those of the times that the server itself recorded."""
+    recorded: list[float] = []
+    drawn = random.Random(1)
+
+    class Sleeper(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            begin = time.perf_counter()
+            time.sleep(drawn.expovariate(1 / SLEEP_S))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            recorded.append(time.perf_counter() - begin)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Sleeper) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever).start()
+        values = _driver(f"127.0.0.1:{server.server_port}", seconds, "ramp_s=0", f"clients={N_CONNECTIONS}")
+        server.shutdown()
+    for name, share in (("p50_ns", 0.5), ("p99_ns", 0.99)):
+        theirs = quantile(recorded, share)
+        note = f"{theirs * 1e3:.2f} ms recorded, {len(recorded)} requests"
+        yield Figure(f"{name[:3]} off that of the server", 100 * abs(values[name] / 1e9 / theirs - 1), "%", 3, note)
+
+
+@contextmanager
+def _empty_page() -> Iterator[str]:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "nginx.conf"
+        file.write_text(CONFIGURATION.format(folder=folder, port=port))
+        server = subprocess.Popen([*_on(CPUS[-1]), FOUND["nginx"], "-p", folder, "-c", str(file)])
+        try:
+            _listens(port)
+            yield f"127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def _listens(port: int) -> None:
+    for _ in range(100):
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise SystemExit("nginx does not listen after 5 s")
+
+
+def _on(cpu: int) -> list[str]:
+    return ["taskset", "-c", str(cpu)]
+
+
+def _wrk(target: str, seconds: int) -> float:
+    """Microseconds of CPU time per request, start and end of wrk counted: some milliseconds."""
+    argv = [*_on(CPUS[0]), FOUND["wrk"], "-t1", f"-c{N_CONNECTIONS}", f"-d{seconds}", f"http://{target}/"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        text = child.stdout.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    requests = re.search(r"(\d+) requests in", text)
+    assert requests, text
+    return 1e6 * (usage.ru_utime + usage.ru_stime) / int(requests[1])
+
+
+def _driver(target: str, seconds: int, *more: str) -> dict[str, float]:
+    """The values of one run, with `cpu_us`, microseconds of CPU time per request."""
+    sizes = (f"clients={N_CONNECTIONS}", f"connections={N_CONNECTIONS}", "ramp_s=0.2", f"steady_s={seconds}")
+    argv = [*_on(CPUS[0]), PROGRAM, f"targets={target}", *sizes, *more]
+    text = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    values = {words[1]: float(words[2]) for line in text.splitlines() if (words := line.split())[0] == "value"}
+    return values | {"cpu_us": values["driver_cpu_ns"] / 1e3 / values["requests"]}
+
+
+def _program() -> str:
+    folder = build(shipped("load"), load(shipped("load")))
+    return str(folder / "bin" / "scalograph-load") if folder else ""
+
+
+PROGRAM = _program()
+
+if __name__ == "__main__":
+    main(figures, "3 turns of 1 s instead of 15 of 4 s")

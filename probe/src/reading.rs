@@ -1,0 +1,75 @@
+//! What copies write, taken as it comes: their output, and the lines of protocol/workload.md.
+
+use crate::capture::pump;
+use crate::watch::{Early, Watch};
+
+impl Watch<'_> {
+    pub fn read_stdout(&mut self, i: usize) {
+        let copy = &mut self.copies[i];
+        let Some(fd) = &copy.stdout else { return };
+        if pump(fd, |bytes| copy.kept_out.push(bytes)) {
+            copy.stdout = None;
+        }
+    }
+
+    pub fn read_stderr(&mut self, i: usize) {
+        let copy = &mut self.copies[i];
+        let Some(fd) = &copy.stderr else { return };
+        let (kept, service) = (&mut copy.kept_err, &mut copy.service);
+        let ended = pump(fd, |bytes| {
+            kept.push(bytes);
+            service.iter_mut().for_each(|s| s.hear(bytes));
+        });
+        if ended {
+            copy.stderr = None;
+        }
+    }
+
+    pub fn read_events(&mut self, i: usize) {
+        let (copy, budget) = (&mut self.copies[i], &mut self.budget);
+        let Some(fd) = &copy.events else { return };
+        let mut broken = None;
+        let speech = &mut copy.speech;
+        let ended = pump(fd, |bytes| {
+            if broken.is_none() {
+                broken = speech.feed(bytes, budget).err();
+            }
+        });
+        if ended || broken.is_some() {
+            copy.events = None;
+        }
+        if let Some(why) = broken {
+            self.break_protocol(i, &why);
+        }
+        self.release();
+    }
+
+    fn break_protocol(&mut self, copy: usize, why: &str) {
+        let reason = format!("copy {copy} wrote {why}");
+        if self.mains_left > 0 {
+            self.stop("protocol", reason);
+        } else {
+            self.early.get_or_insert(Early { status: "protocol", reason });
+        }
+    }
+
+    /// What the pipes still hold after the last process; a survivor that could not be killed may
+    /// still write, so this reads what is there and waits for nothing.
+    pub fn read_rest(&mut self, i: usize) {
+        self.read_stdout(i);
+        self.read_stderr(i);
+        self.read_events(i);
+    }
+
+    pub fn check_last_lines(&mut self) {
+        if self.early.is_some() {
+            return;
+        }
+        // Who dies with a full buffer leaves half a line: how it ended says more.
+        let mut ended_well = self.copies.iter().enumerate().filter(|(_, c)| c.exit_code() == Some(0));
+        let torn = ended_well.find_map(|(i, c)| Some((i, c.speech.finish().err()?)));
+        if let Some((copy, why)) = torn {
+            self.break_protocol(copy, &why);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What each command of a run with services has used, read at both ends of the window.
+
+use crate::cgroup::Leaf;
+use crate::conditions::stall_ns;
+use crate::families;
+use crate::watch::Watch;
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+/// Nanoseconds since the command was started, all its processes together.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    pub cpu_ns: Option<u64>,
+    pub user_ns: Option<u64>,
+    pub cpu_stall_ns: Option<u64>,
+    pub memory_stall_ns: Option<u64>,
+    pub io_stall_ns: Option<u64>,
+    /// By thread that is alive.
+    pub waits_ns: HashMap<i32, u64>,
+}
+
+impl Reading {
+    fn of(leaf: &Leaf) -> Reading {
+        let text = |file: &str| fs::read_to_string(leaf.folder().join(file)).ok();
+        let stat = text("cpu.stat").unwrap_or_default();
+        let number = |name: &str| stat.lines().find_map(|l| l.strip_prefix(name))?.trim().parse::<u64>().ok();
+        Reading {
+            cpu_ns: number("usage_usec ").map(|us| us * 1000),
+            user_ns: number("user_usec ").map(|us| us * 1000),
+            cpu_stall_ns: text("cpu.pressure").and_then(|t| stall_ns(&t)),
+            memory_stall_ns: text("memory.pressure").and_then(|t| stall_ns(&t)),
+            io_stall_ns: text("io.pressure").and_then(|t| stall_ns(&t)),
+            waits_ns: leaf.processes().into_iter().flat_map(|pid| families::waits(Path::new("/"), pid)).collect(),
+        }
+    }
+
+    /// What was used from `before` to here.
+    pub fn since(&self, before: &Reading) -> Reading {
+        let passed = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        Reading {
+            cpu_ns: passed(self.cpu_ns, before.cpu_ns),
+            user_ns: passed(self.user_ns, before.user_ns),
+            cpu_stall_ns: passed(self.cpu_stall_ns, before.cpu_stall_ns),
+            memory_stall_ns: passed(self.memory_stall_ns, before.memory_stall_ns),
+            io_stall_ns: passed(self.io_stall_ns, before.io_stall_ns),
+            waits_ns: HashMap::new(),
+        }
+    }
+
+    /// For how long the threads that are alive have waited for a CPU since `before`; None if there are none.
+    pub fn waited_since(&self, before: &Reading) -> Option<u64> {
+        let then = |tid: &i32| before.waits_ns.get(tid).copied().unwrap_or(0);
+        let each = self.waits_ns.iter().map(|(tid, ns)| ns.saturating_sub(then(tid)));
+        (!self.waits_ns.is_empty()).then(|| each.sum())
+    }
+}
+
+impl Watch<'_> {
+    /// Just before the gate opens.
+    pub fn begin(&mut self) {
+        let contain = self.contain;
+        self.records.iter_mut().for_each(|r| r.begin(contain));
+        self.used.0 = self.readings();
+    }
+
+    /// One for each command.
+    pub fn readings(&self) -> Vec<Reading> {
+        let n = self.spec.commands.len();
+        let parts: Vec<Reading> = (0..n).map_while(|i| self.contain.part(i)).map(Reading::of).collect();
+        if parts.len() == n {
+            parts
+        } else {
+            self.read_families()
+        }
+    }
+
+    /// Ticks of those that are alive, and what those mains had used that have ended.
+    fn read_families(&self) -> Vec<Reading> {
+        let root = Path::new("/");
+        let alive = self.copies.iter().filter(|c| c.end.is_none());
+        let (mains, all) = (alive.map(|c| (c.pid, c.command)).collect(), families::all(root));
+        let commands = families::commands(&all, &mains);
+        let mut list =
+            vec![Reading { cpu_ns: Some(0), user_ns: Some(0), ..Reading::default() }; self.spec.commands.len()];
+        let mut add = |command: usize, user_ns: u64, system_ns: u64| {
+            let reading = &mut list[command];
+            reading.user_ns = reading.user_ns.map(|ns| ns + user_ns);
+            reading.cpu_ns = reading.cpu_ns.map(|ns| ns + user_ns + system_ns);
+        };
+        for (copy, end) in self.copies.iter().filter_map(|c| Some((c, c.end?))) {
+            add(copy.command, end.usage.user_ns, end.usage.system_ns);
+        }
+        let members = all.iter().filter_map(|seen| Some((seen, *commands.get(&seen.pid)?)));
+        for (seen, command) in members {
+            add(command, seen.user_ns, seen.system_ns);
+        }
+        for (pid, command) in commands {
+            list[command].waits_ns.extend(families::waits(root, pid));
+        }
+        list
+    }
+}

@@ -1,0 +1,75 @@
+//! The end of the window, and of services after it: in reverse order, each by its signal, then killed.
+
+use crate::conditions::Conditions;
+use crate::copies::Usage;
+use crate::host;
+use crate::sys::{self, SECOND};
+use crate::watch::Watch;
+use std::path::Path;
+
+const KILL_AGAIN_NS: u64 = 50_000_000;
+/// Who is not dead so long after it was killed is left to the end of the whole tree.
+const GIVE_UP_NS: u64 = 10 * SECOND;
+
+impl Watch<'_> {
+    /// The last driver has ended: figures are read before anything else happens.
+    pub fn close_window(&mut self, at_ns: u64) {
+        self.mains_end_ns = Some(at_ns);
+        self.observer_end_ns = sys::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+        self.machine_end = host::machine_time(&self.cpus);
+        self.conditions_end = self.conditions();
+        self.hidden_rss_bytes = if self.shares_memory { Usage::own().max_rss_bytes } else { 0 };
+        if self.spec.n_services() > 0 {
+            self.used.1 = self.readings();
+            let (gate, contain) = (self.gate_ns, self.contain);
+            self.records.iter_mut().for_each(|r| r.close(at_ns, gate, contain));
+        }
+        self.stop_services(at_ns);
+    }
+
+    pub fn conditions(&self) -> Conditions {
+        Conditions::read(Path::new("/"), &self.cpus, self.contain.leaf())
+    }
+
+    /// The last that still runs is told to end, or killed if it was told long enough ago.
+    pub fn stop_services(&mut self, now: u64) {
+        let Some(index) = self.last_service() else {
+            self.ended_ns = self.ended_ns.or(Some(now));
+            return self.contain.close();
+        };
+        let (killed, part) = (self.killed_ns, self.contain.part(index));
+        let Some((service, copy)) = self.service(index).zip(self.copies.get_mut(index)) else { return };
+        let Some(served) = &mut copy.service else { return };
+        let since = *served.stop_ns.get_or_insert(killed.unwrap_or(now));
+        let signal = match served.stopped_by {
+            _ if killed.is_some() => ("KILL", 0),
+            None => service.stop_signal,
+            Some(_) if now >= since.saturating_add(service.stop_grace_ns) => ("KILL", libc::SIGKILL),
+            Some(_) => return,
+        };
+        served.stopped_by = Some(signal.0);
+        // SAFETY: a signal to a child of ours that was not waited for; zero is none.
+        unsafe { libc::kill(copy.pid, signal.1) };
+        if signal.1 == libc::SIGKILL {
+            part.into_iter().for_each(|leaf| leaf.kill());
+            if now >= since.saturating_add(service.stop_grace_ns).saturating_add(GIVE_UP_NS) {
+                self.kill();
+            }
+        }
+    }
+
+    fn last_service(&self) -> Option<usize> {
+        self.copies.iter().rposition(|c| c.service.is_some() && c.end.is_none())
+    }
+
+    pub fn stop_limit(&self, now: u64) -> u64 {
+        let Some(index) = self.last_service() else { return now };
+        let told = self.copies[index].service.as_ref().and_then(|s| s.stop_ns).unwrap_or(now);
+        let limit = told.saturating_add(self.service(index).map_or(0, |s| s.stop_grace_ns));
+        if limit > now {
+            limit
+        } else {
+            now + KILL_AGAIN_NS
+        }
+    }
+}

@@ -1,0 +1,223 @@
+"""The study of `scalograph load`: a service of one's own, the driver that sends it work, and what varies."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass
+
+from scalograph.cli.adhoc.declaration import MAX_COMMAND, argv_text, name, quoted
+from scalograph.cli.adhoc.option_texts import split, variables
+from scalograph.cli.load_command import LoadOptions
+from scalograph.errors import HostError, Problem, ScalographError, StudyError
+from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
+from scalograph.text.units import parse_duration
+
+QUESTION = "throughput"
+SERVER, DRIVER = "server", "driver"
+# What counts the load comes first: it is what the curve is drawn along.
+VARIED = ("clients", "rate", "copies", "cpus")
+_URL = re.compile(r"http://([^/:\[\]{}?#]+|\[[0-9a-fA-F:.]+\])(?::([0-9]{1,5}|\{port\}))?(/[!-~]*)?")
+_LOOPBACK = re.compile(r"127(?:\.[0-9]{1,3}){3}|localhost|\[::1\]")
+_EXPECTED = "http://127.0.0.1:PORT/PATH, or {port} in place of PORT"
+# Response, where it is read, unit, direction, title.
+_RESPONSES = (
+    ("rate", "value.rate", "1/s", "higher", "right answers"),
+    ("p50", "value.p50_ns", "ns", "lower", "response time, median"),
+    ("p90", "value.p90_ns", "ns", "lower", "response time, 90 %"),
+    ("p99", "value.p99_ns", "ns", "lower", "response time, 99 %"),
+    ("errors", "value.errors", "", "lower", "errors"),
+    ("driver_cpu", f"process.{DRIVER}.cpu_percent", "%", "none", "CPU usage, driver"),
+    ("server_cpu", f"process.{SERVER}.cpu_percent", "%", "none", "CPU usage, server"),
+)
+_WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
+# Keys of the study, and the options that they come from.
+_OPTIONS = (
+    (r"workload", "--serve"),
+    (r"workload\.process\[[01]\]\.parameters\.(\w+?)(_s|_ms)?", r"--\1"),
+    (r"workload\.process\[0\]\.ready_timeout", "--ready-timeout"),
+    (r"workload\.process\[0\]\.ready.*", "--ready"),
+    (r"workload\.process\[0\]\.(copies)", r"--\1"),
+    (r"workload\.process\[0\].*", "--serve"),
+    (r"workload\.env.*", "--env"),
+    (r"(?:factors|protocol)\.(\w+).*", r"--\1"),
+)
+
+Parameters = dict[str, str | int | float]
+
+
+@dataclass(frozen=True)
+class LoadStudy:
+    """What is started and asked: `ready` is a form and its template, `ports` a count or a number, as a study has them.
+
+    `parameters` are those of the workload `load`; `factors` are levels as text by name.
+    """
+
+    serve: tuple[str, ...]
+    ready: tuple[str, str]
+    ports: str
+    parameters: Mapping[str, str | int | float]
+    factors: Mapping[str, str]
+    protocol: Mapping[str, str | int]
+    ready_timeout: str
+    env: Mapping[str, str]
+    called: str
+
+
+def load_study(options: LoadOptions) -> LoadStudy:
+    """Make the study of the options.
+
+    Raises:
+        StudyError: an option has another form, or does not go with another one.
+    """
+    serve = split("--serve", options.serve, shell=False) if options.serve else ()
+    host, port, path = _address(options)
+    factors = _factors(options)
+    target = f"{{{SERVER}_targets}}" if serve else f"{host}:{port}"
+    return LoadStudy(
+        serve=serve,
+        ready=_ready(options.ready or port),
+        ports="1" if port == "{port}" else f"[{port}]",
+        parameters={"targets": target, "path": _literal(path), **_parameters(options, factors)},
+        factors=factors,
+        protocol={"runs": options.runs, "max_reruns": options.max_reruns, "budget": options.budget,
+                  "timeout": options.timeout},
+        ready_timeout=options.ready_timeout,
+        env=variables(options.env),
+        called=serve[0] if serve else host,
+    )  # fmt: skip
+
+
+def load_text(study: LoadStudy) -> str:
+    """Write the study as `scalograph check` accepts and `scalograph run` repeats it."""
+    program = study.called.rpartition("/")[2]
+    head = [
+        "# What `scalograph load` ran. Repeat it from the folder where that was: scalograph run study.toml",
+        "version = 1",
+        f"name = {quoted(name((study.called,), 'load'))}",
+        f"title = {quoted(f'How much does `{program[:MAX_COMMAND]}` carry?')}",
+        f"question = {quoted(QUESTION)}",
+        'work = "total"',
+        "seed = 1",
+    ]
+    protocol = ["", "[protocol]", *(f"{key} = {_value(value)}" for key, value in study.protocol.items())]
+    return "\n".join([*head, *_workload(study), *_levels(study), *_responses(study), *protocol]) + "\n"
+
+
+def load_options(error: ScalographError) -> ScalographError:
+    """Tell what is wrong with the study, or with this host, of the options: nobody has seen the file."""
+    problems = [
+        Problem(_option(p.where), p.found, p.expected, p.fix.replace("workload.command", "--serve"))
+        for p in error.problems
+    ]
+    return HostError(*astuple(problems[0])) if isinstance(error, HostError) else StudyError(problems)
+
+
+def _option(where: str) -> str:
+    key = _WHERE.sub("", where)
+    for pattern, option in _OPTIONS:
+        if found := re.fullmatch(pattern, key):
+            return found.expand(option).replace("_", "-")
+    return key
+
+
+def _address(options: LoadOptions) -> tuple[str, str, str]:
+    """Host, port and path of --get."""
+    found = _URL.fullmatch(options.get)
+    if found is None:
+        raise StudyError.one("--get", f"{options.get[:80]!r}", _EXPECTED)
+    host, port, path = found[1], found[2] or "80", found[3] or "/"
+    if port == "{port}" and not options.serve:
+        raise StudyError.one("--get", "{port} of no server", "a number, or --serve", "add --serve COMMAND")
+    if port != "{port}" and not 1 <= int(port) <= 65_535:
+        raise StudyError.one("--get", f"port {port}", "1 to 65535")
+    if not _LOOPBACK.fullmatch(host) and (options.serve or not options.remote):
+        fix = "leave --serve out" if options.serve else "add --remote if that machine may be loaded"
+        raise StudyError.one("--get", f"host {host}", "this machine: 127.0.0.1 or localhost", fix)
+    return host, port, path
+
+
+def _factors(options: LoadOptions) -> dict[str, str]:
+    given = {factor: levels for factor in VARIED if (levels := getattr(options, factor)) is not None}
+    if "clients" in given and "rate" in given:
+        raise StudyError.one("--rate", "clients beside a rate", "one of both", "a rate has no clients: leave one out")
+    for factor in ("copies", "cpus"):
+        if factor in given and not options.serve:
+            raise StudyError.one(f"--{factor}", "no server to set it for", "--serve COMMAND", "leave it out")
+    return given if {"clients", "rate"} & given.keys() else {"clients": "1", **given}
+
+
+def _parameters(options: LoadOptions, factors: Mapping[str, str]) -> Parameters:
+    seconds = {key: getattr(options, key) for key in ("ramp", "steady", "down")}
+    found: Parameters = {f"{key}_s": _duration(f"--{key}", text) for key, text in seconds.items()}
+    found |= {"warmup": options.warmup, "cycle": options.cycle, "status": options.status}
+    found |= {"contains": _literal(options.contains)} if options.contains else {}
+    found |= {"loop": "open", "connections": options.connections} if "rate" in factors else {}
+    return found | ({"remote": "yes"} if options.remote else {})
+
+
+def _duration(option: str, text: str) -> float:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise StudyError.one(option, str(error)) from error
+
+
+def _literal(text: str) -> str:
+    """A text in which nothing is filled."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _ready(text: str) -> tuple[str, str]:
+    form, colon, rest = text.partition(":")
+    if form == "line" and colon:
+        return "line", rest
+    return ("http", text) if form == "http" else ("port", text)
+
+
+def _workload(study: LoadStudy) -> Iterator[str]:
+    yield from ("", "[workload]", 'cwd = "caller"')
+    if study.env:
+        yield f"env = {{ {', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in study.env.items())} }}"
+    if study.serve:
+        form, text = study.ready
+        yield from ("", "[[workload.process]]", f"name = {quoted(SERVER)}", 'role = "service"')
+        yield f"argv = {argv_text(study.serve)}"
+        yield f"ports = {study.ports}"
+        yield f"ready = {{ {form} = {text if text.isdecimal() and form == 'port' else quoted(text)} }}"
+        yield f"ready_timeout = {quoted(study.ready_timeout)}"
+        if "copies" in study.factors:
+            yield 'copies = "{copies}"'
+    yield from ("", "[[workload.process]]", f"name = {quoted(DRIVER)}", 'role = "driver"', 'use = "load"')
+    yield f"parameters = {{ {', '.join(f'{key} = {_value(value)}' for key, value in study.parameters.items())} }}"
+
+
+def _levels(study: LoadStudy) -> Iterator[str]:
+    for factor, levels in study.factors.items():
+        yield from ("", f"[factors.{factor}]", f"levels = {quoted(levels)}")
+        if factor == "cpus":
+            yield from ('control = "cpus"', 'title = "CPUs"')
+        if factor == "rate":
+            yield from ('title = "asked for"', 'unit = "1/s"')
+    counted = [(factor, min(counts)) for factor, text in study.factors.items() if len(counts := _counts(text)) > 1]
+    for factor, least in counted[:1]:
+        yield from ("", "[baseline]", f"{factor} = {least}")
+
+
+def _responses(study: LoadStudy) -> Iterator[str]:
+    for response, source, unit, better, title in _RESPONSES:
+        if study.serve or not source.startswith("process."):
+            yield from ("", f"[responses.{response}]", f"from = {quoted(source)}", f"unit = {quoted(unit)}")
+            yield from (f"better = {quoted(better)}", f"title = {quoted(title)}")
+
+
+def _counts(text: str) -> list[int]:
+    """Levels that are all counts; those on some host where they need one."""
+    try:
+        levels = parse_levels(text, SOME_HOST)
+    except LevelsError:
+        return []  # told where the study is checked
+    counts = [level for level in levels if type(level) is int and level >= 1]
+    return counts if len(counts) == len(levels) else []
+
+
+def _value(value: str | int | float) -> str:
+    return quoted(value) if isinstance(value, str) else str(value)

@@ -1,0 +1,110 @@
+"""What a study of throughput says first: how much is carried, whether more load adds anything, and what ends it."""
+
+from collections.abc import Iterator, Sequence
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.answer import Taken
+from scalograph.findings.names import short, title, varying
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.table import Table
+from scalograph.protocol.claim import Claim
+from scalograph.questions.claims import fitting, unsaid
+from scalograph.questions.throughput.claim_end import ended, left_over
+from scalograph.questions.throughput.claim_matrix import rate_matrix
+from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
+from scalograph.text.load_words import at_most_share
+from scalograph.text.quantities import times
+from scalograph.text.scale import SILENT, scale_for
+from scalograph.text.spoken import is_resolved, spoken
+
+# Units that say no more than that it is a rate.
+_RATES = ("1/s", "/s", *SILENT)
+
+
+def throughput_claim(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) -> Claim:
+    """Say it of the setting that carries the most, or why it cannot be said.
+
+    Args:
+        table: the study.
+        taken: the runs of each configuration.
+        groups: those of the highest rates first.
+    """
+    why = unsaid(table, taken) or ("" if groups else f"no run tells {title(table, primary(table))}")
+    if why:
+        return Claim(sentences=[f"Cannot be said: {why}."], answered=False)
+    one = groups[0]
+    point = one.point(one.at)
+    assert point is not None
+    if point.driver_limits in ("late", "CPU"):
+        sentences = [_driver_first(table, one, point)]
+    elif not is_resolved(point.rate):
+        sentences = ["Cannot be said: the rates of runs differ too much, or there is one run only."]
+    else:
+        sentences = fitting(_sentences(table, groups, one, point))
+    answered = not sentences[0].startswith("Cannot")
+    return Claim(
+        sentences=sentences,
+        answered=answered,
+        matrix=rate_matrix(table, taken, groups),
+        figure=f"response {primary(table)}",
+    )
+
+
+def _sentences(table: Table, groups: Sequence[LoadedGroup], one: LoadedGroup, point: LoadPoint) -> Iterator[str]:
+    yield f"The service carries {_rate(table, point.rate)} with {_setting(table, one)}{_more(table, one)}."
+    yield from _times(one, point)
+    if rest := left_over(one):
+        yield f"Ruled out: {rest}."
+
+
+def _driver_first(table: Table, one: LoadedGroup, point: LoadPoint) -> str:
+    late = f"it starts {at_most_share(point.late or 0.0)} of the requests late"
+    how = late if point.driver_limits == "late" else "its CPU is used up"
+    at = f"at {_rate(table, point.rate)} with {_setting(table, one)}"
+    return f"Cannot be said how much the service carries: the driver gives out first, {at} ({how})."
+
+
+def _rate(table: Table, rate: Estimate) -> str:
+    unit = table.study.responses[primary(table)].unit
+    scale = scale_for("" if unit in _RATES else unit, [rate.value])
+    shown, named = spoken(rate, scale, ends=False), "requests/s" if unit in _RATES else scale.unit
+    interval = spoken(rate, scale).removeprefix(shown).strip()
+    return " ".join(filter(None, (shown, named, interval)))
+
+
+def _setting(table: Table, one: LoadedGroup) -> str:
+    level = {one.factor: one.at} if one.at is not None else {}
+    return short(table, {**level, **varying(table, one.group)})
+
+
+def _more(table: Table, one: LoadedGroup) -> str:
+    """Whether more of the load adds anything, and why not."""
+    why = ended(one)
+    if one.falls is not None and one.falls.value is not None:
+        last = short(table, {one.factor: one.known[-1].level})
+        return f"; more carry less ({times(one.falls)} with {last}){why and f': {why}'}"
+    if one.state == "found":
+        return f"; more add nothing{why and f': {why}'}"
+    if one.state == "between":
+        low, high = (int(x) for x in (one.plateau.low or 0, one.plateau.high or 0))
+        return f"; from {low} to {high} on more add nothing{why and f': {why}'}"
+    if one.state == "rising":
+        is_full = one.ends not in ("clients", "not resolved", "not known")
+        return f"; it rises up to there, where {why}" if is_full else f"; it still rises{why and f': {why}'}"
+    if len(one.known) == 1:
+        return why and f": {why}"
+    return "; whether more add anything is not resolved"
+
+
+def _times(one: LoadedGroup, point: LoadPoint) -> Iterator[str]:
+    """Response times at that load, and where queues begin."""
+    said, values = [], [point.quantiles[name] for name in ("p50", "p99") if name in point.quantiles]
+    scale = scale_for("s", [e.value for e in values])
+    if len(values) == len([e for e in values if is_resolved(e)]) == 2:
+        half, last = (spoken(e, scale, ends=False) for e in values)
+        said.append(f"there half of the requests take {half} {scale.unit}, one in 100 more than {last} {scale.unit}")
+    if one.knee is not None and is_resolved(one.knee):
+        said.append(f"queues begin with {spoken(one.knee)} clients")
+    if said:
+        text = "; ".join(said)
+        yield f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,85 @@
+"""How much a service carries, as findings hold it."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.plain import Level, Model, Text
+
+MOST_GROUPS, MOST_POINTS, MOST_PARTS = 64, 64, 16
+
+
+class PartUse(Model):
+    """How full one part was: CPUs of some processes, a quota, a device, the driver, the load itself."""
+
+    kind: Literal["cpu", "quota", "tasks", "io", "memory", "driver", "clients"]
+    names: list[Text] = Field(max_length=MOST_PARTS)
+    share: float = Field(description="of what it could do")
+    used: float | None = Field(default=None, description="CPUs in use")
+    granted: float | None = Field(default=None, description="of so many")
+    of_driver: float = Field(default=0.0, description="CPUs in use that the driver had")
+
+
+class LoadPoint(Model):
+    """One level: its rate, its response times, and what is wrong with its runs."""
+
+    level: int
+    rate: Estimate
+    response: Estimate = Field(description="mean response time, s")
+    quantiles: dict[str, Estimate] = Field(default={}, description="p50, p90, p99 of response times, s; over runs")
+    together: dict[str, float] = Field(
+        default={}, description="p99 and p99.9 of the answers of all runs together, s; empty without histograms"
+    )
+    errors: float = Field(default=0.0, description="wrong answers, as a share of all")
+    late: float | None = None
+    driver: float | None = Field(default=None, description="CPU of the driver over what it could use")
+    parts: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
+    n: int = Field(description="runs that count")
+    n_unlawful: int = Field(default=0, description="runs that break Little's law, and do not count")
+    driver_limits: Literal["", "late", "CPU", "ceiling"] = ""
+
+
+class LoadedGroup(Model):
+    """One setting of the factors that the load does not run along."""
+
+    group: dict[str, Level]
+    factor: str
+    is_clients: bool = Field(description="whether the levels are clients of a closed loop")
+    is_offered: bool = Field(default=False, description="whether the levels are rates that an open loop offers")
+    points: list[LoadPoint] = Field(max_length=MOST_POINTS)
+    state: Literal["found", "between", "rising", "not resolved"] = "not resolved"
+    plateau: Estimate = Field(default=Estimate(), description="least level beyond which none carries 5 % more")
+    at: int | None = Field(default=None, description="level whose rate is told: on the plateau, or the last one")
+    falls: Estimate | None = Field(default=None, description="rate of the last level over that of the best, if lower")
+    knee: Estimate | None = Field(default=None, description="clients with which queues begin")
+    ends: Literal[
+        "cpu", "quota", "tasks", "io", "memory", "driver", "clients", "inside", "not resolved", "not known"
+    ] = "not known"
+    ended_by: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
+    ruled_out: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
+    grows: float | None = Field(default=None, description="response time there over that of the lowest level")
+    waited: float | None = Field(default=None, description="share of ready time without a CPU, of services")
+
+    @property
+    def known(self) -> list[LoadPoint]:
+        """The points with a run that counts."""
+        return [one for one in self.points if one.rate.value is not None]
+
+    def point(self, level: int | None) -> LoadPoint | None:
+        """Find the point of a level."""
+        return next((one for one in self.points if one.level == level), None)
+
+
+class Corner(Model):
+    """The configuration with the highest level of every counted factor, in one setting of the others."""
+
+    group: dict[str, Level]
+    over_best: Estimate = Field(description="its rate over that of the best of the others")
+
+
+class Throughputs(Model):
+    """The part of the question `throughput`: the groups of the highest rates first."""
+
+    groups: list[LoadedGroup] = Field(max_length=MOST_GROUPS)
+    corners: list[Corner] = Field(default=[], max_length=MOST_GROUPS)

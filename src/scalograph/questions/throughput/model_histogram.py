@@ -1,0 +1,70 @@
+"""Response times as counts by bucket: added up over copies, operations and runs, and read as quantiles.
+
+Quantiles of runs cannot be averaged into that of all requests; counts can be added. Buckets are those of
+protocol/workload.md: none is wider than 0.8 % of its value.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from scalograph.protocol.record_processes import HistogramEvent
+
+# Buckets in each doubling; below as many nanoseconds, a bucket is one.
+FINE = 128
+STEADY = "steady"
+# Requests beyond a quantile without which it is not told.
+FEWEST_BEYOND = 10
+
+# Bucket -> requests.
+Counts = Mapping[int, int]
+
+
+def steady_counts(events: Iterable[HistogramEvent]) -> Counts:
+    """Add up the answers of the steady phase, of all copies and operations; empty where none is told."""
+    found: Counter[int] = Counter()
+    for event in events:
+        if event.phase == STEADY:
+            found.update(dict(zip(event.index, event.count, strict=True)))
+    return dict(found)
+
+
+def added(parts: Iterable[Counts]) -> Counts:
+    """Add up the counts of several runs."""
+    found: Counter[int] = Counter()
+    for counts in parts:
+        found.update(counts)
+    return dict(found)
+
+
+def quantile(counts: Counts, share: float) -> float | None:
+    """Find the time that so large a share of the requests do not exceed, in the middle of its bucket, s.
+
+    Args:
+        counts: of buckets.
+        share: 0.99 is p99.
+
+    Returns:
+        None where fewer than ten requests took longer.
+
+    >>> quantile({100: 90, 127: 10}, 0.9), quantile({100: 99, 127: 1}, 0.99)
+    (1.005e-07, None)
+    """
+    n = sum(counts.values())
+    if n * (1 - share) < FEWEST_BEYOND - 1e-6:
+        return None
+    beyond = 0
+    for bucket in sorted(counts):
+        beyond += counts[bucket]
+        if beyond >= n * share - 1e-6:
+            return middle_s(bucket)
+    return None
+
+
+def middle_s(bucket: int) -> float:
+    """Return the middle of a bucket, s.
+
+    >>> middle_s(3), middle_s(256)  # 3 ns; 256 and 257 ns
+    (3.5e-09, 2.57e-07)
+    """
+    shift = max(bucket // FINE - 1, 0)
+    return ((bucket - FINE * shift + 0.5) * 2.0**shift) / 1e9

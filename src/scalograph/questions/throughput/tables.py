@@ -1,0 +1,72 @@
+"""Loads in tables: rate, response times, what was used, and what is wrong, a row for each level."""
+
+from collections.abc import Sequence
+
+from scalograph.findings.names import title, where
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
+from scalograph.questions.throughput.model_driven import QUANTILES
+from scalograph.text.load_words import of_granted
+from scalograph.text.quantities import counted
+from scalograph.text.short_names import listed
+
+_NOTE = (
+    "rate: right answers per second; mean, p50, p90, p99: of the requests of a run, typical of runs; of all: of all "
+    "runs together; used: CPUs in use of those that the processes may use, in the steady window; driver: its CPU of "
+    "what it could use. Runs that miss Little's law by more than 5 % do not count"
+)
+# Groups that have a table each.
+MOST = 16
+_LIMITS = {
+    "late": "the driver was late", "CPU": "the driver limits",
+    "ceiling": "the driver could not carry three times as much",
+}  # fmt: skip
+
+
+def load_tables(table: Table, groups: Sequence[LoadedGroup]) -> list[TableDoc]:
+    """One for each setting, those of the highest rates first."""
+    return [_of_group(table, one, index) for index, one in enumerate(groups[:MOST])]
+
+
+def _of_group(table: Table, one: LoadedGroup, index: int) -> TableDoc:
+    quantiles = [name for name in QUANTILES if any(name in point.quantiles for point in one.points)]
+    together = list(dict.fromkeys(name for point in one.points for name in point.together))
+    columns = [
+        Column(name=title(table, one.factor), kind="label"),
+        Column(name="rate", unit=table.study.responses[primary(table)].unit, kind="estimate"),
+        Column(name="mean", unit="s", kind="estimate"),
+        *(Column(name=name, unit="s", kind="estimate") for name in quantiles),
+        *(Column(name=f"{name} of all", unit="s") for name in together),
+        Column(name="wrong", unit="%"), Column(name="late", unit="%"), Column(name="driver", unit="%"),
+        Column(name="used", kind="text"), Column(name="flags", kind="text"),
+    ]  # fmt: skip
+    setting = where(table, one.group).removesuffix(": ")
+    heading = "Throughput and response times" + (f", {setting}" if setting else "")
+    rows = [_line(point, quantiles, together) for point in one.points]
+    return TableDoc(id=f"throughput-{index}", title=heading, note=_NOTE, columns=columns, rows=rows)
+
+
+def _line(point: LoadPoint, quantiles: Sequence[str], together: Sequence[str]) -> list[Cell]:
+    used = [
+        f"{listed(part.names)} {of_granted(part.used, part.granted)}"
+        for part in point.parts
+        if part.kind == "cpu" and part.used is not None and part.granted is not None
+    ]
+    return [
+        point.level, point.rate, point.response, *(point.quantiles.get(name) for name in quantiles),
+        *(point.together.get(name) for name in together),
+        round(100 * point.errors, 2), _percent(point.late), _percent(point.driver), "; ".join(used), _flags(point),
+    ]  # fmt: skip
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 1)
+
+
+def _flags(point: LoadPoint) -> str:
+    found = [_LIMITS[point.driver_limits]] if point.driver_limits else []
+    if point.n_unlawful:
+        found.append(f"{counted(point.n_unlawful, 'run')} against Little's law")
+    return "; ".join(found)

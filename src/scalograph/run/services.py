@@ -1,0 +1,109 @@
+"""What is known of several processes only when their run starts: ports that are free, folders, and words with them."""
+
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scalograph.control.control import Launch
+from scalograph.errors import HostError
+from scalograph.study.processes import MAX_COMMANDS, MAX_PORTS
+from scalograph.study.program import Service
+from scalograph.study.template import Template, fill
+
+LOOPBACK = "127.0.0.1"
+
+
+def has_services(launches: Sequence[Launch]) -> bool:
+    """Tell whether a run has services."""
+    return any(launch.service for launch in launches)
+
+
+def filled(launches: Sequence[Launch], state: Path) -> tuple[Launch, ...]:
+    """Return the launches of a run, with ports that were free a moment ago and a folder for each copy.
+
+    Args:
+        launches: of a run that has services, in the order in which they start.
+        state: a folder of this run, in which each copy gets one of its own.
+
+    Raises:
+        HostError: the kernel gives no port, or the folder has no room.
+        StudyError: a template has a name that nothing fills.
+    """
+    ports = _ports(launches)
+    shared = dict(_of_services(launches, ports))
+    return tuple(
+        _filled(launch, {**launch.values, **shared, **dict(_own(launch, own, state))})
+        for launch, own in zip(launches, ports, strict=True)
+    )
+
+
+def share_cpus(launches: Sequence[Launch]) -> bool:
+    """Tell whether the driver of a run may use the CPUs of its services: none was left for it, or none was set."""
+    return has_services(launches) and launches[-1].cpus is None
+
+
+def is_named(launches: Sequence[Launch]) -> bool:
+    """Tell whether the processes of a run were declared by name: their templates are filled when it starts."""
+    return bool(launches[0].name)
+
+
+def program_of(launch: Launch) -> str:
+    """Return the program of a launch, which no port or folder has a part in."""
+    return fill(launch.argv[:1], launch.values)[0] if launch.name else launch.argv[0]
+
+
+def _filled(launch: Launch, known: Mapping[str, Any]) -> Launch:
+    templates = {name: value for name, value in known.items() if isinstance(value, Template)}
+    known = {**known, **{name: fill([value], known)[0] for name, value in templates.items()}}
+    service = launch.service
+    if service is not None:
+        ports = known["ports"].split(",") if known.get("ports") else []
+        ready = (service.ready[0], fill([service.ready[1]], known)[0]) if service.ready else None
+        service = replace(service, ready=ready, ports=tuple(map(int, ports)))
+    return replace(launch, argv=tuple(fill(launch.argv, known)), service=service)
+
+
+def _own(launch: Launch, ports: Sequence[int], state: Path) -> Iterator[tuple[str, str]]:
+    folder = state / (f"{launch.name}-{launch.copy}" if launch.service else launch.name)
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise HostError("state folder", f"cannot be made: {error.strerror}", "room in TMPDIR", "free some") from error
+    yield "state", str(folder)
+    if ports:
+        yield from (("port", str(ports[0])), ("ports", ",".join(map(str, ports))))
+
+
+def _of_services(launches: Sequence[Launch], ports: Sequence[Sequence[int]]) -> Iterator[tuple[str, str]]:
+    """Yield what those that come after a service know of it: its first port, and all copies as a list."""
+    for name in dict.fromkeys(launch.name for launch in launches if launch.service):
+        firsts = [own[0] for launch, own in zip(launches, ports, strict=True) if launch.name == name and own]
+        if firsts:
+            yield f"{name}_port", str(firsts[0])
+            yield f"{name}_ports", ",".join(map(str, firsts))
+            yield f"{name}_targets", ",".join(f"{LOOPBACK}:{port}" for port in firsts)
+
+
+def _ports(launches: Sequence[Launch]) -> list[tuple[int, ...]]:
+    """The ports of each launch: all are held until the last is known, so that none is given twice."""
+    assert len(launches) <= MAX_COMMANDS
+    with ExitStack() as held:
+        return [tuple(_of(launch.service, held)) for launch in launches]
+
+
+def _of(service: Service | None, held: ExitStack) -> Iterator[int]:
+    if service is None:
+        return
+    if not isinstance(service.ports, int):
+        yield from service.ports
+        return
+    for _ in range(min(service.ports, MAX_PORTS)):
+        try:
+            listening = held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+            listening.bind((LOOPBACK, 0))
+        except OSError as error:
+            raise HostError("port", f"none is given: {error.strerror}", "a free port", "free some") from error
+        yield int(listening.getsockname()[1])

@@ -1,0 +1,107 @@
+"""Mismatches of a study that starts several processes: names that nothing fills, factors without effect."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path as Folder
+from typing import Any
+
+from scalograph.errors import StudyError
+from scalograph.study.check_processes import (
+    counted,
+    filled_at_start,
+    processes_of,
+    unfilled_words,
+    words_of,
+)
+from scalograph.study.check_workload import (
+    BY_HOST_TO_COMMANDS,
+    Taken,
+    idle,
+    is_command,
+    java_names,
+    misnamed_steps,
+    no_program,
+    prepared_names,
+    refused_levels,
+    unusable,
+    wrong_parameters,
+)
+from scalograph.study.cross_checks import Found, table
+from scalograph.study.program import find_workload
+from scalograph.study.scalars import refuse_text
+from scalograph.study.template import places
+from scalograph.study.toml_lines import Path
+from scalograph.study.workload import BY_PROTOCOL, Workload, load
+
+AT = ("workload", "process")
+# What they limit or reserve holds for everything that a run starts: the driver too.
+OF_WHOLE_RUNS = ("quota", "tasks", "isolation")
+
+
+def misstarted(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
+    """Find every mistake in `[[workload.process]]` that shows only together with factors, files and workloads.
+
+    Args:
+        raw: the document of study.toml, valid or not.
+        folder: of the study.
+    """
+    workload, factors = table(raw, "workload"), table(raw, "factors")
+    processes = processes_of(workload)
+    if not processes or workload.get("command") is not None or workload.get("use") is not None:
+        return
+    yield from _reserved(processes, factors)
+    yield from _limited(factors)
+    used: Workload | None = None
+    is_whole = True
+    for i, process in enumerate(processes):
+        if isinstance(use := process.get("use"), str) and not refuse_text(use):
+            try:
+                used = load(find_workload(use, folder))
+            except StudyError as error:
+                yield from unusable(error, (*AT, i, "use"))
+                is_whole = False
+                continue
+            yield from wrong_parameters(table(process, "parameters"), used, factors, (*AT, i, "parameters"))
+    if used:
+        yield from refused_levels(raw, used)
+    known = {*factors, *(used.parameters if used else ()), *BY_HOST_TO_COMMANDS, *BY_PROTOCOL}
+    words = [word for process in processes for listed in words_of(process).values() for word in listed]
+    for i, process in enumerate(processes):
+        if is_command(argv := process.get("argv")):
+            yield from no_program(argv, (*AT, i, "argv"), workload, folder)
+        yield from unfilled_words(processes, i, AT, known | java_names(words, factors))
+    yield from misnamed_steps(workload, known, folder)
+    if is_whole:
+        yield from _idle_factors(raw, processes, [*words, *(used.words if used else ())], used)
+
+
+def _idle_factors(
+    raw: dict[str, Any], processes: Sequence[Mapping[str, Any]], words: Sequence[str], used: Workload | None
+) -> Iterator[Found]:
+    workload = table(raw, "workload")
+    if table(workload, "parameters"):
+        yield ("workload", "parameters"), "parameters beside processes", "none", "write them into the process that uses"
+    names = {name for name, _ in places(words) if name} | prepared_names(workload)
+    parameters = used.parameters if used else {}
+    taken = Taken(frozenset(names), parameters, "what is started", "the argv of a process")
+    yield from idle(table(raw, "factors"), taken, set(map(counted, processes)))
+
+
+def _reserved(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Found]:
+    filled = set().union(*(filled_at_start(processes, process) for process in processes))
+    for name in factors:
+        if name in filled:
+            path: Path = ("factors", name)
+            yield path, f"{{{name}}} is filled for each process when it starts", "another name", ""
+
+
+def _limited(factors: Mapping[str, Any]) -> Iterator[Found]:
+    for name, factor in factors.items():
+        control = factor.get("control") if isinstance(factor, dict) else None
+        if control in OF_WHOLE_RUNS:
+            path: Path = ("factors", name, "control")
+            yield (
+                path,
+                f"{control} beside services",
+                "a control of single processes",
+                "it would hold for the driver too",
+            )

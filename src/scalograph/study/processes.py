@@ -1,0 +1,145 @@
+"""Processes of a run as they are declared: services, and the driver that sends them work (protocol/study.md)."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+
+from scalograph.study.fields import Argv, Copies, Duration, Name, StudyPart, Text, Value
+from scalograph.study.scalars import short
+
+SERVICE, DRIVER = "service", "driver"
+# Commands of a run (protocol/probe.md): each copy of a service is one, and so is the driver.
+MAX_COMMANDS = 64
+MAX_PORTS = 64
+FORMS = ("line", "port", "http")
+# What every process may write into its template, and what it may if it has ports.
+OWN_NAMES, COPY_NAMES, PORT_NAMES = ("state",), ("copy",), ("port", "ports")
+# Of the services that it comes after: "{server_targets}" are all copies as HOST:PORT,HOST:PORT.
+ENDINGS = ("_port", "_ports", "_targets")
+_URL = re.compile(r"http://(?:127\.0\.0\.1|localhost):([0-9]{1,5}|\{[^{}]+\})(/[!-~]*)?")
+
+ProcessName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
+
+
+def _is_port(value: Any) -> bool:
+    return type(value) is int and 1 <= value <= 65_535
+
+
+def _port(value: Any) -> Any:
+    if not _is_port(value) and not (isinstance(value, str) and re.fullmatch(r"\{[^{}]+\}", value)):
+        raise ValueError(f'found {short(value)}, expected a number from 1 to 65535 or "{{port}}"')
+    return value
+
+
+def _url(value: Any) -> Any:
+    if not isinstance(value, str) or not _URL.fullmatch(value):
+        raise ValueError(f'found {short(value)}, expected "http://127.0.0.1:{{port}}/PATH"')
+    return value
+
+
+def _ports(value: Any) -> Any:
+    """Check a count, or the numbers of ports that a service has whatever it is told."""
+    if type(value) is int and 0 <= value <= MAX_PORTS:
+        return value
+    if not isinstance(value, list) or not 1 <= len(value) <= MAX_PORTS or not all(map(_is_port, value)):
+        raise ValueError(f"found {short(value)}, expected a count from 0 to {MAX_PORTS}, or a list of port numbers")
+    if len(set(value)) < len(value):
+        raise ValueError(f"found {short(value)}, expected each port once")
+    return value
+
+
+class ReadyWhen(StudyPart):
+    """When a service is ready: one of three forms."""
+
+    line: Annotated[Text, StringConstraints(min_length=1, max_length=512, pattern=r"^[^\n]*$")] | None = None
+    port: Annotated[int | Text, BeforeValidator(_port)] | None = None
+    http: Annotated[Text, BeforeValidator(_url)] | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> "ReadyWhen":
+        given = [form for form in FORMS if getattr(self, form) is not None]
+        if len(given) != 1:
+            raise ValueError(f"found {' and '.join(given) or 'nothing'}, expected one of {', '.join(FORMS)}")
+        return self
+
+    def as_template(self) -> tuple[str, str]:
+        """Return the form and what is to be filled in."""
+        return next((form, str(value)) for form in FORMS if (value := getattr(self, form)) is not None)
+
+
+class StopBy(StudyPart):
+    """How a service is ended: a signal, and a kill where that does not end it in time."""
+
+    signal: Literal["TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "KILL"] = "TERM"
+    grace_s: Annotated[Duration, Field(le=3600)] = Field(default=5.0, alias="grace")
+
+
+class DeclaredProcess(StudyPart):
+    """One `[[process]]`: what is started, in how many copies, after which others, and when it is ready."""
+
+    name: ProcessName
+    role: Literal["service", "driver"]
+    argv: Argv | None = None
+    use: Text | None = None
+    parameters: dict[Name, Value] = Field(default={})
+    copies: Copies = 1
+    after: list[ProcessName] = Field(default=[], max_length=MAX_COMMANDS)
+    ready: ReadyWhen | None = None
+    ready_timeout_s: Annotated[Duration, Field(gt=0, le=86_400)] = Field(default=60.0, alias="ready_timeout")
+    ports: Annotated[int | list[int], BeforeValidator(_ports)] = 0
+    stop: StopBy = StopBy()
+
+    @property
+    def words(self) -> list[str]:
+        """Every text that is a template, but parameters."""
+        ready = (str(value) for form in FORMS if self.ready and (value := getattr(self.ready, form)) is not None)
+        return [*(self.argv or ()), *ready]
+
+    @model_validator(mode="after")
+    def _one_of(self) -> "DeclaredProcess":
+        if (self.argv is None) == (self.use is None):
+            raise ValueError("found both or neither of `argv` and `use`, expected exactly one")
+        return self
+
+
+def in_order(after: Mapping[str, Sequence[str]]) -> list[str] | None:
+    """Return names so that each comes after those that it names, else as they are; None where they go round in circles.
+
+    >>> in_order({"front": ["app"], "app": ["database"], "database": []}), in_order({"a": ["b"], "b": ["a"]})
+    (['database', 'app', 'front'], None)
+    """
+    left, done = dict(after), list[str]()
+    while left:
+        free = next((name for name, others in left.items() if not any(other in left for other in others)), None)
+        if free is None:
+            return None
+        done.append(free)
+        del left[free]
+    return done
+
+
+def before(name: str, after: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return the names that a process comes after, directly or through others."""
+    found, waiting = set[str](), list(after.get(name, ()))
+    while waiting:
+        other = waiting.pop()
+        if other not in found:
+            found.add(other)
+            waiting += after.get(other, ())
+    return found
+
+
+def own_names(is_service: bool, has_ports: bool) -> Iterator[str]:
+    """Yield the names that a run fills for a process, of itself."""
+    yield from OWN_NAMES
+    if is_service:
+        yield from COPY_NAMES
+    if has_ports:
+        yield from PORT_NAMES
+
+
+def names_of(services: Sequence[str]) -> Iterator[str]:
+    """Yield the names that a run fills for those that come after these services, which have ports."""
+    yield from (f"{service}{ending}" for service in services for ending in ENDINGS)

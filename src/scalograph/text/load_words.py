@@ -1,0 +1,42 @@
+"""How full the parts of a service are, in words: what is used of what was granted."""
+
+from scalograph.text.format import number
+from scalograph.text.quantities import counted, percent
+
+
+def of_granted(used: float, granted: float) -> str:
+    """Format CPUs in use of those that were granted.
+
+    >>> of_granted(0.996, 1.0), of_granted(0.494, 0.5), of_granted(11.93, 12.0)
+    ('1.00 of 1', '0.49 of 0.5', '11.9 of 12')
+    """
+    return f"{used:.{1 if granted >= 10 else 2}f} of {number(granted)}"
+
+
+def cpus_named(granted: float, owner: str) -> str:
+    """Name CPUs by whose they are, with the verb that follows.
+
+    >>> cpus_named(1.0, "its"), cpus_named(2.0, "the database's")
+    ('its CPU is', "the database's 2 CPUs are")
+    """
+    return f"{owner} CPU is" if granted == 1 else f"{owner} {counted(round(granted), 'CPU')} are"
+
+
+def at_most_share(share: float) -> str:
+    """Format a small share, such as that of requests that were late or wrong.
+
+    >>> at_most_share(0.0), at_most_share(0.0004), at_most_share(0.034)
+    ('0 %', 'less than 0.1 %', '3.4 %')
+    """
+    if 0 < share < 0.001:
+        return "less than 0.1 %"
+    return f"{100 * share:.1f} %" if 0 < share < 0.1 else percent(share)
+
+
+def fold(ratio: float) -> str:
+    """Format by how many times something grew.
+
+    >>> fold(6.24), fold(31.0)
+    ('6.2-fold', '31-fold')
+    """
+    return f"{ratio:.{1 if ratio < 10 else 0}f}-fold"

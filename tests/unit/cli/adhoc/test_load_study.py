@@ -1,0 +1,98 @@
+"""What the options of `load` make: a study that is accepted as it is, and mistakes told of the options."""
+
+import tomllib
+from typing import Any
+
+import pytest
+
+from scalograph.cli.adhoc.load_study import load_options, load_study, load_text
+from scalograph.cli.load_command import LoadOptions
+from scalograph.errors import Problem, StudyError
+from scalograph.study.load import parse
+
+PAGE = "http://127.0.0.1:{port}/a{b}"
+
+
+def made(**options: Any) -> dict[str, Any]:
+    """The document of a study that `check` accepts."""
+    text = load_text(load_study(LoadOptions(**options)))
+    parse(text)
+    return tomllib.loads(text)
+
+
+def refusal(**options: Any) -> str:
+    with pytest.raises(StudyError) as caught:
+        load_study(LoadOptions(**options))
+    return str(caught.value)
+
+
+def test_a_server_of_ones_own_gets_a_port_and_the_driver_its_address() -> None:
+    study = made(serve="./app 'a b' {port}", get=PAGE, clients="1:4", cpus="1:all", copies="2", env=["A=b"])
+    server, driver = study["workload"]["process"]
+    assert server["argv"] == ["./app", "a b", "{port}"] and server["copies"] == "{copies}"
+    assert (server["ports"], server["ready"]) == (1, {"port": "{port}"})
+    assert (driver["use"], driver["parameters"]["targets"]) == ("load", "{server_targets}")
+    assert (driver["parameters"]["path"], driver["parameters"]["steady_s"]) == ("/a{{b}}", 5.0)
+    assert study["factors"]["cpus"] == {"levels": "1:all", "control": "cpus", "title": "CPUs"}
+    assert (study["baseline"], study["workload"]["env"]) == ({"clients": 1}, {"A": "b"})
+    assert study["responses"]["server_cpu"]["from"] == "process.server.cpu_percent"
+
+
+@pytest.mark.parametrize(
+    ("ready", "expected"),
+    [
+        ("http://127.0.0.1:{port}/up", {"http": "http://127.0.0.1:{port}/up"}),
+        ("line:listens on {port}: yes", {"line": "listens on {port}: yes"}),
+        ("8081", {"port": 8081}),
+    ],
+)
+def test_a_server_is_ready_by_an_answer_a_line_or_a_port(ready: str, expected: dict[str, Any]) -> None:
+    assert made(serve="./app", get=PAGE, ready=ready)["workload"]["process"][0]["ready"] == expected
+
+
+def test_a_server_with_a_port_of_its_own_keeps_it() -> None:
+    server = made(serve="./app", get="http://localhost:8080")["workload"]["process"][0]
+    assert (server["ports"], server["ready"]) == ([8080], {"port": 8080})
+
+
+def test_a_server_that_runs_is_asked_at_a_rate() -> None:
+    study = made(get="http://127.0.0.1:8080/x", rate="100,1000", connections=4)
+    (driver,) = study["workload"]["process"]
+    wanted = {"targets": "127.0.0.1:8080", "path": "/x", "loop": "open", "connections": 4}
+    assert {name: driver["parameters"][name] for name in wanted} == wanted
+    assert [*study["factors"]] == ["rate"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"get": "https://127.0.0.1/"}, "--get"),
+        ({"get": PAGE}, "{port} of no server"),
+        ({"get": "http://127.0.0.1:99999/"}, "port 99999"),
+        ({"get": "http://10.1.2.3/"}, "add --remote"),
+        ({"get": "http://10.1.2.3/", "serve": "./app", "remote": True}, "leave --serve out"),
+        ({"get": "http://127.0.0.1/", "rate": "1", "clients": "1"}, "--rate"),
+        ({"get": "http://127.0.0.1/", "cpus": "1"}, "--cpus"),
+        ({"get": PAGE, "serve": "'a"}, "--serve"),
+        ({"get": PAGE, "serve": "a", "ramp": "3"}, "--ramp"),
+    ],
+)
+def test_options_that_make_no_study_are_refused(options: dict[str, Any], said: str) -> None:
+    assert said in refusal(**options)
+
+
+@pytest.mark.parametrize(
+    ("where", "option"),
+    [
+        ("study.toml:9: workload.process[0].argv", "--serve"),
+        ("study.toml:9: workload.process[0].ready.http", "--ready"),
+        ("study.toml:9: workload.process[0].copies", "--copies"),
+        ("study.toml:9: workload.process[1].parameters.steady_s", "--steady"),
+        ("study.toml:9: factors.cpus.levels", "--cpus"),
+        ("study.toml:9: protocol.max_reruns", "--max-reruns"),
+        ("real-time policy", "real-time policy"),
+    ],
+)
+def test_what_is_wrong_with_the_study_is_told_of_the_options(where: str, option: str) -> None:
+    told = load_options(StudyError([Problem(where, "found", "expected", "")]))
+    assert [problem.where for problem in told.problems] == [option]

@@ -1,0 +1,121 @@
+"""What a run's record says of its load, and which records cannot be of one window."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from scalograph.questions.throughput.model_driven import DrivenRun, driven_run
+from scalograph.questions.throughput.model_end import spare
+from scalograph.questions.throughput.model_histogram import middle_s
+
+from ...records import read, recorded
+
+VALUES: dict[str, list[float]] = {
+    "requests": [1000], "errors": [0], "rate": [100.0], "mean_ns": [40e6], "p50_ns": [30e6], "p90_ns": [60e6],
+    "p99_ns": [90e6], "in_flight": [4.0], "clients": [8], "cycle_ns": [40e6], "late_share": [0.002],
+    "driver_cpu_ns": [2.5e9], "threads": [1],
+}  # fmt: skip
+
+
+def driven(**values: list[float]) -> DrivenRun:
+    found = driven_run(read(recorded(14.0, iterations=[(10.0, 2.5, 1000)], values={**VALUES, **values})))
+    assert found is not None
+    return found
+
+
+def test_a_driver_tells_rates_and_times() -> None:
+    found = driven()
+    assert (found.rate, found.sent, found.n_requests, found.n_errors) == (100.0, 100.0, 1000, 0)
+    assert found.response_s == 0.04 and found.quantiles_s == {"p50": 0.03, "p90": 0.06, "p99": 0.09}
+    assert found.driver == 0.25  # of one CPU, in the steady window of 10 s
+    assert found.off == 0 and found.is_lawful and not found.driver_limits
+
+
+def test_without_a_rate_it_says_nothing() -> None:
+    assert driven_run(read(recorded(1.0, values={"other": [1.0]}))) is None
+    assert driven_run(read(recorded(1.0))) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("in_flight", 4.4), ("in_flight", 3.6), ("clients", 9.0), ("cycle_ns", 45e6)]
+)
+def test_what_breaks_littles_law_is_not_lawful(name: str, value: float) -> None:
+    found = driven(**{name: [value]})
+    assert found.off > 0.05 and not found.is_lawful
+
+
+def test_wrong_answers_are_in_flight_too() -> None:
+    found = driven(errors=[100], rate=[90.0])
+    assert (found.sent, found.is_lawful) == (100.0, True)
+    assert not driven(errors=[100], rate=[110.0]).is_lawful  # but right ones are not more than were in flight
+
+
+def test_requests_of_an_open_loop_may_wait_before_they_are_in_flight() -> None:
+    assert driven(offered_rate=[100.0], in_flight=[2.0], cycle_ns=[]).is_lawful
+    assert not driven(offered_rate=[100.0], in_flight=[6.0], cycle_ns=[]).is_lawful
+
+
+def test_few_requests_may_overlap_the_ends_of_the_window() -> None:
+    few = replace(driven(in_flight=[4.4]), n_requests=60)
+    assert few.is_lawful and not replace(few, n_requests=600).is_lawful
+
+
+def test_several_copies_of_a_driver_are_taken_together() -> None:
+    one = recorded(14.0, iterations=[(10.0, 2.5, 1000)], values=VALUES)
+    other = {"copy": 1, "values": {**VALUES, "mean_ns": [80e6], "requests": [3000], "rate": [300.0]}}
+    found = driven_run(read({**one, "values": [*one["values"], other]}))
+    assert found is not None
+    assert (found.rate, found.clients, found.response_s, found.quantiles_s) == (400.0, 16.0, 0.07, {})
+
+
+@pytest.mark.parametrize(("late", "cpu", "why"), [(0.02, 1e9, "late"), (0.0, 9.5e9, "CPU"), (0.0, 5e9, "")])
+def test_a_driver_that_is_late_or_busy_limits(late: float, cpu: float, why: str) -> None:
+    assert driven(late_share=[late], driver_cpu_ns=[cpu]).driver_limits == why
+
+
+@pytest.mark.parametrize(("more", "why"), [({"ceiling": [200.0]}, "ceiling"), ({"ceiling": [400.0]}, ""), ({}, "")])
+def test_a_driver_needs_three_times_the_rate_to_spare(more: dict[str, list[float]], why: str) -> None:
+    assert spare([driven(**more)]) == why
+    assert spare([driven(driver_cpu_ns=[4e9])]) == "CPU"
+
+
+def with_processes(*processes: dict[str, Any], **parts: Any) -> DrivenRun:
+    usual = {"role": "service", "wait_ns": 0, "n_tasks": 4}
+    events = [{**usual, "command": i, **found} for i, found in enumerate(processes)]
+    one = recorded(14.0, iterations=[(10.0, 2.5, 1000)], values=VALUES)
+    found = driven_run(read({**one, "processes": events, **parts}))
+    assert found is not None
+    return found
+
+
+def test_a_process_is_weighed_in_the_steady_window() -> None:
+    bins = [0] * 2 + [9 * 10**8] * 8 + [10**8] * 4  # of a second; the window is 0 to 10 s
+    web = {"name": "web", "cpu_ns": 10**10, "busy_ns": bins, "wait_ns": 10**10, "io_stall_ns": 7 * 10**9}
+    timeline = {"bin_ns": 10**9, "cpus": [0], "busy_ns": [bins]}
+    (whole,), (steady,) = with_processes(web).processes, with_processes(web, timeline=timeline).processes
+    assert whole.used == pytest.approx(10 / 14)
+    assert steady.used == pytest.approx(0.72)
+    assert (steady.waited, steady.cpus, steady.stalls) == (0.5, frozenset({0}), {"io": 0.5})
+
+
+def test_a_process_whose_cpu_time_is_not_known_is_left_out() -> None:
+    found = with_processes({"name": "web", "cpu_ns": None}, {"name": "load", "role": "driver", "cpu_ns": 1})
+    assert [one.name for one in found.processes] == ["load"]
+
+
+def test_several_copies_have_the_quantiles_of_all_their_answers() -> None:
+    other = {"copy": 1, "values": VALUES}
+    told = [
+        {"copy": i, "phase": phase, "operation": "get", "index": [bucket], "count": [500]}
+        for i, phase, bucket in ((0, "steady", 100), (1, "steady", 127), (1, "ramp", 1))
+    ]
+    found = with_processes(histograms=told, values=[{"copy": 0, "values": VALUES}, other])
+    assert found.counts == {100: 500, 127: 500}
+    assert found.quantiles_s == pytest.approx({"p50": 100.5e-9, "p90": 127.5e-9, "p99": 127.5e-9})
+
+
+def test_a_bucket_is_within_a_hundredth_of_every_time_in_it() -> None:
+    for ns in (1, 127, 128, 129, 255, 256, 10**6, 10**9, 2**62):
+        shift = max(ns.bit_length() - 8, 0)
+        assert middle_s(128 * shift + (ns >> shift)) * 1e9 == pytest.approx(ns, rel=0.008, abs=0.5)

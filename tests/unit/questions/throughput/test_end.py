@@ -1,0 +1,72 @@
+"""Which part ends it, of runs whose parts are as full as a test says."""
+
+from dataclasses import replace
+
+import pytest
+
+from scalograph.questions.throughput.model_driven import DrivenRun, ProcessUse
+from scalograph.questions.throughput.model_end import ended_by
+
+RUN = DrivenRun(
+    rate=100.0, sent=100.0, n_requests=1000, response_s=0.08, clients=8.0, think_s=0.0, late=0.0, driver=0.2
+)
+
+
+def service(name: str, used: float, *cpus: int, n_tasks: int | None = 8, waited: float = 0.02) -> ProcessUse:
+    return ProcessUse(name, "service", frozenset(cpus), used, waited, n_tasks)
+
+
+def run(*processes: ProcessUse, **more: float | None) -> DrivenRun:
+    return replace(RUN, processes=processes, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("found", "kind", "names"),
+    [
+        (run(service("web", 1.97, 0, 1), service("db", 0.3, 2)), "cpu", ("web",)),
+        (run(service("web", 0.97, 0, 1), service("db", 0.98, 2)), "cpu", ("db",)),
+        (run(service("web", 0.99, 0), service("db", 0.97, 1)), "not resolved", ("web",)),
+        (run(service("web", 0.6, 0), service("db", 0.38, 0)), "cpu", ("web", "db")),
+        (run(service("web", 0.99, 0, 1, 2, 3, n_tasks=1)), "tasks", ("web",)),
+        (run(service("web", 0.5, 0), driver=0.97), "driver", ("driver",)),
+        (run(service("web", 0.5, 0), late=0.03), "driver", ("driver",)),
+        (run(service("web", 0.49, 0), quota=0.5, throttled=0.3), "quota", ("web",)),
+        (run(service("web", 1.1, 0, 1, 2, 3)), "inside", ()),
+        (run(service("web", 1.1, 0, 1, 2, 3, waited=0.6)), "not resolved", ()),
+        (run(service("web", 0.3, 0), driver=None, late=None), "inside", ()),
+        (RUN, "not known", ()),
+    ],
+)
+def test_the_fullest_part_ends_it_unless_another_is_as_full(
+    found: DrivenRun, kind: str, names: tuple[str, ...]
+) -> None:
+    ended = ended_by([found] * 3, alone_s=0.01)
+    assert (ended.kind, ended.parts[0].names if ended.parts else ()) == (kind, names)
+
+
+def test_cpus_that_driver_and_service_share_are_one_part() -> None:
+    driver = ProcessUse("load", "driver", frozenset({0}), 0.3)
+    (part,) = ended_by([run(service("web", 0.69, 0), driver)], 0.01).parts
+    assert (part.names, part.of_driver, round(part.share, 2)) == (("web", "load"), 0.3, 0.99)
+
+
+@pytest.mark.parametrize(
+    ("think", "alone", "kind"), [(1.0, None, "clients"), (0.0, 0.078, "clients"), (0.0, 0.05, "not resolved")]
+)
+def test_clients_end_it_where_they_do_not_wait(think: float, alone: float | None, kind: str) -> None:
+    found = run(service("web", 0.3, 0), think_s=think)
+    ended = ended_by([found], alone, is_bounded=False)
+    assert ended.kind == kind
+    assert ended_by([found], alone, is_bounded=True).kind == "inside"  # where more clients were shown to add nothing
+
+
+def test_clients_that_wait_most_of_their_time_do_not_end_it() -> None:
+    assert ended_by([run(service("web", 0.3, 0))], alone_s=0.03, is_bounded=False).kind == "inside"
+
+
+def test_what_is_ruled_out_is_ranked() -> None:
+    ended = ended_by([run(service("web", 0.99, 0), service("db", 0.4, 1), driver=0.5)], 0.01)
+    assert [(part.kind, round(part.share, 2)) for part in ended.others] == [
+        ("driver", 0.5), ("cpu", 0.4), ("clients", 0.12),
+    ]  # fmt: skip
+    assert ended.grows == pytest.approx(8)

@@ -1,0 +1,72 @@
+"""From which level on nothing is gained: what is told of rates that are known."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.questions.throughput.model_plateau import Plateau, knee, plateau
+
+
+def found(rates: Mapping[int, float], noise: float = 0.005, n_runs: int = 5, seed: int = 1) -> Plateau:
+    rng = np.random.default_rng(seed)
+    made = {n: {i: x * float(np.exp(noise * rng.standard_normal())) for i in range(n_runs)} for n, x in rates.items()}
+    told = plateau(made)
+    assert told is not None
+    return told
+
+
+@pytest.mark.parametrize(
+    ("rates", "state", "low", "high"),
+    [
+        ({1: 100, 2: 200, 4: 300, 8: 300, 16: 300}, "found", 4, 4),
+        ({1: 100, 2: 100, 4: 100}, "found", 1, 1),
+        ({1: 100, 2: 190, 4: 350, 8: 600}, "rising", 8, None),
+        ({1: 100, 2: 300, 4: 320, 8: 200}, "found", 4, 4),
+    ],
+)
+def test_the_least_level_is_told_where_the_runs_show_it(
+    rates: Mapping[int, float], state: str, low: int, high: int | None
+) -> None:
+    told = found(rates)
+    assert (told.state, told.low, told.high) == (state, low, high)
+    assert (told.estimate(0.95, 5).value is None) == (high is None)
+
+
+def test_a_gain_of_as_much_as_counts_is_left_open() -> None:
+    told = found({1: 100, 2: 200, 4: 210, 8: 210}, noise=0.01)
+    assert (told.state, told.low, told.high) == ("between", 2, 4)
+
+
+def test_noise_is_not_taken_for_a_plateau() -> None:
+    told = found({1: 100, 2: 105, 4: 103}, noise=0.2, n_runs=3)
+    assert (told.state, told.high) == ("not resolved", None)
+
+
+def test_a_rate_that_falls_is_told() -> None:
+    falls = found({1: 100, 2: 300, 4: 300, 8: 200}).falls
+    assert falls is not None and falls.contains(2 / 3)
+    assert found({1: 100, 2: 200, 4: 200}).falls is None
+
+
+def test_one_run_of_each_is_too_few() -> None:
+    assert plateau({1: {0: 1.0}, 2: {0: 2.0}}) is None
+    assert plateau({1: {0: 1.0, 1: 1.0}}) is None
+
+
+def test_runs_of_other_blocks_are_compared_too() -> None:
+    apart = {n: {10 * n + i: x * (1 + 0.001 * (i % 3)) for i in range(4)} for n, x in {1: 100, 2: 200, 4: 200}.items()}
+    told = plateau(apart)
+    assert told is not None and (told.state, told.low) == ("found", 2)
+
+
+def test_the_knee_has_the_error_of_both() -> None:
+    most, alone = Estimate(100.0, 95.0, 105.0), Estimate(0.02, 0.018, 0.022)
+    told = knee(most, alone, 0.0)
+    assert told.value == 2.0 and told.low is not None and told.low < 1.8
+    thinking = knee(most, alone, 10.0)  # think time is known, and most of the cycle
+    assert thinking.low == pytest.approx(1002 * 0.95, rel=0.01)
+    assert knee(most, Estimate(0.02), 0.0).low is None
+    assert knee(replace(most, value=None), alone, 0.0).value is None

@@ -1,0 +1,125 @@
+//! One connection that never blocks, registered under the number of its slot.
+
+use crate::sys::{Epoll, READABLE, WRITABLE};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+const CONNECT: Duration = Duration::from_secs(5);
+
+pub struct Connection {
+    slot: usize,
+    stream: Option<TcpStream>,
+    connecting: bool,
+    /// The request, of which so much has been written.
+    pub out: Vec<u8>,
+    written: usize,
+    /// Whether it waits for room to write.
+    wants_room: bool,
+}
+
+/// What reading came to.
+pub enum Taken {
+    Bytes(usize),
+    Nothing,
+    Closed,
+}
+
+impl Connection {
+    pub fn new(slot: usize) -> Self {
+        Connection { slot, stream: None, connecting: false, out: Vec::new(), written: 0, wants_room: false }
+    }
+
+    /// Connects and waits for it, at most 5 s: before the load begins.
+    pub fn open(&mut self, address: SocketAddr, epoll: &Epoll) -> io::Result<()> {
+        let stream = TcpStream::connect_timeout(&address, CONNECT)?;
+        stream.set_nonblocking(true)?;
+        stream.set_nodelay(true)?;
+        epoll.add(stream.as_raw_fd(), self.slot, READABLE)?;
+        self.keep(stream, false);
+        Ok(())
+    }
+
+    /// Begins to connect; what is in `out` is sent once it stands.
+    fn reopen(&mut self, address: SocketAddr, epoll: &Epoll) -> io::Result<()> {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_nonblocking(true)?;
+        socket.set_tcp_nodelay(true)?;
+        match socket.connect(&address.into()) {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
+            _ => {}
+        }
+        let stream = TcpStream::from(socket);
+        epoll.add(stream.as_raw_fd(), self.slot, READABLE | WRITABLE)?;
+        self.keep(stream, true);
+        Ok(())
+    }
+
+    fn keep(&mut self, stream: TcpStream, connecting: bool) {
+        self.stream = Some(stream);
+        (self.connecting, self.wants_room) = (connecting, connecting);
+    }
+
+    pub fn close(&mut self) {
+        self.stream = None;
+        (self.connecting, self.wants_room) = (false, false);
+    }
+
+    /// Whether it stands: connected, and not closed.
+    pub fn is_open(&self) -> bool {
+        self.stream.is_some() && !self.connecting
+    }
+
+    /// Whether there is something left to write, or it is not connected yet.
+    pub fn wants_room(&self) -> bool {
+        self.wants_room
+    }
+
+    /// Sends `out`, over a new connection where there is none.
+    pub fn send(&mut self, address: SocketAddr, epoll: &Epoll) -> io::Result<()> {
+        self.written = 0;
+        if self.stream.is_none() {
+            return self.reopen(address, epoll);
+        }
+        self.flush(epoll)
+    }
+
+    /// Goes on after the kernel said that there is room to write, or that it is connected.
+    pub fn ready_to_write(&mut self, epoll: &Epoll) -> io::Result<()> {
+        if let Some(error) = self.stream.as_ref().filter(|_| self.connecting).and_then(|s| s.take_error().transpose()) {
+            return Err(error.unwrap_or_else(|error| error));
+        }
+        self.connecting = false;
+        self.flush(epoll)
+    }
+
+    fn flush(&mut self, epoll: &Epoll) -> io::Result<()> {
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        while self.written < self.out.len() {
+            match stream.write(&self.out[self.written..]) {
+                Ok(n) => self.written += n,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let wants_room = self.written < self.out.len();
+        if wants_room != self.wants_room {
+            epoll.change(stream.as_raw_fd(), self.slot, if wants_room { READABLE | WRITABLE } else { READABLE })?;
+            self.wants_room = wants_room;
+        }
+        Ok(())
+    }
+
+    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Taken> {
+        let Some(stream) = &mut self.stream else { return Ok(Taken::Nothing) };
+        match stream.read(buffer) {
+            Ok(0) => Ok(Taken::Closed),
+            Ok(n) => Ok(Taken::Bytes(n)),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(Taken::Nothing),
+            Err(error) => Err(error),
+        }
+    }
+}

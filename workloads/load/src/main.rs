@@ -1,0 +1,141 @@
+//! `scalograph-load`: drives HTTP servers in closed or open loop. README.md tells its arguments.
+
+mod answer;
+mod connection;
+mod histogram;
+mod lines;
+mod mix;
+mod mix_file;
+mod open_loop;
+mod options;
+mod random;
+mod schedule;
+mod search;
+mod slot;
+mod sys;
+mod tally;
+mod worker;
+
+use lines::Events;
+use mix::Mix;
+use options::{refuse, Options, Refusal};
+use std::process::ExitCode;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{channel, Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+use sys::{now_ns, process_cpu_ns};
+use tally::{Phases, Tally, PHASES};
+use worker::{Shared, Worker, MAX_TOLD};
+
+/// It cannot do what its arguments ask.
+const UNAVAILABLE: u8 = 69;
+/// The server answered nothing rightly.
+const NO_ANSWER: u8 = 70;
+/// Descriptors beside those of connections: standard ones, the protocol's, and epoll's of each thread.
+const SPARE: u64 = 32;
+
+type Ended = (Tally, Vec<String>);
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(Refusal(sentence)) => {
+            eprintln!("scalograph-load: {sentence}");
+            ExitCode::from(UNAVAILABLE)
+        }
+    }
+}
+
+fn run() -> Result<ExitCode, Refusal> {
+    let options = Options::parse(std::env::args().skip(1))?;
+    let mix = Mix::new(&options)?;
+    let n_threads = options.threads.min(options.n_active());
+    enough_descriptors(&options, n_threads)?;
+    let mut events = Events::open().or_else(|error| refuse(format!("SCALOGRAPH_EVENTS: {error}")))?;
+    let warmup = options.targets.iter().map(|_| AtomicU64::new(options.warmup)).collect();
+    let shared = Shared { options: &options, mix: &mix, warmup, n_threads };
+    let (phases, (tally, told), cpu_ns) = drive(&shared, &mut events)?;
+    told.iter().for_each(|words| eprintln!("{words}"));
+    if lines::answers(&tally).n == 0 {
+        eprintln!("scalograph-load: no right answer in the steady phase of {} s", options.steady_ns as f64 / 1e9);
+        return Ok(ExitCode::from(NO_ANSWER));
+    }
+    let text = lines::lines(&options, &mix, &phases, &tally, cpu_ns);
+    events.say(&text).or_else(|error| refuse(format!("SCALOGRAPH_EVENTS: {error}")))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn enough_descriptors(options: &Options, n_threads: usize) -> Result<(), Refusal> {
+    let (needed, allowed) = (options.n_connections() as u64 + n_threads as u64 + SPARE, sys::raise_descriptors());
+    if needed <= allowed {
+        return Ok(());
+    }
+    let n = options.n_connections();
+    refuse(format!("{n} connections need {needed} file descriptors, {allowed} are allowed: raise it with ulimit -n"))
+}
+
+/// Warms up, waits for the gate and drives the load; CPU time is this process's in the steady phase.
+fn drive(shared: &Shared<'_>, events: &mut Events) -> Result<(Phases, Ended, u64), Refusal> {
+    thread::scope(|scope| {
+        let (warm, all_warm) = channel();
+        let (mut gates, mut threads) = (Vec::new(), Vec::new());
+        for number in 0..shared.n_threads {
+            let (gate, opens) = channel();
+            let warm = warm.clone();
+            gates.push(gate);
+            threads.push(scope.spawn(move || work(shared, number, &warm, &opens)));
+        }
+        for _ in 0..shared.n_threads {
+            all_warm.recv().unwrap_or_else(|_| refuse("a thread ended early".into()))?;
+        }
+        events.ready().or_else(|error| refuse(format!("SCALOGRAPH_GO: {error}")))?;
+        let phases = phases(shared.options, now_ns());
+        gates.iter().for_each(|gate| gate.send(phases).unwrap_or(()));
+        let cpu_ns = steady_cpu_ns(&phases);
+        let mut whole = (Tally::new(shared.mix.operations.len()), Vec::new());
+        for thread in threads {
+            let Ok(Some((tally, told))) = thread.join() else { return refuse("a thread ended early".into()) };
+            whole.0.merge(&tally);
+            whole.1.extend(told);
+        }
+        whole.1.truncate(MAX_TOLD);
+        Ok((phases, whole, cpu_ns))
+    })
+}
+
+/// One thread: None where it never came to the gate.
+fn work(
+    shared: &Shared<'_>,
+    number: usize,
+    warm: &Sender<Result<(), Refusal>>,
+    opens: &Receiver<Phases>,
+) -> Option<Ended> {
+    let worker = match Worker::new(shared, number).and_then(|mut worker| worker.warm_up().map(|()| worker)) {
+        Ok(worker) => worker,
+        Err(refusal) => {
+            let _ = warm.send(Err(refusal));
+            return None;
+        }
+    };
+    let _ = warm.send(Ok(()));
+    opens.recv().ok().map(|phases| worker.drive(phases))
+}
+
+fn phases(options: &Options, begin: u64) -> Phases {
+    let mut bounds = [begin; PHASES.len() + 1];
+    for (i, length) in [options.ramp_ns, options.steady_ns, options.down_ns].into_iter().enumerate() {
+        bounds[i + 1] = bounds[i] + length;
+    }
+    Phases(bounds)
+}
+
+fn steady_cpu_ns(phases: &Phases) -> u64 {
+    let (start, end) = phases.steady();
+    let at = |moment: u64| {
+        thread::sleep(Duration::from_nanos(moment.saturating_sub(now_ns())));
+        process_cpu_ns()
+    };
+    let before = at(start);
+    at(end) - before
+}

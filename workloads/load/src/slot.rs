@@ -1,0 +1,59 @@
+//! A connection of the driver with what it is doing: a client of a closed loop, or one of an open loop's pool.
+
+use crate::answer::{Answer, Ended};
+use crate::connection::Connection;
+use crate::mix::Operation;
+use crate::options::{refuse, Options, Refusal};
+use crate::sys::Epoll;
+use crate::tally::Failure;
+
+/// A request that was started and is not answered.
+#[derive(Clone, Copy)]
+pub struct Flight {
+    pub operation: usize,
+    pub intended: u64,
+    pub start: u64,
+}
+
+pub struct Slot {
+    pub target: usize,
+    /// Whether it takes part beyond the warm-up.
+    pub active: bool,
+    pub connection: Connection,
+    pub answer: Answer,
+    pub flight: Option<Flight>,
+    /// When its last request ended; 0 before the first.
+    pub ended: u64,
+}
+
+impl Slot {
+    /// Why an answer that came to its end is not right, and the same in words.
+    pub fn mistake(&self, asked: &Operation, ended: &Ended) -> Option<(Failure, String)> {
+        let found = self.answer.status;
+        if ended.left > 0 {
+            Some((Failure::Malformed, "bytes follow its end".into()))
+        } else if found != asked.status {
+            Some((Failure::Status, format!("status {found}, expected {}", asked.status)))
+        } else if !self.answer.contained() {
+            let text = String::from_utf8_lossy(&asked.contains);
+            Some((Failure::Content, format!("its body does not contain {text:.100?}")))
+        } else {
+            None
+        }
+    }
+}
+
+/// Opens the connections of one of several threads; they are dealt over the targets in turn.
+pub fn open(options: &Options, thread: usize, n_threads: usize, epoll: &Epoll) -> Result<Vec<Slot>, Refusal> {
+    let mut slots = Vec::new();
+    for number in (thread..options.n_connections()).step_by(n_threads) {
+        let target = number % options.targets.len();
+        let mut connection = Connection::new(slots.len());
+        if let Err(error) = connection.open(options.targets[target].address, epoll) {
+            return refuse(format!("no connection to {}: {error}", options.targets[target].host));
+        }
+        let active = number < options.n_active();
+        slots.push(Slot { target, active, connection, answer: Answer::new(), flight: None, ended: 0 });
+    }
+    Ok(slots)
+}

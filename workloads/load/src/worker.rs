@@ -1,0 +1,197 @@
+//! One thread of the driver: its connections, and the loop that starts requests when they are due.
+
+mod requests;
+
+use crate::mix::Mix;
+use crate::open_loop::{Arrival, OpenLoop};
+use crate::options::{refuse, Options, Refusal};
+use crate::random::Random;
+use crate::slot::{self, Slot};
+use crate::sys::{self, now_ns, Epoll, MILLISECOND};
+use crate::tally::{Failure, Phases, Tally};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+const N_EVENTS: usize = 256;
+const BUFFER: usize = 65_536;
+/// How long a client waits after a failure before it connects again.
+const BACK_OFF_NS: u64 = 10 * MILLISECOND;
+/// Failures that are told in words.
+pub const MAX_TOLD: usize = 10;
+
+/// What all threads share.
+pub struct Shared<'a> {
+    pub options: &'a Options,
+    pub mix: &'a Mix,
+    /// Warm-up requests that each target is still to get.
+    pub warmup: Vec<AtomicU64>,
+    pub n_threads: usize,
+}
+
+enum Mode {
+    WarmUp,
+    Closed,
+    Open(OpenLoop),
+}
+
+pub struct Worker<'a> {
+    shared: &'a Shared<'a>,
+    thread: usize,
+    epoll: Epoll,
+    slots: Vec<Slot>,
+    mode: Mode,
+    phases: Phases,
+    /// When a slot goes on, the earliest first.
+    timers: BinaryHeap<Reverse<(u64, usize)>>,
+    /// When requests without an answer are looked for next.
+    next_scan: u64,
+    random: Random,
+    buffer: Vec<u8>,
+    n_requests: u64,
+    tally: Tally,
+    told: Vec<String>,
+}
+
+impl<'a> Worker<'a> {
+    /// Opens this thread's connections; they are dealt over the targets in turn.
+    pub fn new(shared: &'a Shared<'a>, thread: usize) -> Result<Self, Refusal> {
+        let epoll = Epoll::new(N_EVENTS).or_else(|error| refuse(format!("epoll: {error}")))?;
+        let slots = slot::open(shared.options, thread, shared.n_threads, &epoll)?;
+        Ok(Worker {
+            shared,
+            thread,
+            epoll,
+            slots,
+            mode: Mode::WarmUp,
+            phases: Phases([0, u64::MAX, u64::MAX, u64::MAX]),
+            timers: BinaryHeap::new(),
+            next_scan: 0,
+            random: Random::new(shared.options.seed, thread as u64),
+            buffer: vec![0; BUFFER],
+            n_requests: 0,
+            tally: Tally::new(shared.mix.operations.len()),
+            told: Vec::new(),
+        })
+    }
+
+    /// Sends each target its warm-up requests, over all connections to it.
+    pub fn warm_up(&mut self) -> Result<(), Refusal> {
+        sys::wake_exactly();
+        let now = now_ns();
+        (0..self.slots.len()).for_each(|slot| self.go_on(slot, now));
+        while !self.timers.is_empty() || self.slots.iter().any(|slot| slot.flight.is_some()) {
+            self.turn(u64::MAX);
+            let failures: u64 = self.tally.phases[0].failures.iter().sum();
+            let right: u64 = self.tally.phases[0].answers.iter().map(|answers| answers.n).sum();
+            if failures >= MAX_TOLD as u64 && failures * 10 > right {
+                return refuse(format!("{failures} failures in the warm-up; the first: {}", self.told[0]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Drives the load through its phases; returns what was counted, and the first failures in words.
+    pub fn drive(mut self, phases: Phases) -> (Tally, Vec<String>) {
+        self.begin(phases);
+        while self.turn(phases.end()) {}
+        for flight in self.slots.iter().filter_map(|slot| slot.flight) {
+            self.tally.flown(&phases, flight.start, phases.end());
+        }
+        (self.tally, self.told)
+    }
+
+    fn begin(&mut self, phases: Phases) {
+        let (options, begin) = (self.shared.options, phases.0[0]);
+        (self.phases, self.tally) = (phases, Tally::new(self.shared.mix.operations.len()));
+        self.slots.iter_mut().for_each(|slot| slot.ended = 0);
+        let active: Vec<usize> = (0..self.slots.len()).filter(|slot| self.slots[*slot].active).collect();
+        let Some(clients) = options.clients else {
+            self.mode = Mode::Open(OpenLoop::new(options, self.thread, self.shared.n_threads, begin, active));
+            return;
+        };
+        self.mode = Mode::Closed;
+        for slot in active {
+            let number = (slot * self.shared.n_threads + self.thread) as u128;
+            let offset = (u128::from(options.ramp_ns) * number / clients as u128) as u64;
+            self.timers.push(Reverse((begin + offset + options.cycle.first(&mut self.random), slot)));
+        }
+    }
+
+    /// Starts what is due, waits for the next thing to happen, and takes it; false once it is past `end`.
+    fn turn(&mut self, end: u64) -> bool {
+        let now = now_ns();
+        if now >= end {
+            return false;
+        }
+        self.start_due(now);
+        let timer = self.timers.peek().map_or(u64::MAX, |Reverse((due, _))| *due);
+        let arrival = if let Mode::Open(open) = &self.mode { open.due } else { u64::MAX };
+        let until = timer.min(arrival).min(self.next_scan).min(end);
+        let n = self.epoll.wait(until.saturating_sub(now)).expect("epoll waits on its own descriptor");
+        for i in 0..n {
+            let (slot, readiness) = self.epoll.event(i);
+            self.happened(slot, readiness);
+            if matches!(self.mode, Mode::Open(_)) {
+                self.arrive(now_ns());
+            }
+        }
+        true
+    }
+
+    fn start_due(&mut self, now: u64) {
+        if now >= self.next_scan {
+            self.scan(now);
+        }
+        while let Some(Reverse((due, slot))) = self.timers.peek().copied().filter(|Reverse((due, _))| *due <= now) {
+            self.timers.pop();
+            match self.mode {
+                Mode::Closed => self.start(slot, due, now_ns()),
+                _ => self.go_on(slot, now),
+            }
+        }
+        self.arrive(now);
+    }
+
+    /// Starts requests of the open loop that are due.
+    fn arrive(&mut self, now: u64) {
+        while let Mode::Open(open) = &mut self.mode {
+            match open.arrival(now) {
+                None => return,
+                Some(Arrival::Start { slot, intended }) => self.start(slot, intended, now_ns()),
+                Some(Arrival::Waits) => {}
+                Some(Arrival::Refused) => self.tally.wrong(&self.phases, Failure::Waiting, now, now),
+            }
+        }
+    }
+
+    /// Fails requests that have waited too long for their answer.
+    fn scan(&mut self, now: u64) {
+        let timeout = self.shared.options.timeout_ns;
+        for slot in 0..self.slots.len() {
+            if self.slots[slot].flight.is_some_and(|flight| now.saturating_sub(flight.start) > timeout) {
+                self.fail(slot, Failure::Timeout, "no whole answer within timeout_ms".into());
+            }
+        }
+        self.next_scan = now + (timeout / 10).clamp(MILLISECOND, 100 * MILLISECOND);
+    }
+
+    /// What a slot does that has nothing to wait for.
+    fn go_on(&mut self, slot: usize, now: u64) {
+        match &mut self.mode {
+            Mode::WarmUp => {
+                let left = &self.shared.warmup[self.slots[slot].target];
+                if left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok() {
+                    self.start(slot, now, now);
+                }
+            }
+            Mode::Closed => self.start(slot, now, now),
+            Mode::Open(open) => {
+                if let Some(intended) = open.freed(slot) {
+                    self.tally.waited(&self.phases, now);
+                    self.start(slot, intended, now);
+                }
+            }
+        }
+    }
+}
