@@ -1,7 +1,9 @@
 """A server and its driver as one run: started, asked, accounted and ended; and each way in which a server fails."""
 
 import json
+import os
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from scalograph.study.declare import declare
 from .shell import in_process, machine
 
 pytestmark = [machine, pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe")]
+LOAD = Path(__file__).resolve().parents[2] / "build/rust/debug/scalograph-load"
 SERVER = """\
 import os, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -75,6 +78,12 @@ argv = ["{python}", "driver.py", "{web_targets}", "600"]
 levels = ["MODE"]
 [factors.copies]
 levels = [COPIES]
+[factors.cpus]
+levels = [1]
+control = "cpus"
+[factors.nice]
+levels = [10]
+control = "nice"
 [responses.servers]
 from = "value.servers"
 better = "higher"
@@ -124,6 +133,11 @@ def test_servers_are_driven_accounted_apart_and_gone(tmp_path: Path) -> None:
     assert [part.values["servers"] for part in record.values] == [[2]]
     assert all(part.ready_ns and part.stopped_by == "TERM" for part in record.processes[:2])
     assert all(part.cpu_ns for part in record.processes) and record.run.n_survivors == 0
+    # Levels are those of the servers: the driver has what they leave, and its own nice value.
+    *servers, driver = [copy.in_force for copy in record.copies]
+    assert [(len(one.cpus), one.nice) for one in servers if one] == [(1, 10), (1, 10)]
+    assert driver and driver.nice == os.getpriority(os.PRIO_PROCESS, 0)
+    assert set(driver.cpus) == (os.sched_getaffinity(0) - {*servers[0].cpus} or os.sched_getaffinity(0))  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -156,3 +170,44 @@ def test_a_study_of_a_server_that_fails_has_one_message_and_its_code(tmp_path: P
     lines = (tmp_path / "results" / "journal.jsonl").read_text().splitlines()
     (run,) = (event for line in lines if (event := json.loads(line))["event"] == "run")
     assert run["record"]["run"]["status"] == "failed"
+
+
+@pytest.fixture
+def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver that cargo's tests built; a user's is built when it is first used."""
+    if not LOAD.is_file():
+        pytest.skip("not built: cd workloads/load && cargo test")
+    (tmp_path / "built" / "bin").mkdir(parents=True)
+    (tmp_path / "built" / "bin" / LOAD.name).symlink_to(LOAD)
+    monkeypatch.setattr("scalograph.run.hosts.ready.build", lambda *words: tmp_path / "built")
+
+
+@pytest.mark.usefixtures("driver")
+def test_load_starts_a_server_of_ones_own_for_each_run(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    serve = f"{sys.executable} server.py {{port}} {{copy}} plain {{state}}"
+    page = "http://127.0.0.1:{port}/"
+    times = ("--runs", 1, "--max-reruns", 0, "--ramp", "0s", "--steady", "300ms", "--warmup", 1)
+    done = in_process(
+        "load", "--serve", serve, "--ready", page, "--get", page, "--clients", "1,2", *times, "--json", "-o", "results",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode in (0, 5), done.stderr
+    found = json.loads(done.stdout)
+    (curve,) = found["curves"]
+    assert [point["level"] for point in curve["points"]] == [1, 2]
+    for point in curve["points"]:
+        assert point["responses"]["rate"]["scores"][0] > 0 and point["responses"]["server_cpu"]["scores"][0] > 0
+    assert "in 2 of 2 configurations the driver has no CPU of its own" in done.stderr
+    again = in_process("check", tmp_path / "results" / "study.toml", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.usefixtures("driver")
+def test_load_says_why_a_server_did_not_come_up(tmp_path: Path) -> None:
+    page = "http://127.0.0.1:{port}/"
+    done = in_process("load", "--serve", "false", "--get", page, "--runs", 1, "--max-reruns", 0, cwd=tmp_path)
+    assert done.returncode == 4
+    assert "service server ended before it was ready (exit code 1)" in " ".join(done.stdout.split())
+    done = in_process("load", "--serve", "./no-such-server", "--get", page, cwd=tmp_path)
+    assert (done.returncode, done.stderr.startswith("--serve: no program")) == (3, True), done.stderr
