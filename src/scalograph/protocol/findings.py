@@ -230,6 +230,15 @@ class RunLog(Model):
         default=[], description="its primary response over the median of its treatment's runs"
     )
 
+    @model_validator(mode="after")
+    def _even(self) -> "RunLog":
+        columns = (getattr(self, name) for name in type(self).model_fields if name != "treatments")
+        if any(len(column) != len(self.run) for column in columns):
+            raise ValueError("columns of a list of runs differ in length")
+        if any(not 0 <= place < len(self.treatments) for place in self.treatment):
+            raise ValueError("a run of a treatment that is not in the list")
+        return self
+
 
 class DegradedRuns(Model):
     """Something the kernel did not grant, with what would help."""

@@ -1,9 +1,12 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from scalograph.findings import run_log, table
+from scalograph.protocol.findings import RunLog
 from scalograph.questions.assemble import findings
 
 from ..records import recorded
@@ -44,3 +47,12 @@ def test_more_runs_than_a_page_can_draw_are_not_listed_and_that_is_said(
     monkeypatch.setattr(run_log, "MOST", 3)
     found = findings(table.load(journal(tmp_path)))
     assert found.log is None and any("list of runs" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize("broken", [{"status": []}, {"treatment": [1]}, {"treatment": [-1]}])
+def test_a_list_whose_columns_do_not_fit_is_refused(broken: dict[str, Any]) -> None:
+    columns = {"start_s": [0.0], "status": ["ok"], "verdict": ["clean"], "cause": [""], "amount": [None]}
+    known: dict[str, Any] = {"treatments": [{"n": 1}], "run": ["r"], "treatment": [0], "counted": [True], **columns}
+    assert RunLog(**known, relative=[1.0]).run == ["r"]
+    with pytest.raises(ValidationError):
+        RunLog(**{**known, "relative": [1.0], **broken})
