@@ -6,10 +6,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from programs import UNAVAILABLE, end, find, number, parse, unprivileged
 
-LIMIT_S = 600
+LIMIT_S, START_S = 600, 60
 # Small, for a copy is made before every run.
 INIT = ("--auth=trust", "--no-sync", "--username=bench", "--encoding=UTF8", "--no-locale", "--wal-segsize=4")
 
@@ -20,8 +21,9 @@ def main() -> None:
     scale, into = number(given, "scale", 1, 10_000), Path(given["into"])
     data = into / "data"
     run(unprivileged([find("initdb"), *INIT, f"--pgdata={data}"]))
-    with server(data, into / "socket"):
-        run([find("pgbench"), "-i", "-q", "-s", str(scale), "-h", str(into / "socket"), "-U", "bench", "postgres"])
+    # The path of a socket may have 107 bytes, which a folder of the cache may exceed.
+    with TemporaryDirectory() as folder, server(data, Path(folder)):
+        run([find("pgbench"), "-i", "-q", "-s", str(scale), "-h", folder, "-U", "bench", "postgres"])
     version = subprocess.run([find("postgres"), "--version"], check=True, capture_output=True, text=True).stdout
     print(f"{version.strip()}, pgbench -s {scale}")
 
@@ -34,26 +36,21 @@ def run(argv: list[str]) -> None:
 
 
 @contextmanager
-def server(data: Path, socket: Path) -> Iterator[None]:
+def server(data: Path, folder: Path) -> Iterator[None]:
     """A server that listens on a socket in a folder and nowhere else; at the end all is on the disk."""
-    socket.mkdir()
-    options = ["-D", str(data), "-c", "listen_addresses=", "-c", f"unix_socket_directories={socket}", "-c", "fsync=off"]
-    process = subprocess.Popen(
-        unprivileged([find("postgres"), *options]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        until = time.monotonic() + 60
-        while not list(socket.glob(".s.PGSQL.*")):
-            if process.poll() is not None or time.monotonic() > until:
-                end(UNAVAILABLE, f"postgres: did not start (exit code {process.poll()})")
-            time.sleep(0.05)
-        yield
-    finally:
-        process.terminate()
-        process.wait(LIMIT_S)
-    for left in socket.iterdir():
-        left.unlink()
-    socket.rmdir()
+    options = ["-D", str(data), "-c", "listen_addresses=", "-c", f"unix_socket_directories={folder}", "-c", "fsync=off"]
+    with (folder / "log").open("w+b") as log:
+        process = subprocess.Popen(unprivileged([find("postgres"), *options]), stdout=log, stderr=log)
+        try:
+            until = time.monotonic() + START_S
+            while b"ready to accept connections" not in (folder / "log").read_bytes():
+                if process.poll() is not None or time.monotonic() > until:
+                    end(UNAVAILABLE, f"postgres: did not start: {(folder / 'log').read_text()[-400:].strip()}")
+                time.sleep(0.05)
+            yield
+        finally:
+            process.terminate()
+            process.wait(LIMIT_S)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from scalograph.protocol.noise_floor import Recheck
 from scalograph.study.journaled import journaled
 from scalograph.study.model import Study
 from scalograph.study.responses import (
+    RATE,
     Windows,
     observer,
     primary,
@@ -221,6 +222,7 @@ class _Reading:
         self._held = HeldTreatments(study)
         self._asked, self._primary = asked(study), primary(study)
         warmup = study.protocol.warmup
+        self._is_work_declared = study.responses[self._primary].source != RATE
         self._observers = {name: observer(r.source, warmup) for name, r in study.responses.items()}
 
     def take(self, event: Mapping[str, Any], line: int) -> None:
@@ -264,7 +266,8 @@ class _Reading:
             verdict=judgment.verdict, causes=tuple(judgment.causes),
             scores={name: values[0] if len(values) == 1 else median(values) for name, values in observations.items()},
             observations={name: tuple(values) for name, values in observations.items()} if self._keep else {},
-            work=_work(iterations), n_cpus=n_cpus(record), per_cpu_ns=tuple(run.per_cpu_ns or ()),
+            work=_work(iterations) if self._is_work_declared else None,
+            n_cpus=n_cpus(record), per_cpu_ns=tuple(run.per_cpu_ns or ()),
             degraded=self._once(_degraded(record)), setup=_setup(record),
             timeline_line=line if record.timeline else None, trace_line=_trace_line(record, line),
             n_survivors=run.n_survivors or 0,

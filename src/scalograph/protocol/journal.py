@@ -17,7 +17,7 @@ import msgspec
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.checked import UNREADABLE, checked
 from scalograph.protocol.record import Record
-from scalograph.protocol.record_part import RecordPart
+from scalograph.protocol.record_part import LAST, RecordPart
 from scalograph.protocol.written_file import is_at, opened_to_append
 
 MAX_LINE_BYTES = 4 << 20
@@ -151,10 +151,16 @@ class RunEvent(msgspec.Struct):
     record: Record
 
 
+class TimelineWidth(RecordPart, frozen=True):
+    """A timeline of which nothing is read but how long its bins are."""
+
+    bin_ns: Annotated[int, msgspec.Meta(ge=1, le=LAST)]
+
+
 class _BriefRecord(Record, frozen=True, kw_only=True):
     """A record whose timeline is there or not, and is not decoded."""
 
-    timeline: RecordPart | None = None  # type: ignore[assignment]
+    timeline: TimelineWidth | None = None  # type: ignore[assignment]
 
 
 class _BriefRunEvent(RunEvent):
@@ -172,7 +178,7 @@ def read(file: Path, torn: list[str] | None = None, timelines: bool = True) -> I
     Args:
         file: `journal.jsonl` or `journal.jsonl.gz`.
         torn: Receives a sentence when a torn last line was dropped.
-        timelines: decode them, nearly half of the work; else a record's timeline is an empty part where it has one.
+        timelines: decode them, nearly half of the work; else a record's timeline has `bin_ns` only.
 
     Raises:
         ProtocolError: the journal is unreadable; names the line.

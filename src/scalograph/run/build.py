@@ -92,6 +92,7 @@ def _compiler(tool: str, jvms: Sequence[Jvm]) -> _Compiler:
     if program is None:
         found = "only Java runtimes without a compiler" if tool == "javac" and jvms else "nothing"
         raise HostError(tool, f"{found} on PATH", "a compiler for the workload's sources", _INSTALL[tool])
+    program = str(Path(program).absolute())
     asked = _run([program, "-version" if tool == "javac" else "--version"], "tell its version")
     if asked.returncode:
         raise HostError(program, f"exit code {asked.returncode} when asked for its version", "0", _INSTALL[tool])
@@ -104,7 +105,7 @@ def _key(folder: Path, steps: Sequence[_Step]) -> str:
 
 
 def _compile(folder: Path, step: _Step, made: Path) -> None:
-    done = _run(_command(folder, step, made), "compile")
+    done = _run(_command(folder, step, made.resolve()), "compile")
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).replace(f"{folder.resolve()}/", "").splitlines()
         text = "\n".join(said[:SHOWN_LINES])
@@ -131,13 +132,15 @@ def _command(folder: Path, step: _Step, made: Path) -> list[str]:
 
 
 def _run(argv: Sequence[str], what: str) -> subprocess.CompletedProcess[str]:
-    # Without the caller's JAVA_TOOL_OPTIONS and the like: a build depends on nothing that its key does not hold.
+    # Without the caller's JAVA_TOOL_OPTIONS and the like, nor what cargo finds in the folder it is called from: a build
+    # depends on nothing that its key does not hold.
     environ = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environ["LC_ALL"] = "C.UTF-8"
     try:
         return subprocess.run(
             argv,
             env=environ,
+            cwd="/",
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -69,8 +69,8 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True) -> Plan:
     """
     facts = with_launchers(facts, _launchers(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
-    refusal = refusals(started.workload, started.parameters, facts) if started.workload else lambda treatment: None
-    made = design(declared.study, facts, refusal)
+    refusing = [refusals(used.workload, started.values_of(used), facts) for used in started.used]
+    made = design(declared.study, facts, lambda treatment: next(filter(None, (r(treatment) for r in refusing)), None))
     planned = Plan(declared, facts, made, started)
     planned.runs.asked_for()  # refuses what cannot be searched before there is a folder of results
     return planned

@@ -41,7 +41,8 @@ def files(design: Design) -> dict[str, dict[str, Any]]:
 
 def prepared(design: Design, program: Program) -> dict[str, str]:
     """What was prepared for the treatments, once `program` is ready: name -> what the preparing program said of it."""
-    return about(program.workload, program.values, design.treatments) if program.workload else {}
+    said = [about(used.workload, program.values_of(used), design.treatments) for used in program.used]
+    return {name: line for lines in said for name, line in lines.items()}
 
 
 def jvms(design: Design, program: Program, facts: HostFacts) -> dict[str, str | None]:

@@ -41,8 +41,6 @@ def disordered(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Fou
     yield from _names(processes, at)
     yield from _order(processes, at)
     yield from _ports(processes, at)
-    used = [i for i, process in enumerate(processes) if "use" in process]
-    yield from (((*at, i, "use"), "a second workload", "one that is used", "write its argv") for i in used[1:])
 
 
 def words_of(process: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -30,7 +30,7 @@ from scalograph.study.program import find_workload
 from scalograph.study.scalars import refuse_text
 from scalograph.study.template import places
 from scalograph.study.toml_lines import Path
-from scalograph.study.workload import BY_PROTOCOL, Workload, load
+from scalograph.study.workload import BY_PROTOCOL, Parameter, Workload, load
 
 AT = ("workload", "process")
 # What they limit or reserve holds for everything that a run starts: the driver too.
@@ -50,38 +50,43 @@ def misstarted(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
         return
     yield from _reserved(processes, factors)
     yield from _limited(factors)
-    used: Workload | None = None
+    used: dict[int, Workload] = {}
     is_whole = True
     for i, process in enumerate(processes):
         if isinstance(use := process.get("use"), str) and not refuse_text(use):
             try:
-                used = load(find_workload(use, folder))
+                used[i] = load(find_workload(use, folder))
             except StudyError as error:
                 yield from unusable(error, (*AT, i, "use"))
                 is_whole = False
                 continue
-            yield from wrong_parameters(table(process, "parameters"), used, factors, (*AT, i, "parameters"))
-    if used:
-        yield from refused_levels(raw, used)
-    known = {*factors, *(used.parameters if used else ()), *BY_HOST_TO_COMMANDS, *BY_PROTOCOL}
+            yield from wrong_parameters(table(process, "parameters"), used[i], factors, (*AT, i, "parameters"))
+    for workload_used in used.values():
+        yield from refused_levels(raw, workload_used)
+    known = {*factors, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL}
     words = [word for process in processes for listed in words_of(process).values() for word in listed]
     for i, process in enumerate(processes):
         if is_command(argv := process.get("argv")):
             yield from no_program(argv, (*AT, i, "argv"), workload, folder)
-        yield from unfilled_words(processes, i, AT, known | java_names(words, factors))
-    yield from misnamed_steps(workload, known, folder)
+        own = used[i].parameters if i in used else ()
+        yield from unfilled_words(processes, i, AT, {*known, *own} | java_names(words, factors))
+    parameters = {name: parameter for one in used.values() for name, parameter in one.parameters.items()}
+    yield from misnamed_steps(workload, {*known, *parameters}, folder)
     if is_whole:
-        yield from _idle_factors(raw, processes, [*words, *(used.words if used else ())], used)
+        words += [word for one in used.values() for word in one.words]
+        yield from _idle_factors(raw, processes, words, parameters)
 
 
 def _idle_factors(
-    raw: dict[str, Any], processes: Sequence[Mapping[str, Any]], words: Sequence[str], used: Workload | None
+    raw: dict[str, Any],
+    processes: Sequence[Mapping[str, Any]],
+    words: Sequence[str],
+    parameters: Mapping[str, Parameter],
 ) -> Iterator[Found]:
     workload = table(raw, "workload")
     if table(workload, "parameters"):
         yield ("workload", "parameters"), "parameters beside processes", "none", "write them into the process that uses"
     names = {name for name, _ in places(words) if name} | prepared_names(workload)
-    parameters = used.parameters if used else {}
     taken = Taken(frozenset(names), parameters, "what is started", "the argv of a process")
     yield from idle(table(raw, "factors"), taken, set(map(counted, processes)))
 

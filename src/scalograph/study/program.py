@@ -54,21 +54,29 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Program:
-    """The workload of a study, not yet built: processes in the order in which they start.
+class Used:
+    """A workload that a program uses, and its folder; `process` is the one that it starts, empty if it starts all."""
 
-    `here` is the folder that relative paths start from, `home` that of the workload, `steps` templates of the steps
-    around the runs, by name (`STEPS`).
+    workload: Workload
+    home: Path
+    process: str = ""
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a study starts, not yet built: processes in the order in which they start.
+
+    `here` is the folder that relative paths start from, `steps` templates of the steps around the runs, by name
+    (`STEPS`).
     """
 
     processes: tuple[Process, ...]
     here: Path
     events: bool
     values: Mapping[str, Any]
-    workload: Workload | None = None
+    used: tuple[Used, ...] = ()
     steps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sources: bytes = field(default=b"", repr=False)
-    home: Path | None = None
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -78,13 +86,18 @@ class Program:
     @property
     def commands(self) -> list[tuple[str, ...]]:
         """The argv of each process that the study writes itself: no workload says what it needs."""
-        of_workload = self.workload is not None and self.home == self.here
-        return [] if of_workload else [process.argv for process in self.processes if not process.values]
+        by_workloads = {used.process for used in self.used}
+        return [] if "" in by_workloads else [one.argv for one in self.processes if one.name not in by_workloads]
 
     @property
     def parameters(self) -> Mapping[str, Any]:
         """What is known without a treatment, values of single processes with it."""
         return {**self.values, **{name: value for process in self.processes for name, value in process.values.items()}}
+
+    def values_of(self, used: Used) -> Mapping[str, Any]:
+        """Return what is known without a treatment to one of its workloads."""
+        own = (process.values for process in self.processes if process.name == used.process)
+        return {**self.values, **next(own, {})}
 
 
 def program(use: WorkloadUse, folder: Path) -> Program:
@@ -107,7 +120,7 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     values = _parameters(workload, use.parameters) | {"python": sys.executable, "here": str(home)}
     single = Process(tuple(workload.argv), use.copies)
     processes = arranged(workload.process) if workload.process else (single,)
-    return Program(processes, home, workload.events, values, workload, steps, hash_folder(home), home)
+    return Program(processes, home, workload.events, values, (Used(workload, home),), steps, hash_folder(home))
 
 
 def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tuple[str, ...]]) -> Program:
@@ -118,21 +131,36 @@ def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tu
     """
     processes = arranged(use.process, lambda argv: located(argv, folder, caller, "process"))
     values: dict[str, Any] = {"python": sys.executable, "here": str(folder)}
-    declared = next((process for process in use.process if process.use is not None), None)
-    if declared is None:
-        return Program(processes, folder, use.events, values, steps=steps)
+    declared = {process.name: process for process in use.process}
+    used = tuple(_used(process, folder) for process in use.process if process.use is not None)
+    own = {one.process: _own_values(one, declared[one.process]) for one in used}
+    by_name = {one.process: one.workload for one in used}
+    processes = tuple(
+        replace(process, argv=tuple(by_name[process.name].argv), values=own[process.name])
+        if process.name in by_name
+        else process
+        for process in processes
+    )
+    driver = by_name.get(processes[-1].name)
+    events = driver.events if driver else use.events
+    sources = b"".join(hash_folder(one.home) for one in used)
+    return Program(processes, folder, events, values, used, steps, sources)
+
+
+def _used(declared: DeclaredProcess, folder: Path) -> Used:
+    """Return the workload of a process. Raises StudyError where it is unknown, or starts several processes itself."""
     home = find_workload(str(declared.use), folder)
     workload = load(home)
     if workload.process:
         found, expected = f"{workload.name}, which starts several processes itself", "one that starts one"
         raise StudyError.one("workload.process", found, expected, "write its processes here")
+    return Used(workload, home, declared.name)
+
+
+def _own_values(used: Used, declared: DeclaredProcess) -> dict[str, Any]:
+    """Return the parameters of a process's workload; text is a template of what is known when a run starts."""
     given = {name: Template(value) if isinstance(value, str) else value for name, value in declared.parameters.items()}
-    own = _parameters(workload, given) | {"here": str(home)}
-    processes = tuple(
-        replace(process, argv=tuple(workload.argv), values=own) if process.name == declared.name else process
-        for process in processes
-    )
-    return Program(processes, folder, workload.events, values, workload, steps, hash_folder(home), home)
+    return _parameters(used.workload, given) | {"here": str(used.home)}
 
 
 def arranged(

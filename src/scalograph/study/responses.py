@@ -7,10 +7,15 @@ from statistics import fmean, median
 from msgspec import Struct
 
 from scalograph.protocol.events import Record, RunFigures
+from scalograph.protocol.record_processes import ProcessEvent
 from scalograph.study.model import Study
 
 # Responses that a neighbor on the CPU hardly changes.
 CPU_TIMES = ("window.cpu", "run.cpu", "run.user", "run.system")
+# Of a driver that sends requests for a time that is set: how much work it did is the answer, and no study declares it.
+RATE = "value.rate"
+# Bins of a timeline that show the use of a window.
+FEWEST_BINS = 5
 # What replaces a window's figure if no window represents the run: the field of `table.Row` for the whole run.
 WHOLE = {"window.wall": "wall_s", "window.cpu": "cpu_s"}
 
@@ -142,8 +147,24 @@ def _of_process(name: str, figure: str, record: Record, windows: Windows) -> flo
     if not found or None in found:
         return None
     if figure == "cpu_percent":
-        return 100 * sum(found) / record.run.wall_ns if record.run.wall_ns else None
+        return _percent_in_window([process for process in record.processes if process.name == name], record)
     return float(together(found) * (1e-9 if unit == "s" else 1))
+
+
+def _percent_in_window(processes: Sequence[ProcessEvent], record: Record) -> float | None:
+    """CPU time over the window of the driver, by the bins in it; over the whole run where they are few or none.
+
+    A driver may warm services up before its window, and let the load rise.
+    """
+    spans = [(min(part.start_ns), max(part.end_ns)) for part in record.iterations if part.start_ns]
+    width = record.timeline.bin_ns if record.timeline else None
+    if spans and width:
+        first, last = -(-min(start for start, _ in spans) // width), max(end for _, end in spans) // width
+        busy = [(process.busy_ns or [])[max(first, 0) : last] for process in processes]
+        if min(map(len, busy)) >= FEWEST_BINS:
+            return 100 * sum(map(sum, busy)) / (width * len(busy[0]))
+    wall_ns = record.run.wall_ns
+    return 100 * sum(process.cpu_ns or 0 for process in processes) / wall_ns if wall_ns else None
 
 
 def _fields(name: str) -> Sequence[tuple[str, float]]:

@@ -37,7 +37,7 @@ echo "$@" > "$2/args"
 
 FAKE_CARGO = """#!/bin/sh
 if [ "$1" = --version ]; then echo "cargo 1"; exit; fi
-words="$* home=$CARGO_HOME flags=$RUSTFLAGS"
+words="$* home=$CARGO_HOME flags=$RUSTFLAGS cwd=$(pwd)"
 while [ $# -gt 0 ]; do case "$1" in --root) root=$2;; --target-dir) scratch=$2;; esac; shift; done
 mkdir -p "$root/bin" "$scratch"
 echo "$words" | tee "$scratch/left" > "$root/bin/main"
@@ -218,7 +218,7 @@ def test_cargo_installs_the_crate_and_leaves_its_folder_alone(place: Path, monke
     folder = made(place, workload(tool="cargo"))
     assert [str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()] == ["bin/main"]
     words = (folder / "bin/main").read_text().split()
-    assert {"install", "--locked", "home=/crates", "flags=", f"{place}/source"} <= set(words)
+    assert {"install", "--locked", "home=/crates", "flags=", "cwd=/", f"{place}/source"} <= set(words)
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="no cargo: apt-get install rustup")

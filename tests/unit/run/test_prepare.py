@@ -12,7 +12,7 @@ from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.python_probe.tree import parse_stat
 from scalograph.run.hosts.ready import build_program
 from scalograph.run.prepare import about, prepare
-from scalograph.study.program import Process, Program
+from scalograph.study.program import Process, Program, Used
 from scalograph.study.workload import Workload
 
 PROGRAM = """import pathlib, sys
@@ -112,6 +112,8 @@ def test_a_program_that_is_missing(place: Path) -> None:
 def test_a_study_that_begins_prepares(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(place / "home"))
     values = {"python": sys.executable, "here": str(place / "work"), "tree": "one"}
-    started = Program((Process(("{prepared}/{tree}",)),), place / "work", False, values, workload())
+    started = Program(
+        (Process(("{prepared}/{tree}",)),), place / "work", False, values, (Used(workload(), place / "work"),)
+    )
     ready = build_program(started, HostFacts(cpus=()), [{"tree": "a"}])
     assert Path(ready.values["prepared"], "a/file").read_text() == "a"

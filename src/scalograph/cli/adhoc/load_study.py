@@ -88,12 +88,13 @@ def load_study(options: LoadOptions) -> LoadStudy:
 
 def load_text(study: LoadStudy) -> str:
     """Write the study as `scalograph check` accepts and `scalograph run` repeats it."""
-    program = study.called.rpartition("/")[2]
+    text = " ".join(study.serve) or study.called
+    shown = text if len(text) <= MAX_COMMAND and text.isprintable() else study.called.rpartition("/")[2][:MAX_COMMAND]
     head = [
         "# What `scalograph load` ran. Repeat it from the folder where that was: scalograph run study.toml",
         "version = 1",
         f"name = {quoted(name((study.called,), 'load'))}",
-        f"title = {quoted(f'How much does `{program[:MAX_COMMAND]}` carry?')}",
+        f"title = {quoted(f'How much does `{shown}` carry?')}",
         f"question = {quoted(QUESTION)}",
         'work = "total"',
         "seed = 1",

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from scalograph.control import apply, quiet
+from scalograph.control.control import Launch
 from scalograph.control.discover import discover
 from scalograph.errors import HostError
 from scalograph.protocol.events import Record
@@ -62,18 +63,21 @@ class LocalHost:
         """
         treatments = planned.design.treatments
         planned = replace(planned, program=build_program(planned.program, planned.facts, treatments, tell))
-        runs = [launches(planned, treatment) for treatment in treatments]
-        started = [launch for processes in runs for launch in processes]
-        for name, path in dict.fromkeys((program_of(launch), launch.env.get("PATH")) for launch in started):
+        programs, n_shared = dict[tuple[str, str | None], Launch](), 0
+        for processes in (launches(planned, treatment) for treatment in treatments):
+            n_shared += share_cpus(processes)
+            for launch in processes:
+                programs.setdefault((program_of(launch), launch.env.get("PATH")), launch)
+        for name, path in programs:
             if shutil.which(name, path=path) is None:
                 where = "on PATH" if "/" not in name else "an executable file"
                 raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
-        if n_shared := sum(map(share_cpus, runs)):
+        if n_shared:
             what = "the driver has no CPU of its own, and takes from the services what it uses"
-            tell(f"in {n_shared} of {len(runs)} configurations {what}")
+            tell(f"in {n_shared} of {len(treatments)} configurations {what}")
         study = planned.design.study
         steps = StudySteps(planned.program.steps, study.protocol.timeout_s, self.probe.argv)
-        steps.begin(started[0], lambda: _folder(study.workload.cwd == "caller"), tell)
+        steps.begin(next(iter(programs.values())), lambda: _folder(study.workload.cwd == "caller"), tell)
         return planned
 
     @contextmanager

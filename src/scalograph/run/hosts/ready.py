@@ -8,7 +8,7 @@ from scalograph.control.jvm import default_values
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.build import build
 from scalograph.run.prepare import prepare
-from scalograph.study.program import Program
+from scalograph.study.program import Program, Used
 
 
 def build_program(
@@ -28,13 +28,24 @@ def build_program(
     Raises:
         HostError: no compiler, no JVM, sources that do not compile, or a preparation that failed.
     """
-    values = dict(program.values)
     if any("{java}" in item for item in program.argv):
-        values |= default_values(facts)
-    if program.workload is not None:
-        if program.workload.prepare is not None:
-            values["prepared"] = str(prepare(program.home or program.here, program.workload, values, treatments, tell))
-        made = build(program.home or program.here, program.workload, facts.jvms)
-        if made is not None:
-            values["build"] = str(made)
-    return replace(program, values=values)
+        program = replace(program, values={**program.values, **default_values(facts)})
+    made = {used.process: _made(used, program.values_of(used), facts, treatments, tell) for used in program.used}
+    processes = tuple(
+        replace(process, values={**process.values, **made.get(process.name, {})}) if process.name else process
+        for process in program.processes
+    )
+    return replace(program, processes=processes, values={**program.values, **made.get("", {})})
+
+
+def _made(
+    used: Used,
+    values: Mapping[str, Any],
+    facts: HostFacts,
+    treatments: Sequence[Mapping[str, Any]],
+    tell: Callable[[str], None],
+) -> dict[str, str]:
+    """Prepare and build one workload; return the folders."""
+    prepared = prepare(used.home, used.workload, values, treatments, tell)
+    built = build(used.home, used.workload, facts.jvms)
+    return {name: str(folder) for name, folder in (("prepared", prepared), ("build", built)) if folder is not None}

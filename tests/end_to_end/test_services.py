@@ -1,0 +1,213 @@
+"""A server and its driver as one run: started, asked, accounted and ended; and each way in which a server fails."""
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.probe import find_probe
+from scalograph.run.plan import plan
+from scalograph.run.runner import Runner
+from scalograph.run.session import Finished, run_unkept
+from scalograph.study.declare import declare
+
+from .shell import in_process, machine
+
+pytestmark = [machine, pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe")]
+LOAD = Path(__file__).resolve().parents[2] / "build/rust/debug/scalograph-load"
+SERVER = """\
+import os, sys, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+port, copy, mode, state = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
+class Page(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(500 if mode == "500" else 200)
+        self.end_headers()
+        self.wfile.write(copy.encode())
+    def log_message(self, *words):
+        pass
+if mode == "exits":
+    sys.exit("no such database")
+if mode == "never":
+    print("thinking about it", flush=True)
+    time.sleep(60)
+if mode == "dies":
+    import threading
+    threading.Timer(0.3, lambda: (print("out of paper", flush=True), os._exit(7))).start()
+assert os.listdir(state) == []
+open(os.path.join(state, "kept"), "w").close()
+ThreadingHTTPServer(("127.0.0.1", port), Page).serve_forever()
+"""
+DRIVER = """\
+import os, sys, time, urllib.request
+events, go = open(os.environ["SCALOGRAPH_EVENTS"], "a", buffering=1), open(os.environ["SCALOGRAPH_GO"], "rb")
+events.write("ready\\n")
+go.read(1)
+start, said = time.monotonic_ns(), set()
+while time.monotonic_ns() < start + int(sys.argv[2]) * 1_000_000:
+    for target in sys.argv[1].split(","):
+        said.add(urllib.request.urlopen(f"http://{target}/").read())
+events.write(f"iteration 0 {start} {time.monotonic_ns()} 1\\nvalue servers {len(said)}\\n")
+"""
+STUDY = """\
+version = 1
+name = "served"
+title = "A server and its driver"
+work = "total"
+seed = 1
+[workload]
+events = true
+[[workload.process]]
+name = "web"
+role = "service"
+argv = ["{python}", "server.py", "{port}", "{copy}", "{mode}", "{state}"]
+copies = "{copies}"
+ports = PORTS
+ready = { http = "http://127.0.0.1:PORT/health" }
+ready_timeout = "1s"
+[[workload.process]]
+name = "driver"
+role = "driver"
+argv = ["{python}", "driver.py", "{web_targets}", "600"]
+[factors.mode]
+levels = ["MODE"]
+[factors.copies]
+levels = [COPIES]
+[factors.cpus]
+levels = [1]
+control = "cpus"
+[factors.nice]
+levels = [10]
+control = "nice"
+[responses.servers]
+from = "value.servers"
+better = "higher"
+[responses.busy]
+from = "process.web.cpu_percent"
+better = "none"
+[protocol]
+runs = 1
+max_reruns = 0
+"""
+
+
+def written(folder: Path, mode: str, copies: int = 1, port: int | None = None) -> Path:
+    for name, text in (("server.py", SERVER), ("driver.py", DRIVER)):
+        (folder / name).write_text(text)
+    text = STUDY.replace("server.py", str(folder / "server.py")).replace("driver.py", str(folder / "driver.py"))
+    text = text.replace("PORTS", f"[{port}]" if port else "1").replace("PORT", str(port) if port else "{port}")
+    text = text.replace("MODE", mode).replace("COPIES", str(copies))
+    text = text.replace('copies = "{copies}"\n', "").replace('"{state}"]', '"{state}", "{copies}"]') if port else text
+    (folder / "study.toml").write_text(text)
+    return folder / "study.toml"
+
+
+def made(file: Path) -> Finished:
+    """The one run of a study."""
+    host = LocalHost(find_probe())
+    planned = host.ready(plan(declare(file), host.facts()), str)
+    (finished,) = run_unkept(planned, Runner(planned, host))
+    return finished
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port on which somebody else listens."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield listening.getsockname()[1]
+
+
+def test_servers_are_driven_accounted_apart_and_gone(tmp_path: Path) -> None:
+    record = made(written(tmp_path, "plain", copies=2)).record
+    assert record.run.status == "ok", record.run.reason
+    assert [(part.name, part.role) for part in record.processes] == [
+        ("web", "service"), ("web", "service"), ("driver", "driver"),
+    ]  # fmt: skip
+    assert [part.values["servers"] for part in record.values] == [[2]]
+    assert all(part.ready_ns and part.stopped_by == "TERM" for part in record.processes[:2])
+    assert all(part.cpu_ns for part in record.processes) and record.run.n_survivors == 0
+    # Levels are those of the servers: the driver has what they leave, and its own nice value.
+    *servers, driver = [copy.in_force for copy in record.copies]
+    assert [(len(one.cpus), one.nice) for one in servers if one] == [(1, 10), (1, 10)]
+    assert driver and driver.nice == os.getpriority(os.PRIO_PROCESS, 0)
+    assert set(driver.cpus) == (os.sched_getaffinity(0) - {*servers[0].cpus} or os.sched_getaffinity(0))  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason", "last"),
+    [
+        ("never", "service web was not ready after 1.0 s", "thinking about it"),
+        ("exits", "service web ended before it was ready (exit code 1)", "no such database"),
+        ("500", "service web was not ready after 1.0 s: GET", ""),
+        ("dies", "service web ended while drivers worked (exit code 7)", "out of paper"),
+    ],
+)
+def test_a_server_that_fails_fails_the_run_and_says_its_last_words(
+    tmp_path: Path, mode: str, reason: str, last: str
+) -> None:
+    record = made(written(tmp_path, mode)).record
+    assert record.run.status == "failed" and (record.run.reason or "").startswith(reason)
+    assert last in record.copies[0].stderr_tail
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path, taken: int) -> None:
+    record = made(written(tmp_path, "plain", port=taken)).record
+    assert record.run.reason == f"service web: port {taken} is already listened on"
+
+
+def test_a_study_of_a_server_that_fails_has_one_message_and_its_code(tmp_path: Path) -> None:
+    done = in_process("run", written(tmp_path, "exits"), "-o", "results", cwd=tmp_path)
+    assert done.returncode == 4
+    said = " ".join((done.stdout + done.stderr).split())
+    assert said.count("service web ended before it was ready (exit code 1); it said: no such database") == 1
+    lines = (tmp_path / "results" / "journal.jsonl").read_text().splitlines()
+    (run,) = (event for line in lines if (event := json.loads(line))["event"] == "run")
+    assert run["record"]["run"]["status"] == "failed"
+
+
+@pytest.fixture
+def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver that cargo's tests built; a user's is built when it is first used."""
+    if not LOAD.is_file():
+        pytest.skip("not built: cd workloads/load && cargo test")
+    (tmp_path / "built" / "bin").mkdir(parents=True)
+    (tmp_path / "built" / "bin" / LOAD.name).symlink_to(LOAD)
+    monkeypatch.setattr("scalograph.run.hosts.ready.build", lambda *words: tmp_path / "built")
+
+
+@pytest.mark.usefixtures("driver")
+def test_load_starts_a_server_of_ones_own_for_each_run(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    serve = f"{sys.executable} server.py {{port}} {{copy}} plain {{state}}"
+    page = "http://127.0.0.1:{port}/"
+    times = ("--runs", 1, "--max-reruns", 0, "--ramp", "0s", "--steady", "300ms", "--warmup", 1)
+    done = in_process(
+        "load", "--serve", serve, "--ready", page, "--get", page, "--clients", "1,2", *times, "--json", "-o", "results",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode in (0, 5), done.stderr
+    found = json.loads(done.stdout)
+    (curve,) = found["curves"]
+    assert [point["level"] for point in curve["points"]] == [1, 2]
+    for point in curve["points"]:
+        assert point["responses"]["rate"]["scores"][0] > 0 and point["responses"]["server_cpu"]["scores"][0] > 0
+    assert "in 2 of 2 configurations the driver has no CPU of its own" in done.stderr
+    again = in_process("check", tmp_path / "results" / "study.toml", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.usefixtures("driver")
+def test_load_says_why_a_server_did_not_come_up(tmp_path: Path) -> None:
+    page = "http://127.0.0.1:{port}/"
+    done = in_process("load", "--serve", "false", "--get", page, "--runs", 1, "--max-reruns", 0, cwd=tmp_path)
+    assert done.returncode == 4
+    assert "service server ended before it was ready (exit code 1)" in " ".join(done.stdout.split())
+    done = in_process("load", "--serve", "./no-such-server", "--get", page, cwd=tmp_path)
+    assert (done.returncode, done.stderr.startswith("--serve: no program")) == (3, True), done.stderr

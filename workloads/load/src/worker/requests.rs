@@ -1,0 +1,140 @@
+//! One request of a worker: started, read, and what it came to.
+
+use super::{Mode, Worker, BACK_OFF_NS, MAX_TOLD};
+use crate::answer::Ended;
+use crate::connection::Taken;
+use crate::slot::Flight;
+use crate::sys::{self, now_ns};
+use crate::tally::{Failure, Times, FAILURES};
+use std::cmp::Reverse;
+
+impl Worker<'_> {
+    pub(super) fn start(&mut self, slot: usize, intended: u64, now: u64) {
+        let target = &self.shared.options.targets[self.slots[slot].target];
+        let operation = self.shared.mix.draw(&mut self.random);
+        let asked = &self.shared.mix.operations[operation];
+        let number = self.n_requests * self.shared.n_threads as u64 + self.thread as u64;
+        let here = &mut self.slots[slot];
+        asked.render(here.target, &target.host, &mut self.random, number, &mut here.connection.out);
+        here.answer.expect(asked.method == "HEAD", &asked.contains);
+        here.flight = Some(Flight { operation, intended, start: now });
+        self.n_requests += 1;
+        self.tally.started(&self.phases, intended, now);
+        if here.ended > 0 && matches!(self.mode, Mode::Closed) {
+            self.tally.thought(&self.phases, now, now - here.ended);
+        }
+        if let Err(error) = here.connection.send(target.address, &self.epoll) {
+            self.broken(slot, &error);
+        }
+    }
+
+    pub(super) fn happened(&mut self, slot: usize, readiness: u32) {
+        let connection = &mut self.slots[slot].connection;
+        if connection.wants_room() && readiness & !sys::READABLE != 0 {
+            if let Err(error) = connection.ready_to_write(&self.epoll) {
+                return self.broken(slot, &error);
+            }
+        }
+        if readiness & !sys::WRITABLE == 0 {
+            return;
+        }
+        match connection.read(&mut self.buffer) {
+            Ok(Taken::Bytes(n)) => self.took(slot, n),
+            Ok(Taken::Closed) => self.closed(slot),
+            Ok(Taken::Nothing) => {}
+            Err(error) => self.broken(slot, &error),
+        }
+    }
+
+    fn took(&mut self, slot: usize, n: usize) {
+        let now = now_ns();
+        // Read after the last phase: it was in flight at its end.
+        if now >= self.phases.end() {
+            return;
+        }
+        let here = &mut self.slots[slot];
+        // Bytes that nobody asked for: what follows them could be taken for an answer.
+        let Some(flight) = here.flight else { return here.connection.close() };
+        match here.answer.feed(&self.buffer[..n]) {
+            Ok(None) => {}
+            Ok(Some(ended)) => self.finish(slot, flight, now, ended),
+            Err(_) => self.fail(slot, Failure::Malformed, "it is no HTTP/1.1".into()),
+        }
+    }
+
+    fn closed(&mut self, slot: usize) {
+        let here = &mut self.slots[slot];
+        match here.flight {
+            Some(flight) if here.answer.ends_with_connection() => {
+                self.finish(slot, flight, now_ns(), Ended { keep_alive: false, left: 0 });
+            }
+            Some(_) => self.fail(slot, Failure::Closed, "the connection was closed before the answer ended".into()),
+            None => here.connection.close(),
+        }
+    }
+
+    /// The connection failed.
+    fn broken(&mut self, slot: usize, error: &std::io::Error) {
+        let here = &mut self.slots[slot];
+        let failure = if here.connection.is_open() { Failure::Closed } else { Failure::Connect };
+        match here.flight {
+            Some(_) => self.fail(slot, failure, error.to_string()),
+            None => here.connection.close(),
+        }
+    }
+
+    /// An answer came to its end: right, or not what was expected.
+    fn finish(&mut self, slot: usize, flight: Flight, now: u64, ended: Ended) {
+        let here = &mut self.slots[slot];
+        let asked = &self.shared.mix.operations[flight.operation];
+        let wrong = here.mistake(asked, &ended);
+        // A request that was not even read to its end must not be followed by another.
+        if !ended.keep_alive || ended.left > 0 || here.connection.wants_room() {
+            here.connection.close();
+        }
+        (here.flight, here.ended) = (None, now);
+        match wrong {
+            None => {
+                let times = Times { intended: flight.intended, start: flight.start, end: now };
+                self.tally.right(&self.phases, flight.operation, times);
+            }
+            Some((failure, words)) => self.failed(slot, flight, failure, now, &words),
+        }
+        self.after_answer(slot, flight, now);
+    }
+
+    fn after_answer(&mut self, slot: usize, flight: Flight, now: u64) {
+        if let Mode::Closed = self.mode {
+            let cycle = self.shared.options.cycle.draw(&mut self.random);
+            let due = flight.intended + cycle;
+            self.tally.cycled(&self.phases, now, cycle > 0 && due < now);
+            if due > now {
+                return self.timers.push(Reverse((due, slot)));
+            }
+        }
+        self.go_on(slot, now);
+    }
+
+    /// A request came to nothing: its client connects anew, a little later.
+    pub(super) fn fail(&mut self, slot: usize, failure: Failure, words: String) {
+        let now = now_ns();
+        let here = &mut self.slots[slot];
+        here.connection.close();
+        here.ended = now;
+        if let Some(flight) = here.flight.take() {
+            self.failed(slot, flight, failure, now, &words);
+        }
+        self.timers.push(Reverse((now + BACK_OFF_NS, slot)));
+    }
+
+    fn failed(&mut self, slot: usize, flight: Flight, failure: Failure, now: u64, words: &str) {
+        self.tally.wrong(&self.phases, failure, flight.start, now);
+        if self.told.len() < MAX_TOLD {
+            let (here, asked) = (&self.slots[slot], &self.shared.mix.operations[flight.operation]);
+            let sample = here.answer.sample.escape_ascii();
+            let host = &self.shared.options.targets[here.target].host;
+            let kind = FAILURES[failure as usize].1;
+            self.told.push(format!("{kind}: {} of {host}: {words}; body: \"{sample}\"", asked.name));
+        }
+    }
+}
