@@ -1,15 +1,19 @@
 """One command at a time on a machine: two of them would measure each other."""
 
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from scalograph.cli.console import say
 from scalograph.control.store import lock_machine
+from scalograph.errors import HostError
 from scalograph.run.interrupts import end_in_order
 from scalograph.run.scratch import sweep_scratch
 
 # How long a start waits for another one to end before it gives up.
 WAIT_S = 10.0
+# Open files with which a run of one copy was seen to succeed; with fewer, the lock or the probe would be blamed.
+LEAST_FILES = 20
 
 
 @contextmanager
@@ -19,11 +23,20 @@ def alone() -> Iterator[None]:
     From here on signals end us in order.
 
     Raises:
-        HostError: another start holds it for longer than we wait, or what one left cannot be put right.
+        HostError: another start holds it for longer than we wait, what one left cannot be put right, or hardly a file
+            may be open.
     """
     end_in_order()
+    _refuse_few_files()
     with lock_machine(WAIT_S, tell=say) as restored:
         for text in restored:
             say(f"restored after an earlier crash: {text}", "yellow")
         sweep_scratch()
         yield
+
+
+def _refuse_few_files() -> None:
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and most < LEAST_FILES:
+        expected, fix = f"room for {LEAST_FILES} at least", "raise the limit: ulimit -n 1024"
+        raise HostError("open files", f"at most {most}", expected, fix)

@@ -1,4 +1,4 @@
-"""Processes that the steps of an earlier start left: killed together with its probe, it could not end them itself."""
+"""Processes that a step or a compiler of an earlier start left: it was killed, and could not end them itself."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ _WAIT_S = 1.0
 
 
 def mark(root: Path = Path("/")) -> dict[str, str]:
-    """Return the variable of the environment by which a step, and all that it starts, is known as this start's."""
+    """Return the variable of the environment by which what this start started outside its runs is known."""
     owner = Owner.ourselves(root)
     return {MARK: f"{owner.pid}.{owner.start_ticks}"}
 

@@ -22,6 +22,7 @@ from scalograph.findings.own_changes import kept_to_fewer, own_changes
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
 from scalograph.protocol.events import Record, RunFigures
+from scalograph.protocol.facts import machine_facts
 from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
 from scalograph.study.journaled import journaled
@@ -166,7 +167,7 @@ def _begin(event: Mapping[str, Any], file: Path) -> Table:
         counts = _counts(design["runs"], len(treatments))
         _seconds(event["at"])
         return Table(
-            study, str(event["study_hash"]), {**event["machine"], **_jvms_used(event)}, treatments, counts,
+            study, str(event["study_hash"]), _machine(event), treatments, counts,
             dropped=[str(text) for text in design.get("dropped", [])], started=str(event["at"]), file=file,
         )  # fmt: skip
     except (ValidationError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -182,10 +183,10 @@ def _counts(written: list[Any], n: int) -> list[int]:
     return written
 
 
-def _jvms_used(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The JVMs that the study has run on, beside all that the machine has."""
+def _machine(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Its facts, and of all its JVMs those that the study has run on."""
     jvms = event["uses"].get("jvms") if isinstance(event.get("uses"), dict) else None
-    return {"jvms_used": jvms} if isinstance(jvms, dict) and jvms else {}
+    return machine_facts(event["machine"]) | ({"jvms_used": jvms} if isinstance(jvms, dict) and jvms else {})
 
 
 def _seconds(at: str | None) -> float:

@@ -1,7 +1,8 @@
 """What a host is: a plain value, so that checking and planning touch no machine."""
 
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
 # Release of a JVM of which nothing is known that could refuse a treatment.
@@ -78,3 +79,21 @@ class HostFacts(Value):
         plain["jvms"] = {jvm.name: jvm.build for jvm in self.jvms}
         plain["topology"] = [cpu.model_dump() for cpu in self.cpus]
         return plain
+
+
+class _CountedFacts(msgspec.Struct):
+    """Facts of a journal that are calculated with."""
+
+    n_cpus: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)] | None = None
+    memory_bytes: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
+    cpu_quota: Annotated[float, msgspec.Meta(ge=0, le=1 << 20)] | None = None
+
+
+def machine_facts(told: Any) -> dict[str, Any]:
+    """Return the `machine` field of a journal, of which the numbers are ones.
+
+    Raises:
+        ValueError: it is no object, or one of them is none.
+    """
+    msgspec.convert(told, _CountedFacts)
+    return dict(told)

@@ -155,6 +155,8 @@ class Timeline(RecordPart, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if len(self.busy_ns) != len(self.cpus):
             raise ValueError("one row of busy_ns for each of cpus")
+        if len({len(bins) for bins in (*self.busy_ns, self.waiting_ns or ()) if bins}) > 1:
+            raise ValueError("as many bins in each row of busy_ns and in waiting_ns")
 
 
 class Neighbor(RecordPart, frozen=True, kw_only=True):

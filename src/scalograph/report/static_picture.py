@@ -158,7 +158,7 @@ def _cells(canvas: Canvas, trace: dict[str, Any]) -> Iterator[str]:
     across = [canvas.x.kept(canvas.x(x)) for x in edges(trace["x"])]
     up = [canvas.y.kept(canvas.y(y)) for y in edges(trace["y"])]
     known = [z for row in trace["z"] for z in row if z is not None]
-    low, high = trace.get("zmin", min(known)), trace.get("zmax", max(known))
+    low, high = trace.get("zmin", min(known, default=0)), trace.get("zmax", max(known, default=0))
     paths: dict[int, list[str]] = {}
     for j, row in enumerate(trace["z"]):
         steps = [None if z is None else round(SHADES * min(max((z - low) / ((high - low) or 1), 0), 1)) for z in row]

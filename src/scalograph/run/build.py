@@ -10,6 +10,7 @@ from pathlib import Path
 from scalograph.control.cache import cache, content_key, made_whole
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import Jvm
+from scalograph.run.contained import contained
 from scalograph.study.workload import Build, Workload
 
 TIMEOUT_S = 300
@@ -137,17 +138,7 @@ def _run(argv: Sequence[str], what: str) -> subprocess.CompletedProcess[str]:
     environ = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environ["LC_ALL"] = "C.UTF-8"
     try:
-        return subprocess.run(
-            argv,
-            env=environ,
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT_S,
-            check=False,
-        )
+        return contained(argv, environ, TIMEOUT_S, Path("/"))
     except subprocess.TimeoutExpired as error:
         raise HostError(argv[0], f"did not {what} within {TIMEOUT_S} s", "an answer", "try it by hand") from error
     except OSError as error:

@@ -1,25 +1,21 @@
 """What a workload needs and does not carry, a source tree say: its own program fills a folder of the cache, once."""
 
 import os
-import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from scalograph.control.cache import cache, content_key, made_whole
-from scalograph.control.orphans import mark
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.written_file import replaced
 from scalograph.run.build import own_files
+from scalograph.run.contained import contained
 from scalograph.study.template import fill
 from scalograph.study.workload import Prepare, Workload
 
 TIMEOUT_S = 3600
 SHOWN_LINES = 6
-# What was killed has gone by then, unless the kernel holds it.
-_DEATH_S = 5.0
 # What a program needs that fetches something, and nothing that would change what it makes.
 PASSED_ON = ("PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy")
 
@@ -112,7 +108,7 @@ def _carry_out(workload: Workload, known: Mapping[str, Any], made: Path) -> str:
     environ = {name: os.environ[name] for name in PASSED_ON if name in os.environ} | {"LC_ALL": "C.UTF-8"}
     where = f"workload {workload.name}"
     try:
-        done = _done(argv, environ | mark(), made)
+        done = contained(argv, environ, TIMEOUT_S, made)
     except subprocess.TimeoutExpired as error:
         raise HostError(where, f"was not prepared within {TIMEOUT_S} s", "an end", "try it by hand") from error
     except OSError as error:
@@ -121,19 +117,3 @@ def _carry_out(workload: Workload, known: Mapping[str, Any], made: Path) -> str:
         said = "\n".join(done.stderr.strip().splitlines()[-SHOWN_LINES:]) or f"exit code {done.returncode}"
         raise HostError(where, f"cannot be prepared: {said}")
     return (done.stdout.strip().splitlines() or [""])[-1]
-
-
-def _done(argv: Sequence[str], environ: Mapping[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """What it came to. Whatever ends our wait for it ends all that it started: it has a group of its own."""
-    with subprocess.Popen(
-        argv, env=environ, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, errors="replace", start_new_session=True,
-    ) as program:  # fmt: skip
-        try:
-            out, err = program.communicate(timeout=TIMEOUT_S)
-        except BaseException:
-            with suppress(OSError, subprocess.TimeoutExpired):
-                os.killpg(program.pid, signal.SIGKILL)
-                program.wait(_DEATH_S)
-            raise
-    return subprocess.CompletedProcess(argv, program.returncode, out, err)

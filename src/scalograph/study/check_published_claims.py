@@ -115,7 +115,7 @@ def _unread(claim: Raw, path: Path) -> Iterator[Found]:
     for key, kinds in READ_BY.items():
         if key in claim and isinstance(kind, str) and kind not in kinds:
             yield (*path, key), f'beside kind = "{kind}"', f"only of {' and '.join(kinds)}", "remove it"
-    if kind in ELSEWHERE:
+    if isinstance(kind, str) and kind in ELSEWHERE:
         for key in OF_RESPONSES:
             if key in claim and key != "where":
                 yield (*path, key), f'beside kind = "{kind}"', ELSEWHERE[kind], "remove it"

@@ -231,3 +231,9 @@ def test_a_journal_that_no_search_could_have_left_is_refused(tmp_path: Path, que
     file = write(tmp_path / "journal.jsonl", [], study=study, design={"treatments": [alone], "runs": [1]})
     with pytest.raises(ProtocolError, match="take a whole copy"):
         findings(table.load(file))
+
+
+@pytest.mark.parametrize("machine", [3, {"n_cpus": [2]}, {"n_cpus": 0}, {"memory_bytes": "8 GiB"}, {"cpu_quota": {}}])
+def test_facts_that_are_calculated_with_are_numbers(tmp_path: Path, machine: Any) -> None:
+    with pytest.raises(ProtocolError, match=r"journal\.jsonl:1: a broken `study` event"):
+        table.load(write(tmp_path / "journal.jsonl", [], machine=machine))

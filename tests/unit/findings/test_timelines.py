@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from scalograph.errors import ProtocolError
 from scalograph.findings import table
 from scalograph.protocol import journal
 from scalograph.questions.assemble import findings
@@ -75,3 +76,12 @@ def test_a_timeline_that_is_not_decoded_is_known_to_be_there(file: Path) -> None
     assert {record.timeline is None for record in brief} == {True, False}
     assert [record.run for record in brief] == [record.run for record in whole]
     assert not any(hasattr(record.timeline, "busy_ns") for record in brief)
+
+
+def test_rows_of_other_lengths_are_a_broken_run(tmp_path: Path) -> None:
+    """Each holds the same bins: nothing tells which of them is short."""
+    record = recorded(1.0)
+    record["timeline"] = {"bin_ns": 1000, "cpus": [0, 1], "busy_ns": [[1, 2], [1]], "waiting_ns": [0, 0], "tasks": []}
+    file = write(tmp_path / "journal.jsonl", [(TREATMENTS[0], record)])
+    with pytest.raises(ProtocolError, match="as many bins"):
+        list(journal.read(file))

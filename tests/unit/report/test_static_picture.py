@@ -65,6 +65,17 @@ def test_a_map_is_cells_of_which_neighbors_alike_are_one() -> None:
     assert found == {"var(--line-1)": 1, "var(--line-0)": 2}
 
 
+def test_a_map_of_which_nothing_is_known_is_empty() -> None:
+    cells = {
+        "type": "heatmap",
+        "x": [1, 2],
+        "y": [1, 2],
+        "z": [[None, None]] * 2,
+        "colorscale": [[0, "ink"], [1, "ink"]],
+    }
+    assert not [node for node in drawn(cells).iter("path") if "shape-rendering" in node.attrib]
+
+
 def test_texts_are_harmless_and_fit() -> None:
     note = {"x": 5, "y": 1, "text": "a &lt;b&gt;<br>second", "xanchor": "left"}
     shown = drawn(annotations=[note], xaxis=LAYOUT["xaxis"] | {"title": {"text": "</svg><script>" * 20}})

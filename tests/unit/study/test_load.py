@@ -185,3 +185,9 @@ def test_the_example_of_the_protocol_page_is_a_study() -> None:
     page = Path(__file__).parents[3] / "protocol" / "study.md"
     text = page.read_text().split("```toml\n")[1].split("```")[0]
     assert parse(text).name == "hello-threads"
+
+
+def test_a_kind_of_a_claim_may_be_anything_before_it_is_checked() -> None:
+    claim = '[[published.claims]]\nid = "a"\nsentence = "b"\nkind = { a = 1 }\nholds = [0, 1]\n'
+    (found,) = mistakes(VALID + claim)
+    assert "published.claims[0].kind" in found

@@ -122,6 +122,9 @@ def _refuse(names: Sequence[str], both: Mapping[tuple[Level, ...], object]) -> N
     if len(both) > MOST_POINTS:
         raise StudyError.one("factors", found, f"at most {MOST_POINTS}", "take fewer levels, such as 1:4096:*2")
     for i, name in enumerate(names):
+        if text := next((point[i] for point in both if isinstance(point[i], str)), ""):
+            found = f"level {text!r} of several"
+            raise StudyError.one(f"factors.{name}", found, "numbers: the line runs over them", "give it one level")
         if len(levels := {point[i] for point in both}) < 2:
             found = f"only {name} = {levels.pop()} where both versions are planned"
             raise StudyError.one(f"factors.{name}", found, "two levels or more", "see what `exclude` leaves")

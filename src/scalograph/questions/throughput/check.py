@@ -27,5 +27,5 @@ def mistakes(raw: dict[str, Any], factors: Factors) -> Iterator[Found]:
     if not rates:
         fix = 'add [responses.rate] with from = "value.rate", unit = "1/s" and better = "higher"'
         yield ("responses",), "no rate", 'a response from "value.rate", of which more is better', fix
-    if any(one.get("from", "").startswith("window.wall") for one in responses):
+    if any(str(one.get("from")).startswith("window.wall") for one in responses):
         yield ("responses",), "a wall time", "the rate alone: the driver sets how long a run takes", "remove it"

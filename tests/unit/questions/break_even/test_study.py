@@ -15,6 +15,7 @@ from scalograph.protocol import journal
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.protocol.findings import Findings
 from scalograph.protocol.record import Record
+from scalograph.questions.break_even.model_space import pairs
 from scalograph.run.plan import Plan, write_design
 from scalograph.run.session import Session, run_session
 from scalograph.study.load import parse
@@ -342,3 +343,10 @@ def test_what_is_decided_but_not_confirmed_says_how_many_pairs_are_missing(tmp_p
     assert not break_even_of(found).decided
     n, more = break_even_of(found).n, break_even_of(whole).n - break_even_of(found).n
     assert found.trust.causes == [f"{n} pairs of runs decide every point, {more} more would confirm it"]
+
+
+def test_names_that_a_host_spells_out_are_no_points_of_a_line() -> None:
+    """All JVMs of a host, say: only there it shows that they are several."""
+    treatments = [{"version": v, "size": 16, "workers": w} for v in ("sequential", "parallel") for w in ("a", "b", "c")]
+    with pytest.raises(StudyError, match=r"factors\.workers: level 'a' of several, expected numbers"):
+        pairs(parse(STUDY), treatments)

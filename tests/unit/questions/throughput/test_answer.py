@@ -173,6 +173,7 @@ def test_without_a_driver_it_cannot_be_said(tmp_path: Path) -> None:
     ("was", "becomes", "told"),
     [
         ('from = "value.rate"', 'from = "run.cpu"', "no rate"),
+        ('from = "value.rate"', "from = [1]", "no rate"),
         ("[protocol]", '[responses.wall]\nfrom = "window.wall"\n[protocol]', "a wall time"),
         ("levels = [1, 2]\n", 'levels = [1, 2]\nrole = "size"\n', "outside break-even"),
     ],

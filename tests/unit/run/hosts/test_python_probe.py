@@ -2,6 +2,8 @@
 
 import json
 import math
+import subprocess
+import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -219,3 +221,21 @@ def test_descendants_of_a_recorded_tree(tmp_path: Path) -> None:
     (tmp_path / "14").mkdir()
     assert sorted(tree.descendants(10, tmp_path)) == [11, 13]
     assert tree.descendants(20, tmp_path) == []
+
+
+# Where a copy tells what is in force it has not reached the gate.
+KILLED = """
+import os, signal, sys
+from scalograph.run.hosts.python_probe import __main__, launch
+launch.read_back = lambda pid: os.kill(os.getpid(), signal.SIGKILL)
+sys.exit(__main__.main([]))
+"""
+
+
+def test_a_copy_that_is_killed_before_the_gate_fails_its_run() -> None:
+    asked = json.dumps(commanded(argv=["true"], env={"PATH": "/usr/bin:/bin"})) + "\n"
+    done = subprocess.run([sys.executable, "-c", KILLED], input=asked, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    run = json.loads(done.stdout.splitlines()[-1])
+    assert (run["event"], run["status"]) == ("run", "not started")
+    assert run["reason"] == "copy 0 was killed before the gate"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from scalograph.run.hosts.python_probe import PROTOCOL, VERSION, spec
-from scalograph.run.hosts.python_probe.spec import RefusalError, Spec
+from scalograph.run.hosts.python_probe.spec import CopyLostError, RefusalError, Spec
 
 _USAGE = "python -m scalograph.run.hosts.python_probe [--capabilities | --simulate MODEL.json] < SPEC"
 _UNUSED = ("kernel records", "switch records", "names of neighbors", "cgroup leaf", "namespace")
@@ -72,6 +72,8 @@ def _carry_out(checked: Spec) -> int:
         watch = RunWatch(checked, copies, wake, board)
         watch.follow()
         return _say(checked.run, figures.events(watch))
+    except CopyLostError as lost:
+        return _say(checked.run, [("run", figures.not_started(str(lost)))])
     except RefusalError as refusal:
         _say(checked.run, [("error", refusal.fields)])
         return refusal.code

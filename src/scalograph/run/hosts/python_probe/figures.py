@@ -33,13 +33,16 @@ def events(watch: RunWatch) -> Iterator[Event]:
     refused = [copy for copy in watch.copies if copy.refusal]
     for copy in [] if refused else watch.copies:
         yield from _of_copy(watch, copy)
-    yield "run", _not_started(refused[0]) if refused else _run(watch)
+    yield "run", not_started(_refusal(refused[0])) if refused else _run(watch)
 
 
-def _not_started(copy: Copy) -> dict[str, Any]:
-    where = f"commands[{copy.command_index}].argv[0]"
-    reason = f"{where}: {copy.command.argv[0]}: {json.loads(copy.refusal)['why']}"
+def not_started(reason: str) -> dict[str, Any]:
+    """All that there is to say of a run whose copies never left the gate."""
     return {"status": "not started", "reason": reason, "degraded": _DEGRADED}
+
+
+def _refusal(copy: Copy) -> str:
+    return f"commands[{copy.command_index}].argv[0]: {copy.command.argv[0]}: {json.loads(copy.refusal)['why']}"
 
 
 def _of_copy(watch: RunWatch, copy: Copy) -> Iterator[Event]:

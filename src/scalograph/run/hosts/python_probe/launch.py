@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from scalograph.run.hosts.python_probe import tree
 from scalograph.run.hosts.python_probe.copies import Copy, ids
-from scalograph.run.hosts.python_probe.spec import RefusalError, Spec
+from scalograph.run.hosts.python_probe.spec import CopyLostError, RefusalError, Spec
 
 _POLICIES = {
     "other": os.SCHED_OTHER,
@@ -56,7 +56,7 @@ class Board:
 
 
 def launch(spec: Spec, copies: list[Copy], board: Board) -> None:
-    """Start every copy and wait until all stand at the gate; the first refusal is raised."""
+    """Start every copy and wait until all stand at the gate; the first refusal, or loss, is raised."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (_limit_before[1],) * 2)
     while os.open("/dev/null", os.O_RDWR) < 9:
         pass  # descriptors 0 to 4 of a copy must not be the source of another one
@@ -160,7 +160,9 @@ def _placement(copy: Copy) -> dict[str, Any]:
         line += part
     os.set_blocking(copy.pipes["status"], False)
     where = f"commands[{copy.command_index}]"
-    said: dict[str, Any] = json.loads(line) if line else {"stage": "copies", "why": "it died before the gate"}
+    if not line:
+        raise CopyLostError(f"copy {copy.index} was killed before the gate")
+    said: dict[str, Any] = json.loads(line)
     stage, mask = said.get("stage"), copy.mask
     if mask is not None and (stage == "cpus" or (stage is None and said["cpus"] != list(mask))):
         allowed = ",".join(map(str, sorted(os.sched_getaffinity(0))))

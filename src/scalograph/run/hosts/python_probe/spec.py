@@ -23,6 +23,10 @@ class RefusalError(Exception):
         self.fields = {"where": where, "found": found, "expected": expected, "fix": fix}
 
 
+class CopyLostError(Exception):
+    """Why no copy left the gate, although the host refused nothing: a failed run."""
+
+
 class Command(NamedTuple):
     """A checked command; `masks` holds one mask or None for each copy."""
 
