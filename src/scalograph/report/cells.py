@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from scalograph.analysis.estimate import Estimate
@@ -50,7 +51,7 @@ class Heading:
         return " ".join(part for part in (self.name, unit, marks) if part)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sheet:
     """A table ready to draw; every row has as many cells as there are headings."""
 
@@ -63,7 +64,11 @@ class Sheet:
 
     def has_intervals(self, i: int) -> bool:
         """Whether any cell of a column carries an interval."""
-        return any(row[i].interval for row in self.rows)
+        return i in self._with_intervals
+
+    @cached_property
+    def _with_intervals(self) -> frozenset[int]:
+        return frozenset(i for row in self.rows for i, cell in enumerate(row) if cell.interval)
 
     def value_width(self, i: int) -> int:
         """Characters of a column's widest value, without intervals and marks."""

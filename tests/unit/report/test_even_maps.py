@@ -153,9 +153,11 @@ def test_without_a_search_there_is_nothing() -> None:
 
 def test_the_largest_document_fits(tmp_path: Path) -> None:
     found = sample.largest()
-    assert len(drawn(found).panels) == 16
-    assert {len(one.rows) for one in drawn(found).panels} == {64}
-    write(found, figures(found), tmp_path / "report.html")
+    made = figures(found)
+    plots = made[0].views[0].plots
+    assert len(plots) == 16
+    assert {len(one.data[0]["z"]) for one in plots} == {64}
+    write(found, made, tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
 
 
