@@ -22,6 +22,7 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
+from scalograph.errors import HostError
 from scalograph.protocol.events import CopyEvent, Record
 from scalograph.run.hosts.probe import (
     DEGRADED,
@@ -213,6 +214,48 @@ def test_no_copy_is_released_before_the_last_is_ready(
     assert min(s["released_ns"][0] for s in said) >= max(s["ready_ns"][0] for s in said)
     assert max(s["ready_ns"][0] for s in said) >= gate + 200_000_000
     assert [copy.command for copy in record.copies] == [0, 0, 1]
+
+
+@BOTH
+def test_phases_and_histograms_arrive_on_the_clock_of_the_gate(probe: Sequence[str]) -> None:
+    says = """
+import os, time
+out, now = open(3, "w"), time.monotonic_ns()
+print(f"phase warmup {now} {now}", f"phase steady {now} {now + 5}", sep="\\n", file=out)
+for pairs in ("127:12 130:900", "130:1 7295:3"):
+    print("histogram steady get", pairs, file=out)
+print("histogram steady put 0:1", f"value now {now}", sep="\\n", file=out)
+"""
+    shell = {"argv": [sys.executable, "-c", says], "cwd": "/", "env": {}}
+    record = measure(spec(shell, events=True), probe)
+    assert record.run.status == "ok", record.run.reason
+    (phases,), since = record.phases, int(values(record)["now"][0]) - (record.run.gate_ns or 0)
+    told = [(phase.name, phase.start_ns, phase.end_ns) for phase in phases.phases]
+    assert told == [("warmup", since, since), ("steady", since, since + 5)]
+    counts = {part.operation: dict(zip(part.index, part.count, strict=True)) for part in record.histograms}
+    assert counts == {"get": {127: 12, 130: 901, 7295: 3}, "put": {0: 1}}
+    assert {part.phase for part in record.histograms} == {"steady"}
+
+
+@BOTH
+def test_services_are_started_by_the_probe_or_refused_in_one_sentence(probe: Sequence[str]) -> None:
+    plain = {"cwd": "/", "env": {"PATH": "/usr/bin:/bin"}}
+    ready = {"argv": ["sh", "-c", "echo ready; sleep 1000"], "ready": {"line": "ready"}}
+    service = {**plain, **ready, "name": "app", "role": "service"}
+    driver = {**plain, "argv": ["true"], "name": "load"}
+    if probe is DEGRADED:
+        with pytest.raises(HostError, match="install scalograph-probe: services need it"):
+            measure(spec(service, driver), probe)
+        return
+    record = measure(spec(service, driver), probe)
+    assert record.run.status == "ok", record.run.reason
+    assert [(p.name, p.role, p.stopped_by) for p in record.processes] == [
+        ("app", "service", "TERM"),
+        ("load", "driver", None),
+    ]
+    assert [copy.signal for copy in record.copies] == [signal.SIGTERM, None]
+    cpu = [process.cpu_ns for process in record.processes]
+    assert None not in cpu and record.run.cpu_ns == sum(filter(None, cpu))
 
 
 def test_a_copy_that_never_asks_for_the_gate_does_not_hold_the_others(

@@ -70,8 +70,8 @@ def blocked_columns(scores: Mapping[int, Scores], baseline: int, blocks: Blocks,
     if not found:
         return Columns(found, confidence, confidence)
     complete = _common(means, (baseline, *found))
-    matrix = np.array([[means[baseline][i] - means[n][i] for n in found] for i in complete])
-    rho = shared_correlation(matrix.reshape(len(complete), len(found)))
+    base = _of(means[baseline], complete)
+    rho = shared_correlation(np.stack([base - _of(means[n], complete) for n in found], axis=1))
     return Columns(found, paired_level([c.n for c in found.values()], rho, confidence), confidence)
 
 
@@ -95,6 +95,8 @@ def block_logs(n: int, scores: Scores, blocks: Blocks) -> dict[Hashable, float]:
     values, ids = as_array(scores), blocks.get(n, ())
     if len(ids) != values.size:
         raise ValueError(f"blocks: level {n}: found {len(ids)}, expected one for each of {values.size} scores")
+    if len({*ids}) == len(ids) and np.isfinite(values).all():  # of nearly all studies
+        return dict(zip(ids, map(math.log, values.tolist()), strict=True))
     logs: dict[Hashable, list[float]] = {}
     for block, value in zip(ids, values.tolist(), strict=True):
         if math.isfinite(value):
@@ -110,12 +112,17 @@ def _shared(means: Means, baseline: int) -> Shared:
 def _common(means: Means, levels: Sequence[int]) -> list[Hashable]:
     """Return the blocks that hold all these levels, in the order of the first."""
     first, *rest = (means[n] for n in levels)
-    return [block for block in first if all(block in other for other in rest)]
+    shared = set(first).intersection(*rest)
+    return [block for block in first if block in shared]
+
+
+def _of(means: Mapping[Hashable, float], blocks: Sequence[Hashable]) -> FloatArray:
+    """Return the means of these blocks, in their order, shape (blocks,)."""
+    return np.array([*map(means.__getitem__, blocks)], dtype=np.float64)
 
 
 def _paired(means: Means, baseline: int, n: int, ids: Sequence[Hashable]) -> Contrast:
-    one, two = (np.array([means[level][i] for i in ids]) for level in (baseline, n))
-    found = paired(one, two)
+    found = paired(_of(means[baseline], ids), _of(means[n], ids))
     n_lost = len(means[baseline].keys() | means[n].keys()) - len(ids)
     if n_lost == 0:
         return found

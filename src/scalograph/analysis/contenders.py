@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from scalograph.analysis.center import IDENTICAL
+from scalograph.analysis.center import IDENTICAL, FloatArray
 from scalograph.analysis.contrast import Contrast, paired
 from scalograph.analysis.estimate import Estimate, check_confidence, exp
 from scalograph.analysis.quantiles import student_t
@@ -19,6 +19,8 @@ POWER = 0.8
 
 Pair = tuple[float, float]
 Pairs = Mapping[Pair, Contrast]
+# Scores of one level and the blocks that they are of, in the order of these.
+Column = tuple["np.ndarray[tuple[int], np.dtype[np.int64]]", FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ def contenders(samples: Mapping[float, Mapping[int, float]], confidence: float =
     [False, True, True]
     """
     check_confidence(confidence)
-    known = {pair: _contrast(*(samples[level] for level in pair)) for pair in combinations(samples, 2)}
+    columns = {level: _column(scores) for level, scores in samples.items()}
+    known = {(a, b): _contrast(columns[a], columns[b]) for a, b in combinations(samples, 2)}
     usable = {pair: one for pair, one in known.items() if one and one.df > 0}
     if not usable or len(usable) < len(known):
         return []
@@ -90,10 +93,17 @@ def _contender(
     return Contender(i, estimate, lower[i] <= 0, math.expm1(min(least, 99.0)))
 
 
-def _contrast(a: Mapping[int, float], b: Mapping[int, float]) -> Contrast | None:
+def _column(scores: Mapping[int, float]) -> Column:
+    blocks = sorted(scores)
+    return np.array(blocks, dtype=np.int64), np.array([*map(scores.__getitem__, blocks)], dtype=np.float64)
+
+
+def _contrast(a: Column, b: Column) -> Contrast | None:
     """Of the blocks that both have; None where they are too few, or a score has no log."""
-    both = sorted(a.keys() & b.keys())
-    if len(both) < 2 or min(min(a[block], b[block]) for block in both) <= 0:
+    (blocks, one), (others, two) = a, b
+    if not np.array_equal(blocks, others):
+        _, i, j = np.intersect1d(blocks, others, assume_unique=True, return_indices=True)
+        one, two = one[i], two[j]
+    if one.size < 2 or min(one.min(), two.min()) <= 0:
         return None
-    logs = [np.log([scores[block] for block in both]) for scores in (a, b)]
-    return paired(logs[0], logs[1])
+    return paired(np.log(one), np.log(two))

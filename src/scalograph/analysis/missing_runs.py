@@ -97,15 +97,19 @@ def _dealt(blocks: Sequence[Sequence[tuple[int, bool]]], n: int, seed: int) -> C
     # A block that lost none or all of its runs is the same in every deal.
     mixed = [block for block in blocks if len({lost for _, lost in block}) == 2]
     size = sum(map(len, mixed))
-    counts = np.zeros((1 + int(np.clip(_WORK // max(size, 1), FEWEST, DEALS)), n))
+    deals = 1 + int(np.clip(_WORK // max(size, 1), FEWEST, DEALS))
+    counts = np.zeros((n, deals))  # a row each, so that a block is added at once
     rng = np.random.default_rng(seed)
     for block in mixed:
         n_lost = sum(lost for _, lost in block)
-        ranks = rng.random((len(counts), len(block))).argsort(axis=1)
+        ranks = rng.random((deals, len(block))).argsort(axis=1)
         ranks[0] = [0 if lost else n_lost for _, lost in block]
-        for column, (place, _) in enumerate(block):
-            counts[:, place] += ranks[:, column] < n_lost
-    return counts
+        places = [place for place, _ in block]
+        if len({*places}) == len(places):
+            counts[places] += (ranks < n_lost).T
+        else:  # a treatment with several runs in this block
+            np.add.at(counts, places, (ranks < n_lost).T)
+    return np.ascontiguousarray(counts.T)
 
 
 def _unequal(counts: Counts) -> Counts:

@@ -83,14 +83,14 @@ def _flags(table: Table, sample: Sample, gain: SpeedupPoint | None) -> list[Flag
 
 
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:
-    rows = [row for row in sample.every if name in row.scores]
-    counted = {row.run for row in sample.rows(name)}
+    rows, kept = [row for row in sample.every if name in row.scores], sample.rows(name)
+    counted = {row.run for row in kept} if len(kept) < len(rows) else set[str]()
     return PointResponse(
         estimate=estimated(table, sample, name),
         scores=[row.scores[name] for row in rows],
         runs=[row.run for row in rows],
         verdicts=[row.verdict for row in rows],
-        left_out=[row.run for row in rows if row.run not in counted],
+        left_out=[row.run for row in rows if row.run not in counted] if len(kept) < len(rows) else [],
     )
 
 
@@ -120,5 +120,6 @@ def _cpus_used(table: Table, sample: Sample) -> Estimate | None:
 
 def _shares(sample: Sample) -> list[float]:
     """Mean share of the tree's CPU time on each CPU."""
-    shares = [[ns / sum(row.per_cpu_ns) for ns in row.per_cpu_ns] for row in sample.counted if sum(row.per_cpu_ns)]
+    totals = [(row.per_cpu_ns, total) for row in sample.counted if (total := sum(row.per_cpu_ns))]
+    shares = [[ns / total for ns in per_cpu] for per_cpu, total in totals]
     return [sum(column) / len(shares) for column in zip(*shares, strict=False)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from math import exp, nan
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def doubt(table: Table, taken: Sequence[Sample]) -> Iterable[Doubt]:
 def drifted(table: Table, taken: Sequence[Sample]) -> Drift | None:
     """How alike neighboring blocks are in the primary response; None where it cannot be told."""
     response = primary(table)
-    blocks = sorted({row.block for sample in taken for row in sample.rows(response)})
+    blocks = sorted({block for sample in taken for block in sample.blocks(response)})
     n = min(len(blocks), MOST)
     place = {block: index * n // len(blocks) for index, block in enumerate(blocks)}
     return drift([_series(sample, response, place, n) for sample in taken], table.study.seed % 2**32) if n else None
@@ -46,10 +46,10 @@ def drifted(table: Table, taken: Sequence[Sample]) -> Drift | None:
 def _series(sample: Sample, response: str, place: dict[int, int], n: int) -> list[float]:
     """The sample's score in each of n blocks, the mean where it has several; nan where it has none."""
     scores: list[list[float]] = [[] for _ in range(n)]
-    for row in sample.rows(response):
-        if row.scores[response] > 0:
-            scores[place[row.block]].append(row.scores[response])
-    return [float(np.mean(found)) if found[1:] else found[0] if found else nan for found in scores]
+    for block, score in zip(sample.blocks(response), sample.scores(response), strict=True):
+        if score > 0:
+            scores[place[block]].append(score)
+    return [fmean(found) if found[1:] else found[0] if found else nan for found in scores]
 
 
 def _half(taken: Sequence[Sample], response: str, confidence: float) -> float:

@@ -14,6 +14,7 @@ class HeldTreatments:
     def __init__(self, study: Study) -> None:
         self._factors = {name: DeclaredLevels(factor.model_dump()) for name, factor in study.factors.items()}
         self._known: dict[object, Mapping[str, Level]] = {}
+        self._as_written: dict[object, Mapping[str, Level]] = {}
 
     def of(self, written: Any) -> Mapping[str, Level]:
         """Return a treatment in the order of the study's factors; the same value for all runs of it.
@@ -21,6 +22,16 @@ class HeldTreatments:
         Raises:
             ValueError: a factor is missing or unknown, or does not have the level.
         """
+        try:
+            key = tuple(written.items()), tuple(map(type, written.values()))
+            known = self._as_written.get(key)
+        except (AttributeError, TypeError):  # no treatment, or a level that is none
+            return self._looked_at(written)
+        if known is None:
+            known = self._as_written[key] = self._looked_at(written)
+        return known
+
+    def _looked_at(self, written: Any) -> Mapping[str, Level]:
         if not isinstance(written, dict) or written.keys() != self._factors.keys():
             raise ValueError(f"treatment {short(written)}, expected a level of {enumerated(self._factors)}")
         levels = tuple(map(written.__getitem__, self._factors))

@@ -11,8 +11,8 @@ USED = 0.01
 
 def own_changes(record: Record) -> tuple[str, ...]:
     """Return in words what the copies of a run changed themselves, each change once, in their order."""
-    changed = (copy for copy in record.copies if copy.changed)
-    return tuple(dict.fromkeys(text for copy in changed for text in _told(copy)))
+    changed = [copy for copy in record.copies if copy.changed]
+    return tuple(dict.fromkeys(text for copy in changed for text in _told(copy))) if changed else ()
 
 
 def _told(copy: CopyEvent) -> Iterator[str]:

@@ -40,6 +40,7 @@ class Sample:
     # Every estimate asks for them anew, of up to 100,000 runs.
     _rows: dict[str, Sequence[Row]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _scores: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _blocks: dict[str, list[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def n_disturbed(self) -> int:
@@ -59,7 +60,9 @@ class Sample:
 
     def blocks(self, response: str) -> list[int]:
         """The block of each of `scores`."""
-        return [row.block for row in self.rows(response)]
+        if response not in self._blocks:
+            self._blocks[response] = [row.block for row in self.rows(response)]
+        return self._blocks[response].copy()
 
     def undivided(self) -> "Sample":
         """The sample with all runs that succeeded, as if none had been disturbed."""

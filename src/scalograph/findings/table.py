@@ -50,7 +50,7 @@ MAX_RUNS = 1_000_000_000
 BLOCK_BYTES = 512  # what getrusage(2) counts in, on every disk
 
 
-class Row(Struct, frozen=True):
+class Row(Struct, frozen=True, gc=False):
     """One run. `scores` has one number for each response that the run yielded; times are seconds.
 
     `course` is how its iterations went, and `settled` the first of the steady state, warm-up iterations counted.
@@ -62,7 +62,7 @@ class Row(Struct, frozen=True):
     had of what it wanted, at most; None where nothing bounds it. `changed` is what its program changed of its settings,
     in words, and `kept_to` says that it kept to some of its CPUs.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
-    `trace_line` does for a trace of subtasks that several workers did.
+    `trace_line` does for a trace of subtasks that several workers did. It holds no cycles, which nobody need look for.
     """
 
     run: str

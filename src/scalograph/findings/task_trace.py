@@ -31,7 +31,9 @@ class Traced:
 
 def traced(record: Record) -> Traced | None:
     """The trace of the first copy that tells a whole one; None where the lists disagree, or there is none."""
-    telling = (part.values for part in record.values if START in part.values)
+    telling = [part.values for part in record.values if START in part.values]
+    if not telling:
+        return None
     told = (tuple(values.get(name, []) for name in (START, END, WORKER)) for values in telling)
     found = next((lists for lists in told if _is_whole(*lists)), None)
     return Traced(tuple(found[0]), tuple(found[1]), tuple(int(n) for n in found[2])) if found else None

@@ -206,10 +206,12 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
 
 def _events(stream: BinaryIO, name: str, torn: list[str] | None, runs: RunDecoder) -> Iterator[dict[str, Any]]:
     n_bytes = number = 0
+    packed = getattr(stream, "fileobj", None)
     while line := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
         n_bytes += len(line)
-        _refuse_bomb(stream, n_bytes, name)
+        if packed or n_bytes > MAX_UNPACKED_BYTES:
+            _refuse_bomb(packed, n_bytes, name)
         if not line.endswith(b"\n"):
             if len(line) > MAX_LINE_BYTES:
                 raise ProtocolError(f"{name}:{number}", "a line over 4 MiB", "lines of at most 4 MiB")
@@ -223,10 +225,9 @@ def _events(stream: BinaryIO, name: str, torn: list[str] | None, runs: RunDecode
         raise ProtocolError(name, "empty", "a journal whose first line is a `study` event")
 
 
-def _refuse_bomb(stream: BinaryIO, n_bytes: int, name: str) -> None:
+def _refuse_bomb(packed: BinaryIO | None, n_bytes: int, name: str) -> None:
     if n_bytes > MAX_UNPACKED_BYTES:
         raise ProtocolError(name, "more than 4 GiB unpacked", "a journal of at most 4 GiB")
-    packed = getattr(stream, "fileobj", None)
     if packed and n_bytes > MOST_UNSUSPECTED_BYTES and n_bytes > MAX_RATIO * packed.tell():
         raise ProtocolError(name, f"packed more than {MAX_RATIO} times smaller", "a journal of runs", "unpack it first")
 

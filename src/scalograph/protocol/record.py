@@ -276,9 +276,9 @@ class Record(RecordPart, frozen=True, kw_only=True):
     run: RunFigures
 
     def __post_init__(self) -> None:
-        if sum(len(part.index) for part in self.iterations) > MAX_ITERATIONS:
+        if sum([len(part.index) for part in self.iterations]) > MAX_ITERATIONS:
             raise ValueError(f"at most {MAX_ITERATIONS} iterations a run")
-        if sum(len(numbers) for part in self.values for numbers in part.values.values()) > MAX_NUMBERS:
+        if sum([len(numbers) for part in self.values for numbers in part.values.values()]) > MAX_NUMBERS:
             raise ValueError(f"at most {MAX_NUMBERS} numbers a run")
 
     def of_drivers(self) -> list[CopyEvent]:

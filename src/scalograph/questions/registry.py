@@ -40,6 +40,7 @@ QUESTIONS: dict[str, str] = {
     "cliff": "scalograph.questions.cliff",
     "break-even": "scalograph.questions.break_even",
     "throughput": "scalograph.questions.throughput",
+    "within-limit": "scalograph.questions.within_limit",
 }
 # What answers without being asked, in the order in which it is told.
 READINGS: dict[str, str] = {

@@ -8,6 +8,8 @@ from scalograph.study.cross_checks import Found, levels_of, table
 from scalograph.study.model import Protocol
 
 Factors = dict[str, dict[str, Any]]
+# The one question that reads the limit of a response.
+LIMITED = "within-limit"
 # Runs at which the rule can end a treatment at the earliest: it looks from eight on, and must pass twice in a row.
 FEWEST = 9
 
@@ -18,6 +20,15 @@ def unanswerable(raw: dict[str, Any]) -> Iterator[Found]:
     factors = {name: factor for name, factor in table(raw, "factors").items() if isinstance(factor, dict)}
     known = question if isinstance(question, str) and question in QUESTIONS else SWEEP
     yield from role(known, "check").mistakes(raw, factors)
+    if known != LIMITED:
+        yield from _no_limit(raw)
+
+
+def _no_limit(raw: dict[str, Any]) -> Iterator[Found]:
+    """Find limits that nothing goes by."""
+    for name, response in table(raw, "responses").items():
+        if isinstance(response, dict) and "limit" in response:
+            yield ("responses", name, "limit"), f"outside {LIMITED}", "none: nothing goes by it", "remove it"
 
 
 def not_asked(raw: dict[str, Any], *keys: str) -> Iterator[Found]:

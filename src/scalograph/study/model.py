@@ -6,8 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     BeforeValidator,
     Field,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     field_validator,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -106,6 +108,13 @@ class Response(StudyPart):
     unit: Text = ""
     better: Literal["lower", "higher", "none"] = "lower"
     title: Text = ""
+    limit: Annotated[float, Field(gt=0)] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_limit(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out a limit that there is not: a study without one is what it was before there were any."""
+        document: dict[str, Any] = handler(self)
+        return document if self.limit is not None else {k: v for k, v in document.items() if k != "limit"}
 
     @property
     def printed(self) -> bool:

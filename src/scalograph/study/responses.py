@@ -198,8 +198,8 @@ def _startup(record: Record, windows: Windows) -> float | None:
     """Return the seconds of starting and ending: process wall minus the time from first to last window."""
     if not windows.wall_s or record.run.wall_ns is None:
         return None
-    first = min(min(part.start_ns) for part in record.iterations if part.start_ns)
-    last = max(max(part.end_ns) for part in record.iterations if part.end_ns)
+    first = min([min(part.start_ns) for part in record.iterations if part.start_ns])
+    last = max([max(part.end_ns) for part in record.iterations if part.end_ns])
     return (record.run.wall_ns - (last - first)) / 1e9
 
 

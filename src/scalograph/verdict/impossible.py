@@ -6,6 +6,9 @@ from operator import lt
 from scalograph.protocol.record import CopyEvent, Record, RunFigures
 from scalograph.verdict.cause import PLAY, TICK_NS, Cause
 
+# Times within a run.
+_WITHIN = ("memory_stall_ns", "io_stall_ns", "stopped_ns")
+
 
 def impossible(record: Record, cpus: int) -> list[Cause]:
     """Find why a record cannot be true, if it cannot.
@@ -84,7 +87,7 @@ def _longer(run: RunFigures) -> Iterator[Cause]:
     """Find times within a run that are longer than the run."""
     wall = max(run.wall_ns or 0, run.tree_wall_ns or 0)
     most = PLAY * wall + 100 * TICK_NS
-    parts = (("memory_stall_ns", run.memory_stall_ns), ("io_stall_ns", run.io_stall_ns), ("stopped_ns", run.stopped_ns))
-    for name, lasted in parts:
+    for name in _WITHIN:
+        lasted = getattr(run, name)
         if lasted is not None and lasted > most:
             yield Cause("stall", None, "", f"{name} is {lasted / 1e9:.3g} s of a run of {wall / 1e9:.3g} s")

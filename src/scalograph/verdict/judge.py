@@ -113,12 +113,11 @@ def _not_as_asked(record: Record, asked: Asked) -> str:
     iterations = record.iterations
     if silent := _silent(record.copies, {part.copy_index for part in iterations}):
         return f"copy {min(silent)} reported no iteration of {asked.iterations}, and others did"
-    if odd := [part for part in iterations if list(part.index) != list(range(len(part.index)))]:
+    if odd := [part for part in iterations if part.index != [*range(len(part.index))]]:
         return f"copy {odd[0].copy_index} did not number its iterations 0, 1, 2, ..."
     counts = {len(part.index) for part in iterations}
-    wrong = sorted(counts - {asked.iterations})
-    if wrong:
-        return f"reported {wrong[0]} of {asked.iterations} iterations"
+    if wrong := counts - {asked.iterations}:
+        return f"reported {min(wrong)} of {asked.iterations} iterations"
     if not counts and asked.windows and asked.iterations > 1:
         return f"reported no iteration, asked for {asked.iterations}"
     return ""

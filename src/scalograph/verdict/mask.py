@@ -20,16 +20,19 @@ def left_its_cpus(record: Record) -> Cause | None:
     Args:
         record: of a run (protocol/journal.md).
     """
-    own = given(record)
-    strayed = [copy for copy in record.copies if set(_at_end(copy)) - own]
-    ended = f"; its mask was {named_cpus(_at_end(strayed[0]))} at its end" if strayed else ""
     outside = record.run.outside_ns
+    # Without a sum there would be none outside either.
+    share = outside / max(1, sum(record.run.per_cpu_ns or ())) if outside else 0.0
+    if outside is not None and (outside < STRAY_NS or share < SHARE):
+        return None
+    changed = [copy for copy in record.copies if copy.changed]
+    if outside is None and not changed:
+        return None
+    own = given(record)
+    strayed = [copy for copy in changed if set(_at_end(copy)) - own]
+    ended = f"; its mask was {named_cpus(_at_end(strayed[0]))} at its end" if strayed else ""
     if outside is None:
         return Cause("left its CPUs", None, "", f"it was given {named_cpus(own)}{ended}") if strayed else None
-    # Without a sum there would be none outside either.
-    share = outside / max(1, sum(record.run.per_cpu_ns or ()))
-    if outside < STRAY_NS or share < SHARE:
-        return None
     # In steps, so that runs alike are told alike.
     least = 100 * SHARE if share < 0.1 else 10 * int(10 * min(1.0, share))
     text = f"at least {least:.0f} % of its CPU time was not on {named_cpus(own)}, which it was given{ended}"
@@ -38,7 +41,8 @@ def left_its_cpus(record: Record) -> Cause | None:
 
 def given(record: Record) -> set[int]:
     """Return the CPUs that the copies of a run were given together; empty if that is not known."""
-    return {cpu for copy in record.copies if copy.in_force for cpu in copy.in_force.cpus}
+    masks = [copy.in_force.cpus for copy in record.copies if copy.in_force]
+    return set(masks[0]) if len(masks) == 1 else {cpu for mask in masks for cpu in mask}
 
 
 def _at_end(copy: CopyEvent) -> list[int]:

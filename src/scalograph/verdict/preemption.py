@@ -14,18 +14,18 @@ _STEAL_TICKS = 3
 
 def preempted(run: RunFigures) -> list[Cause]:
     """Find causes that contaminate: other processes, the probe, and the hypervisor. `run`: figures of its record."""
-    return [cause for look in (_neighbor, _observed, _steal) if (cause := look(run))]
+    return [cause for cause in (_neighbor(run), _observed(run), _steal(run)) if cause]
 
 
 def may_be_preempted(run: RunFigures) -> list[Cause]:
     """Find what may have taken the CPU, and could not be told from what did not. `run`: figures of its record."""
-    return [cause for look in (_kernel_threads, _unplaced_neighbor, _steal_at_most) if (cause := look(run))]
+    return [cause for cause in (_kernel_threads(run), _unplaced_neighbor(run), _steal_at_most(run)) if cause]
 
 
 def _kernel_threads(run: RunFigures) -> Cause | None:
     """Bound what the kernel's threads took: they work for the run (its pages, its packets) as well as for neighbors."""
-    taken = _by_kernel(run)
-    if blamed(taken, run):
+    taken = _by_kernel(run) if run.neighbors else 0
+    if taken and blamed(taken, run):
         share = taken / wanted(run, taken)
         names = _names(run, kernel=True)
         text = f"{names} had {100 * share:.1f} % of the CPU time that it wanted, on its behalf or not"
@@ -35,8 +35,8 @@ def _kernel_threads(run: RunFigures) -> Cause | None:
 
 def _unplaced_neighbor(run: RunFigures) -> Cause | None:
     """Report a CPU that was taken if it is unknown on which CPUs the kernel's threads and the probe ran."""
-    taken, wall = max(run.neighbor_per_cpu_ns or (), default=0), run.wall_ns or 0
-    if not taken:
+    per_cpu, wall = run.neighbor_per_cpu_ns, run.wall_ns or 0
+    if not per_cpu or not (taken := max(per_cpu)):
         return None
     most = min(taken, _by_others(run, run.neighbor_ns))
     if most > 0 and most >= SHARE * wall:
@@ -47,9 +47,9 @@ def _unplaced_neighbor(run: RunFigures) -> Cause | None:
 
 def _steal_at_most(run: RunFigures) -> Cause | None:
     """Report too few ticks of steal to blame that may be one tick more: in a short run that is much."""
-    stolen, least = run.steal_ns or 0, _STEAL_TICKS * TICK_NS
+    stolen = run.steal_ns or 0
     most = stolen + TICK_NS
-    if 0 < stolen < least and blamed(most, run):
+    if 0 < stolen < _STEAL_TICKS * TICK_NS and blamed(most, run):
         share = most / wanted(run, most)
         text = f"the hypervisor took the CPU for less than {100 * share:.1f} % of the CPU time that it wanted"
         return Cause("steal", share, "of wanted, at most", text)
@@ -58,8 +58,8 @@ def _steal_at_most(run: RunFigures) -> Cause | None:
 
 def _observed(run: RunFigures) -> Cause | None:
     """Report what the probe itself took while the run was ready: a disturbance like any other."""
-    taken = _by_probe(run)
-    if blamed(taken, run):
+    taken = _by_probe(run) if run.neighbors else 0
+    if taken and blamed(taken, run):
         share = taken / wanted(run, taken)
         text = f"the probe itself had {100 * share:.1f} % of the CPU time that it wanted"
         return Cause("observer", share, "of wanted", text)
@@ -80,8 +80,8 @@ def wanted(run: RunFigures, taken: float) -> float:
 
 def _neighbor(run: RunFigures) -> Cause | None:
     """Find what processes outside the run took: from the whole run, or from the thread that lost most."""
-    taken, wall = _by_others(run, run.neighbor_ns), run.wall_ns or 0
-    worst = _by_others(run, max(run.neighbor_per_cpu_ns or (), default=0))
+    per_cpu, wall = run.neighbor_per_cpu_ns, run.wall_ns or 0
+    taken, worst = _by_others(run, run.neighbor_ns), _by_others(run, max(per_cpu)) if per_cpu else 0
     if blamed(taken, run):
         share = taken / wanted(run, taken)
         text = f"preempted by {_names(run)} for {100 * share:.1f} % of the CPU time that it wanted"
@@ -110,7 +110,7 @@ def _steal(run: RunFigures) -> Cause | None:
 
 def _by_others(run: RunFigures, taken_ns: int | None) -> float:
     """Subtract what the kernel's threads and the probe had; without names, all the time that the probe used."""
-    return max(0, (taken_ns or 0) - _by_kernel(run) - _by_observer(run))
+    return max(0, taken_ns - _by_kernel(run) - _by_observer(run)) if taken_ns else 0
 
 
 def _by_observer(run: RunFigures) -> int:

@@ -6,6 +6,7 @@ waiting for a disk that no other process uses belongs to the program, and so doe
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 
 from scalograph.protocol.record import RunFigures
 from scalograph.verdict.cause import SHARE, Cause
@@ -22,9 +23,11 @@ def held_up(run: RunFigures) -> list[Cause]:
     Args:
         run: figures of its record; a figure that is absent or None was not measured and causes nothing.
     """
-    wall = run.wall_ns or 0
-    looks = [(look, held) for figure, look in _LOOKS.items() if (held := getattr(run, figure))]
-    return [cause for look, held in looks if (cause := look(run, held, wall))]
+    figures, wall = _FIGURES(run), run.wall_ns or 0
+    if not any(figures):  # of nearly all runs
+        return []
+    looks = zip(_LOOKS.values(), figures, strict=True)
+    return [cause for look, held in looks if held and (cause := look(run, held, wall))]
 
 
 def bounds(run: RunFigures) -> Iterator[Cause]:
@@ -141,3 +144,4 @@ _LOOKS: Mapping[str, Look] = {
     "clock_source_changed": _clock_changed,
     "asleep_ns": _asleep,
 }
+_FIGURES = attrgetter(*_LOOKS)

@@ -4,10 +4,11 @@ A level is slower than both neighbors if it is slower than each (an intersection
 of a study are looked at, so what counts is shown beside all others (Holm), and the intervals hold at once (Bonferroni).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from statistics import geometric_mean
+from math import exp, log
+from statistics import fmean
 from typing import NamedTuple
 
 from scalograph.analysis.borrowed_variance import borrowed
@@ -61,7 +62,7 @@ def _curve(table: Table, how: Gain, taken: Taken, curve: Curve, bumps: list[Bump
     set_of_best = [int(one.level) for one in known if one.may_be_best]
     best = None
     if len(costs) > 1:
-        value = min(costs, key=lambda level: geometric_mean(costs[level].values()))
+        value = min(costs, key=lambda level: _mean(costs[level].values()))
         low, high = (float(end(set_of_best)) if set_of_best else None for end in (min, max))
         best = Estimate(float(value), low, high, confidence, min(map(len, costs.values())), BEST)
     return SweptCurve(group=curve.group, factor=curve.factor, best=best, may_be_best=set_of_best, bumps=bumps)
@@ -73,7 +74,14 @@ def _costs(how: Gain, level: int, sample: Sample) -> dict[int, float]:
     for block, score in zip(sample.blocks(how.response), sample.scores(how.response), strict=True):
         cost = score if how.kind == "time" else 1 / score if score else 0.0
         found.setdefault(block, []).append(cost / level if how.per_worker else cost)
-    return {block: geometric_mean(costs) if min(costs) > 0 else 0.0 for block, costs in found.items()}
+    # Where a block holds one run, as in nearly all studies, its mean is that one.
+    means = {block: costs[0] if len(costs) == 1 else _mean(costs) for block, costs in found.items()}
+    return {block: mean if mean > 0 else 0.0 for block, mean in means.items()}
+
+
+def _mean(costs: Collection[float]) -> float:
+    """Geometric mean; 0 where a cost has no log."""
+    return exp(fmean([*map(log, costs)])) if min(costs) > 0 else 0.0
 
 
 def _bumps(table: Table, how: Gain, taken: Taken, curves: Sequence[Curve]) -> Mapping[int, list[Bump]]:

@@ -109,12 +109,26 @@ def test_no_value_does_more_than_be_refused(name: str, value: Any) -> None:
         assert len(json.dumps(refusal.fields)) < 1000
 
 
-@given(st.sampled_from(["argv", "copies", "cwd", "env", "cpus", "policy", "priority", "nice"]), json_values)
+FIELDS = ["argv", "copies", "cwd", "env", "cpus", "policy", "priority", "nice", "name", "role"]
+OF_A_SERVICE = ["ready", "ready_timeout_ns", "ports", "stop_signal", "stop_grace_ns"]
+
+
+@given(st.sampled_from([*FIELDS, *OF_A_SERVICE]), json_values)
 def test_no_value_of_a_command_does_more_than_be_refused(name: str, value: Any) -> None:
     try:
         spec.parse(commanded(**{name: value}))
     except spec.RefusalError as refusal:
         assert refusal.fields["where"].startswith("commands[0].")
+
+
+@given(st.sampled_from([*FIELDS, *OF_A_SERVICE]), json_values)
+def test_no_value_of_a_service_does_more_than_be_refused(name: str, value: Any) -> None:
+    first = GOOD["commands"][0]
+    service = {**first, "name": "app", "role": "service", name: value}
+    try:
+        spec.parse(changed(commands=[service, {**first, "name": "driver"}]))
+    except spec.RefusalError as refusal:
+        assert refusal.fields["where"].startswith("commands[0].") or name == "role"
 
 
 def said(*pieces: bytes) -> lines.Speech:
@@ -161,6 +175,7 @@ def test_a_value_comes_back_as_it_was(number: float) -> None:
         b"",
         b"ready\nready",
         b"value a " + b"1" * 504,
+        b"histogram a b 1:9223372036854775807 1:1",
     ],
 )
 def test_a_line_that_follows_no_form_is_broken(line: bytes) -> None:

@@ -1,0 +1,1 @@
+"""Up to which level does a response stay within its limit?"""

@@ -1,0 +1,38 @@
+"""The claim: up to which level a response stays within its limit, or why that cannot be said."""
+
+from scalograph.findings.names import short, title
+from scalograph.findings.table import Table
+from scalograph.protocol.claim import Claim
+from scalograph.questions.within_limit.document import WithinLimit
+from scalograph.questions.within_limit.model import SURE
+from scalograph.text.format import number
+from scalograph.text.quantities import counted, place
+from scalograph.text.scale import scale_for
+from scalograph.text.spoken import is_resolved
+
+
+def limit_claim(table: Table, found: WithinLimit | None) -> Claim:
+    """Say what the search has found, an open end too."""
+    if found is None:
+        return Claim(sentences=["Cannot be said: no run has a figure."], answered=False)
+    levels = sorted(int(treatment[found.factor]) for treatment in table.treatments)
+    name, figure = title(table, found.response), f"response {found.response}"
+    limit = f"{name} within {_limit(table, found)}"
+    runs = counted(len(found.runs), "run")
+    if found.always >= SURE:
+        text = f"With {short(table, {found.factor: levels[-1]})}, the most that was tried, {limit} is still met."
+    elif found.never >= SURE:
+        text = f"With {short(table, {found.factor: levels[0]})}, the least that was tried, {limit} is not met."
+    elif not is_resolved(found.crossing) or found.highest is None or not found.decided:
+        low, high = (place(x or 0) for x in (found.crossing.low, found.crossing.high))
+        text = f"Cannot be said: {runs} leave it open whether {limit} is met from {low} to {high}."
+    else:
+        low, high = (place(x or 0) for x in (found.crossing.low, found.crossing.high))
+        text = f"{limit[:1].upper()}{limit[1:]} is met up to {short(table, {found.factor: found.highest})}"
+        text += f" [{low}, {high}] ({runs})."
+    return Claim(sentences=[text], answered=not text.startswith("Cannot"), figure=figure)
+
+
+def _limit(table: Table, found: WithinLimit) -> str:
+    scale = scale_for(table.study.responses[found.response].unit, [found.limit])
+    return f"{number(found.limit, scale)} {scale.unit}".rstrip()

@@ -1,0 +1,101 @@
+"""How far the search for the highest level within a limit is, and which level comes next."""
+
+from collections.abc import Sequence
+
+from scalograph.findings.search_steps import Search, Treatment, counted, searched_factor
+from scalograph.questions.within_limit.model import Crossing, Posterior, posterior
+from scalograph.study.model import Study
+from scalograph.study.responses import primary
+
+# Where the first runs are, as shares of the range by its log; and where the next ones, of the crossing's probability.
+FIRST, NEXT = (0.5, 0.8, 0.2), (0.5, 0.3, 0.7)
+MOST, FAILURES = 15, 2
+
+
+class LimitCourse:
+    """Pure in the levels and what was told, in that order.
+
+    Attributes:
+        at: level of each score.
+        over: the scores, over the limit.
+        found: what they say; None before the first levels are measured.
+    """
+
+    def __init__(self, levels: Sequence[int], limit: float) -> None:
+        self._levels, self._limit = sorted(levels), limit
+        self._first = first_levels(self._levels)
+        self._failures: dict[int, int] = {}
+        self.at: list[int] = []
+        self.over: list[float] = []
+        self.found: Crossing | None = None
+        self._posterior: Posterior | None = None
+
+    @property
+    def next_level(self) -> int | None:
+        """Where the next run is wanted; None when the search is over."""
+        for level in self._first:
+            if level in self._levels and level not in self.at:
+                return level
+        if self._posterior is None or self.found is None or self.found.is_known or not self._levels:
+            return None
+        wanted = self._posterior.quantile(NEXT[len(self.at) % len(NEXT)])
+        return min(self._levels, key=lambda level: (abs(level - wanted), level))
+
+    @property
+    def n_left(self) -> int:
+        """Runs that are still to come, as far as is known by now; at least 1."""
+        return max(1, 10 - len(self.at))
+
+    @property
+    def state(self) -> str:
+        """What is known by now, in a few words."""
+        return f"between {self.found.low:.0f} and {self.found.high:.0f}" if self.found else ""
+
+    def add(self, level: int, score: float) -> str | None:
+        """A score."""
+        self.at.append(level)
+        self.over.append(score / self._limit)
+        self._think()
+        return None
+
+    def fail(self, level: int) -> str | None:
+        """A run without a score; the second one at a level leaves it out, and all above where none has one."""
+        self._failures[level] = self._failures.get(level, 0) + 1
+        if self._failures[level] != FAILURES:
+            return None
+        above = level > max(self.at, default=level - 1)
+        out = [n for n in self._levels if n == level or (above and n > level)]
+        self._levels = [n for n in self._levels if n not in out]
+        self._think()
+        rest = f", and the {len(out) - 1} levels above it" if len(out) > 1 else ""
+        return f"level {level} failed {FAILURES} times: left out{rest}"
+
+    def _think(self) -> None:
+        if len(self._levels) > 1 and self.at:
+            self._posterior = posterior(self.at, self.over, (self._levels[0], self._levels[-1]))
+            self.found = self._posterior.crossing(self._levels)
+
+
+def first_levels(levels: Sequence[int]) -> list[int]:
+    """Three levels, spread by ratios.
+
+    >>> first_levels([1, 10, 100, 1000, 10000])
+    [100, 1000, 10]
+    """
+    ends = levels[0], levels[-1]
+    wanted = [ends[0] * (ends[1] / ends[0]) ** share for share in FIRST]
+    return list(dict.fromkeys(min(levels, key=lambda n, at=at: (abs(n - at), n)) for at in wanted))  # type: ignore[misc]
+
+
+def begin(study: Study, treatments: Sequence[Treatment]) -> Search[LimitCourse]:
+    """Begin a search.
+
+    Raises:
+        StudyError: it cannot be made over these treatments.
+    """
+    factor = searched_factor(study, treatments)
+    levels, limit = counted(treatments, factor), study.responses[primary(study)].limit
+    assert limit is not None
+    course = LimitCourse([*levels], limit)
+    steps = {level: (treatment,) for level, treatment in levels.items()}
+    return Search(what=factor, steps=steps, first=first_levels(sorted(levels)), course=course, most=MOST)

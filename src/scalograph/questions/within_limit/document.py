@@ -1,0 +1,27 @@
+"""The highest level within a limit, as findings hold it."""
+
+from pydantic import Field
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.plain import Model
+
+
+class LimitedRun(Model):
+    """One run of the search."""
+
+    level: int
+    over: float = Field(description="its response over the limit")
+
+
+class WithinLimit(Model):
+    """Up to which level a response stays within its limit."""
+
+    factor: str
+    response: str
+    limit: float = Field(description="in the unit of the response")
+    decided: bool
+    crossing: Estimate = Field(description="level at which the typical response is at its limit")
+    highest: int | None = Field(default=None, description="highest level of the study that meets it, most probably")
+    always: float = Field(description="probability that all levels meet it")
+    never: float = Field(description="that none does")
+    runs: list[LimitedRun] = Field(max_length=64)

@@ -1,0 +1,25 @@
+"""What a search for the highest level within a limit offers to the claims of a paper.
+
+A claim such as "it carries 600 requests a second within its limits" holds where the whole interval lies in its range.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from scalograph.protocol.published_claim import OfferedFigure
+from scalograph.questions.within_limit.document import WithinLimit
+
+QUANTITIES = {"limit_level": "level at which the response is at its limit"}
+OUTSIDE = "it lies outside the levels that were tried"
+
+
+def quantities(document: WithinLimit) -> Mapping[str, Sequence[OfferedFigure]]:
+    """Offer the level at which the limit is reached.
+
+    Args:
+        document: what the search came to.
+
+    Returns:
+        By name; one that lies outside the range cannot be seen in these runs.
+    """
+    outside = document.crossing.value is None
+    return {"limit_level": [OfferedFigure(document.crossing, {}, OUTSIDE if outside else "")]}

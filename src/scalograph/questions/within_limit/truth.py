@@ -1,0 +1,50 @@
+"""Searches for the highest level within a limit on queues whose response times are known."""
+
+from collections.abc import Callable, Sequence
+from math import log
+
+import numpy as np
+
+from scalograph.questions.within_limit.course import MOST, LimitCourse
+from scalograph.questions.within_limit.model import Crossing
+from scalograph.simulate.noise import Noise
+
+# Level of a load -> response over its limit.
+Queue = Callable[[float], float]
+
+
+def queue(rng: np.random.Generator, top: int) -> tuple[Queue, float]:
+    """Draw a queue whose p90 is at its limit somewhere in the range, and where that is.
+
+    The p90 of one server with exponential times is ln 10 / (mu - lambda); beyond mu it grows for as long as a run is.
+    Several servers, and less variable times, are flat for longer: (1 - rho^k) in place of (1 - rho).
+    """
+    at, k = float(rng.uniform(log(0.05 * top), log(0.9 * top))), rng.uniform(1, 6)
+    base = float(np.exp(rng.uniform(log(0.02), log(0.6))))  # response without load, over the limit
+    place = float(np.exp(at))
+    most = place / (1 - base) ** (1 / k)
+
+    def over(level: float) -> float:
+        return float(base / (1 - (level / most) ** k) if level < 0.999 * most else 1000 * base * (level / most))
+
+    return over, place
+
+
+def search(over: Queue, levels: Sequence[int], rng: np.random.Generator, noise: Noise) -> tuple[Crossing | None, int]:
+    """Search as the planner does.
+
+    Args:
+        over: response over the limit, by level.
+        levels: that can be measured.
+        rng: source of randomness.
+        noise: of the runs; it grows to three times at the limit and beyond, as that of waiting times does.
+
+    Returns:
+        What was found, and after how many runs.
+    """
+    course = LimitCourse(levels, 1.0)
+    while (level := course.next_level) is not None and len(course.at) < MOST:
+        here = over(level)
+        log_off = float(noise.run_logs(rng, (1,))[0]) * (1 + 2 * min(1.0, here))
+        course.add(level, here * float(np.exp(log_off)))
+    return course.found, len(course.at)

@@ -1,0 +1,124 @@
+"""A study that asks up to which load a limit is met, from its file to its findings, on a simulated queue."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from scalograph.errors import StudyError
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.findings import Findings
+from scalograph.protocol.record import Record
+from scalograph.questions.within_limit.document import WithinLimit
+from scalograph.questions.within_limit.published import quantities
+from scalograph.study.identity import as_journaled
+from scalograph.study.load import parse
+from scalograph.study.treatment import Run
+
+from ... import searched
+from ...records import record
+from ...searched import Simulated
+
+HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(2)))
+STUDY = """\
+version = 1
+name = "limit"
+title = "How many requests a second keep the limit?"
+question = "within-limit"
+work = "total"
+seed = 3
+[workload]
+command = ["true", "{rate}"]
+events = true
+[factors.rate]
+levels = "10:1000:+5"
+title = "requests/s"
+[responses.p90]
+from = "value.p90_ns"
+unit = "ns"
+limit = 2e9
+"""
+
+
+@dataclass
+class Queue(Simulated):
+    """A server that is full at a rate of 500; a run near there is noisy."""
+
+    times: Callable[[float], float]
+    failing_from: int = 10_000
+
+    def measure(self, run: Run) -> Record:
+        self.made.append(run)
+        rate = int(run.treatment["rate"])
+        p90 = self.times(rate) * math.exp(0.03 * math.sin(12.9898 * len(self.made)))
+        return record(1.0, 1.0, status="failed" if rate >= self.failing_from else "ok", values={"p90_ns": [p90 * 1e9]})
+
+
+def full_at(most: float) -> Callable[[float], float]:
+    return lambda rate: 0.4 / (1 - rate / most) if rate < 0.999 * most else 400.0
+
+
+def asked(folder: Path, queue: Queue) -> tuple[WithinLimit, Findings]:
+    _, found = searched.run(folder, queue, STUDY, HOST)
+    part = found.document("within-limit", WithinLimit)
+    assert part is not None and found.claim is not None
+    return part, found
+
+
+def test_the_highest_rate_is_found_in_a_few_runs(tmp_path: Path) -> None:
+    queue = Queue(times=full_at(500))
+    part, found = asked(tmp_path, queue)
+    assert part.decided and part.highest is not None and len(queue.made) <= 15
+    assert part.crossing.low is not None and part.crossing.high is not None
+    assert part.crossing.value == pytest.approx(400, rel=0.05)
+    text = f"P90 within 2 s is met up to {part.highest:,} requests/s ["
+    assert found.claim is not None and found.claim.sentences[0].startswith(text)
+    assert quantities(part)["limit_level"][0].estimate.value == part.crossing.value
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        (lambda rate: 0.3, "With 1,000 requests/s, the most that was tried, p90 within 2 s is still met."),
+        (lambda rate: 9.0, "With 10 requests/s, the least that was tried, p90 within 2 s is not met."),
+    ],
+    ids=["always", "never"],
+)
+def test_a_limit_that_no_level_or_every_level_meets(tmp_path: Path, times: Callable[[float], float], said: str) -> None:
+    part, found = asked(tmp_path, Queue(times=times))
+    assert part.decided and found.claim is not None and found.claim.sentences == [said]
+    assert quantities(part)["limit_level"][0].unseen
+
+
+def test_levels_that_fail_are_left_out(tmp_path: Path) -> None:
+    part, _ = asked(tmp_path, Queue(times=full_at(500), failing_from=450))
+    assert part.highest is not None and 370 <= part.highest < 450
+
+
+def test_a_study_without_a_limit_is_journaled_as_before() -> None:
+    plain = as_journaled(parse(STUDY.replace("limit = 2e9\n", "").replace('question = "within-limit"\n', "")))
+    assert "limit" not in plain["responses"]["p90"]
+    assert as_journaled(parse(STUDY))["responses"]["p90"]["limit"] == 2e9
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "told"),
+    [
+        ("limit = 2e9\n", "", "0 with a limit"),
+        ("limit = 2e9\n", 'limit = 2e9\n[responses.p99]\nfrom = "value.p99_ns"\nlimit = 3e9\n', "2 with a limit"),
+        (
+            "[responses.p90]",
+            '[responses.rate]\nfrom = "value.rate"\nbetter = "higher"\n[responses.p90]',
+            "after another",
+        ),
+        ("limit = 2e9", 'better = "higher"\nlimit = 2e9', "higher, with a limit"),
+        ("limit = 2e9\n", "limit = 2e9\n[protocol]\nruns = 3\n", "in a search"),
+        ("limit = 2e9", "limit = 0", "greater than 0"),
+        ('question = "within-limit"', 'question = "cliff"', "outside within-limit"),
+    ],
+)
+def test_a_study_that_cannot_be_answered_is_refused(was: str, becomes: str, told: str) -> None:
+    with pytest.raises(StudyError, match=told):
+        parse(STUDY.replace(was, becomes))
