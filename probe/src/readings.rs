@@ -31,7 +31,7 @@ impl Reading {
             cpu_stall_ns: text("cpu.pressure").and_then(|t| stall_ns(&t)),
             memory_stall_ns: text("memory.pressure").and_then(|t| stall_ns(&t)),
             io_stall_ns: text("io.pressure").and_then(|t| stall_ns(&t)),
-            waits_ns: leaf.processes().into_iter().flat_map(|pid| families::waits(Path::new("/"), pid)).collect(),
+            waits_ns: HashMap::new(),
         }
     }
 
@@ -67,12 +67,17 @@ impl Watch<'_> {
     /// One for each command.
     pub fn readings(&self) -> Vec<Reading> {
         let n = self.spec.commands.len();
-        let parts: Vec<Reading> = (0..n).map_while(|i| self.contain.part(i)).map(Reading::of).collect();
-        if parts.len() == n {
-            parts
-        } else {
-            self.read_families()
+        let leaves: Vec<&Leaf> = (0..n).map_while(|i| self.contain.part(i)).collect();
+        if leaves.len() < n {
+            return self.read_families();
         }
+        let mut list: Vec<Reading> = leaves.iter().copied().map(Reading::of).collect();
+        // There may be hundreds of threads, and CPU time goes on.
+        for (reading, leaf) in list.iter_mut().zip(leaves) {
+            let waits = leaf.processes().into_iter().flat_map(|pid| families::waits(Path::new("/"), pid));
+            reading.waits_ns = waits.collect();
+        }
+        list
     }
 
     /// Ticks of those that are alive, and what those mains had used that have ended.

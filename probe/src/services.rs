@@ -107,11 +107,16 @@ impl<'a> Watch<'a> {
             _ => format!(": {} sockets listen on port {port}", n_of(port)),
         };
         let reason = format!("service {}{how}", self.called(command));
-        if self.ended_ns.is_some() {
+        if self.mains_end_ns.is_some() {
             self.early.get_or_insert(Early { status: "failed", reason });
         } else {
             self.stop("failed", reason);
         }
+    }
+
+    /// When the window is closed: whoever has joined meanwhile has taken connections.
+    pub fn check_ports_are_shared_with_nobody(&mut self) {
+        (0..self.spec.n_services()).for_each(|i| self.check_ports(i, 1, ""));
     }
 
     /// When all have ended.

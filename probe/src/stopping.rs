@@ -23,6 +23,7 @@ impl Watch<'_> {
             self.used.1 = self.readings();
             let (gate, contain) = (self.gate_ns, self.contain);
             self.records.iter_mut().for_each(|r| r.close(at_ns, gate, contain));
+            self.check_ports_are_shared_with_nobody();
         }
         self.stop_services(at_ns);
     }

@@ -175,7 +175,13 @@ fn its_ports_are_its_own() {
     let answer = run_of(&[service("app", &two, more.clone()), driver("exit 0")]);
     assert_eq!(reason(&answer), format!("service app: 2 sockets listen on port {port}"));
     let one = ["python3", "-c", LISTEN, &port.to_string(), "1"];
-    assert_eq!(run_of(&[service("app", &one, more), driver("exit 0")]).run()["status"], "ok");
+    let app = service("app", &one, more);
+    assert_eq!(run_of(&[app.clone(), driver("exit 0")]).run()["status"], "ok");
+    // A second one joins while drivers work.
+    let n_listeners = format!("grep -c ':{port:04X} 00000000:0000 0A' /proc/net/tcp");
+    let joins = format!("python3 -c \"{LISTEN}\" {port} 1 & until test $({n_listeners}) = 2; do sleep 0.02; done");
+    let answer = run_of(&[app, driver(&joins)]);
+    assert_eq!(reason(&answer), format!("service app: 2 sockets listen on port {port}"));
 }
 
 #[test]

@@ -204,10 +204,16 @@ def test_load_starts_a_server_of_ones_own_for_each_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("driver")
-def test_load_says_why_a_server_did_not_come_up(tmp_path: Path) -> None:
+def test_load_says_why_a_server_cannot_be_loaded(tmp_path: Path) -> None:
     page = "http://127.0.0.1:{port}/"
     done = in_process("load", "--serve", "false", "--get", page, "--runs", 1, "--max-reruns", 0, cwd=tmp_path)
     assert done.returncode == 4
     assert "service server ended before it was ready (exit code 1)" in " ".join(done.stdout.split())
+    (tmp_path / "server.py").write_text(SERVER.replace('mode == "500"', "self.path != '/up'"))
+    serve = f"{sys.executable} server.py {{port}} {{copy}} plain {{state}}"
+    ready = ("--ready", "http://127.0.0.1:{port}/up", "--steady", "200ms", "--ramp", "0s", "--warmup", 0)
+    done = in_process("load", "--serve", serve, *ready, "--get", page, "--runs", 1, "--max-reruns", 0, cwd=tmp_path)
+    assert done.returncode == 4
+    assert "1 \N{MULTIPLICATION SIGN} the driver exited with" in done.stdout and "no right answer" in done.stdout
     done = in_process("load", "--serve", "./no-such-server", "--get", page, cwd=tmp_path)
     assert (done.returncode, done.stderr.startswith("--serve: no program")) == (3, True), done.stderr

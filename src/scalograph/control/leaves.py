@@ -52,10 +52,11 @@ def end_unmeasured(probe: int, root: Path = Path("/")) -> None:
 
 def _unused(tree: CgroupTree, root: Path) -> Iterator[Path]:
     """Yield leaves whose probe does not run."""
+    homes = dict.fromkeys((tree.mount, tree.own_folder() or tree.mount))
+    found = [leaf for home in homes for leaf in _leaves(home)]
+    # Only then: who starts in between must not seem to be missing. A leaf's name begins with its probe's number.
     probes = _running_probes(root)
-    for home in dict.fromkeys((tree.mount, tree.own_folder() or tree.mount)):
-        # The probe's name for its leaf begins with its process number.
-        yield from (leaf for leaf in _leaves(home) if not leaf.name.removeprefix("scalograph-").startswith(probes))
+    yield from (leaf for leaf in found if not leaf.name.removeprefix("scalograph-").startswith(probes))
 
 
 def _leaves(home: Path) -> list[Path]:

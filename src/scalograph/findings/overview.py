@@ -1,5 +1,6 @@
 """What a study is and what became of its runs, as findings begin."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -9,6 +10,8 @@ from scalograph.findings.table import Row, Table
 from scalograph.findings.trust import n_short
 from scalograph.protocol.findings import BaselineDoc, DegradedRuns, FactorDoc, ResponseDoc, RunsDoc, StudyDoc
 from scalograph.study import responses
+from scalograph.study.model import WorkloadUse
+from scalograph.study.processes import DRIVER
 from scalograph.text.wording import alike
 
 
@@ -47,20 +50,24 @@ def run_counts(table: Table, taken: Sequence[Sample]) -> RunsDoc:
         n_done=len(real) - n_repeated, n_failed=len(failed), n_warmup=len(table.rows) - len(real),
         treatments=len(table.treatments), n_empty=sum(bool(s.n_failed) and not s.every for s in taken),
         n_short=n_short(table, taken), verdicts=dict(Counter(row.verdict for row in real)),
-        failures=_failures(failed, table.study.workload.copies == 1),
+        failures=_failures(failed, table.study.workload),
         started=table.started, ended=table.ended, end_reason=table.end_reason,
     )  # fmt: skip
 
 
-def _failures(failed: Sequence[Row], is_alone: bool) -> dict[str, int]:
-    """How many runs failed in each way, with the last words of one of them; a command alone is no copy."""
-    whys = [row.reason or row.status for row in failed]
-    whys = [
-        f"the command{why.removeprefix('copy 0')}" if is_alone and why.startswith("copy 0 ") else why for why in whys
-    ]
+def _failures(failed: Sequence[Row], workload: WorkloadUse) -> dict[str, int]:
+    """How many runs failed in each way, with the last words of one of them."""
+    whys = [_of_whom(row.reason or row.status, workload) for row in failed]
     counts = Counter(whys).most_common(20)
     words = {why: row.last_words for why, row in zip(whys, failed, strict=True) if row.last_words}
     return {f"{why}; it said: {words[why]}" if why in words else why: n for why, n in counts}
+
+
+def _of_whom(why: str, workload: WorkloadUse) -> str:
+    """Name what failed: a command alone is no copy, nor is the driver of services."""
+    driver = next((process for process in workload.process if process.role == DRIVER), None)
+    copies, called = (driver.copies, "the driver") if driver else (workload.copies, "the command")
+    return re.sub(r"^copy \d+(?= )", called, why) if copies == 1 else why
 
 
 def degraded(rows: Iterable[Row]) -> list[DegradedRuns]:

@@ -1,5 +1,6 @@
 """What is known of several processes only when their run starts: ports that are free, folders, and words with them."""
 
+import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scalograph.control.control import Launch
-from scalograph.errors import HostError
+from scalograph.errors import HostError, StudyError
 from scalograph.study.processes import MAX_COMMANDS, MAX_PORTS
 from scalograph.study.program import Service
 from scalograph.study.template import Template, fill
@@ -61,9 +62,20 @@ def _filled(launch: Launch, known: Mapping[str, Any]) -> Launch:
     service = launch.service
     if service is not None:
         ports = known["ports"].split(",") if known.get("ports") else []
-        ready = (service.ready[0], fill([service.ready[1]], known)[0]) if service.ready else None
+        ready = _ready(service.ready[0], fill([service.ready[1]], known)[0]) if service.ready else None
         service = replace(service, ready=ready, ports=tuple(map(int, ports)))
     return replace(launch, argv=tuple(fill(launch.argv, known)), service=service)
+
+
+def _ready(form: str, text: str) -> tuple[str, str]:
+    """Check what a template came to: a port may be any name that is filled."""
+    port = re.fullmatch(r"http://[^/:]*:([^/]*)(?:/.*)?", text) if form == "http" else re.fullmatch("(.*)", text)
+    number = port[1] if port else ""
+    if form != "line" and not (number.isascii() and number.isdecimal() and 1 <= int(number[:6]) <= 65_535):
+        raise StudyError.one(
+            f"process: ready.{form}", f"port {number[:40]!r}", "a number from 1 to 65535", "use {port}"
+        )
+    return form, text
 
 
 def _own(launch: Launch, ports: Sequence[int], state: Path) -> Iterator[tuple[str, str]]:

@@ -87,6 +87,20 @@ def test_the_leaf_of_a_running_probe_stays(tree: CgroupTree, tmp_path: Path) -> 
     assert sweep(tree, tmp_path) == TOLD
 
 
+def test_the_leaf_of_a_probe_that_starts_meanwhile_stays(
+    tree: CgroupTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(root: Path) -> tuple[str, ...]:
+        probes = running(root)
+        leave(tree.mount, events="populated 1\n")
+        return probes
+
+    running = leaves._running_probes
+    monkeypatch.setattr(leaves, "_running_probes", start)
+    monkeypatch.setattr(leaves, "_all_seen", lambda leaf: True)
+    assert sweep(tree, tmp_path) == [] and (tree.mount / LEFT).is_dir()
+
+
 def test_the_leaf_of_a_dead_probe_that_nobody_waits_for_goes(tree: CgroupTree, tmp_path: Path) -> None:
     leaf = leave(tree.mount)
     write(tmp_path / "proc/1234/comm", "scalograph-prob\n")

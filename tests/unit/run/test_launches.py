@@ -127,6 +127,14 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
         filled(found, tmp_path / "missing")
 
 
+@pytest.mark.parametrize("ready", ['port = "{ports}"', 'http = "http://127.0.0.1:{ports}/"', 'port = "{clients}"'])
+def test_a_port_that_is_none_when_it_is_filled_is_refused(tmp_path: Path, ready: str) -> None:
+    found = planned(tmp_path, STUDY.replace('line = "listens on {port}"', ready))
+    (tmp_path / "state").mkdir()
+    with pytest.raises(StudyError, match="expected a number from 1 to 65535; use"):
+        filled(launches(found, {**TREATMENT, "clients": 99999}), tmp_path / "state")
+
+
 def test_more_copies_than_a_run_starts_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="70 processes in a run, expected at most 64"):
         launches(planned(tmp_path), {**TREATMENT, "n": 68})

@@ -7,6 +7,7 @@ about 6 %, five a side cannot show 5 % either, and it ends without an answer.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 
@@ -86,7 +87,7 @@ def _bisected(scores: Scores, levels: Sequence[int]) -> tuple[int, int, int | No
 
 def _shortest(scores: Scores, levels: Sequence[int]) -> int:
     """All CPUs, or the count that was clearly shorter so far: none above that one is as good with fewer."""
-    typical = {level: float(np.median(logs)) for level, logs in scores.items() if logs.size}
+    typical = {level: median(logs.tolist()) for level, logs in scores.items() if logs.size}
     least = min(typical, key=lambda level: typical[level], default=levels[-1])
     shorter = levels[-1] in typical and typical[least] < typical[levels[-1]] - np.log1p(MARGIN)
     return least if shorter else levels[-1]
@@ -98,7 +99,7 @@ def _longer(scores: Scores, level: int, best: int) -> tuple[float, int | None]:
     fewer = best if theirs.size < ours.size else level
     if min(ours.size, theirs.size) < FEWEST:
         return 0.0, fewer
-    longer = float(np.median(ours) - np.median(theirs))
+    longer = median(ours.tolist()) - median(theirs.tolist())
     error = _standard_error(scores, ours.size, theirs.size)
     clear = abs(abs(longer) - np.log1p(MARGIN)) > CLEAR * error
     return longer, None if clear or scores[fewer].size >= MOST else fewer
@@ -114,8 +115,8 @@ def _noise(scores: Scores) -> float:
 
     A slowed run counts as one that lies three usual deviations off.
     """
-    levels = [logs - np.median(logs) for logs in scores.values() if logs.size > 1]
+    levels = [logs - median(logs.tolist()) for logs in scores.values() if logs.size > 1]
     off = np.concatenate(levels) if levels else np.zeros(0)
-    usual = max(NOISE_SD, 1.4826 * float(np.median(np.abs(off)))) if off.size else NOISE_SD
+    usual = max(NOISE_SD, 1.4826 * median(np.abs(off).tolist())) if off.size else NOISE_SD
     squares = float((np.clip(off, -3 * usual, 3 * usual) ** 2).sum())
     return float(np.sqrt((2 * NOISE_SHAPE * NOISE_SD**2 + squares) / (2 * NOISE_SHAPE + off.size - len(levels))))

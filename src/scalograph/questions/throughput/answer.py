@@ -13,7 +13,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve
 from scalograph.protocol.plain import Level
 from scalograph.questions.throughput.answer_corner import corners
-from scalograph.questions.throughput.answer_points import Driven, load_point, rates_of, used_parts
+from scalograph.questions.throughput.answer_points import Driven, is_count, load_point, rates_of, used_parts
 from scalograph.questions.throughput.claim import throughput_claim
 from scalograph.questions.throughput.document import MOST_GROUPS, MOST_POINTS, LoadedGroup, Throughputs
 from scalograph.questions.throughput.model_driven import DrivenRun, driven_run
@@ -53,14 +53,10 @@ def told(table: Table, taken: Taken, driven: Driven) -> Answer:
 def load_factor(table: Table) -> str:
     """The factor along which the load grows: clients where they vary, else the one of the curves; empty: none."""
     factors = table.study.factors
-    names = [name for name in factors if all(_is_count(treatment[name]) for treatment in table.treatments)]
+    names = [name for name in factors if all(is_count(treatment[name]) for treatment in table.treatments)]
     several = [name for name in varied(table) if name in names]
     wanted = [name for name in (CLIENTS, curve_factor(table)) if name in several]
     return next(iter([*wanted, *several, *names]), "")
-
-
-def _is_count(level: Level) -> bool:
-    return type(level) is int and level >= 1
 
 
 def _lawful(sample: Sample, driven: Driven) -> Sample:

@@ -8,7 +8,7 @@ from scalograph.findings.answer import Taken
 from scalograph.findings.names import varied
 from scalograph.findings.sample import Sample, grouped
 from scalograph.findings.table import Table
-from scalograph.questions.throughput.answer_points import rates_of
+from scalograph.questions.throughput.answer_points import is_count, rates_of
 from scalograph.questions.throughput.document import Corner
 from scalograph.text.quantities import inverse
 
@@ -23,7 +23,7 @@ def corners(table: Table, taken: Taken) -> list[Corner]:
         table: the study.
         taken: the runs that count.
     """
-    counted = [name for name in varied(table) if all(type(t[name]) is int for t in table.treatments)]
+    counted = [name for name in varied(table) if all(is_count(t[name]) for t in table.treatments)]
     if not counted:
         return []
     found = []

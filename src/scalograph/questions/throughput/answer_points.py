@@ -9,6 +9,7 @@ from scalograph.findings.curves import estimated
 from scalograph.findings.sample import Sample
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
+from scalograph.protocol.plain import Level
 from scalograph.questions.throughput.document import MOST_PARTS, LoadPoint, PartUse
 from scalograph.questions.throughput.model_driven import DRIVER_CPU, LATE, QUANTILES, DrivenRun
 from scalograph.questions.throughput.model_end import Fullness, fullness, spare
@@ -72,6 +73,11 @@ def used_parts(parts: Sequence[Fullness]) -> list[PartUse]:
         )
         for one in parts[:MOST_PARTS]
     ]  # fmt: skip
+
+
+def is_count(level: Level) -> bool:
+    """Tell whether a level counts something; 0 mostly stands for no limit, which is the most of all."""
+    return type(level) is int and level >= 1
 
 
 def _over_runs(values: Sequence[float | None], confidence: float) -> Estimate:

@@ -5,8 +5,9 @@ Research 9 (1961)): requests in flight are the rate times the response time, and
 response and think time. Figures that break them were not measured in one window.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import NamedTuple
 
 from scalograph.protocol.record import Record
@@ -134,7 +135,7 @@ def driven_run(record: Record) -> DrivenRun | None:
         return None
     n, errors = _sum(told, "requests") or 0.0, _sum(told, "errors") or 0.0
     rate, window_s = _sum(told, "rate") or 0.0, _window_s(record)
-    processes = tuple(_use(record, one, one.cpu_ns) for one in record.processes if one.cpu_ns is not None)
+    processes = _by_name(_use(record, one, one.cpu_ns) for one in record.processes if one.cpu_ns is not None)
     counts = steady_counts(record.histograms)
     return DrivenRun(
         rate=rate, sent=rate * n / (n - errors) if n > errors else n / window_s, n_requests=int(n),
@@ -211,6 +212,26 @@ def _driver(cpu_ns: float | None, threads: float | None, window_s: float, found:
     granted = len({cpu for one in found if one.role == "driver" for cpu in one.cpus}) or None
     could = min(x for x in (granted, threads) if x) if granted or threads else None
     return cpu_ns / 1e9 / window_s / could if cpu_ns is not None and could else None
+
+
+def _by_name(found: Iterable[ProcessUse]) -> tuple[ProcessUse, ...]:
+    """Copies of a service as one process, which has the CPUs and the tasks of all."""
+    copies: dict[str, list[ProcessUse]] = {}
+    for one in found:
+        copies.setdefault(one.name, []).append(one)
+    return tuple(each[0] if len(each) == 1 else _together(each) for each in copies.values())
+
+
+def _together(each: Sequence[ProcessUse]) -> ProcessUse:
+    waited = [one.waited for one in each if one.waited is not None]
+    n_tasks = [one.n_tasks for one in each if one.n_tasks is not None]
+    kinds = set.intersection(*(set(one.stalls) for one in each))
+    return ProcessUse(
+        name=each[0].name, role=each[0].role, cpus=frozenset().union(*(one.cpus for one in each)),
+        used=sum(one.used for one in each), waited=fmean(waited) if len(waited) == len(each) else None,
+        n_tasks=sum(n_tasks) if len(n_tasks) == len(each) else None,
+        stalls={kind: max(one.stalls[kind] for one in each) for kind in sorted(kinds)},
+    )  # fmt: skip
 
 
 def _use(record: Record, one: ProcessEvent, cpu_ns: int) -> ProcessUse:

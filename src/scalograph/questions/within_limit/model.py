@@ -24,9 +24,11 @@ SLOPES = np.array([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
 NOISES = np.array([0.02, 0.04, 0.08, 0.16, 0.32])
 # Tails of the noise, and the share of runs that tell nothing.
 DF, LOST = 4.0, 0.02
+# What a run tells of what it would tell if the line were exact, and the runs were not chosen by those before them.
+TOLD = 0.75
 # Places between the ends of the range, and how far beyond them the crossing may be.
 N_PLACES, BEYOND = 400, log(2.0)
-CREDIBLE, WIDEST, LEAST_RUNS = 0.95, 1.05, 6
+CREDIBLE, WIDEST, LEAST_RUNS = 0.95, 1.1, 6
 SURE = 0.95
 
 
@@ -79,7 +81,7 @@ def posterior(levels: Sequence[float], over: Sequence[float], ends: tuple[float,
     logs = np.zeros((SLOPES.size, NOISES.size, N_PLACES))
     for at, value in zip(x, y, strict=True):
         logs += np.log(_likelihood(slope * (at - places), float(value), noise))
-    weights = np.exp(logs - logs.max()).sum(axis=(0, 1))
+    weights = np.exp(TOLD * (logs - logs.max())).sum(axis=(0, 1))
     return Posterior(places, weights / weights.sum(), ends, x.size)
 
 

@@ -146,6 +146,14 @@ def test_what_papers_ask_for(tmp_path: Path) -> None:
     assert corner.group == {} and corner.estimate.value == pytest.approx(1.0, rel=0.02)
 
 
+def test_the_corner_is_that_of_each_setting_of_what_counts_nothing(tmp_path: Path) -> None:
+    text = STUDY.replace("[responses.rate]", "[factors.cap]\nlevels = [0, 1]\n[responses.rate]")
+    capped = [({**levels, "cap": cap}, run) for levels, run in made(servers=(1, 2)) for cap in (0, 1)]
+    part = found_in(tmp_path, capped, text).document("throughput", Throughputs)
+    assert part is not None
+    assert [one.group for one in quantities(part)["corner_over_best"]] == [{"cap": 0}, {"cap": 1}]
+
+
 def test_one_load_has_an_answer_and_no_figure(tmp_path: Path) -> None:
     found = found_in(tmp_path, made({4: 100.0}), STUDY)
     assert figures(found) == []

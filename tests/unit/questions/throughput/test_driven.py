@@ -119,3 +119,11 @@ def test_a_bucket_is_within_a_hundredth_of_every_time_in_it() -> None:
     for ns in (1, 127, 128, 129, 255, 256, 10**6, 10**9, 2**62):
         shift = max(ns.bit_length() - 8, 0)
         assert middle_s(128 * shift + (ns >> shift)) * 1e9 == pytest.approx(ns, rel=0.008, abs=0.5)
+
+
+def test_copies_of_a_service_are_one_process_with_the_cpus_of_all() -> None:
+    web = {"name": "web", "cpu_ns": 500_000_000, "wait_ns": 500_000_000, "n_tasks": 3}
+    (single,) = with_processes(web).processes
+    (both,) = with_processes(web, web).processes
+    assert both.used == pytest.approx(2 * single.used) and both.waited == single.waited
+    assert (both.n_tasks, single.n_tasks) == (6, 3)
