@@ -107,6 +107,7 @@ fn values(options: &Options, tally: &Tally, all: &Histogram, steady_ns: u64) -> 
         ("late_share", share(steady.n_late, steady.late.n)),
         ("in_flight", tally.in_flight_ns as f64 / steady_ns as f64),
         ("clients", options.n_active() as f64),
+        ("threads", options.threads.min(options.n_active()) as f64),
     ];
     if options.clients.is_some() {
         found.push(("cycle_ns", share(steady.think_ns, steady.n_thoughts)));

@@ -111,6 +111,7 @@ fn each_target_gets_its_warm_up_before_ready() {
     let counted: Vec<u64> = servers.iter().map(|server| server.n_requests.load(Relaxed)).collect();
     assert_eq!(counted[1..], [50, 50]);
     assert!(counted[0] as f64 >= 50.0 + said.one("requests"));
+    assert_eq!(said.one("threads"), 1.0, "one client needs no second thread");
 }
 
 #[test]
