@@ -105,7 +105,8 @@ def stray(fields: Fields) -> None:
     """CPU time by the kernel's records on a CPU that no mask has."""
     line = fields["timeline"]
     line["cpus"].append(8000)
-    line["busy_ns"].append([5_000_000])
+    n_bins = max(map(len, line["busy_ns"]), default=1)
+    line["busy_ns"].append([5_000_000, *[0] * (n_bins - 1)])
 
 
 def one_too_early(fields: Fields) -> None:
