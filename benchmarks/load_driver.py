@@ -1,8 +1,9 @@
 """What does the load driver cost beside wrk, is it on time, and are its times those that a server records?
 
 CPU time per request on an empty page of nginx, which has a CPU of its own: both drivers take turns, closed loop, 16
-connections. Half of the rate that this gave is then asked for in open loop. Last, a server that sleeps for times with a
-negative-exponential distribution and records them. The first two need wrk and nginx.
+connections. Half of the rate that this gave is then asked for in open loop. Then a server that stands still for a
+second, which an open loop must show and a closed one hides. Last, one that sleeps for times with a negative-exponential
+distribution and records them. What is measured on an empty page needs wrk and nginx.
 """
 
 import os
@@ -13,7 +14,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -46,6 +47,7 @@ def figures(quick: bool) -> Iterator[Figure]:
     rounds, seconds = (3, 1) if quick else (15, 4)
     if len(FOUND) == 2:
         yield from _beside_wrk(rounds, seconds)
+    yield from _beside_a_stall(4 if quick else 10)
     yield from _beside_a_record(4 * seconds)
 
 
@@ -60,42 +62,80 @@ def _beside_wrk(rounds: int, seconds: int) -> Iterator[Figure]:
         yield Figure("scalograph-load / wrk", median(ratios), "x", 1.3, spread)
         rate = median(turn[1]["rate"] for turn in turns) / 2
         opened = [_driver(target, seconds, "loop=open", f"rate={rate:.0f}") for _ in range(rounds)]
-        late = [values["late_p99_ns"] / 1e3 for values in opened]
-        note = f"{rate:.0f} requests/s, {min(late):.0f} to {max(late):.0f} us"
-        yield Figure("lateness p99, open loop at half the ceiling", median(late), "us", 1000, note)
+        titles = {"late_p99_ns": "lateness p99, open loop at half the ceiling", "own_late_p99_ns": "  of it its own"}
+        for name, title in titles.items():
+            late = [values[name] / 1e3 for values in opened]
+            note = f"{rate:.0f} requests/s, {min(late):.0f} to {max(late):.0f} us"
+            yield Figure(title, median(late), "us", 1000, note)
         kept, waited = (median(values[name] for values in opened) for name in ("rate", "waited_share"))
         note = f"{100 * waited:.1f} % waited for a connection"
         yield Figure("  of the requests asked for, answered", 100 * kept / rate, "%", None, note)
 
 
+def _beside_a_stall(seconds: int) -> Iterator[Figure]:
+    """Response times of a server that stands still for a second, in the middle: in an open loop and in a closed one.
+
+    A share of 1 / seconds of the requests was meant in that second, and they waited for any time up to it.
+    """
+    true_s = 1 - 0.01 * seconds
+    for name, arguments in (("open", ("loop=open", "rate=100")), ("closed", (f"clients={N_CONNECTIONS}",))):
+        with _serving(_stalling(seconds / 2)) as target:
+            values = _driver(target, seconds, "ramp_s=0", *arguments)
+        p99_s, max_s = (values[key] / 1e9 for key in ("p99_ns", "max_ns"))
+        note = f"p99 {p99_s:.3g} s, longest {max_s:.3g} s, {values['requests']:.0f} requests"
+        off = 100 * abs(p99_s / true_s - 1)
+        yield Figure(f"a stall of 1 s: p99 of the {name} loop is off", off, "%", 5 if name == "open" else None, note)
+
+
+def _stalling(after_s: float) -> Callable[[], None]:
+    """Work of no time, but for one second, which begins so long after the first request."""
+    begin: list[float] = []
+
+    def stall() -> None:
+        if not begin:
+            begin.append(time.monotonic())
+        left = begin[0] + after_s + 1 - time.monotonic()
+        if 0 < left < 1:
+            time.sleep(left)
+
+    return stall
+
+
 def _beside_a_record(seconds: int) -> Iterator[Figure]:
     """How far quantiles of response time are from those of the times that the server itself recorded."""
-    recorded: list[float] = []
     drawn = random.Random(1)
-
-    class Sleeper(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            begin = time.perf_counter()
-            time.sleep(drawn.expovariate(1 / SLEEP_S))
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            recorded.append(time.perf_counter() - begin)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Sleeper) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever).start()
-        values = _driver(f"127.0.0.1:{server.server_port}", seconds, "ramp_s=0", f"clients={N_CONNECTIONS}")
-        server.shutdown()
+    with _serving(lambda: time.sleep(drawn.expovariate(1 / SLEEP_S)), recorded := []) as target:
+        values = _driver(target, seconds, "ramp_s=0", f"clients={N_CONNECTIONS}")
     for name, share in (("p50_ns", 0.5), ("p99_ns", 0.99)):
         theirs = quantile(recorded, share)
         note = f"{theirs * 1e3:.2f} ms recorded, {len(recorded)} requests"
         yield Figure(f"{name[:3]} off that of the server", 100 * abs(values[name] / 1e9 / theirs - 1), "%", 3, note)
+
+
+@contextmanager
+def _serving(work: Callable[[], object], recorded: list[float] | None = None) -> Iterator[str]:
+    """A server that does this work for each request, and records its times; its address."""
+
+    class Page(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            begin = time.perf_counter()
+            work()
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            if recorded is not None:
+                recorded.append(time.perf_counter() - begin)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever).start()
+        yield f"127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @contextmanager

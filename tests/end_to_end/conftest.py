@@ -17,6 +17,7 @@ from scalograph.machine.proofs.bench import Bench
 from .shell import LONG_S, in_process
 
 INSTALL = "apt-get install chromium"
+LOAD = Path(__file__).resolve().parents[2] / "build/rust/debug/scalograph-load"
 
 
 @dataclass(frozen=True)
@@ -69,3 +70,13 @@ def browser() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=path, args=[*root, "--disable-gpu"])
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver that cargo's tests built; a user's is built when it is first used."""
+    if not LOAD.is_file():
+        pytest.skip("not built: cd workloads/load && cargo test")
+    (tmp_path / "built" / "bin").mkdir(parents=True)
+    (tmp_path / "built" / "bin" / LOAD.name).symlink_to(LOAD)
+    monkeypatch.setattr("scalograph.run.hosts.ready.build", lambda *words: tmp_path / "built")

@@ -19,7 +19,6 @@ from scalograph.study.declare import declare
 from .shell import in_process, machine
 
 pytestmark = [machine, pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe")]
-LOAD = Path(__file__).resolve().parents[2] / "build/rust/debug/scalograph-load"
 SERVER = """\
 import os, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -170,16 +169,6 @@ def test_a_study_of_a_server_that_fails_has_one_message_and_its_code(tmp_path: P
     lines = (tmp_path / "results" / "journal.jsonl").read_text().splitlines()
     (run,) = (event for line in lines if (event := json.loads(line))["event"] == "run")
     assert run["record"]["run"]["status"] == "failed"
-
-
-@pytest.fixture
-def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver that cargo's tests built; a user's is built when it is first used."""
-    if not LOAD.is_file():
-        pytest.skip("not built: cd workloads/load && cargo test")
-    (tmp_path / "built" / "bin").mkdir(parents=True)
-    (tmp_path / "built" / "bin" / LOAD.name).symlink_to(LOAD)
-    monkeypatch.setattr("scalograph.run.hosts.ready.build", lambda *words: tmp_path / "built")
 
 
 @pytest.mark.usefixtures("driver")

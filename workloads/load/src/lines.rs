@@ -41,8 +41,16 @@ impl Events {
     }
 }
 
+/// What the driver itself used in the steady phase, and how many requests a second it could send.
+pub struct Used {
+    pub cpu_ns: u64,
+    /// Its threads were ready for so long and had no CPU.
+    pub wait_ns: u64,
+    pub ceiling: Option<f64>,
+}
+
 /// All lines of a run that has ended.
-pub fn lines(options: &Options, mix: &Mix, phases: &Phases, tally: &Tally, cpu_ns: u64) -> String {
+pub fn lines(options: &Options, mix: &Mix, phases: &Phases, tally: &Tally, used: &Used) -> String {
     let mut text = String::new();
     for (phase, name) in PHASES.iter().enumerate().filter(|(phase, _)| phases.0[*phase] < phases.0[phase + 1]) {
         let _ = writeln!(text, "phase {name} {} {}", phases.0[phase], phases.0[phase + 1]);
@@ -52,11 +60,14 @@ pub fn lines(options: &Options, mix: &Mix, phases: &Phases, tally: &Tally, cpu_n
     }
     let (start, end) = phases.steady();
     let all = answers(tally);
-    let _ = writeln!(text, "iteration 0 {start} {end} {} {cpu_ns}", all.n);
+    let _ = writeln!(text, "iteration 0 {start} {end} {} {}", all.n, used.cpu_ns);
     for (name, value) in values(options, tally, &all, end - start) {
         let _ = writeln!(text, "value {name} {value}");
     }
-    let _ = writeln!(text, "value driver_cpu_ns {cpu_ns}");
+    let _ = writeln!(text, "value driver_cpu_ns {}\nvalue driver_wait_ns {}", used.cpu_ns, used.wait_ns);
+    if let Some(ceiling) = used.ceiling {
+        let _ = writeln!(text, "value ceiling {ceiling:.0}");
+    }
     for second in 0..((end - start) / SECOND) as usize {
         let _ = writeln!(text, "value rate_second {}", tally.seconds.get(second).unwrap_or(&0));
     }
@@ -105,6 +116,8 @@ fn values(options: &Options, tally: &Tally, all: &Histogram, steady_ns: u64) -> 
         ("max_ns", all.max as f64),
         ("late_p99_ns", steady.late.quantile(0.99) as f64),
         ("late_share", share(steady.n_late, steady.late.n)),
+        ("own_late_p99_ns", steady.own_late.quantile(0.99) as f64),
+        ("own_late_share", share(steady.n_own_late, steady.late.n)),
         ("in_flight", tally.in_flight_ns as f64 / steady_ns as f64),
         ("clients", options.n_active() as f64),
         ("threads", options.threads.min(options.n_active()) as f64),
@@ -114,6 +127,7 @@ fn values(options: &Options, tally: &Tally, all: &Histogram, steady_ns: u64) -> 
         found.push(("overrun_share", share(steady.n_overruns, all.n + errors)));
     } else {
         found.push(("offered_rate", options.rate));
+        found.push(("meant", steady.n_meant as f64));
         found.push(("waited_share", share(steady.n_waited, steady.late.n)));
     }
     let kinds = FAILURES.iter().map(|(kind, name)| (format!("errors_{name}"), steady.failures[*kind as usize] as f64));

@@ -1,7 +1,10 @@
 //! `scalograph-load`: drives HTTP servers in closed or open loop. README.md tells its arguments.
 
 mod answer;
+mod ceiling;
+mod complaint;
 mod connection;
+mod cpu_wait;
 mod histogram;
 mod lines;
 mod mix;
@@ -12,11 +15,14 @@ mod random;
 mod schedule;
 mod search;
 mod slot;
+mod summary;
 mod sys;
 mod tally;
 mod worker;
 
-use lines::Events;
+use complaint::Complaints;
+use cpu_wait::process_wait_ns;
+use lines::{Events, Used};
 use mix::Mix;
 use options::{refuse, Options, Refusal};
 use std::process::ExitCode;
@@ -26,7 +32,7 @@ use std::thread;
 use std::time::Duration;
 use sys::{now_ns, process_cpu_ns};
 use tally::{Phases, Tally, PHASES};
-use worker::{Shared, Worker, MAX_TOLD};
+use worker::{Shared, Worker};
 
 /// It cannot do what its arguments ask.
 const UNAVAILABLE: u8 = 69;
@@ -35,7 +41,7 @@ const NO_ANSWER: u8 = 70;
 /// Descriptors beside those of connections: standard ones, the protocol's, and epoll's of each thread.
 const SPARE: u64 = 32;
 
-type Ended = (Tally, Vec<String>);
+type Ended = (Tally, Complaints);
 
 fn main() -> ExitCode {
     match run() {
@@ -55,13 +61,13 @@ fn run() -> Result<ExitCode, Refusal> {
     let mut events = Events::open().or_else(|error| refuse(format!("SCALOGRAPH_EVENTS: {error}")))?;
     let warmup = options.targets.iter().map(|_| AtomicU64::new(options.warmup)).collect();
     let shared = Shared { options: &options, mix: &mix, warmup, n_threads };
-    let (phases, (tally, told), cpu_ns) = drive(&shared, &mut events)?;
-    told.iter().for_each(|words| eprintln!("{words}"));
+    let (phases, (tally, complaints), used) = drive(&shared, &mut events)?;
+    complaints.words().for_each(|words| eprintln!("{words}"));
+    summary::sentences(&options, &tally, &complaints).iter().for_each(|words| eprintln!("scalograph-load: {words}"));
     if lines::answers(&tally).n == 0 {
-        eprintln!("scalograph-load: no right answer in the steady phase of {} s", options.steady_ns as f64 / 1e9);
         return Ok(ExitCode::from(NO_ANSWER));
     }
-    let text = lines::lines(&options, &mix, &phases, &tally, cpu_ns);
+    let text = lines::lines(&options, &mix, &phases, &tally, &used);
     events.say(&text).or_else(|error| refuse(format!("SCALOGRAPH_EVENTS: {error}")))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -75,8 +81,8 @@ fn enough_descriptors(options: &Options, n_threads: usize) -> Result<(), Refusal
     refuse(format!("{n} connections need {needed} file descriptors, {allowed} are allowed: raise it with ulimit -n"))
 }
 
-/// Warms up, waits for the gate and drives the load; CPU time is this process's in the steady phase.
-fn drive(shared: &Shared<'_>, events: &mut Events) -> Result<(Phases, Ended, u64), Refusal> {
+/// Warms up, waits for the gate and drives the load.
+fn drive(shared: &Shared<'_>, events: &mut Events) -> Result<(Phases, Ended, Used), Refusal> {
     thread::scope(|scope| {
         let (warm, all_warm) = channel();
         let (mut gates, mut threads) = (Vec::new(), Vec::new());
@@ -89,18 +95,18 @@ fn drive(shared: &Shared<'_>, events: &mut Events) -> Result<(Phases, Ended, u64
         for _ in 0..shared.n_threads {
             all_warm.recv().unwrap_or_else(|_| refuse("a thread ended early".into()))?;
         }
+        let ceiling = ceiling::ceiling(shared.options, shared.n_threads);
         events.ready().or_else(|error| refuse(format!("SCALOGRAPH_GO: {error}")))?;
         let phases = phases(shared.options, now_ns());
         gates.iter().for_each(|gate| gate.send(phases).unwrap_or(()));
-        let cpu_ns = steady_cpu_ns(&phases);
-        let mut whole = (Tally::new(shared.mix.operations.len()), Vec::new());
+        let used = Used { ceiling, ..steady_use(&phases) };
+        let mut whole = (Tally::new(shared.mix.operations.len()), Complaints::default());
         for thread in threads {
             let Ok(Some((tally, told))) = thread.join() else { return refuse("a thread ended early".into()) };
             whole.0.merge(&tally);
-            whole.1.extend(told);
+            whole.1.merge(told);
         }
-        whole.1.truncate(MAX_TOLD);
-        Ok((phases, whole, cpu_ns))
+        Ok((phases, whole, used))
     })
 }
 
@@ -130,12 +136,13 @@ fn phases(options: &Options, begin: u64) -> Phases {
     Phases(bounds)
 }
 
-fn steady_cpu_ns(phases: &Phases) -> u64 {
+/// What this process uses of CPUs in the steady phase.
+fn steady_use(phases: &Phases) -> Used {
     let (start, end) = phases.steady();
     let at = |moment: u64| {
         thread::sleep(Duration::from_nanos(moment.saturating_sub(now_ns())));
-        process_cpu_ns()
+        (process_cpu_ns(), process_wait_ns())
     };
-    let before = at(start);
-    at(end) - before
+    let (before, after) = (at(start), at(end));
+    Used { cpu_ns: after.0 - before.0, wait_ns: after.1.saturating_sub(before.1), ceiling: None }
 }

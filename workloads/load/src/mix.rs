@@ -9,6 +9,8 @@ const MAX_OPERATIONS: usize = 64;
 
 /// An operation as it is written.
 pub struct Declared {
+    /// Where that is: file and line.
+    pub place: String,
     pub name: String,
     pub weight: u32,
     pub method: String,
@@ -74,7 +76,7 @@ impl Mix {
         let mut operations: Vec<Operation> = Vec::new();
         for one in declared {
             if operations.iter().any(|known| known.name == one.name) {
-                return wrong(&format!("operation {} occurs twice", one.name));
+                return refuse(format!("{}: name: operation {:.64} occurs twice", one.place, one.name));
             }
             operations.push(Operation::new(one, &options.hosts())?);
         }
@@ -104,6 +106,7 @@ impl Mix {
 
 fn single(options: &Options) -> Declared {
     Declared {
+        place: "arguments".into(),
         name: "request".into(),
         weight: 1,
         method: options.method.clone(),
@@ -118,7 +121,7 @@ fn single(options: &Options) -> Declared {
 
 impl Operation {
     fn new(declared: Declared, hosts: &[String]) -> Result<Self, Refusal> {
-        check(&declared).or_else(|what| refuse(format!("mix: operation {:.64}: {what}", declared.name)))?;
+        check(&declared).or_else(|what| refuse(format!("{}: {what}", declared.place)))?;
         let names: Vec<&str> = declared.values.iter().map(|(name, _)| name.as_str()).collect();
         let (path, body) = (pieces(&declared.path, &names), pieces(&declared.body, &names));
         let drawn = path.iter().chain(&body).any(|piece| !matches!(piece, Piece::Text(_)));

@@ -1,26 +1,36 @@
-//! Reads the file of operations (TOML); every key must be known.
+//! Reads the file of operations (TOML); every key must be known. A mistake is told with its line.
 
 use crate::mix::{Declared, Values};
 use crate::options::{refuse, Refusal};
 use std::io::Read;
-use toml::{Table, Value};
+use toml::de::{DeTable, DeValue};
+use toml::Spanned;
 
 const MAX_FILE: u64 = 1 << 20;
 
-/// A value was missing, or is something else than this.
-type Expected = &'static str;
+type Found<'t> = Spanned<DeValue<'t>>;
 
 /// The operations that a file declares.
 pub fn read(path: &str) -> Result<Vec<Declared>, Refusal> {
     let text = whole(path)?;
-    let mut table = text.parse::<Table>().or_else(|error| {
-        let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
-        refuse(format!("mix={path}, line {line}: {}", error.message().replace('\n', " ")))
-    })?;
-    let Some(Value::Array(operations)) = table.remove("operation").filter(|_| table.is_empty()) else {
-        return refuse(format!("mix={path}: expected tables [[operation]] and nothing else"));
-    };
-    operations.into_iter().enumerate().map(|(i, one)| declared(path, i, one)).collect()
+    let file = MixFile { path, text: &text };
+    let parsed = DeTable::parse(&text)
+        .or_else(|error| file.refuse(error.span().map_or(0, |span| span.start), error.message()))?;
+    let mut operations = Vec::new();
+    for (key, value) in parsed.into_inner() {
+        match value.into_inner() {
+            DeValue::Array(tables) if key.get_ref() == "operation" => {
+                for one in tables {
+                    operations.push(file.operation(one)?);
+                }
+            }
+            _ => return file.refuse(key.span().start, "expected tables [[operation]] and nothing else"),
+        }
+    }
+    if operations.is_empty() {
+        return refuse(format!("mix={path}: expected tables [[operation]]"));
+    }
+    Ok(operations)
 }
 
 fn whole(path: &str) -> Result<String, Refusal> {
@@ -33,66 +43,120 @@ fn whole(path: &str) -> Result<String, Refusal> {
     }
 }
 
-fn declared(path: &str, number: usize, value: Value) -> Result<Declared, Refusal> {
-    let Value::Table(mut table) = value else {
-        return refuse(format!("mix={path}: expected tables [[operation]]"));
-    };
-    let wrong = |(key, expected): (String, Expected)| {
-        refuse(format!("mix={path}: operation {}: {key:.64}: expected {expected}", number + 1))
-    };
-    let found = operation(&mut table).or_else(wrong)?;
-    match table.into_iter().next() {
-        Some((key, _)) => refuse(format!("mix={path}: operation {}: unknown key {key:.64}", number + 1)),
-        None => Ok(found),
+struct MixFile<'t> {
+    path: &'t str,
+    text: &'t str,
+}
+
+impl MixFile<'_> {
+    fn place(&self, at: usize) -> String {
+        let before = self.text.get(..at).unwrap_or(self.text);
+        format!("mix={}, line {}", self.path, before.matches('\n').count() + 1)
+    }
+
+    fn refuse<T>(&self, at: usize, words: &str) -> Result<T, Refusal> {
+        refuse(format!("{}: {}", self.place(at), words.replace('\n', " ")))
+    }
+
+    fn operation(&self, found: Found<'_>) -> Result<Declared, Refusal> {
+        let begin = found.span().start;
+        let DeValue::Table(table) = found.into_inner() else {
+            return self.refuse(begin, "expected tables [[operation]]");
+        };
+        let mut keys = Keys { file: self, begin, table };
+        let declared = Declared {
+            place: self.place(begin),
+            name: keys.required("name", "text", text)?,
+            weight: keys.or("weight", 1, "an integer from 0", integer)?,
+            method: keys.or("method", "GET".into(), "text", text)?,
+            path: keys.required("path", "text", text)?,
+            headers: keys.named("headers", "text", text)?,
+            body: keys.or("body", String::new(), "text", text)?,
+            values: keys.named("values", "[first, last] or a list of texts", values)?,
+            status: keys.or("status", 200, "200 to 599", integer)?,
+            contains: keys.or("contains", String::new(), "text", text)?,
+        };
+        match keys.table.into_iter().next() {
+            Some((key, _)) => self.refuse(key.span().start, &format!("unknown key {:.64}", key.get_ref())),
+            None => Ok(declared),
+        }
     }
 }
 
-fn operation(table: &mut Table) -> Result<Declared, (String, Expected)> {
-    Ok(Declared {
-        name: taken(table, "name", None, "text", text)?,
-        weight: taken(table, "weight", Some(1), "an integer from 0", |value| value.as_integer()?.try_into().ok())?,
-        method: taken(table, "method", Some("GET".into()), "text", text)?,
-        path: taken(table, "path", None, "text", text)?,
-        headers: named(table, "headers", "text", text)?,
-        body: taken(table, "body", Some(String::new()), "text", text)?,
-        values: named(table, "values", "[first, last] or a list of texts", values)?,
-        status: taken(table, "status", Some(200), "200 to 599", |value| value.as_integer()?.try_into().ok())?,
-        contains: taken(table, "contains", Some(String::new()), "text", text)?,
-    })
+/// What is left of the keys of an operation that begins there.
+struct Keys<'f, 't> {
+    file: &'f MixFile<'f>,
+    begin: usize,
+    table: DeTable<'t>,
 }
 
-fn taken<T>(
-    table: &mut Table,
-    key: &str,
-    default: Option<T>,
-    expected: Expected,
-    read: impl Fn(&Value) -> Option<T>,
-) -> Result<T, (String, Expected)> {
-    let found = table.remove(key).map_or(default, |value| read(&value));
-    found.ok_or_else(|| (key.into(), expected))
+impl<'t> Keys<'_, 't> {
+    fn taken<T>(
+        &mut self,
+        key: &str,
+        expected: &str,
+        read: impl Fn(&DeValue<'t>) -> Option<T>,
+    ) -> Result<Option<T>, Refusal> {
+        let Some(value) = self.table.remove(key) else { return Ok(None) };
+        match read(value.get_ref()) {
+            Some(found) => Ok(Some(found)),
+            None => self.file.refuse(value.span().start, &format!("{key}: expected {expected}")),
+        }
+    }
+
+    fn or<T>(
+        &mut self,
+        key: &str,
+        default: T,
+        expected: &str,
+        read: impl Fn(&DeValue<'t>) -> Option<T>,
+    ) -> Result<T, Refusal> {
+        Ok(self.taken(key, expected, read)?.unwrap_or(default))
+    }
+
+    fn required<T>(
+        &mut self,
+        key: &str,
+        expected: &str,
+        read: impl Fn(&DeValue<'t>) -> Option<T>,
+    ) -> Result<T, Refusal> {
+        match self.taken(key, expected, read)? {
+            Some(found) => Ok(found),
+            None => self.file.refuse(self.begin, &format!("{key}: missing, expected {expected}")),
+        }
+    }
+
+    fn named<T>(
+        &mut self,
+        key: &str,
+        expected: &str,
+        read: impl Fn(&DeValue<'t>) -> Option<T>,
+    ) -> Result<Vec<(String, T)>, Refusal> {
+        let pairs = self.or(key, DeTable::new(), "a table", |value| value.as_table().cloned())?;
+        let each = |(name, value): (Spanned<_>, Found<'t>)| {
+            let name: &std::borrow::Cow<'_, str> = name.get_ref();
+            match read(value.get_ref()) {
+                Some(found) => Ok((name.to_string(), found)),
+                None => self.file.refuse(value.span().start, &format!("{key}.{name:.64}: expected {expected}")),
+            }
+        };
+        pairs.into_iter().map(each).collect()
+    }
 }
 
-fn named<T>(
-    table: &mut Table,
-    key: &str,
-    expected: Expected,
-    read: impl Fn(&Value) -> Option<T>,
-) -> Result<Vec<(String, T)>, (String, Expected)> {
-    let pairs = taken(table, key, Some(Table::new()), "a table", |value| value.as_table().cloned())?;
-    let each = |(name, value): (String, Value)| {
-        let found = read(&value).ok_or_else(|| (format!("{key}.{name}"), expected))?;
-        Ok((name, found))
-    };
-    pairs.into_iter().map(each).collect()
-}
-
-fn text(value: &Value) -> Option<String> {
+fn text(value: &DeValue<'_>) -> Option<String> {
     value.as_str().map(String::from)
 }
 
-fn values(value: &Value) -> Option<Values> {
-    match value.as_array()?.as_slice() {
-        [Value::Integer(low), Value::Integer(high)] => Some(Values::Range(*low, *high)),
-        texts => Some(Values::Choice(texts.iter().map(text).collect::<Option<_>>()?)),
+fn integer<T: TryFrom<i64>>(value: &DeValue<'_>) -> Option<T> {
+    let found = value.as_integer()?;
+    i64::from_str_radix(found.as_str(), found.radix()).ok()?.try_into().ok()
+}
+
+fn values(value: &DeValue<'_>) -> Option<Values> {
+    let found = value.as_array()?;
+    match found.iter().map(|one| integer(one.get_ref())).collect::<Option<Vec<i64>>>().as_deref() {
+        Some([low, high]) => Some(Values::Range(*low, *high)),
+        _ => Some(Values::Choice(found.iter().map(|one| text(one.get_ref())).collect::<Option<_>>()?)),
     }
 }

@@ -14,12 +14,14 @@ pub fn refuse<T>(sentence: String) -> Result<T, Refusal> {
     Err(Refusal(sentence))
 }
 
+#[derive(Clone)]
 pub struct Target {
     /// As it was written: what the Host header says.
     pub host: String,
     pub address: SocketAddr,
 }
 
+#[derive(Clone)]
 pub struct Options {
     pub targets: Vec<Target>,
     pub path: String,

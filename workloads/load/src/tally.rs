@@ -56,15 +56,27 @@ pub struct Times {
     pub end: u64,
 }
 
+/// How much later than it could a request started, and what of that was the driver's own doing, nanoseconds.
+#[derive(Clone, Copy)]
+pub struct Lateness {
+    pub ns: u64,
+    pub own_ns: u64,
+}
+
 #[derive(Clone, Default)]
 pub struct PhaseTally {
     /// Of right answers, from the intended start; one for each operation.
     pub answers: Vec<Histogram>,
     pub failures: [u64; FAILURES.len()],
-    /// From the intended start to the start.
+    /// Of an open loop, meant to start in this phase.
+    pub n_meant: u64,
+    /// From when a request was due and had a connection to its start.
     pub late: Histogram,
+    /// The same without the time in which the thread was ready and had no CPU.
+    pub own_late: Histogram,
     /// Started more than a millisecond late.
     pub n_late: u64,
+    pub n_own_late: u64,
     /// Of an open loop, started when a connection became free.
     pub n_waited: u64,
     pub n_thoughts: u64,
@@ -113,11 +125,17 @@ impl Tally {
         self.in_flight_ns += end.min(high).saturating_sub(start.max(low));
     }
 
-    pub fn started(&mut self, phases: &Phases, intended: u64, start: u64) {
-        let late = start.saturating_sub(intended);
+    pub fn started(&mut self, phases: &Phases, start: u64, late: Lateness) {
         let phase = &mut self.phases[phases.at(start)];
-        phase.late.add(late);
-        phase.n_late += u64::from(late > MILLISECOND);
+        phase.late.add(late.ns);
+        phase.own_late.add(late.own_ns);
+        phase.n_late += u64::from(late.ns > MILLISECOND);
+        phase.n_own_late += u64::from(late.own_ns > MILLISECOND);
+    }
+
+    /// A request of an open loop was meant to start then.
+    pub fn meant(&mut self, phases: &Phases, due: u64) {
+        self.phases[phases.at(due)].n_meant += 1;
     }
 
     /// A request starts that had to wait for a connection.
@@ -142,7 +160,10 @@ impl Tally {
             mine.answers.iter_mut().zip(&theirs.answers).for_each(|(a, b)| a.merge(b));
             mine.failures.iter_mut().zip(&theirs.failures).for_each(|(a, b)| *a += b);
             mine.late.merge(&theirs.late);
+            mine.own_late.merge(&theirs.own_late);
             mine.n_late += theirs.n_late;
+            mine.n_own_late += theirs.n_own_late;
+            mine.n_meant += theirs.n_meant;
             mine.n_waited += theirs.n_waited;
             mine.n_thoughts += theirs.n_thoughts;
             mine.think_ns += theirs.think_ns;

@@ -2,6 +2,8 @@
 
 mod requests;
 
+use crate::complaint::{Complaints, MAX_TOLD};
+use crate::cpu_wait::CpuWait;
 use crate::mix::Mix;
 use crate::open_loop::{Arrival, OpenLoop};
 use crate::options::{refuse, Options, Refusal};
@@ -17,8 +19,6 @@ const N_EVENTS: usize = 256;
 const BUFFER: usize = 65_536;
 /// How long a client waits after a failure before it connects again.
 const BACK_OFF_NS: u64 = 10 * MILLISECOND;
-/// Failures that are told in words.
-pub const MAX_TOLD: usize = 10;
 
 /// What all threads share.
 pub struct Shared<'a> {
@@ -50,7 +50,8 @@ pub struct Worker<'a> {
     buffer: Vec<u8>,
     n_requests: u64,
     tally: Tally,
-    told: Vec<String>,
+    complaints: Complaints,
+    cpu_wait: CpuWait,
 }
 
 impl<'a> Worker<'a> {
@@ -71,7 +72,8 @@ impl<'a> Worker<'a> {
             buffer: vec![0; BUFFER],
             n_requests: 0,
             tally: Tally::new(shared.mix.operations.len()),
-            told: Vec::new(),
+            complaints: Complaints::default(),
+            cpu_wait: CpuWait::of_this_thread(),
         })
     }
 
@@ -85,25 +87,27 @@ impl<'a> Worker<'a> {
             let failures: u64 = self.tally.phases[0].failures.iter().sum();
             let right: u64 = self.tally.phases[0].answers.iter().map(|answers| answers.n).sum();
             if failures >= MAX_TOLD as u64 && failures * 10 > right {
-                return refuse(format!("{failures} failures in the warm-up; the first: {}", self.told[0]));
+                let first = self.complaints.words().next().unwrap_or_default();
+                return refuse(format!("{failures} of {} requests failed in the warm-up; first: {first}", failures + right));
             }
         }
         Ok(())
     }
 
     /// Drives the load through its phases; returns what was counted, and the first failures in words.
-    pub fn drive(mut self, phases: Phases) -> (Tally, Vec<String>) {
+    pub fn drive(mut self, phases: Phases) -> (Tally, Complaints) {
         self.begin(phases);
         while self.turn(phases.end()) {}
         for flight in self.slots.iter().filter_map(|slot| slot.flight) {
             self.tally.flown(&phases, flight.start, phases.end());
         }
-        (self.tally, self.told)
+        (self.tally, self.complaints)
     }
 
     fn begin(&mut self, phases: Phases) {
         let (options, begin) = (self.shared.options, phases.0[0]);
         (self.phases, self.tally) = (phases, Tally::new(self.shared.mix.operations.len()));
+        self.complaints = Complaints::default();
         self.slots.iter_mut().for_each(|slot| slot.ended = 0);
         let active: Vec<usize> = (0..self.slots.len()).filter(|slot| self.slots[*slot].active).collect();
         let Some(clients) = options.clients else {
@@ -128,7 +132,9 @@ impl<'a> Worker<'a> {
         let timer = self.timers.peek().map_or(u64::MAX, |Reverse((due, _))| *due);
         let arrival = if let Mode::Open(open) = &self.mode { open.due } else { u64::MAX };
         let until = timer.min(arrival).min(self.next_scan).min(end);
-        let n = self.epoll.wait(until.saturating_sub(now)).expect("epoll waits on its own descriptor");
+        self.cpu_wait.look(now);
+        // Sending took time: what is due next is as near as it is now.
+        let n = self.epoll.wait(until.saturating_sub(now_ns())).expect("epoll waits on its own descriptor");
         for i in 0..n {
             let (slot, readiness) = self.epoll.event(i);
             self.happened(slot, readiness);
@@ -146,7 +152,7 @@ impl<'a> Worker<'a> {
         while let Some(Reverse((due, slot))) = self.timers.peek().copied().filter(|Reverse((due, _))| *due <= now) {
             self.timers.pop();
             match self.mode {
-                Mode::Closed => self.start(slot, due, now_ns()),
+                Mode::Closed => self.start(slot, due, due, now_ns()),
                 _ => self.go_on(slot, now),
             }
         }
@@ -156,12 +162,14 @@ impl<'a> Worker<'a> {
     /// Starts requests of the open loop that are due.
     fn arrive(&mut self, now: u64) {
         while let Mode::Open(open) = &mut self.mode {
+            let due = open.due;
             match open.arrival(now) {
                 None => return,
-                Some(Arrival::Start { slot, intended }) => self.start(slot, intended, now_ns()),
+                Some(Arrival::Start { slot }) => self.start(slot, due, due, now_ns()),
                 Some(Arrival::Waits) => {}
                 Some(Arrival::Refused) => self.tally.wrong(&self.phases, Failure::Waiting, now, now),
             }
+            self.tally.meant(&self.phases, due);
         }
     }
 
@@ -170,7 +178,7 @@ impl<'a> Worker<'a> {
         let timeout = self.shared.options.timeout_ns;
         for slot in 0..self.slots.len() {
             if self.slots[slot].flight.is_some_and(|flight| now.saturating_sub(flight.start) > timeout) {
-                self.fail(slot, Failure::Timeout, "no whole answer within timeout_ms".into());
+                self.fail(slot, Failure::Timeout, "had no whole answer within timeout_ms");
             }
         }
         self.next_scan = now + (timeout / 10).clamp(MILLISECOND, 100 * MILLISECOND);
@@ -182,14 +190,14 @@ impl<'a> Worker<'a> {
             Mode::WarmUp => {
                 let left = &self.shared.warmup[self.slots[slot].target];
                 if left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok() {
-                    self.start(slot, now, now);
+                    self.start(slot, now, now, now);
                 }
             }
-            Mode::Closed => self.start(slot, now, now),
+            Mode::Closed => self.start(slot, now, now, now),
             Mode::Open(open) => {
                 if let Some(intended) = open.freed(slot) {
                     self.tally.waited(&self.phases, now);
-                    self.start(slot, intended, now);
+                    self.start(slot, intended, now, now);
                 }
             }
         }

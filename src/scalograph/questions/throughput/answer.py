@@ -154,6 +154,10 @@ def _doubts(table: Table, groups: Sequence[LoadedGroup]) -> list[str]:
         doubts.append(f"{counted(n, 'run')} {'breaks' if n == 1 else 'break'} Little's law, and count for nothing")
     if n := sum(point.driver_limits in ("late", "CPU") for point in points):
         doubts.append(f"the driver limits {counted(n, 'configuration')} of {len(points)}")
-    if wrong := max((point.errors for point in points), default=0.0):
-        doubts.append(f"wrong answers, {percent_at_most(wrong)} in the worst configuration")
+    if n := sum(point.driver_limits == "no CPU" for point in points):
+        doubts.append(f"the driver had to wait for a CPU in {counted(n, 'configuration')} of {len(points)}")
+    worst = max(points, key=lambda point: point.errors, default=None)
+    if worst is not None and worst.errors:
+        first = worst.first_wrong and f"; the first: {worst.first_wrong}"
+        doubts.append(f"wrong answers, {percent_at_most(worst.errors)} in the worst configuration{first}")
     return doubts

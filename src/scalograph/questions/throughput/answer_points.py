@@ -42,6 +42,7 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
             if any(name in run.quantiles_s for run in runs)
         },
         together=_together(runs), errors=sum(run.n_errors for run in runs) / n_requests if n_requests else 0.0,
+        first_wrong=next((run.first_wrong for run in runs if run.first_wrong), ""),
         late=_mean([run.late for run in runs]), driver=_mean([run.driver for run in runs]),
         parts=used_parts(fullness(runs)), n=len(sample.rows(primary(table))),
         n_unlawful=len(every.counted) - len(sample.counted), driver_limits=_limits(runs),
@@ -91,9 +92,11 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 def _limits(runs: Sequence[DrivenRun]) -> str:
     """Why the driver may have set the rate."""
-    late, used = _mean([run.late for run in runs]), _mean([run.driver for run in runs])
+    late, used = _mean([run.to_blame for run in runs]), _mean([run.driver for run in runs])
     if late is not None and late >= LATE:
         return "late"
     if used is not None and used >= DRIVER_CPU:
         return "CPU"
+    if (_mean([run.late for run in runs]) or 0.0) >= LATE:
+        return "no CPU"
     return "ceiling" if spare(runs) else ""

@@ -14,6 +14,7 @@ from scalograph.questions.throughput.document import LoadedGroup
 DRIVER = {
     "late": "the driver was late",
     "CPU": "the driver's CPU was used up",
+    "no CPU": "the driver had no CPU in time",
     "ceiling": "the driver was near its end",
 }
 

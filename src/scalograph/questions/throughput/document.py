@@ -31,13 +31,14 @@ class LoadPoint(Model):
     together: dict[str, float] = Field(
         default={}, description="p99 and p99.9 of the answers of all runs together, s; empty without histograms"
     )
-    errors: float = Field(default=0.0, description="wrong answers, as a share of all")
+    errors: float = Field(default=0.0, description="requests without a right answer, as a share of all")
+    first_wrong: Text = Field(default="", description="what became of the first of these")
     late: float | None = None
     driver: float | None = Field(default=None, description="CPU of the driver over what it could use")
     parts: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
     n: int = Field(description="runs that count")
     n_unlawful: int = Field(default=0, description="runs that break Little's law, and do not count")
-    driver_limits: Literal["", "late", "CPU", "ceiling"] = ""
+    driver_limits: Literal["", "late", "CPU", "no CPU", "ceiling"] = ""
 
 
 class LoadedGroup(Model):

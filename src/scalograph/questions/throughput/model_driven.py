@@ -22,6 +22,8 @@ LATE, DRIVER_CPU = 0.01, 0.90
 SPARE = 1 / 3
 # Fewer bins of a timeline do not show a window.
 FEWEST_BINS = 5
+# What a driver writes to stderr before the first request without a right answer, of which so many characters are told.
+FIRST, MOST_WORDS = "; first: ", 160
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
@@ -63,13 +65,15 @@ class DrivenRun:
         clients: of a closed loop.
         think_s: of a closed loop, mean time of a client between an answer and its next request.
         offered: of an open loop, requests per second that were meant to start.
-        late: share of the requests that began more than 1 ms later than they were meant to.
+        late: share of the requests that began more than 1 ms after they could.
+        own_late: the same without the time in which the driver was ready and had no CPU.
         driver: CPU of the driver over the CPUs that it could use.
         ceiling: rate of the driver on an empty page.
         processes: all of them.
         quota: CPUs' worth of time that the run was granted.
         throttled: share of the run for which that was used up.
         counts: right answers by response time.
+        first_wrong: what became of the first request without a right answer, as the driver tells it.
     """
 
     rate: float
@@ -83,12 +87,14 @@ class DrivenRun:
     think_s: float | None = None
     offered: float | None = None
     late: float | None = None
+    own_late: float | None = None
     driver: float | None = None
     ceiling: float | None = None
     processes: tuple[ProcessUse, ...] = ()
     quota: float | None = None
     throttled: float | None = None
     counts: Counts = field(default_factory=dict)
+    first_wrong: str = ""
 
     @property
     def off(self) -> float:
@@ -112,9 +118,14 @@ class DrivenRun:
             yield _Law(self.clients, self.rate * (self.response_s + self.think_s), more=False, less=wrong)
 
     @property
+    def to_blame(self) -> float | None:
+        """Share of the requests that the driver itself began late; all late ones where it cannot tell them apart."""
+        return self.late if self.own_late is None else self.own_late
+
+    @property
     def driver_limits(self) -> str:
         """Why the driver and not the service may have set the rate; empty where it has not."""
-        if self.late is not None and self.late >= LATE:
+        if self.to_blame is not None and self.to_blame >= LATE:
             return "late"
         return "CPU" if self.driver is not None and self.driver >= DRIVER_CPU else ""
 
@@ -143,7 +154,8 @@ def driven_run(record: Record) -> DrivenRun | None:
         quantiles_s=_quantiles(told[0]) if len(told) == 1 else _of_counts(counts), counts=counts,
         in_flight=_sum(told, "in_flight"), clients=_sum(told, "clients"), think_s=_seconds(_mean(told, "cycle_ns")),
         offered=_sum(told, "offered_rate"),
-        late=_mean(told, "late_share"), ceiling=_sum(told, "ceiling"), processes=processes, quota=record.run.quota_cpus,
+        late=_mean(told, "late_share"), own_late=_mean(told, "own_late_share"), ceiling=_sum(told, "ceiling"),
+        processes=processes, quota=record.run.quota_cpus, first_wrong=_first_wrong(record) if errors else "",
         driver=_driver(_sum(told, "driver_cpu_ns"), _sum(told, "threads"), window_s, processes),
         throttled=_over(record.run.throttled_ns, record.run.wall_ns),
     )  # fmt: skip
@@ -200,6 +212,12 @@ def _span(record: Record) -> tuple[int, int] | None:
     """The steady window since the gate; None where the driver marks none."""
     spans = [(min(part.start_ns), max(part.end_ns)) for part in record.iterations if part.start_ns]
     return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else None
+
+
+def _first_wrong(record: Record) -> str:
+    lines = [line for copy in record.of_drivers() for line in copy.stderr_tail.splitlines()]
+    told = next((line.partition(FIRST)[2] for line in reversed(lines) if FIRST in line), "")
+    return "".join(c if c.isprintable() else "?" for c in told[:MOST_WORDS])
 
 
 def _window_s(record: Record) -> float:

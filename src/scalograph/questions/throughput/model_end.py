@@ -182,7 +182,7 @@ def _stalls(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
 
 def _driver(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
     """The driver: the share of its CPUs that it uses, or 1 where it is late."""
-    used, late = _mean(run.driver for run in runs), _mean(run.late for run in runs)
+    used, late = _mean(run.driver for run in runs), _mean(run.to_blame for run in runs)
     if used is not None or late is not None:
         share = max(1.0, used or 0.0) if (late or 0.0) >= LATE else min(1.0, (used or 0.0) * FULL / DRIVER_CPU)
         yield Fullness("driver", ("driver",), share)

@@ -17,10 +17,12 @@ _NOTE = (
     "runs together; used: CPUs in use of those that the processes may use, in the steady window; driver: its CPU of "
     "what it could use. Runs that miss Little's law by more than 5 % do not count"
 )
+# From this share of requests without a right answer on a row says so.
+WRONG = 0.01
 # Groups that have a table each.
 MOST = 16
 _LIMITS = {
-    "late": "the driver was late", "CPU": "the driver limits",
+    "late": "the driver was late", "CPU": "the driver limits", "no CPU": "the driver had no CPU in time",
     "ceiling": "the driver could not carry three times as much",
 }  # fmt: skip
 
@@ -67,6 +69,8 @@ def _percent(share: float | None) -> float | None:
 
 def _flags(point: LoadPoint) -> str:
     found = [_LIMITS[point.driver_limits]] if point.driver_limits else []
+    if point.errors >= WRONG:
+        found.append("wrong answers")
     if point.n_unlawful:
         found.append(f"{counted(point.n_unlawful, 'run')} against Little's law")
     return "; ".join(found)

@@ -131,9 +131,20 @@ def test_a_load_of_which_no_run_counts_is_in_the_table_alone(tmp_path: Path) -> 
     assert table.rows[-1][-1] == "3 runs against Little's law"
 
 
+def test_a_driver_without_a_cpu_is_told_and_the_service_is_spoken_of(tmp_path: Path) -> None:
+    found = found_in(tmp_path, made(late_share=0.05, own_late_share=0.0), STUDY)
+    assert {point.driver_limits for point in groups(found)[0].points} == {"no CPU"}
+    assert found.claim is not None and found.claim.answered
+    assert "the driver had to wait for a CPU in 4 configurations of 4" in " ".join(found.trust.causes)
+
+
 def test_wrong_answers_are_told(tmp_path: Path) -> None:
     found = found_in(tmp_path, made(errors=30.0), STUDY)
     assert "wrong answers" in " ".join(found.trust.causes)
+    table = next(table for table in found.tables if table.id == "throughput-0")
+    assert {row[-1] for row in table.rows} == {"wrong answers"}
+    few = found_in(tmp_path / "few", made(errors=1.0), STUDY)
+    assert few.tables[-1].rows[0][-1] == "" and "wrong answers, at most" not in " ".join(few.trust.causes)
 
 
 def test_what_papers_ask_for(tmp_path: Path) -> None:

@@ -74,6 +74,21 @@ def test_a_driver_that_is_late_or_busy_limits(late: float, cpu: float, why: str)
     assert driven(late_share=[late], driver_cpu_ns=[cpu]).driver_limits == why
 
 
+def test_a_driver_that_had_no_cpu_in_time_is_not_to_blame() -> None:
+    found = driven(late_share=[0.05], own_late_share=[0.0])
+    assert (found.late, found.to_blame, found.driver_limits) == (0.05, 0.0, "")
+    assert driven(late_share=[0.05], own_late_share=[0.02]).driver_limits == "late"
+
+
+def test_the_first_wrong_answer_is_told_in_the_drivers_words() -> None:
+    one = recorded(14.0, iterations=[(10.0, 2.5, 1000)], values={**VALUES, "errors": [12]})
+    tail = "GET http://h/x answered 500\nload: 12 of 1,000 had none; first: GET http://h/x answered \x1b500\n"
+    told = read({**one, "copies": [{**copy, "stderr_tail": tail} for copy in one["copies"]]})
+    found = driven_run(told)
+    assert found is not None and found.first_wrong == "GET http://h/x answered ?500"
+    assert driven(errors=[12]).first_wrong == ""
+
+
 @pytest.mark.parametrize(("more", "why"), [({"ceiling": [200.0]}, "ceiling"), ({"ceiling": [400.0]}, ""), ({}, "")])
 def test_a_driver_needs_three_times_the_rate_to_spare(more: dict[str, list[float]], why: str) -> None:
     assert spare([driven(**more)]) == why

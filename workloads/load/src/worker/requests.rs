@@ -1,15 +1,17 @@
 //! One request of a worker: started, read, and what it came to.
 
-use super::{Mode, Worker, BACK_OFF_NS, MAX_TOLD};
+use super::{Mode, Worker, BACK_OFF_NS};
 use crate::answer::Ended;
+use crate::complaint::{complaint, SAMPLE};
 use crate::connection::Taken;
 use crate::slot::Flight;
-use crate::sys::{self, now_ns};
-use crate::tally::{Failure, Times, FAILURES};
+use crate::sys::{self, now_ns, MILLISECOND};
+use crate::tally::{Failure, Lateness, Times, STEADY};
 use std::cmp::Reverse;
 
 impl Worker<'_> {
-    pub(super) fn start(&mut self, slot: usize, intended: u64, now: u64) {
+    /// Starts a request on a slot that has none. `could`: since when it was due and had a connection.
+    pub(super) fn start(&mut self, slot: usize, intended: u64, could: u64, now: u64) {
         let target = &self.shared.options.targets[self.slots[slot].target];
         let operation = self.shared.mix.draw(&mut self.random);
         let asked = &self.shared.mix.operations[operation];
@@ -19,7 +21,9 @@ impl Worker<'_> {
         here.answer.expect(asked.method == "HEAD", &asked.contains);
         here.flight = Some(Flight { operation, intended, start: now });
         self.n_requests += 1;
-        self.tally.started(&self.phases, intended, now);
+        let late = now.saturating_sub(could);
+        let waited = if late > MILLISECOND { self.cpu_wait.since_look() } else { 0 };
+        self.tally.started(&self.phases, now, Lateness { ns: late, own_ns: late.saturating_sub(waited) });
         if here.ended > 0 && matches!(self.mode, Mode::Closed) {
             self.tally.thought(&self.phases, now, now - here.ended);
         }
@@ -58,7 +62,10 @@ impl Worker<'_> {
         match here.answer.feed(&self.buffer[..n]) {
             Ok(None) => {}
             Ok(Some(ended)) => self.finish(slot, flight, now, ended),
-            Err(_) => self.fail(slot, Failure::Malformed, "it is no HTTP/1.1".into()),
+            Err(_) => {
+                let words = format!("answered no HTTP/1.1: \"{}\"", self.buffer[..n.min(SAMPLE)].escape_ascii());
+                self.fail(slot, Failure::Malformed, &words);
+            }
         }
     }
 
@@ -68,7 +75,7 @@ impl Worker<'_> {
             Some(flight) if here.answer.ends_with_connection() => {
                 self.finish(slot, flight, now_ns(), Ended { keep_alive: false, left: 0 });
             }
-            Some(_) => self.fail(slot, Failure::Closed, "the connection was closed before the answer ended".into()),
+            Some(_) => self.fail(slot, Failure::Closed, "was not answered to the end: the connection was closed"),
             None => here.connection.close(),
         }
     }
@@ -76,10 +83,13 @@ impl Worker<'_> {
     /// The connection failed.
     fn broken(&mut self, slot: usize, error: &std::io::Error) {
         let here = &mut self.slots[slot];
-        let failure = if here.connection.is_open() { Failure::Closed } else { Failure::Connect };
-        match here.flight {
-            Some(_) => self.fail(slot, failure, error.to_string()),
-            None => here.connection.close(),
+        if here.flight.is_none() {
+            return here.connection.close();
+        }
+        if here.connection.is_open() {
+            self.fail(slot, Failure::Closed, &format!("was not answered to the end: {error}"));
+        } else {
+            self.fail(slot, Failure::Connect, &format!("was not sent: {error}"));
         }
     }
 
@@ -98,7 +108,7 @@ impl Worker<'_> {
                 let times = Times { intended: flight.intended, start: flight.start, end: now };
                 self.tally.right(&self.phases, flight.operation, times);
             }
-            Some((failure, words)) => self.failed(slot, flight, failure, now, &words),
+            Some(failure) => self.failed(slot, flight, failure, now, "was answered, and more bytes followed"),
         }
         self.after_answer(slot, flight, now);
     }
@@ -116,25 +126,23 @@ impl Worker<'_> {
     }
 
     /// A request came to nothing: its client connects anew, a little later.
-    pub(super) fn fail(&mut self, slot: usize, failure: Failure, words: String) {
+    pub(super) fn fail(&mut self, slot: usize, failure: Failure, detail: &str) {
         let now = now_ns();
         let here = &mut self.slots[slot];
         here.connection.close();
         here.ended = now;
         if let Some(flight) = here.flight.take() {
-            self.failed(slot, flight, failure, now, &words);
+            self.failed(slot, flight, failure, now, detail);
         }
         self.timers.push(Reverse((now + BACK_OFF_NS, slot)));
     }
 
-    fn failed(&mut self, slot: usize, flight: Flight, failure: Failure, now: u64, words: &str) {
+    fn failed(&mut self, slot: usize, flight: Flight, failure: Failure, now: u64, detail: &str) {
         self.tally.wrong(&self.phases, failure, flight.start, now);
-        if self.told.len() < MAX_TOLD {
+        if matches!(self.mode, Mode::WarmUp) || self.phases.at(now) == STEADY {
             let (here, asked) = (&self.slots[slot], &self.shared.mix.operations[flight.operation]);
-            let sample = here.answer.sample.escape_ascii();
             let host = &self.shared.options.targets[here.target].host;
-            let kind = FAILURES[failure as usize].1;
-            self.told.push(format!("{kind}: {} of {host}: {words}; body: \"{sample}\"", asked.name));
+            self.complaints.add(now, || complaint(here, asked, host, failure, detail));
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The driver against servers whose behavior is known. Times are those that the servers sleep, so none can be shorter.
 
 mod common;
+mod faults;
 
-use common::{driver, load, serve, Said, Seen};
+use common::{driver, load, serve, speak, Said, Seen};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, OnceLock};
 use std::thread::sleep;
@@ -83,7 +84,8 @@ fn an_open_loop_shows_a_stall_that_a_closed_one_hides() {
     // A fifth of the requests were due while nobody was answered.
     assert!(open.ms("p90_ns") > 100.0 && open.ms("p99_ns") > 250.0, "{}", open.ms("p90_ns"));
     assert!(closed.ms("max_ns") > 250.0 && closed.ms("p90_ns") < 100.0, "{}", closed.ms("p90_ns"));
-    assert!(open.one("late_share") > 0.1 && open.one("waited_share") > 0.1);
+    // It was the server: where a connection was free the driver had no reason to be late.
+    assert!(open.one("waited_share") > 0.1 && open.one("own_late_share") <= open.one("late_share"));
 }
 
 #[test]
@@ -126,9 +128,12 @@ fn wrong_answers_are_counted_by_kind_and_the_first_ten_are_told() {
     let kinds = ["errors_status", "errors_content", "errors_closed"].map(|name| said.one(name));
     assert!(kinds.iter().all(|n| *n >= 3.0), "{kinds:?}");
     assert_eq!(said.one("errors"), kinds.iter().sum::<f64>());
-    assert_eq!(said.told.lines().count(), 10);
-    assert!(said.told.contains("status: request of 127.0.0.1:") && said.told.contains("status 500, expected 200"));
-    assert!(said.told.contains(r"good\tbye"));
+    assert_eq!(said.told.lines().count(), 11);
+    let first = format!("GET http://{}/ answered 500, expected 200; body: \"broken\"", server.address);
+    assert!(said.told.contains(&first), "{}", said.told);
+    let last = said.told.lines().last().unwrap();
+    assert!(last.contains(" requests had no right answer (closed ") && last.contains("; first: GET http://"), "{last}");
+    assert!(said.told.contains(r#"answered 200 without "hello"; body: "good\tbye""#));
 }
 
 #[test]
@@ -176,14 +181,7 @@ fn operations_are_mixed_by_weight_with_seeded_values() {
 
 #[test]
 fn a_server_that_closes_after_each_answer_is_served_too() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let _ = std::io::Read::read(&mut stream, &mut [0; 1024]);
-            let _ = std::io::Write::write_all(&mut stream, b"HTTP/1.0 200 OK\r\n\r\nhello");
-        }
-    });
+    let address = speak(&[b"HTTP/1.0 200 OK\r\n\r\nhello"]);
     let said = load(&[&targets(&address), "clients=2", "steady_s=0.3", "ramp_s=0", "contains=hello", "warmup=3"]);
     assert!(said.one("requests") >= 10.0 && said.one("errors") == 0.0);
 }
@@ -206,7 +204,7 @@ fn what_it_cannot_do_is_one_sentence() {
         (vec![&here, "path=a b"], "path"),
         (vec![&here, "color=red"], "expected name=value with one of targets"),
         (vec!["nonsense"], "expected name=value"),
-        (vec![&here, "contains=nothing", "warmup=20"], "10 failures in the warm-up; the first: content"),
+        (vec![&here, "contains=nothing", "warmup=20"], "10 of 10 requests failed in the warm-up; first: GET http://127.0.0.1:"),
     ] {
         let done = driver(&arguments);
         let told = String::from_utf8(done.stderr).unwrap();
@@ -220,7 +218,10 @@ fn a_run_without_a_right_answer_fails() {
     let server = serve(|_| (503, "busy".into()));
     let done = driver(&[&targets(&server.address), "steady_s=0.1", "ramp_s=0"]);
     assert_eq!(done.status.code(), Some(70));
-    assert!(String::from_utf8(done.stderr).unwrap().ends_with("no right answer in the steady phase of 0.1 s\n"));
+    let told = String::from_utf8(done.stderr).unwrap();
+    let last = told.lines().last().unwrap();
+    assert!(last.starts_with("scalograph-load: no right answer in the steady phase of 0.1 s: "), "{told}");
+    assert!(last.ends_with("answered 503, expected 200; body: \"busy\""), "{told}");
 }
 
 #[test]
@@ -242,13 +243,15 @@ fn mix_files_with_mistakes_name_the_place() {
     let mix = format!("mix={}", file.display());
     for (text, words) in [
         ("", "expected tables [[operation]]"),
-        ("[[operation]]\nname = \"a\"", "operation 1: path: expected text"),
-        ("[[operation]]\nname = \"a\"\npath = \"/\"\ncolor = 1", "operation 1: unknown key color"),
-        ("[[operation]]\nname = \"a\"\npath = 7", "operation 1: path: expected text"),
-        ("[[operation]]\nname = \"A\"\npath = \"/\"", "operation A: name"),
+        ("[[operation]]\nname = \"a\"", "line 1: path: missing, expected text"),
+        ("[[operation]]\nname = \"a\"\npath = \"/\"\ncolor = 1", "line 4: unknown key color"),
+        ("[[operation]]\nname = \"a\"\npath = 7", "line 3: path: expected text"),
+        ("[[operation]]\nname = \"A\"\npath = \"/\"", "line 1: name: expected a-z"),
         ("[[operation]]\nname = \"a\"\npath = \"/\"\nweight = 0", "all weights are 0"),
-        ("[[operation]]\nname = \"a\"\npath = \"/\"\nvalues = { id = [2, 1] }", "values.id"),
-        ("[[operation]]\nname = \"a\"\npath = \"/\"\nheaders = { A = \"x\\r\\nB: y\" }", "headers"),
+        ("color = 1", "line 1: expected tables [[operation]] and nothing else"),
+        ("[[operation]]\nname = \"a\"\npath = \"/\"\n\n[[operation]]\nname = \"a\"\npath = \"/\"", "line 5: name: operation a occurs twice"),
+        ("[[operation]]\nname = \"a\"\npath = \"/\"\nvalues = { id = [2, 1] }", "line 1: values.id"),
+        ("[[operation]]\nname = \"a\"\npath = \"/\"\nheaders = { A = \"x\\r\\nB: y\" }", "line 1: headers"),
         ("\n[[operation]\n", "line 2"),
     ] {
         std::fs::write(&file, text).unwrap();
@@ -287,5 +290,5 @@ fn a_server_that_dies_is_seen_and_the_run_comes_to_its_end() {
     // It connects again every 10 ms, not as fast as it can.
     let refused = said.one("errors_connect");
     assert!((1.0..=51.0).contains(&refused) && said.one("errors") == refused + said.one("errors_closed"));
-    assert!(said.told.contains("connect: request of 127.0.0.1:"));
+    assert!(said.told.contains("/ was not sent: Connection refused"), "{}", said.told);
 }

@@ -1,7 +1,7 @@
 //! A server with known delays, and the driver run against it.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -54,7 +54,7 @@ fn answer(
         input.read_line(&mut seen.line).ok().filter(|n| *n > 0)?;
         let length = header_length(&mut input)?;
         let mut body = vec![0; length];
-        std::io::Read::read_exact(&mut input, &mut body).ok()?;
+        input.read_exact(&mut body).ok()?;
         seen.body = String::from_utf8(body).ok()?;
         seen.number = n_requests.fetch_add(1, Relaxed);
         lines.lock().ok()?.push(format!("{} {}", seen.line.trim(), seen.body));
@@ -130,4 +130,21 @@ pub fn load(arguments: &[&str]) -> Said {
         }
     }
     said
+}
+
+/// A server that answers the requests of each connection with these bytes, one after the other, and then closes it.
+pub fn speak(answers: &'static [&'static [u8]]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || {
+                for bytes in answers {
+                    let _ = stream.read(&mut [0; 1024]);
+                    let _ = stream.write_all(bytes);
+                }
+            });
+        }
+    });
+    address
 }

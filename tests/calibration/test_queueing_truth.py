@@ -1,0 +1,65 @@
+"""The server of benchmarks/queueing_truth.py, on a clock of its own: it carries what the queueing network says."""
+
+import heapq
+import importlib
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def b() -> Iterator[ModuleType]:
+    patch = pytest.MonkeyPatch()
+    patch.syspath_prepend(str(FOLDER))
+    yield importlib.import_module("queueing_truth")
+    for name in ("queueing_truth", "queueing_server", "command_common"):
+        sys.modules.pop(name, None)
+    patch.undo()
+
+
+def carried(stations: Sequence[Any], clients: int, think_s: float, seconds: float) -> float:
+    """Requests per second of clients that go from station to station, and think."""
+    events, n = [(0.0, i, 0) for i in range(clients)], 0
+    while events[0][0] < seconds:
+        now, client, station = heapq.heappop(events)
+        if station < len(stations):
+            heapq.heappush(events, (stations[station].done(now), client, station + 1))
+        else:
+            n += 1
+            heapq.heappush(events, (now + think_s, client, 0))
+    return n / seconds
+
+
+def test_servers_carry_what_the_network_carries(b: ModuleType) -> None:
+    server = importlib.import_module("queueing_server")
+    for one in b.services():
+        if one.is_open:
+            continue
+        for load, true in one.truth().items():
+            stations = [
+                server.Station(part.servers, server.times(one.shape, part.demand_s, random.Random(load)))
+                for part in one.network.stations
+            ]
+            assert carried(stations, load, one.network.think_s, 60.0) == pytest.approx(true, rel=0.04), (one, load)
+
+
+def test_twenty_servers_are_asked_of_three_ends(b: ModuleType) -> None:
+    every = list(b.services())
+    assert len(every) == 20 and len({(one.name, one.shape, one.loads) for one in every}) == 20
+    assert {one.ends for one in every} == {("inside", ""), ("clients", "clients"), ("clients", "offered")}
+
+
+def test_an_answer_is_held_against_the_truth(b: ModuleType) -> None:
+    one = next(b.services())
+    points = [{"level": n, "rate": {"value": rate * 1.02}} for n, rate in one.truth().items()]
+    found = b.compared(one, {"points": points, "knee": {"value": 1.1}, "ended_by": [], "ends": "inside"})
+    assert (found.most, found.knee, found.is_named) == (pytest.approx(0.02), pytest.approx(0.1), True)
+    driver = {"points": points, "knee": None, "ends": "driver", "ended_by": [{"names": ["driver"]}]}
+    assert not b.compared(one, driver).is_named

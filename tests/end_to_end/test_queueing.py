@@ -1,0 +1,39 @@
+"""A server of known service times by the real path: never is it told to carry more than it can."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from scalograph.run.hosts.probe import find_probe
+
+from .shell import in_process, machine
+
+pytestmark = [machine, pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe")]
+SERVER = Path(__file__).resolve().parents[2] / "benchmarks/queueing_server.py"
+WORK_S, LOCK_S = 0.01, 0.01
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_lock_is_not_taken_for_another_part(tmp_path: Path) -> None:
+    serve = f"{sys.executable} {SERVER} {{port}} fixed 4:{1e3 * WORK_S:g} 1:{1e3 * LOCK_S:g}"
+    times = ("--runs", 1, "--max-reruns", 0, "--ramp", "100ms", "--steady", "600ms", "--warmup", 1)
+    page = ("--get", "http://127.0.0.1:{port}/")
+    done = in_process(
+        "load", "--serve", serve, *page, "--clients", "1,8", *times, "--json", "-o", "results", cwd=tmp_path
+    )
+    assert done.returncode in (0, 5), done.stderr
+    records = [json.loads(line) for line in (tmp_path / "results" / "journal.jsonl").read_text().splitlines()]
+    told = {
+        part["values"]["clients"][0]: {name: numbers[-1] for name, numbers in part["values"].items()}
+        for event in records
+        if event["event"] == "run"
+        for part in event["record"]["values"]
+    }
+    # By the queue's own arithmetic no answer is too early, however late this machine wakes anybody up.
+    assert told[1]["rate"] <= 1.1 / (WORK_S + LOCK_S) and told[1]["p50_ns"] >= 0.98e9 * (WORK_S + LOCK_S)
+    assert told[8]["rate"] <= 1.1 / LOCK_S and told[8]["p50_ns"] >= 0.98e9 * (WORK_S + LOCK_S)
+    assert all(values["errors"] == 0 and values["ceiling"] > 3 * values["rate"] for values in told.values())
+    groups = json.loads(done.stdout)["parts"].get("throughput", {}).get("groups", [])
+    assert {one["ends"] for one in groups} <= {"inside", "not resolved"}

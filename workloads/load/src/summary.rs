@@ -1,0 +1,59 @@
+//! What went wrong in a run, in one sentence each.
+
+use crate::complaint::{counted, Complaints};
+use crate::lines::answers;
+use crate::options::Options;
+use crate::sys::SECOND;
+use crate::tally::{Tally, FAILURES, STEADY};
+
+/// A share of requests that is told if so many are late, or so many could not start.
+const LATE: f64 = 0.01;
+const LOST: f64 = 0.05;
+/// Fewer than these are no rate.
+const FEWEST: u64 = 20;
+
+/// Sentences about the steady phase, the gravest last; none where all was well.
+pub fn sentences(options: &Options, tally: &Tally, complaints: &Complaints) -> Vec<String> {
+    let mut found: Vec<String> = behind(options, tally).into_iter().collect();
+    let wrong = wrong(tally, complaints);
+    if answers(tally).n == 0 {
+        let seconds = options.steady_ns as f64 / SECOND as f64;
+        let why = wrong.map_or(String::new(), |words| format!(": {words}"));
+        found.push(format!("no right answer in the steady phase of {seconds} s{why}"));
+    } else {
+        found.extend(wrong);
+    }
+    found
+}
+
+/// How many requests had no right answer, by kind, and the first of them.
+fn wrong(tally: &Tally, complaints: &Complaints) -> Option<String> {
+    let failures = tally.phases[STEADY].failures;
+    let errors: u64 = failures.iter().sum();
+    if errors == 0 {
+        return None;
+    }
+    let kinds = FAILURES.iter().map(|(kind, name)| (name, failures[*kind as usize])).filter(|(_, n)| *n > 0);
+    let kinds: Vec<String> = kinds.map(|(name, n)| format!("{name} {}", counted(n))).collect();
+    let all = counted(errors + answers(tally).n);
+    let first = complaints.words().next().map_or(String::new(), |words| format!("; first: {words}"));
+    Some(format!("{} of {all} requests had no right answer ({}){first}", counted(errors), kinds.join(", ")))
+}
+
+/// Why an open loop did not send what it was meant to.
+fn behind(options: &Options, tally: &Tally) -> Option<String> {
+    let steady = &tally.phases[STEADY];
+    let (meant, started) = (steady.n_meant, steady.late.n);
+    let lost = started < meant && (meant - started) as f64 >= LOST * meant as f64;
+    let late = steady.n_own_late as f64 >= LATE * started as f64;
+    if options.clients.is_some() || meant < FEWEST || !(lost || late) {
+        return None;
+    }
+    let why = if late {
+        "the driver itself was late: give it more CPUs and threads, or a lower rate".into()
+    } else {
+        format!("all {} connections were in use: the server is slower, or needs more of them", options.connections)
+    };
+    let (started, meant) = (counted(started), counted(meant));
+    Some(format!("{} requests/s were not kept, {started} of {meant} requests started: {why}", options.rate))
+}

@@ -1,0 +1,62 @@
+//! Servers that do not serve: each is told, by kind and in words, and the run comes to its end.
+
+use crate::common::{load, serve, speak, Said};
+use std::thread::sleep;
+use std::time::Duration;
+
+const SHORT: [&str; 2] = ["steady_s=0.4", "ramp_s=0"];
+
+fn loaded(address: &str, more: &[&str]) -> Said {
+    load(&[&[format!("targets={address}").as_str()], &SHORT[..], more].concat())
+}
+
+/// A server whose first answer to each connection is right, and whose next is this.
+fn then(bytes: &'static [u8]) -> Said {
+    let address = speak(&[b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", bytes]);
+    let said = loaded(&address, &["clients=2"]);
+    assert!(said.one("requests") > said.one("errors") && said.one("errors") >= 2.0);
+    said
+}
+
+#[test]
+fn garbage_is_told_with_its_first_bytes() {
+    let said = then(b"SSH-2.0-OpenSSH_9\r\n\x1b[31m");
+    assert_eq!(said.one("errors"), said.one("errors_malformed"));
+    assert!(said.told.contains(r#"/ answered no HTTP/1.1: "SSH-2.0-OpenSSH_9\r\n\x1b[31m""#), "{}", said.told);
+}
+
+#[test]
+fn an_answer_that_is_cut_is_told_with_what_came() {
+    let said = then(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf");
+    assert_eq!(said.one("errors"), said.one("errors_closed"));
+    let words = "/ was not answered to the end: the connection was closed; body: \"half\"";
+    assert!(said.told.contains(words), "{}", said.told);
+}
+
+#[test]
+fn bytes_after_an_answer_are_none_of_the_next() {
+    let said = then(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    assert_eq!(said.one("errors"), said.one("errors_malformed"));
+    assert!(said.told.contains("/ was answered, and more bytes followed"), "{}", said.told);
+}
+
+#[test]
+fn a_rate_that_the_server_does_not_take_is_told() {
+    let slow = serve(|_| {
+        sleep(Duration::from_millis(50));
+        (200, String::new())
+    });
+    let said = loaded(&slow.address, &["loop=open", "rate=400", "connections=2"]);
+    let last = said.told.lines().last().unwrap();
+    assert!(last.starts_with("scalograph-load: 400 requests/s were not kept, "), "{last}");
+    assert!(last.ends_with("all 2 connections were in use: the server is slower, or needs more of them"), "{last}");
+    assert!(said.one("meant") > 100.0 && said.one("rate") * 0.4 < said.one("meant") / 2.0);
+}
+
+#[test]
+fn a_run_without_mistakes_says_nothing() {
+    let server = serve(|_| (200, String::new()));
+    let said = loaded(&server.address, &["clients=2"]);
+    assert_eq!((said.told.as_str(), said.one("errors")), ("", 0.0));
+    assert!(said.one("ceiling") >= said.one("rate") && said.one("late_share") >= said.one("own_late_share"));
+}
