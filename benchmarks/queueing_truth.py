@@ -52,7 +52,7 @@ class Service:
         if self.shape == "exponential":
             return rates(self.network, self.loads)
         rng = np.random.default_rng(1)
-        return {n: simulated(self.network, n, 200.0, fixed(rng))[0] for n in self.loads}
+        return {n: simulated(self.network, n, 30.0, fixed(rng))[0] for n in self.loads}
 
 
 def services() -> Iterator[Service]:
@@ -86,9 +86,9 @@ def asked(service: Service, runs: int, steady_s: float) -> Mapping[str, Any]:
     loads = ("--rate" if service.is_open else "--clients", ",".join(map(str, service.loads)))
     times = ("--runs", str(runs), "--ramp", "300ms", "--steady", f"{steady_s}s", "--warmup", "4", "--max-reruns", "0")
     with tempfile.TemporaryDirectory() as folder:
-        argv = command("load", "--serve", serve, "--get", "http://127.0.0.1:{port}/", *loads, *cycle, *times)
-        done = subprocess.run([*argv, "--json", "-o", folder + "/out"], env=ENVIRONMENT, cwd=folder, capture_output=True,
-                              text=True, check=False)  # fmt: skip
+        what = ("--serve", serve, "--get", "http://127.0.0.1:{port}/", *loads, *cycle, *times)
+        argv = command("load", *what, "--json", "-o", f"{folder}/out")
+        done = subprocess.run(argv, env=ENVIRONMENT, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 5):
         raise SystemExit(f"{service.name}: exit code {done.returncode}: {done.stderr[-500:]}")
     (group, *_) = json.loads(done.stdout)["parts"]["throughput"]["groups"]

@@ -39,15 +39,13 @@ def carried(stations: Sequence[Any], clients: int, think_s: float, seconds: floa
 
 def test_servers_carry_what_the_network_carries(b: ModuleType) -> None:
     server = importlib.import_module("queueing_server")
-    for one in b.services():
-        if one.is_open:
-            continue
+    for one in [one for one in b.services() if not one.is_open][::3]:
         for load, true in one.truth().items():
             stations = [
                 server.Station(part.servers, server.times(one.shape, part.demand_s, random.Random(load)))
                 for part in one.network.stations
             ]
-            assert carried(stations, load, one.network.think_s, 60.0) == pytest.approx(true, rel=0.04), (one, load)
+            assert carried(stations, load, one.network.think_s, 30.0) == pytest.approx(true, rel=0.04), (one, load)
 
 
 def test_twenty_servers_are_asked_of_three_ends(b: ModuleType) -> None:

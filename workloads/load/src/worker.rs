@@ -88,7 +88,10 @@ impl<'a> Worker<'a> {
             let right: u64 = self.tally.phases[0].answers.iter().map(|answers| answers.n).sum();
             if failures >= MAX_TOLD as u64 && failures * 10 > right {
                 let first = self.complaints.words().next().unwrap_or_default();
-                return refuse(format!("{failures} of {} requests failed in the warm-up; first: {first}", failures + right));
+                return refuse(format!(
+                    "{failures} of {} requests failed in the warm-up; first: {first}",
+                    failures + right
+                ));
             }
         }
         Ok(())

@@ -133,13 +133,14 @@ pub fn load(arguments: &[&str]) -> Said {
 }
 
 /// A server that answers the requests of each connection with these bytes, one after the other, and then closes it.
-pub fn speak(answers: &'static [&'static [u8]]) -> String {
+pub fn speak(answers: Vec<&'static [u8]>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
+            let answers = answers.clone();
             thread::spawn(move || {
-                for bytes in answers {
+                for bytes in &answers {
                     let _ = stream.read(&mut [0; 1024]);
                     let _ = stream.write_all(bytes);
                 }

@@ -12,7 +12,7 @@ fn loaded(address: &str, more: &[&str]) -> Said {
 
 /// A server whose first answer to each connection is right, and whose next is this.
 fn then(bytes: &'static [u8]) -> Said {
-    let address = speak(&[b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", bytes]);
+    let address = speak(vec![b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", bytes]);
     let said = loaded(&address, &["clients=2"]);
     assert!(said.one("requests") > said.one("errors") && said.one("errors") >= 2.0);
     said

@@ -181,7 +181,7 @@ fn operations_are_mixed_by_weight_with_seeded_values() {
 
 #[test]
 fn a_server_that_closes_after_each_answer_is_served_too() {
-    let address = speak(&[b"HTTP/1.0 200 OK\r\n\r\nhello"]);
+    let address = speak(vec![b"HTTP/1.0 200 OK\r\n\r\nhello"]);
     let said = load(&[&targets(&address), "clients=2", "steady_s=0.3", "ramp_s=0", "contains=hello", "warmup=3"]);
     assert!(said.one("requests") >= 10.0 && said.one("errors") == 0.0);
 }
@@ -204,7 +204,10 @@ fn what_it_cannot_do_is_one_sentence() {
         (vec![&here, "path=a b"], "path"),
         (vec![&here, "color=red"], "expected name=value with one of targets"),
         (vec!["nonsense"], "expected name=value"),
-        (vec![&here, "contains=nothing", "warmup=20"], "10 of 10 requests failed in the warm-up; first: GET http://127.0.0.1:"),
+        (
+            vec![&here, "contains=nothing", "warmup=20"],
+            "10 of 10 requests failed in the warm-up; first: GET http://127.0.0.1:",
+        ),
     ] {
         let done = driver(&arguments);
         let told = String::from_utf8(done.stderr).unwrap();
@@ -249,7 +252,10 @@ fn mix_files_with_mistakes_name_the_place() {
         ("[[operation]]\nname = \"A\"\npath = \"/\"", "line 1: name: expected a-z"),
         ("[[operation]]\nname = \"a\"\npath = \"/\"\nweight = 0", "all weights are 0"),
         ("color = 1", "line 1: expected tables [[operation]] and nothing else"),
-        ("[[operation]]\nname = \"a\"\npath = \"/\"\n\n[[operation]]\nname = \"a\"\npath = \"/\"", "line 5: name: operation a occurs twice"),
+        (
+            "[[operation]]\nname = \"a\"\npath = \"/\"\n\n[[operation]]\nname = \"a\"\npath = \"/\"",
+            "line 5: name: operation a occurs twice",
+        ),
         ("[[operation]]\nname = \"a\"\npath = \"/\"\nvalues = { id = [2, 1] }", "line 1: values.id"),
         ("[[operation]]\nname = \"a\"\npath = \"/\"\nheaders = { A = \"x\\r\\nB: y\" }", "line 1: headers"),
         ("\n[[operation]\n", "line 2"),
