@@ -7,9 +7,10 @@ from typing import Any
 
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch
+from scalograph.control.process_cpus import Cpus, demands, divided
 from scalograph.errors import HostError, StudyError
 from scalograph.run.plan import Plan
-from scalograph.study.processes import MAX_COMMANDS
+from scalograph.study.processes import MAX_COMMANDS, number_of
 from scalograph.study.program import Process
 from scalograph.study.treatment import Treatment
 from scalograph.study.workload import fill
@@ -34,15 +35,22 @@ def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
     if not processes[0].name:
         launch = _obeying(planned, treatment, processes[0])
         return (replace(launch, argv=tuple(fill(processes[0].argv, launch.values))),)
-    made = [launch for process in processes for launch in _copied(planned, treatment, process)]
+    obeying = [_obeying(planned, treatment, process) for process in processes]
+    wanted = demands(processes, _known(planned), treatment)
+    cpus = divided(wanted, obeying[0], planned.facts)
+    made = [
+        launch
+        for process, base in zip(processes, obeying, strict=True)
+        for launch in _copied(planned, process, base, cpus[process.name])
+    ]
     if len(made) > MAX_COMMANDS:
         found = f"{len(made)} processes in a run"
         raise StudyError.one("copies", found, f"at most {MAX_COMMANDS}", "start fewer copies")
     return tuple(made)
 
 
-def _copied(planned: Plan, treatment: Treatment, process: Process) -> list[Launch]:
-    launch = replace(_obeying(planned, treatment, process), name=process.name, role=process.role, argv=process.argv)
+def _copied(planned: Plan, process: Process, base: Launch, cpus: Cpus) -> list[Launch]:
+    launch = replace(base, name=process.name, role=process.role, argv=process.argv, cpus=cpus)
     if process.service is None:
         beside = any(other.service for other in planned.program.processes)
         return [_undisturbed(launch, planned) if beside else launch]
@@ -53,30 +61,25 @@ def _copied(planned: Plan, treatment: Treatment, process: Process) -> list[Launc
 
 
 def _undisturbed(launch: Launch, planned: Plan) -> Launch:
-    """A driver beside services: it has the CPUs that are not theirs; all of them where none is left."""
-    taken = set(launch.cpus or ())
-    left = tuple(cpu.cpu for cpu in planned.facts.cpus if cpu.cpu not in taken) if taken else ()
+    """A driver beside services: no level but those of its own CPUs and templates is for it."""
     return Launch(
         name=launch.name, role=launch.role, argv=launch.argv, values=launch.values, copies=launch.copies,
-        env=_environment(planned.design.study.workload.env), cpus=left or None,
+        env=_environment(planned.design.study.workload.env), cpus=launch.cpus,
     )  # fmt: skip
 
 
+def _known(planned: Plan) -> dict[str, Any]:
+    """The study's own numbers and the program's values: a level goes before them, and a process's own values too."""
+    protocol = planned.design.study.protocol
+    own = {"iterations": protocol.iterations, "warmup": protocol.warmup, "think_ns": round(protocol.think_s * 1e9)}
+    return {**own, **planned.program.values}
+
+
 def _obeying(planned: Plan, treatment: Treatment, process: Process) -> Launch:
-    study, program = planned.design.study, planned.program
-    own = {
-        "iterations": study.protocol.iterations,
-        "warmup": study.protocol.warmup,
-        "think_ns": round(study.protocol.think_s * 1e9),
-    }
-    # A level goes before a parameter of the same name, that before the study's own numbers.
-    values = {**own, **program.values, **process.values, **treatment}
-    base = Launch(env=_environment(study.workload.env), values=values, copies=_copies(process.copies, values))
+    study = planned.design.study
+    values = {**_known(planned), **process.values, **treatment}
+    base = Launch(env=_environment(study.workload.env), values=values, copies=number_of(process.copies, values))
     return apply(study, treatment, base, planned.facts)
-
-
-def _copies(copies: int | str, values: Mapping[str, Any]) -> int:
-    return int(values[copies.strip("{}")]) if isinstance(copies, str) else copies
 
 
 def _environment(declared: Mapping[str, str]) -> dict[str, str]:

@@ -90,6 +90,7 @@ class DeclaredProcess(StudyPart):
     ready_timeout_s: Annotated[Duration, Field(gt=0, le=86_400)] = Field(default=60.0, alias="ready_timeout")
     ports: Annotated[int | list[int], BeforeValidator(_ports)] = 0
     stop: StopBy = StopBy()
+    cpus: Copies | None = Field(default=None, exclude_if=lambda count: count is None)
 
     @property
     def words(self) -> list[str]:
@@ -102,6 +103,15 @@ class DeclaredProcess(StudyPart):
         if (self.argv is None) == (self.use is None):
             raise ValueError("found both or neither of `argv` and `use`, expected exactly one")
         return self
+
+
+def number_of(count: int | str, values: Mapping[str, Any]) -> int:
+    """Return a count, or the value of the name that stands for it.
+
+    >>> number_of(2, {}), number_of("{n}", {"n": 3})
+    (2, 3)
+    """
+    return int(values[count.strip("{}")]) if isinstance(count, str) else count
 
 
 def in_order(after: Mapping[str, Sequence[str]]) -> list[str] | None:

@@ -13,7 +13,7 @@ from scalograph.run.hosts.base import Specification
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
-from scalograph.run.services import filled
+from scalograph.run.services import filled, share_cpus
 from scalograph.study.declare import declare
 from scalograph.study.treatment import Run
 
@@ -138,3 +138,30 @@ def test_a_port_that_is_none_when_it_is_filled_is_refused(tmp_path: Path, ready:
 def test_more_copies_than_a_run_starts_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="70 processes in a run, expected at most 64"):
         launches(planned(tmp_path), {**TREATMENT, "n": 68})
+
+
+OWN = STUDY.replace('copies = "{n}"', 'copies = "{n}"\ncpus = "{n}"').replace('role = "driver"', 'role = "driver"\ncpus = 1')
+
+
+def cpus_of(tmp_path: Path, text: str, **levels: Any) -> dict[str, tuple[int, ...] | None]:
+    return {one.name: one.cpus for one in launches(planned(tmp_path, text), {**TREATMENT, **levels})}
+
+
+def test_cpus_of_a_process_are_its_own_whoever_else_starts(tmp_path: Path) -> None:
+    assert cpus_of(tmp_path, OWN) == {"database": (0,), "app": (1, 2), "driver": (3,)}
+    # A driver without a count has what is left.
+    shared = OWN.replace('role = "driver"\ncpus = 1', 'role = "driver"').replace("levels = [1, 4]", "levels = [1]")
+    assert cpus_of(tmp_path, shared) == {"database": (0,), "app": (1, 2), "driver": (3,)}
+    # Without the control, so has a service without a count.
+    free = shared.replace('[factors.cpus]\nlevels = [1]\ncontrol = "cpus"\n', "")
+    assert cpus_of(tmp_path, free) == {"database": (2, 3), "app": (0, 1), "driver": (2, 3)}
+    assert share_cpus(launches(planned(tmp_path, free), TREATMENT))
+    assert not share_cpus(launches(planned(tmp_path, shared), TREATMENT))
+
+
+def test_a_treatment_that_wants_more_cpus_than_there_are_is_not_planned(tmp_path: Path) -> None:
+    said = "1 treatment not planned: 7 CPUs placed compact (database 4; app 2; driver 1), expected at most 4 on this host"
+    design = planned(tmp_path, OWN).design
+    assert [t["cpus"] for t in design.treatments] == [1] and design.dropped[0].startswith(said)
+    with pytest.raises(StudyError, match="no treatment is left"):
+        planned(tmp_path, OWN.replace("levels = [1, 4]", "levels = [4]"))
