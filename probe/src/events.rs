@@ -184,6 +184,8 @@ pub struct ProcessEvent {
     pub cpu_stall_ns: Option<u64>,
     pub memory_stall_ns: Option<u64>,
     pub io_stall_ns: Option<u64>,
+    pub throttled_ns: Option<u64>,
+    pub quota_cpus: Option<f64>,
 }
 
 #[derive(Serialize)]

@@ -15,6 +15,7 @@ mod error;
 mod events;
 mod families;
 mod gate;
+mod group;
 mod guard;
 mod holders;
 mod host;

@@ -2,6 +2,7 @@
 
 use crate::copies::{Copy, Usage};
 use crate::events::{ProcessEvent, RunEvent, Timeline};
+use crate::group;
 use crate::readings::Reading;
 use crate::summary::peak;
 use crate::watch::Watch;
@@ -21,6 +22,7 @@ fn event(watch: &Watch, frame: &Frame, timeline: Option<&Timeline>, online: &[us
         command,
         name: of.name.clone(),
         role: if of.service.is_some() { "service" } else { "driver" }.into(),
+        quota_cpus: of.cgroup.as_deref().and_then(group::quota_cpus),
         start_ns: own().filter_map(|(_, t)| t.start()).min().map(|t| frame.since(t)),
         max_rss_bytes: own()
             .filter_map(|(c, _)| c.end)
@@ -76,6 +78,7 @@ fn used(event: &mut ProcessEvent, reading: &Reading, by_leaf: bool) {
     event.cpu_stall_ns = reading.cpu_stall_ns;
     event.memory_stall_ns = reading.memory_stall_ns;
     event.io_stall_ns = reading.io_stall_ns;
+    event.throttled_ns = reading.throttled_ns;
 }
 
 fn recorded(event: &mut ProcessEvent, watch: &Watch, timeline: Option<&Timeline>, online: &[usize]) {

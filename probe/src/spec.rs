@@ -5,6 +5,7 @@ use crate::role::{self, Service};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::BufRead;
+use std::path::PathBuf;
 
 pub const MAX_CPUS: usize = 8192;
 const MAX_LINE: u64 = 1 << 20;
@@ -39,6 +40,8 @@ pub struct Command {
     pub cwd: String,
     pub env: BTreeMap<String, String>,
     pub cpus: Masks,
+    /// With limits: the command lives below it.
+    pub cgroup: Option<PathBuf>,
     pub policy: Option<String>,
     pub priority: i32,
     pub nice: Option<i32>,
@@ -138,9 +141,10 @@ fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Ref
     Ok(Command {
         argv,
         copies,
-        cwd: of.folder()?,
+        cwd: of.folder("cwd")?.ok_or_else(|| of.refuse("cwd", "an absolute path"))?,
         env: of.env()?,
         cpus: of.masks(copies)?,
+        cgroup: of.folder("cgroup")?.map(PathBuf::from),
         policy,
         priority: of.int("priority", Some(0), low, high)? as i32,
         nice: of.optional_int("nice", -20, 19)?.map(|n| n as i32),
@@ -199,10 +203,10 @@ impl Fields<'_> {
         found.map(|s| Some(s.into())).ok_or_else(wrong)
     }
 
-    fn folder(&self) -> Result<String, Refusal> {
-        let text = self.text("cwd", 4096)?;
-        let absolute = text.starts_with('/');
-        absolute.then_some(text).ok_or_else(|| self.refuse("cwd", "an absolute path"))
+    fn folder(&self, name: &str) -> Result<Option<String>, Refusal> {
+        let found = self.optional_text(name, 4096)?;
+        let wrong = found.as_ref().is_some_and(|text| !text.starts_with('/'));
+        if wrong { Err(self.refuse(name, "an absolute path")) } else { Ok(found) }
     }
 
     fn argv(&self) -> Result<Vec<String>, Refusal> {

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.control.capacity import refusal
+from scalograph.control.cpu_tree import cpu_tree
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe
 from scalograph.run.plan import plan
@@ -115,6 +117,12 @@ def made(file: Path) -> Finished:
     return finished
 
 
+def leaves() -> list[Path]:
+    """Cgroups of ours that hold quotas now."""
+    tree = cpu_tree()
+    return sorted(tree.mount.glob("scalograph-*")) if tree else []
+
+
 @pytest.fixture
 def taken() -> Iterator[int]:
     """A port on which somebody else listens."""
@@ -160,6 +168,33 @@ def test_a_server_that_fails_fails_the_run_and_says_its_last_words(
 def test_a_port_that_is_taken_is_named(tmp_path: Path, taken: int) -> None:
     record = made(written(tmp_path, "plain", port=taken)).record
     assert (record.run.reason or "").startswith(f"service web: port {taken} is already listened on")
+
+
+BURNING = """\
+[[workload.process]]
+name = "burning"
+role = "service"
+argv = ["{python}", "-c", "print('ready', flush=True)\\nwhile True: pass"]
+ready = { line = "ready" }
+quota = "{quota}"
+[[workload.process]]
+name = "driver"
+role = "driver"
+argv = ["sleep", "0.5"]
+[factors.quota]
+levels = [0.2]
+"""
+
+
+@pytest.mark.skipif(refusal() is not None or os.geteuid() != 0, reason="no quota is granted here")
+def test_a_process_has_its_quota_and_leaves_no_cgroup_behind(tmp_path: Path) -> None:
+    head, tail = STUDY[: STUDY.index("[workload]")], STUDY[STUDY.index("[protocol]") :]
+    (tmp_path / "study.toml").write_text(head + BURNING + tail)
+    before = leaves()
+    burning, driver = made(tmp_path / "study.toml").record.processes
+    assert (burning.quota_cpus, driver.quota_cpus) == (0.2, None)
+    assert burning.throttled_ns and burning.cpu_ns and burning.cpu_ns < 160_000_000
+    assert leaves() == before
 
 
 def test_a_study_of_a_server_that_fails_has_one_message_and_its_code(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch
 from scalograph.control.process_cpus import Cpus, demands, divided
+from scalograph.control.process_quotas import quota_of_process
 from scalograph.errors import HostError, StudyError
 from scalograph.run.plan import Plan
 from scalograph.study.processes import MAX_COMMANDS, number_of
@@ -50,7 +51,8 @@ def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
 
 
 def _copied(planned: Plan, process: Process, base: Launch, cpus: Cpus) -> list[Launch]:
-    launch = replace(base, name=process.name, role=process.role, argv=process.argv, cpus=cpus)
+    quota = quota_of_process(process, base.values)
+    launch = replace(base, name=process.name, role=process.role, argv=process.argv, cpus=cpus, own_quota_cpus=quota)
     if process.service is None:
         beside = any(other.service for other in planned.program.processes)
         return [_undisturbed(launch, planned) if beside else launch]
@@ -61,10 +63,10 @@ def _copied(planned: Plan, process: Process, base: Launch, cpus: Cpus) -> list[L
 
 
 def _undisturbed(launch: Launch, planned: Plan) -> Launch:
-    """A driver beside services: no level but those of its own CPUs and templates is for it."""
+    """A driver beside services: no level but those of its own CPUs, quota and templates is for it."""
     return Launch(
         name=launch.name, role=launch.role, argv=launch.argv, values=launch.values, copies=launch.copies,
-        env=_environment(planned.design.study.workload.env), cpus=launch.cpus,
+        env=_environment(planned.design.study.workload.env), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus,
     )  # fmt: skip
 
 

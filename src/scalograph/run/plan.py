@@ -11,6 +11,7 @@ import msgspec
 from scalograph import __version__
 from scalograph.control.discover import with_launchers
 from scalograph.control.process_cpus import too_many_cpus
+from scalograph.control.process_quotas import refused_quotas
 from scalograph.design.duration import expected_seconds, seconds_per_treatment
 from scalograph.design.planner import Design, RunPlan, run_plan
 from scalograph.design.replay import timed_runs
@@ -71,7 +72,8 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True) -> Plan:
     facts = with_launchers(facts, _launchers(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
     refusing = [refusals(used.workload, started.values_of(used), facts) for used in started.used]
-    refusing.append(too_many_cpus(declared.study, started.processes, started.values, facts))
+    processes, values = started.processes, started.values
+    refusing += [too_many_cpus(declared.study, processes, values, facts), refused_quotas(processes, values, facts)]
     made = design(declared.study, facts, lambda treatment: next(filter(None, (r(treatment) for r in refusing)), None))
     planned = Plan(declared, facts, made, started)
     planned.runs.asked_for()  # refuses what cannot be searched before there is a folder of results

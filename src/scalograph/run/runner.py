@@ -1,6 +1,7 @@
 """The runs of a plan on a host: a run becomes a specification, what comes back the record of its treatment."""
 
 from scalograph.control.apply import other_masks, read_back
+from scalograph.control.process_quotas import other_quotas
 from scalograph.protocol.record import Record
 from scalograph.run.captured import Printed
 from scalograph.run.hosts.base import Host, Specification
@@ -44,5 +45,5 @@ class Runner:
         """A run under levels that were not in force is no run of its treatment."""
         study, facts = self._planned.design.study, self._planned.facts
         wrong = read_back(study, spec.run.treatment, facts, spec.of_obedient(record))
-        wrong += other_masks(spec.launches, record)
+        wrong += [*other_masks(spec.launches, record), *other_quotas(spec.launches, record)]
         return record.failed("; ".join(wrong)) if wrong and record.run.status == "ok" else record

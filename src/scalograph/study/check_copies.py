@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from scalograph.study.check_processes import COUNTS, counted, processes_of, too_many_copies
+from scalograph.study.check_processes import COUNTS, QUOTA, counted, processes_of, too_many_copies
 from scalograph.study.cross_checks import Found, table, unknown
 from scalograph.study.fields import MAX_COPIES
 from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
@@ -26,12 +26,25 @@ def uncountable(raw: dict[str, Any]) -> Iterator[Found]:
             yield from _no_counts(raw, name)
             most[name] = max((level for _, level in _levels(raw, name) if type(level) is int), default=1)
     yield from too_many_copies(processes, most, at)
+    for i, process in enumerate(processes):
+        if name := counted(process, QUOTA):
+            yield from _no_quotas(raw, name, (*at, i, QUOTA))
 
 
 def _no_counts(raw: dict[str, Any], name: str) -> Iterator[Found]:
     for path, level in _levels(raw, name):
         if type(level) is not int or not 1 <= level <= MAX_COPIES:
             yield path, f"level {short(level)} counts copies or CPUs", f"an integer from 1 to {MAX_COPIES}", ""
+
+
+def _no_quotas(raw: dict[str, Any], name: str, path: Path) -> Iterator[Found]:
+    if name not in table(raw, "factors"):
+        yield unknown(path, "factor", name, table(raw, "factors"))
+        return
+    for place, level in _levels(raw, name):
+        is_number = isinstance(level, int | float) and not isinstance(level, bool) and level > 0
+        if not is_number and level != "none":
+            yield place, f"level {short(level)} is a quota", 'CPUs such as 0.5, or "none"', ""
 
 
 def _levels(raw: dict[str, Any], name: str) -> Iterator[tuple[Path, Any]]:

@@ -20,8 +20,8 @@ from scalograph.study.toml_lines import Path
 
 # What only services have: a driver begins at the gate and ends by itself.
 OF_SERVICES = ("ready", "ready_timeout", "ports", "stop", "after")
-# What a name may count of a process.
-COUNTS = ("copies", "cpus")
+# What a name may stand for in a process.
+COUNTS, QUOTA = ("copies", "cpus"), "quota"
 
 
 def processes_of(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -133,7 +133,7 @@ def _written_ports(process: Mapping[str, Any]) -> Iterator[int]:
 
 
 def counted(process: Mapping[str, Any], key: str = "copies") -> str | None:
-    """Return the name that counts the copies of a process, or its CPUs; None if it is a number."""
+    """Return the name that counts copies of a process, its CPUs or its quota; None if it is a number."""
     count = process.get(key)
     found = re.fullmatch(r"\{([^{}]+)\}", count) if isinstance(count, str) else None
     return found[1] if found else None
@@ -188,8 +188,8 @@ def misdeclared(raw: Mapping[str, Any], at: Path, known: set[str], most: Mapping
     for i, process in enumerate(processes):
         if "use" in process:
             yield (*at, i, "use"), "a workload in a workload", "its argv", ""
-        for key in COUNTS:
-            if (name := counted(process, key)) and name not in most:
+        for key in (*COUNTS, QUOTA):
+            if (name := counted(process, key)) and name not in (known if key == QUOTA else most):
                 yield unknown((*at, i, key), "parameter", name, most)
         yield from unfilled_words(processes, i, at, known)
     yield from too_many_copies(processes, most, at)

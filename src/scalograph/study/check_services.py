@@ -7,6 +7,7 @@ from typing import Any
 from scalograph.errors import StudyError
 from scalograph.study.check_processes import (
     COUNTS,
+    QUOTA,
     counted,
     filled_at_start,
     processes_of,
@@ -92,7 +93,7 @@ def _idle_factors(
     names = {name for name, _ in places(words) if name} | prepared_names(workload)
     taken = Taken(frozenset(names), parameters, "what is started", "the argv of a process")
     yield from idle(
-        table(raw, "factors"), taken, {counted(process, key) for process in processes for key in COUNTS}
+        table(raw, "factors"), taken, {counted(process, key) for process in processes for key in (*COUNTS, QUOTA)}
     )
 
 

@@ -50,6 +50,13 @@ def _ports(value: Any) -> Any:
     return value
 
 
+def _quota(value: Any) -> Any:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    if not is_number and not (isinstance(value, str) and re.fullmatch(r"\{[^{}]+\}", value)):
+        raise ValueError(f'found {short(value)}, expected CPUs such as 0.5, or "{{factor}}"')
+    return float(value) if is_number else value
+
+
 class ReadyWhen(StudyPart):
     """When a service is ready: one of three forms."""
 
@@ -91,6 +98,7 @@ class DeclaredProcess(StudyPart):
     ports: Annotated[int | list[int], BeforeValidator(_ports)] = 0
     stop: StopBy = StopBy()
     cpus: Copies | None = Field(default=None, exclude_if=lambda count: count is None)
+    quota: Annotated[float | Text | None, BeforeValidator(_quota)] = Field(default=None, exclude_if=lambda q: q is None)
 
     @property
     def words(self) -> list[str]:
@@ -105,13 +113,18 @@ class DeclaredProcess(StudyPart):
         return self
 
 
-def number_of(count: int | str, values: Mapping[str, Any]) -> int:
-    """Return a count, or the value of the name that stands for it.
+def value_of(written: Any, values: Mapping[str, Any]) -> Any:
+    """Return what is written, or the value of the name that stands for it.
 
-    >>> number_of(2, {}), number_of("{n}", {"n": 3})
-    (2, 3)
+    >>> value_of(0.5, {}), value_of("{n}", {"n": 3})
+    (0.5, 3)
     """
-    return int(values[count.strip("{}")]) if isinstance(count, str) else count
+    return values[written[1:-1]] if isinstance(written, str) and written.startswith("{") else written
+
+
+def number_of(count: int | str, values: Mapping[str, Any]) -> int:
+    """Return a count, or that of the name that stands for it."""
+    return int(value_of(count, values))
 
 
 def in_order(after: Mapping[str, Sequence[str]]) -> list[str] | None:

@@ -42,8 +42,8 @@ class Service:
 class Process:
     """What a run starts: a template, how often, and a name and a role where a run has several.
 
-    `service` is None of a driver, which starts at the gate. `cpus` counts CPUs that no other process has. `values` are
-    templates and names of its own.
+    `service` is None of a driver, which starts at the gate. `cpus` counts CPUs that no other process has, `quota`
+    CPU seconds in a second that it is granted. `values` are templates and names of its own.
     """
 
     argv: tuple[str, ...]
@@ -52,6 +52,7 @@ class Process:
     role: str = ""
     service: Service | None = None
     cpus: int | str | None = None
+    quota: float | str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -191,12 +192,12 @@ def arranged(
 def _process(declared: DeclaredProcess, locate: Callable[[Sequence[str]], Sequence[str]]) -> Process:
     argv = tuple(locate(declared.argv)) if declared.argv else ()
     if declared.role == DRIVER:
-        return Process(argv, declared.copies, declared.name, declared.role, cpus=declared.cpus)
+        return Process(argv, declared.copies, declared.name, declared.role, None, declared.cpus, declared.quota)
     ready = declared.ready.as_template() if declared.ready else None
     ports = tuple(declared.ports) if isinstance(declared.ports, list) else declared.ports
     stop = declared.stop
     service = Service(ready, declared.ready_timeout_s, ports, stop.signal, stop.grace_s)
-    return Process(argv, declared.copies, declared.name, declared.role, service, declared.cpus)
+    return Process(argv, declared.copies, declared.name, declared.role, service, declared.cpus, declared.quota)
 
 
 def _parameters(workload: Workload, given: Mapping[str, Any]) -> dict[str, Any]:

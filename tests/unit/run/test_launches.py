@@ -2,11 +2,14 @@
 
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scalograph.control.process_quotas import with_quotas
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.base import Specification
@@ -165,3 +168,20 @@ def test_a_treatment_that_wants_more_cpus_than_there_are_is_not_planned(tmp_path
     assert [t["cpus"] for t in design.treatments] == [1] and design.dropped[0].startswith(said)
     with pytest.raises(StudyError, match="no treatment is left"):
         planned(tmp_path, OWN.replace("levels = [1, 4]", "levels = [4]"))
+
+
+def test_a_quota_is_of_its_process_and_a_level_that_no_host_grants_is_not_planned(tmp_path: Path) -> None:
+    text = STUDY.replace("ports = 2", 'ports = 2\nquota = "{q}"') + '[factors.q]\nlevels = [0.5, "none", 99]\n'
+    found = planned(tmp_path, text)
+    assert [t["q"] for t in found.design.treatments if t["cpus"] == 1] == [0.5, "none"]
+    assert "database: quota 99, expected CPUs' worth of time from 0.01 to 4" in found.design.dropped[0]
+    limited = launches(found, {**TREATMENT, "q": 0.5})
+    assert [(one.name, one.own_quota_cpus) for one in limited][:2] == [("database", 0.5), ("app", None)]
+    assert all(one.own_quota_cpus is None for one in launches(found, {**TREATMENT, "q": "none"}))
+
+    @contextmanager
+    def made(cpus: float) -> Iterator[Path]:
+        yield tmp_path / f"{cpus:g}"
+
+    with with_quotas(limited, made) as placed:
+        assert [one.cgroup for one in placed] == [str(tmp_path / "0.5"), None, None, None]

@@ -37,6 +37,8 @@ class ProcessUse:
         waited: share of the time that its tasks were ready in which they had no CPU; None where it was not measured.
         n_tasks: tasks that it had; None where they were not counted.
         stalls: share of the run for which some task waited for a device, or for memory, by `io` and `memory`.
+        quota: CPUs' worth of time that it was granted, all copies together.
+        throttled: share of the run for which that was used up.
     """
 
     name: str
@@ -46,6 +48,8 @@ class ProcessUse:
     waited: float | None = None
     n_tasks: int | None = None
     stalls: Mapping[str, float] = field(default_factory=dict)
+    quota: float | None = None
+    throttled: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +235,7 @@ def _together(each: Sequence[ProcessUse]) -> ProcessUse:
         used=sum(one.used for one in each), waited=fmean(waited) if len(waited) == len(each) else None,
         n_tasks=sum(n_tasks) if len(n_tasks) == len(each) else None,
         stalls={kind: max(one.stalls[kind] for one in each) for kind in sorted(kinds)},
+        quota=each[0].quota, throttled=each[0].throttled,
     )  # fmt: skip
 
 
@@ -245,6 +250,7 @@ def _use(record: Record, one: ProcessEvent, cpu_ns: int) -> ProcessUse:
         name=one.name, role=one.role, cpus=frozenset(cpu for mask in masks for cpu in mask), used=_used(record, one),
         waited=one.wait_ns / ready if one.wait_ns is not None and ready else None, n_tasks=one.n_tasks,
         stalls={kind: share for kind, share in stalls.items() if share is not None},
+        quota=one.quota_cpus, throttled=_over(one.throttled_ns, record.run.wall_ns),
     )  # fmt: skip
 
 

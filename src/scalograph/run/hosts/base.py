@@ -104,6 +104,7 @@ def _command(launch: Launch, folder: Path) -> dict[str, Any]:
         "policy": launch.policy,
         "priority": launch.priority,
         "nice": launch.nice,
+        **({"cgroup": launch.cgroup} if launch.cgroup else {}),
     }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from scalograph.control import apply, quiet
 from scalograph.control.control import Launch
 from scalograph.control.discover import discover
+from scalograph.control.process_quotas import with_quotas
 from scalograph.errors import HostError
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
@@ -127,8 +128,8 @@ class LocalHost:
     def _started(self, spec: Specification, folder: Path) -> Record:
         if not is_named(spec.launches):
             return measure(spec.line(folder), self.probe.argv, note)
-        with scratch("state") as state:
-            spec = replace(spec, launches=filled(spec.launches, state))
+        with scratch("state") as state, with_quotas(spec.launches) as launches:
+            spec = replace(spec, launches=filled(launches, state))
             return measure(spec.line(folder), self.probe.argv, note)
 
     def close(self) -> None:

@@ -40,6 +40,7 @@ class Command(NamedTuple):
     nice: int | None
     name: str
     ports: Sequence[int] | None  # of a service; None: a driver
+    cgroup: str | None
 
 
 class Spec(NamedTuple):
@@ -113,8 +114,11 @@ def _commands(value: object) -> Sequence[Command]:
 
 def _command(of: "_Fields", left: int) -> Command:
     argv, cwd, env = of.get("argv"), of.text("cwd", 4096), of.get("env")
+    cgroup = of.text("cgroup", 4096)
     if not isinstance(argv, list) or not argv or not all(map(_plain, argv)) or not argv[0]:
         of.refuse("argv", "a list of texts without NUL: program and arguments")
+    if cgroup is not None and not cgroup.startswith("/"):
+        of.refuse("cgroup", "an absolute path")
     if cwd is None or not cwd.startswith("/"):
         of.refuse("cwd", "an absolute path")
     if not isinstance(env, dict) or not all(_plain(k) and k and "=" not in k and _plain(v) for k, v in env.items()):
@@ -124,7 +128,7 @@ def _command(of: "_Fields", left: int) -> Command:
     policy = of.choice("policy", "other", "batch", "idle", "fifo", "rr", "ext")
     priority = of.integer("priority", 0, *((1, 99) if policy in ("fifo", "rr") else (0, 0)))
     nice = None if of.get("nice") is None else of.integer("nice", None, -20, 19)
-    return Command(argv, copies, cwd, env, of.masks(copies), policy, priority, nice, name, ports)
+    return Command(argv, copies, cwd, env, of.masks(copies), policy, priority, nice, name, ports, cgroup)
 
 
 def _object(where: str, value: object) -> dict[str, Any]:
