@@ -11,11 +11,13 @@ from scalograph.control.process_cpus import Cpus, demands, divided
 from scalograph.control.process_quotas import quota_of_process
 from scalograph.errors import HostError, StudyError
 from scalograph.run.plan import Plan
+from scalograph.run.services import share_cpus
 from scalograph.study.processes import MAX_COMMANDS, number_of
 from scalograph.study.program import Process
 from scalograph.study.treatment import Treatment
 from scalograph.study.workload import fill
 from scalograph.text.escape import is_text
+from scalograph.text.quantities import counted
 
 # Nothing else of the caller's environment reaches a run: MAKEFLAGS or JAVA_TOOL_OPTIONS would change it unseen.
 PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR")
@@ -48,6 +50,16 @@ def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
         found = f"{len(made)} processes in a run"
         raise StudyError.one("copies", found, f"at most {MAX_COMMANDS}", "start fewer copies")
     return tuple(made)
+
+
+def sharing_note(planned: Plan) -> str | None:
+    """Return the sentence on treatments whose driver has no CPU of its own; None where it has one in all of them."""
+    treatments = planned.design.treatments
+    if not any(process.service for process in planned.program.processes):
+        return None
+    n = sum(share_cpus(launches(planned, treatment)) for treatment in treatments)
+    what = "the driver has no CPU of its own, and takes from the services what it uses"
+    return f"in {n} of {counted(len(treatments), 'configuration')} {what}" if n else None
 
 
 def _copied(planned: Plan, process: Process, base: Launch, cpus: Cpus) -> list[Launch]:

@@ -29,7 +29,7 @@ from scalograph.run.interrupts import kept, note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.scratch import scratch
-from scalograph.run.services import filled, is_named, program_of, share_cpus
+from scalograph.run.services import filled, is_named, program_of
 from scalograph.study.treatment import Treatment
 
 # A host short of processes or memory for a moment recovers; a probe that is gone does not.
@@ -64,18 +64,14 @@ class LocalHost:
         """
         treatments = planned.design.treatments
         planned = replace(planned, program=build_program(planned.program, planned.facts, treatments, tell))
-        programs, n_shared = dict[tuple[str, str | None], Launch](), 0
+        programs = dict[tuple[str, str | None], Launch]()
         for processes in (launches(planned, treatment) for treatment in treatments):
-            n_shared += share_cpus(processes)
             for launch in processes:
                 programs.setdefault((program_of(launch), launch.env.get("PATH")), launch)
         for name, path in programs:
             if shutil.which(name, path=path) is None:
                 where = "on PATH" if "/" not in name else "an executable file"
                 raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
-        if n_shared:
-            what = "the driver has no CPU of its own, and takes from the services what it uses"
-            tell(f"in {n_shared} of {len(treatments)} configurations {what}")
         study = planned.design.study
         steps = StudySteps(planned.program.steps, study.protocol.timeout_s, self.probe.argv)
         steps.begin(next(iter(programs.values())), lambda: _folder(study.workload.cwd == "caller"), tell)
