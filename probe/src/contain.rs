@@ -20,7 +20,7 @@ impl Containment {
         // SAFETY: sets a flag of this process: orphans of the tree come to us, not to init.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
         let guarded = |leaf: Leaf| {
-            let divided = spec.n_services() > 0 || spec.commands.iter().any(|c| c.cgroup.is_some());
+            let divided = spec.is_divided() || spec.commands.iter().any(|c| c.cgroup.is_some());
             let n_parts = if divided { spec.commands.len() } else { 0 };
             let part = |i: usize| match &spec.commands[i].cgroup {
                 Some(folder) if group::is_unified(folder) => leaf.part_within(folder, i),

@@ -186,6 +186,7 @@ pub struct ProcessEvent {
     pub io_stall_ns: Option<u64>,
     pub throttled_ns: Option<u64>,
     pub quota_cpus: Option<f64>,
+    pub cpus: Option<Vec<usize>>,
 }
 
 #[derive(Serialize)]

@@ -37,6 +37,7 @@ mod release;
 mod report;
 mod role;
 mod run;
+mod running;
 mod said;
 mod served;
 mod services;

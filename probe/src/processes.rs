@@ -4,14 +4,17 @@ use crate::copies::{Copy, Usage};
 use crate::events::{ProcessEvent, RunEvent, Timeline};
 use crate::group;
 use crate::readings::Reading;
+use crate::running;
 use crate::summary::peak;
 use crate::watch::Watch;
 use crate::window::Frame;
 
 /// One for each command; none if no command is a service.
 pub fn events(watch: &Watch, frame: &Frame, timeline: Option<&Timeline>, online: &[usize]) -> Vec<ProcessEvent> {
-    let n = if watch.spec.n_services() > 0 { watch.spec.commands.len() } else { 0 };
-    (0..n).map(|command| event(watch, frame, timeline, online, command)).collect()
+    let n = if watch.spec.is_divided() { watch.spec.commands.len() } else { 0 };
+    let mut list: Vec<ProcessEvent> = (0..n).map(|i| event(watch, frame, timeline, online, i)).collect();
+    list.extend(running::events(watch));
+    list
 }
 
 fn event(watch: &Watch, frame: &Frame, timeline: Option<&Timeline>, online: &[usize], command: usize) -> ProcessEvent {

@@ -66,6 +66,7 @@ impl Watch<'_> {
     pub fn begin(&mut self) {
         let contain = self.contain;
         self.records.iter_mut().for_each(|r| r.begin(contain));
+        self.own_running();
         self.used.0 = self.readings();
     }
 
@@ -75,6 +76,7 @@ impl Watch<'_> {
         for (reading, command) in list.iter_mut().zip(&self.spec.commands) {
             reading.throttled_ns = command.cgroup.as_deref().and_then(group::throttled_ns);
         }
+        list.extend(self.read_running());
         list
     }
 

@@ -2,6 +2,7 @@
 
 use crate::error::{Kind, Refusal};
 use crate::role::{self, Service};
+use crate::running::{self, Running};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -18,6 +19,7 @@ const MAX_STDERR: u64 = 64 << 10;
 pub struct Spec {
     pub run: String,
     pub commands: Vec<Command>,
+    pub running: Vec<Running>,
     pub events: bool,
     pub capture: bool,
     pub stdout_limit: usize,
@@ -59,6 +61,11 @@ pub enum Masks {
 }
 
 impl Spec {
+    /// Whether each command is accounted by itself.
+    pub fn is_divided(&self) -> bool {
+        self.n_services() > 0 || !self.running.is_empty()
+    }
+
     /// They come first; what follows are drivers.
     pub fn n_services(&self) -> usize {
         self.commands.iter().filter(|c| c.service.is_some()).count()
@@ -97,9 +104,11 @@ pub fn parse(value: &Value) -> Result<Spec, Refusal> {
     let top = Fields { map: top, prefix: "" };
     top.int("protocol", None, 1, 1)?;
     let run = top.text("run", 128)?;
+    let running = running::of(&top)?;
     Ok(Spec {
         run,
-        commands: commands(&top)?,
+        commands: commands(&top, running.len())?,
+        running,
         events: top.flag("events", false)?,
         capture: top.choice("stdout", &["null", "capture"])?.as_deref() == Some("capture"),
         stdout_limit: top.int("stdout_limit_bytes", Some(MAX_STDOUT as i64), 0, MAX_STDOUT as i64)? as usize,
@@ -115,7 +124,7 @@ pub fn parse(value: &Value) -> Result<Spec, Refusal> {
     })
 }
 
-fn commands(top: &Fields) -> Result<Vec<Command>, Refusal> {
+fn commands(top: &Fields, n_running: usize) -> Result<Vec<Command>, Refusal> {
     let wrong = || Refusal::spec("commands", top.map.get("commands"), "a list of 1 to 64 commands");
     let list = top.map.get("commands").and_then(Value::as_array).ok_or_else(wrong)?;
     if list.is_empty() || list.len() > MAX_COMMANDS {
@@ -124,7 +133,7 @@ fn commands(top: &Fields) -> Result<Vec<Command>, Refusal> {
     let mut left = MAX_COPIES;
     let commands: Vec<Command> =
         list.iter().enumerate().map(|(i, v)| command(i, v, &mut left)).collect::<Result<_, _>>()?;
-    role::check(&commands, list).map(|()| commands)
+    role::check(&commands, list, n_running).map(|()| commands)
 }
 
 fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Refusal> {

@@ -71,7 +71,7 @@ def with_quotas(
 def other_quotas(launches: Sequence[Launch], record: Record) -> list[str]:
     """Return in words which processes did not have the quota of their launch."""
     wrong = dict[str, None]()
-    for process in record.processes:
+    for process in (one for one in record.processes if one.command < len(launches)):
         asked, found = launches[process.command].own_quota_cpus, process.quota_cpus
         if asked is not None and (found is None or abs(found - asked) > _ROUNDED):
             told = "none" if found is None else f"{found:g}"

@@ -73,3 +73,4 @@ class ProcessEvent(RecordPart, frozen=True, kw_only=True):
     io_stall_ns: Count | None = None
     throttled_ns: Count | None = None
     quota_cpus: Annotated[float, Meta(gt=0)] | None = None
+    cpus: PerCpu | None = None

@@ -55,9 +55,11 @@ def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
 def sharing_note(planned: Plan) -> str | None:
     """Return the sentence on treatments whose driver has no CPU of its own; None where it has one in all of them."""
     treatments = planned.design.treatments
-    if not any(process.service for process in planned.program.processes):
+    running = bool(planned.program.running)
+    if not running and not any(process.service for process in planned.program.processes):
         return None
-    n = sum(share_cpus(launches(planned, treatment)) for treatment in treatments)
+    started = [launches(planned, treatment) for treatment in treatments]
+    n = sum(share_cpus(each) or (running and each[-1].cpus is None) for each in started)
     what = "the driver has no CPU of its own, and takes from the services what it uses"
     return f"in {n} of {counted(len(treatments), 'configuration')} {what}" if n else None
 

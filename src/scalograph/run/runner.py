@@ -39,6 +39,7 @@ class Runner:
             timeout_s=study.protocol.timeout_s,
             in_callers_folder=study.workload.cwd == "caller",
             steps=program.steps,
+            running=program.running,
         )
 
     def _obeyed(self, spec: Specification, record: Record) -> Record:

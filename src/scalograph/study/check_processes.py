@@ -20,6 +20,8 @@ from scalograph.study.toml_lines import Path
 
 # What only services have: a driver begins at the gate and ends by itself.
 OF_SERVICES = ("ready", "ready_timeout", "ports", "stop", "after")
+# What one that runs already has none of: it is neither started nor stopped.
+OF_STARTED = ("ready", "ready_timeout", "ports", "stop", "after", "copies", "cpus", "quota", "parameters")
 # What a name may stand for in a process.
 COUNTS, QUOTA = ("copies", "cpus"), "quota"
 
@@ -75,6 +77,13 @@ def _roles(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
     for i in drivers:
         found = [key for key in OF_SERVICES if key in processes[i]]
         yield from (((*at, i, key), f"`{key}` of a driver", "none: only services have it", "") for key in found)
+    for i, process in enumerate(processes):
+        if "pid" in process:
+            found = [key for key in OF_STARTED if key in process]
+            what = "none: it is neither started nor stopped"
+            yield from (((*at, i, key), f"`{key}` of a process that runs already", what, "") for key in found)
+            if process.get("role") == DRIVER:
+                yield (*at, i, "pid"), "a driver that runs already", "one that is started", ""
 
 
 def _names(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
@@ -188,6 +197,8 @@ def misdeclared(raw: Mapping[str, Any], at: Path, known: set[str], most: Mapping
     for i, process in enumerate(processes):
         if "use" in process:
             yield (*at, i, "use"), "a workload in a workload", "its argv", ""
+        if "pid" in process:
+            yield (*at, i, "pid"), "a process of one machine", "its argv", ""
         for key in (*COUNTS, QUOTA):
             if (name := counted(process, key)) and name not in (known if key == QUOTA else most):
                 yield unknown((*at, i, key), "parameter", name, most)

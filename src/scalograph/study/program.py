@@ -70,7 +70,7 @@ class Program:
     """What a study starts, not yet built: processes in the order in which they start.
 
     `here` is the folder that relative paths start from, `steps` templates of the steps around the runs, by name
-    (`STEPS`).
+    (`STEPS`). `running` are names and process ids of services that run already.
     """
 
     processes: tuple[Process, ...]
@@ -79,6 +79,7 @@ class Program:
     values: Mapping[str, Any]
     used: tuple[Used, ...] = ()
     steps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    running: tuple[tuple[str, int], ...] = ()
     sources: bytes = field(default=b"", repr=False)
 
     @property
@@ -123,7 +124,7 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     values = _parameters(workload, use.parameters) | {"python": sys.executable, "here": str(home)}
     single = Process(tuple(workload.argv), use.copies)
     processes = arranged(workload.process) if workload.process else (single,)
-    return Program(processes, home, workload.events, values, (Used(workload, home),), steps, hash_folder(home))
+    return Program(processes, home, workload.events, values, (Used(workload, home),), steps, (), hash_folder(home))
 
 
 def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tuple[str, ...]]) -> Program:
@@ -132,7 +133,9 @@ def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tu
     Raises:
         StudyError: the workload or a parameter of one is unknown, or a path leads outside the study's folder.
     """
-    processes = arranged(use.process, lambda argv: located(argv, folder, caller, "process"))
+    fresh = [process for process in use.process if process.pid is None]
+    running = tuple((process.name, process.pid) for process in use.process if process.pid is not None)
+    processes = arranged(fresh, lambda argv: located(argv, folder, caller, "process"))
     values: dict[str, Any] = {"python": sys.executable, "here": str(folder)}
     declared = {process.name: process for process in use.process}
     used = tuple(_used(process, folder) for process in use.process if process.use is not None)
@@ -147,7 +150,7 @@ def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tu
     driver = by_name.get(processes[-1].name)
     events = driver.events if driver else use.events
     sources = b"".join(hash_folder(one.home) for one in used)
-    return Program(processes, folder, events, values, used, steps, sources)
+    return Program(processes, folder, events, values, used, steps, running, sources)
 
 
 def _used(declared: DeclaredProcess, folder: Path) -> Used:

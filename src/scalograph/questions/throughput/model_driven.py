@@ -167,7 +167,8 @@ def _use(record: Record, one: ProcessEvent, cpu_ns: int) -> ProcessUse:
         "memory": _over(one.memory_stall_ns, record.run.wall_ns),
     }
     return ProcessUse(
-        name=one.name, role=one.role, cpus=frozenset(cpu for mask in masks for cpu in mask), used=_used(record, one),
+        name=one.name, role=one.role, used=_used(record, one),
+        cpus=frozenset(cpu for mask in masks for cpu in mask) or frozenset(one.cpus or ()),
         waited=one.wait_ns / ready if one.wait_ns is not None and ready else None, n_tasks=one.n_tasks,
         stalls={kind: share for kind, share in stalls.items() if share is not None},
         quota=one.quota_cpus, throttled=_over(one.throttled_ns, record.run.wall_ns),

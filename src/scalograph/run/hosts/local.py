@@ -72,6 +72,9 @@ class LocalHost:
             if shutil.which(name, path=path) is None:
                 where = "on PATH" if "/" not in name else "an executable file"
                 raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
+        for service, pid in planned.program.running:
+            if not Path(f"/proc/{pid}").is_dir():
+                raise HostError(f"workload.process {service}", f"no process {pid}", "one that runs", "start it before")
         study = planned.design.study
         steps = StudySteps(planned.program.steps, study.protocol.timeout_s, self.probe.argv)
         steps.begin(next(iter(programs.values())), lambda: _folder(study.workload.cwd == "caller"), tell)

@@ -36,6 +36,8 @@ def _capabilities() -> dict[str, Any]:
 
 
 def _refuse_services(checked: Spec) -> None:
+    for name in checked.running:
+        raise RefusalError(3, "running", f"service {name}", "drivers only", "install scalograph-probe: services need it")
     for index, command in enumerate(checked.commands):
         if command.ports is not None:
             where, found = f"commands[{index}].role", f"service {command.name}"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import IO, Any, NamedTuple, NoReturn
 
-from scalograph.run.hosts.python_probe.service_spec import check_services, role_of
+from scalograph.run.hosts.python_probe.service_spec import check_services, role_of, running_of
 
 _MAX_LINE = 1 << 20
 _MAX_COPIES = 4096
@@ -55,6 +55,7 @@ class Spec(NamedTuple):
     timeout_ns: int
     ready_timeout_ns: int
     user: str | None
+    running: Sequence[str]
 
 
 def read(stream: IO[bytes]) -> dict[str, Any]:
@@ -84,9 +85,10 @@ def parse(value: dict[str, Any]) -> Spec:
     top.integer("timeline_bins", 512, 8, 512)
     top.integer("timeline_tasks", 64, 0, 64)
     top.choice("backend", "auto", "plain")
+    running = running_of(top)
     return Spec(
         run=top.text("run", 128) or top.refuse("run", "a text of 1 to 128 bytes"),
-        commands=_commands(value.get("commands")),
+        commands=_commands(value.get("commands"), bool(running)),
         events=top.flag("events", False),
         capture=top.choice("stdout", "null", "capture") == "capture",
         stdout_limit=top.integer("stdout_limit_bytes", _MAX_STDOUT, 0, _MAX_STDOUT),
@@ -94,17 +96,18 @@ def parse(value: dict[str, Any]) -> Spec:
         timeout_ns=top.integer("timeout_ns", None, 1, _INT64),
         ready_timeout_ns=top.integer("ready_timeout_ns", 60_000_000_000, 1, _INT64),
         user=top.text("user", 256),
+        running=running,
     )
 
 
-def _commands(value: object) -> Sequence[Command]:
+def _commands(value: object, beside_running: bool) -> Sequence[Command]:
     if not isinstance(value, list) or not 1 <= len(value) <= 64:
         raise _wrong("commands", value, "a list of 1 to 64 commands")
     commands: list[Command] = []
     for index, item in enumerate(value):
         place, left = f"commands[{index}]", _MAX_COPIES - sum(command.copies for command in commands)
         commands.append(_command(_Fields(_object(place, item), f"{place}."), left))
-    if mistake := check_services(commands):
+    if mistake := check_services(commands, beside_running):
         number, field, expected = mistake
         if number is None:
             raise _wrong("commands", value, expected)
