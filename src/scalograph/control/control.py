@@ -21,8 +21,8 @@ class Launch:
 
     `name`, `role` and `copy` tell it apart if a run has several, of which each copy of a service is one; `service` is
     how such a one is waited for and ended. `argv` is filled in, beside services only when the run starts (`filled`).
-    `own_quota_cpus` is granted to its process alone, in the folder `cgroup`, which is made when the run starts. `values`
-    fills the workload's templates. `place` turns the requested `n_cpus` and `placement` into `cpus`.
+    `own_quota_cpus` is granted to its process alone, in the folder `cgroup`, which is made when the run starts.
+    `values` fills the workload's templates. `place` turns the requested `n_cpus` and `placement` into `cpus`.
     """
 
     name: str = ""

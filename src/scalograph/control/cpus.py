@@ -29,5 +29,5 @@ class CpusControl(Control):
         return level
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Set the count in the launch; `apply` makes the mask when the placement is known, and `other_masks` checks it."""
+        """Set the count in the launch; `apply` makes the mask when the placement is known."""
         return replace(launch, n_cpus=int(level))

@@ -36,9 +36,7 @@ class CpuDemand:
         return self.obeys and self.n_cpus is None
 
 
-def demands(
-    processes: Sequence[Process], values: Mapping[str, Any], treatment: Mapping[str, Level]
-) -> list[CpuDemand]:
+def demands(processes: Sequence[Process], values: Mapping[str, Any], treatment: Mapping[str, Level]) -> list[CpuDemand]:
     """Return what each process wants, in order of start; a driver obeys no control but alone.
 
     Args:

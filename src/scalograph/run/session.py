@@ -77,8 +77,7 @@ def run_session(
             book.append(name, **fields)
         with progress(n_before, planner) as shown:
             loop = Loop(instrument, book, shown, judging)
-            if accepted is None and (shared := sharing_note(planned)):
-                note(shared, loop, about="driver")
+            note(sharing_note(planned) if accepted is None else None, loop, about="driver")
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")
     return Session(made, ended.reason, n_before, ended.signal)
 

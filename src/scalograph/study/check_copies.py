@@ -27,8 +27,8 @@ def uncountable(raw: dict[str, Any]) -> Iterator[Found]:
             most[name] = max((level for _, level in _levels(raw, name) if type(level) is int), default=1)
     yield from too_many_copies(processes, most, at)
     for i, process in enumerate(processes):
-        if name := counted(process, QUOTA):
-            yield from _no_quotas(raw, name, (*at, i, QUOTA))
+        if granted := counted(process, QUOTA):
+            yield from _no_quotas(raw, granted, (*at, i, QUOTA))
 
 
 def _no_counts(raw: dict[str, Any], name: str) -> Iterator[Found]:

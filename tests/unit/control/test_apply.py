@@ -121,9 +121,7 @@ def test_the_mask_is_read_back_cpu_by_cpu(host: HostFacts) -> None:
     made, treatment = study(cpus="[2]", placement='["scatter"]'), {"f_cpus": 2, "f_placement": "scatter"}
     launches = [apply(made, treatment, Launch(), host)]
     assert other_masks(launches, record((0, 8), (8, 0))) == []
-    assert other_masks(launches, record((0, 8), (0, 1))) == [
-        "cpus: asked for 0,8 (scatter), in force were 0-1"
-    ]
+    assert other_masks(launches, record((0, 8), (0, 1))) == ["cpus: asked for 0,8 (scatter), in force were 0-1"]
     named = [replace(launches[0], name="app")]
     assert other_masks(named, record((0,))) == ["cpus of app: asked for 0,8 (scatter), in force were 0"]
 

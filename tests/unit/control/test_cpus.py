@@ -6,10 +6,8 @@ from scalograph.control.control import Launch, Level, LevelError
 from scalograph.control.cpus import CpusControl
 from scalograph.protocol.facts import CpuFact, HostFacts
 
-
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(64)))
 CONTROL = CpusControl()
-
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,9 @@ def test_more_copies_than_a_run_starts_are_refused(tmp_path: Path) -> None:
         launches(planned(tmp_path), {**TREATMENT, "n": 68})
 
 
-OWN = STUDY.replace('copies = "{n}"', 'copies = "{n}"\ncpus = "{n}"').replace('role = "driver"', 'role = "driver"\ncpus = 1')
+OWN = STUDY.replace('copies = "{n}"', 'copies = "{n}"\ncpus = "{n}"').replace(
+    'role = "driver"', 'role = "driver"\ncpus = 1'
+)
 
 
 def cpus_of(tmp_path: Path, text: str, **levels: Any) -> dict[str, tuple[int, ...] | None]:
@@ -163,7 +165,9 @@ def test_cpus_of_a_process_are_its_own_whoever_else_starts(tmp_path: Path) -> No
 
 
 def test_a_treatment_that_wants_more_cpus_than_there_are_is_not_planned(tmp_path: Path) -> None:
-    said = "1 treatment not planned: 7 CPUs placed compact (database 4; app 2; driver 1), expected at most 4 on this host"
+    said = (
+        "1 treatment not planned: 7 CPUs placed compact (database 4; app 2; driver 1), expected at most 4 on this host"
+    )
     design = planned(tmp_path, OWN).design
     assert [t["cpus"] for t in design.treatments] == [1] and design.dropped[0].startswith(said)
     with pytest.raises(StudyError, match="no treatment is left"):

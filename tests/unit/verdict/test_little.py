@@ -48,7 +48,9 @@ def test_one_window_passes_and_two_do_not() -> None:
             assert found.count("impossible") >= 0.9 * len(found), (name, by)
 
 
-@pytest.mark.parametrize("values", [{}, {"rate": [5.0]}, {"rate": [0.0], "requests": [0]}, {"requests": [9], "rate": [9.0]}])
+@pytest.mark.parametrize(
+    "values", [{}, {"rate": [5.0]}, {"rate": [0.0], "requests": [0]}, {"requests": [9], "rate": [9.0]}]
+)
 def test_a_driver_that_tells_less_is_not_judged_by_it(values: dict[str, Any]) -> None:
     assert verdict(values) == "clean"
 

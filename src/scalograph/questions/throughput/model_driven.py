@@ -115,7 +115,6 @@ def _of_counts(counts: Counts) -> dict[str, float]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-
 def _over(part: int | None, whole: int | None) -> float | None:
     return part / whole if part is not None and whole else None
 

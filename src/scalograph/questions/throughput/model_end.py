@@ -132,7 +132,8 @@ def _processes(runs: Sequence[DrivenRun]) -> list[ProcessUse]:
             name=name, role=each[0].role, cpus=frozenset().union(*(one.cpus for one in each)),
             used=fmean(one.used for one in each), waited=_mean(one.waited for one in each),
             n_tasks=max((one.n_tasks for one in each if one.n_tasks is not None), default=None),
-            stalls=_stalled(each), quota=_mean(one.quota for one in each), throttled=_least(one.throttled for one in each),
+            stalls=_stalled(each), quota=_mean(one.quota for one in each),
+            throttled=_least(one.throttled for one in each),
         )
         for name, each in found.items()
     ]  # fmt: skip
@@ -156,7 +157,6 @@ def _quota(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
         services = sorted((one for one in _processes(runs) if one.role == "service"), key=lambda one: -one.used)
         used, granted = sum(one.used for one in services), fmean(quotas)
         yield Fullness("quota", tuple(one.name for one in services), used / granted, used, granted)
-
 
     for one in _processes(runs):
         if one.quota and one.throttled:

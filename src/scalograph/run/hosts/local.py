@@ -28,9 +28,10 @@ from scalograph.run.hosts.study_steps import StudySteps
 from scalograph.run.interrupts import kept, note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
-from scalograph.run.scratch import scratch
+from scalograph.run.scratch import disk_usage, is_full, scratch
 from scalograph.run.services import filled, is_named, program_of
 from scalograph.study.treatment import Treatment
+from scalograph.text.quantities import mebibytes
 
 # A host short of processes or memory for a moment recovers; a probe that is gone does not.
 MAX_NOT_STARTED = 3
@@ -129,10 +130,18 @@ class LocalHost:
             return measure(spec.line(folder), self.probe.argv, note)
         with scratch("state") as state, with_quotas(spec.launches) as launches:
             spec = replace(spec, launches=filled(launches, state))
-            return measure(spec.line(folder), self.probe.argv, note)
+            return _on_disk(measure(spec.line(folder), self.probe.argv, note), state)
 
     def close(self) -> None:
         """Nothing outlives a run here."""
+
+
+def _on_disk(record: Record, state: Path) -> Record:
+    """A service that found its disk full did something else than its work, whether it says so or not."""
+    if record.run.status != "ok" or not is_full(state):
+        return record
+    written = mebibytes(disk_usage(state))
+    return record.failed(f"the disk of TMPDIR was full when the run ended; {written} were in state folders")
 
 
 def _cleaned_up(spec: Specification, steps: StudySteps, folder: Path) -> str | None:
