@@ -48,6 +48,12 @@ when = { kind = ["b"] }
 java_release = 21
 """
 
+FETCH = f"""[[build.fetch]]
+artifact = "g:n:1"
+sha256 = "{'ab' * 32}"
+bytes = 1
+[parameters.n]"""
+
 
 def written(folder: Path, text: str) -> Path:
     (folder / "workload.toml").write_text(text)
@@ -76,25 +82,14 @@ def test_loads_what_it_declares(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('title = "A workload"', 'tittle = "x"', "tittle: an unknown key"),
-        ('name = "w"', "", "name: nothing, expected a value"),
-        ('name = "w"', 'name = "W w"', "name: 'W w'"),
-        ('"{n}", ', '"{m}", ', "unknown name {m}"),
-        ('"{n}", ', '"{n", ', 'a lone "{"'),
-        ("default = 1", 'default = "1"', "expected an integer"),
-        ("default = 1", "default = true", "expected an integer"),
-        ("default = 1", "default = 0", "expected at least 1"),
-        ("default = 1", "default = 9", "expected at most 8"),
-        ("max = 8", "max = inf", "parameters.n.max"),
-        ("default = 1", "default = " + "9" * 5000, "a word above 256 characters"),
-        ('"{more}"', '"-x{more}"', "the list more inside"),
-        ('default = "a"', 'default = "c"', "expected one of a, b"),
-        ("choices = [", "choices = []  # [", "choices"),
-        ("[parameters.n]", "[parameters.java]", "the host does not fill"),
-        ('when = { kind = ["b"] }', 'when = { kindd = ["b"] }', "found kindd, expected one of n, more, kind"),
-        ('name = "w"', 'name = "w', "not TOML"),
-        ('title = "A workload"', 'title = "t"\n[build]\ntool = "make"\nsources = ["a"]', "build.tool"),
-        ('title = "A workload"', 'title = "t"\n[build]\ntool = "cc"\nsources = []', "build.sources"),
+        ("[parameters.n]", '[build]\ntool = "cc"\nsources = []\n[parameters.n]', "expected both, or neither"),
+        ("[parameters.n]", "[build]\nflags = []\n[parameters.n]", "found nothing to do"),
+        ("[parameters.n]", FETCH.replace("g:n:1", "g:n"), "build.fetch.0.artifact"),
+        ("[parameters.n]", FETCH.replace("ab" * 32, "ab"), "build.fetch.0.sha256"),
+        ("[parameters.n]", FETCH.replace("bytes", "unpack = true\nbytes"), "found unpack of jar"),
+        ("[parameters.n]", FETCH.replace("g:n:1", "h:n:1").removesuffix("[parameters.n]") + FETCH, "one artifact of each name"),
+        ("[parameters.n]", "[build]\nwhen = { x = [1] }\n" + FETCH, "build.when: found x"),
+        ('"{n}", ', '"{fetched.n}", ', "unknown name {fetched.n}"),
     ],
 )
 def test_refuses(tmp_path: Path, old: str, new: str, said: str) -> None:
