@@ -91,6 +91,17 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
+    /// Lets the load go through what is in front of the targets, if anything is: over connections of its own.
+    pub fn turn_to_front(&mut self) -> Result<(), Refusal> {
+        let options = self.shared.options;
+        let n_front = options.targets.len() - options.n_direct;
+        for (i, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.active && n_front > 0) {
+            let number = i * self.shared.n_threads + self.thread;
+            slot.turn_to(options.n_direct + number % n_front, options, &self.epoll)?;
+        }
+        Ok(())
+    }
+
     /// Drives the load through its phases; returns what was counted, and the first failures in words.
     pub fn drive(mut self, phases: Phases) -> (Tally, Vec<String>) {
         self.begin(phases);

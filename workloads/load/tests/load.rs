@@ -115,6 +115,17 @@ fn each_target_gets_its_warm_up_before_ready() {
 }
 
 #[test]
+fn the_load_goes_through_what_stands_in_front_and_the_warm_up_does_not() {
+    let servers = [serve(right), serve(right), serve(right)];
+    let [one, other, front] = [0, 1, 2].map(|i| servers[i].address.clone());
+    let (all, through) = (targets(&format!("{one},{other}")), format!("through={front}"));
+    let said = load(&[&all, &through, "clients=2", "warmup=50", "steady_s=0.1", "ramp_s=0", "threads=2"]);
+    let counted: Vec<u64> = servers.iter().map(|server| server.n_requests.load(Relaxed)).collect();
+    assert_eq!(counted[..2], [50, 50]);
+    assert!(counted[2] as f64 >= said.one("requests"));
+}
+
+#[test]
 fn wrong_answers_are_counted_by_kind_and_the_first_ten_are_told() {
     let server = serve(|seen| match seen.number % 4 {
         0 => (500, "broken".into()),
@@ -197,6 +208,7 @@ fn what_it_cannot_do_is_one_sentence() {
     for (arguments, words) in [
         (vec!["targets=nowhere"], "expected HOST:PORT"),
         (vec!["targets=192.0.2.1:80"], "remote=yes"),
+        (vec![&here, "through=192.0.2.1:80"], "through: 192.0.2.1:80 is another machine"),
         (vec![nobody.as_str()], "no connection to 127.0.0.1:"),
         (vec![&here, "clients=0"], "clients=0: expected 1 to 100000"),
         (vec![&here, "rate=nan"], "rate=nan"),
