@@ -1,4 +1,4 @@
-"""The programs that may stand in front, one module each, and what this folder's programs were asked for (NAME=VALUE)."""
+"""The programs that may stand in front, one module each, and what the programs here were asked for (NAME=VALUE)."""
 
 import os
 import re

@@ -92,7 +92,9 @@ def _carry_out(maven: str, one: Fetch, into: Path) -> None:
     except subprocess.TimeoutExpired as error:
         raise HostError(where, f"not fetched within {TIMEOUT_S} s", "an end", "try it by hand") from error
     except OSError as error:
-        raise HostError(where, f"cannot be started: {error.strerror}", "Maven", f"install it with: {INSTALL}") from error
+        raise HostError(
+            where, f"cannot be started: {error.strerror}", "Maven", f"install it with: {INSTALL}"
+        ) from error
     if done.returncode:
         said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()][:SHOWN_LINES]
         fix = "\n".join(["look at the network and at Maven's settings; it says:", *said])

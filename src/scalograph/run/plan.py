@@ -81,7 +81,7 @@ def _refusing(started: Program, facts: HostFacts) -> Refusal:
     refusing = [(used, refusals(used.workload, started.values_of(used), facts)) for used in started.used]
 
     def refusal(treatment: Mapping[str, Any]) -> str | None:
-        said = (refuse(treatment) for used, refuse in refusing if started.treatments_of(used, [treatment]))
+        said = (refuse(treatment) for used, refuse in refusing if started.starts(used, treatment))
         return next(filter(None, said), None)
 
     return refusal

@@ -83,12 +83,13 @@ def applies(when: Mapping[str, Sequence[Any]], values: Mapping[str, Any]) -> boo
     return all(values.get(name) in levels for name, levels in when.items())
 
 
-def needed(
-    builds: Sequence[Build], values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]
-) -> list[Build]:
+def needed(builds: Sequence[Build], values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]) -> list[Build]:
     """Return the builds that some treatment needs; its levels go before values of the same name."""
-    known = [{**values, **treatment} for treatment in treatments or [{}]]
-    return [plan for plan in builds if any(applies(plan.when, one) for one in known)]
+    return [
+        plan
+        for plan in builds
+        if not plan.when or any(applies(plan.when, {**values, **treatment}) for treatment in treatments or [{}])
+    ]
 
 
 def fetched_names(builds: Sequence[Build]) -> list[str]:

@@ -81,7 +81,7 @@ def misstarted(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
 
 def _idle_factors(
     raw: dict[str, Any],
-    processes: Sequence[Mapping[str, Any]],
+    processes: Sequence[dict[str, Any]],
     words: Sequence[str],
     parameters: Mapping[str, Parameter],
 ) -> Iterator[Found]:

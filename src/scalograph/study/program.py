@@ -102,9 +102,14 @@ class Program:
         known = {**self.values, **treatment}
         return tuple(process for process in self.processes if applies(process.when, known))
 
+    def starts(self, used: Used, treatment: Mapping[str, Any]) -> bool:
+        """Tell whether a treatment starts what uses a workload."""
+        conditions = [process.when for process in self.processes if process.name == used.process and process.when]
+        return all(applies(when, {**self.values, **treatment}) for when in conditions)
+
     def treatments_of(self, used: Used, treatments: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """Return the treatments that start what uses a workload."""
-        return [one for one in treatments if not used.process or used.process in {p.name for p in self.started(one)}]
+        return [treatment for treatment in treatments if self.starts(used, treatment)]
 
     def values_of(self, used: Used) -> Mapping[str, Any]:
         """Return what is known without a treatment to one of its workloads."""

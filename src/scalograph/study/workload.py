@@ -169,7 +169,9 @@ def _of_processes(raw: Mapping[str, Any]) -> Iterator[Found]:
     parameters = raw.get("parameters")
     parameters = parameters if isinstance(parameters, dict) else {}
     most = {name: table.get("max", 1) for name, table in parameters.items() if isinstance(table, dict)}
-    yield from misdeclared(raw, ("process",), {*BY_HOST, *BY_PROTOCOL, *written_names(_several(raw.get("build"))), *parameters}, most)
+    yield from misdeclared(
+        raw, ("process",), {*BY_HOST, *BY_PROTOCOL, *written_names(_several(raw.get("build"))), *parameters}, most
+    )
 
 
 def _located(where: str, text: str, found: Found) -> Problem:
