@@ -1,6 +1,7 @@
 //! `scalograph-load`: drives HTTP servers in closed or open loop. README.md tells its arguments.
 
 mod answer;
+mod audit;
 mod connection;
 mod histogram;
 mod lines;
@@ -57,6 +58,8 @@ fn run() -> Result<ExitCode, Refusal> {
     let shared = Shared { options: &options, mix: &mix, warmup, n_threads };
     let (phases, (tally, told), cpu_ns) = drive(&shared, &mut events)?;
     told.iter().for_each(|words| eprintln!("{words}"));
+    // Before all else: a service that lost something has answered nothing rightly.
+    audit::ask(&options, &mix, &tally.outcomes)?;
     if lines::answers(&tally).n == 0 {
         eprintln!("scalograph-load: no right answer in the steady phase of {} s", options.steady_ns as f64 / 1e9);
         return Ok(ExitCode::from(NO_ANSWER));

@@ -44,6 +44,8 @@ pub struct Options {
     pub threads: usize,
     pub seed: u64,
     pub timeout_ns: u64,
+    /// Asked for after the last phase; empty: nothing is.
+    pub audit: String,
 }
 
 const NAMES: [&str; 23] = [
@@ -69,6 +71,7 @@ const NAMES: [&str; 23] = [
     "contains",
     "timeout_ms",
     "remote",
+    "audit",
     "help",
 ];
 
@@ -114,6 +117,7 @@ impl Options {
             threads: given.number("threads", 1, 1..=256)?,
             seed: given.number("seed", 1, 0..=u64::MAX)?,
             timeout_ns: given.number("timeout_ms", 10_000, 1..=3_600_000)? * MILLISECOND,
+            audit: given.path("audit")?,
         })
     }
 
@@ -157,6 +161,16 @@ impl Given {
             Ok(value) if range.contains(&value) => Ok(value),
             _ => refuse(format!("{name}={found:.100}: expected {} to {}", range.start(), range.end())),
         }
+    }
+
+    /// Nothing, or a path to which a query is added.
+    fn path(&self, name: &str) -> Result<String, Refusal> {
+        let found = self.text(name, "");
+        let fits = found.starts_with('/') && found.bytes().all(|b| b.is_ascii_graphic() && b != b'?');
+        if found.is_empty() || fits {
+            return Ok(found.into());
+        }
+        refuse(format!("{name}={found:.100}: expected a path that starts with /, without a query"))
     }
 
     fn cycle(&self) -> Result<Cycle, Refusal> {

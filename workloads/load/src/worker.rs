@@ -33,6 +33,8 @@ enum Mode {
     WarmUp,
     Closed,
     Open(OpenLoop),
+    /// Nothing begins any more.
+    Drain,
 }
 
 pub struct Worker<'a> {
@@ -106,15 +108,28 @@ impl<'a> Worker<'a> {
     pub fn drive(mut self, phases: Phases) -> (Tally, Vec<String>) {
         self.begin(phases);
         while self.turn(phases.end()) {}
-        for flight in self.slots.iter().filter_map(|slot| slot.flight) {
-            self.tally.flown(&phases, flight.start, phases.end());
+        if self.shared.options.audit.is_empty() {
+            for flight in self.slots.iter().filter_map(|slot| slot.flight) {
+                self.tally.flown(&phases, flight.start, phases.end());
+            }
+        } else {
+            self.drain();
         }
         (self.tally, self.told)
     }
 
+    /// Waits for answers that are still to come: an audit must know what they are.
+    fn drain(&mut self) {
+        self.mode = Mode::Drain;
+        while self.slots.iter().any(|slot| slot.flight.is_some()) {
+            self.turn(u64::MAX);
+        }
+    }
+
     fn begin(&mut self, phases: Phases) {
         let (options, begin) = (self.shared.options, phases.0[0]);
-        (self.phases, self.tally) = (phases, Tally::new(self.shared.mix.operations.len()));
+        let outcomes = std::mem::take(&mut self.tally.outcomes);
+        (self.phases, self.tally) = (phases, Tally { outcomes, ..Tally::new(self.shared.mix.operations.len()) });
         self.slots.iter_mut().for_each(|slot| slot.ended = 0);
         let active: Vec<usize> = (0..self.slots.len()).filter(|slot| self.slots[*slot].active).collect();
         let Some(clients) = options.clients else {
@@ -197,6 +212,7 @@ impl<'a> Worker<'a> {
                 }
             }
             Mode::Closed => self.start(slot, now, now),
+            Mode::Drain => {}
             Mode::Open(open) => {
                 if let Some(intended) = open.freed(slot) {
                     self.tally.waited(&self.phases, now);
