@@ -15,7 +15,7 @@ from scalograph.protocol.cpu_order import ORDERS
 from scalograph.protocol.facts import HostFacts
 from scalograph.study.model import Study
 from scalograph.study.processes import number_of
-from scalograph.study.program import Process
+from scalograph.study.program import Process, Program
 
 Cpus = tuple[int, ...] | None
 # Controls that say which CPUs services have.
@@ -91,20 +91,19 @@ def _refuse_too_many(wanted: Sequence[CpuDemand], launch: Launch, facts: HostFac
         raise LevelError(found, f"at most {most} on this host", "use fewer, or exclude this combination")
 
 
-def too_many_cpus(
-    study: Study, processes: Sequence[Process], values: Mapping[str, Any], facts: HostFacts
-) -> Callable[[Mapping[str, Level]], str | None]:
+def too_many_cpus(study: Study, program: Program, facts: HostFacts) -> Callable[[Mapping[str, Level]], str | None]:
     """Return a function that tells why a treatment gives its processes too many CPUs for this host; None if not.
 
     Args:
         study: whose levels they are.
-        processes: that a run starts.
-        values: that fill their templates without a treatment.
+        program: whose processes they are.
         facts: of the host.
     """
+    processes = program.processes
     if all(process.cpus is None for process in processes):
         return lambda treatment: None
     counting = {process.cpus.strip("{}") for process in processes if isinstance(process.cpus, str)}
+    counting |= {name for process in processes for name in process.when}
     names = [name for name, one in study.factors.items() if name in counting or one.control in _PLACING]
 
     @cache
@@ -117,7 +116,7 @@ def too_many_cpus(
         if launch.placement != Launch.placement and launch.n_cpus is None:
             launch = replace(launch, n_cpus=n_available(launch.placement, facts.cpus))
         try:
-            _refuse_too_many(demands(processes, values, treatment), launch, facts)
+            _refuse_too_many(demands(program.started(treatment), program.values, treatment), launch, facts)
         except LevelError as error:
             return str(error)
         return None

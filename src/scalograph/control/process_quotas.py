@@ -12,7 +12,7 @@ from scalograph.control.group_control import NO_LIMIT
 from scalograph.protocol.facts import HostFacts
 from scalograph.protocol.record import Record
 from scalograph.study.processes import value_of
-from scalograph.study.program import Process
+from scalograph.study.program import Process, Program
 
 Treatment = Mapping[str, Level]
 # A quota as the kernel gives it back is a whole number of microseconds in each period.
@@ -25,22 +25,20 @@ def quota_of_process(process: Process, values: Mapping[str, Any]) -> float | Non
     return None if quota in (None, NO_LIMIT) else float(quota)
 
 
-def refused_quotas(
-    processes: Sequence[Process], values: Mapping[str, Any], facts: HostFacts
-) -> Callable[[Treatment], str | None]:
+def refused_quotas(program: Program, facts: HostFacts) -> Callable[[Treatment], str | None]:
     """Return a function that tells why a treatment's quotas of single processes cannot be set here; None if they can.
 
     Args:
-        processes: that a run starts.
-        values: that fill their templates without a treatment.
+        program: whose processes they are.
         facts: of the host.
     """
-    limited = [process for process in processes if process.quota is not None]
+    if all(process.quota is None for process in program.processes):
+        return lambda treatment: None
 
     def refusal(treatment: Treatment) -> str | None:
-        for process in limited:
+        for process in (one for one in program.started(treatment) if one.quota is not None):
             try:
-                level = value_of(process.quota, {**values, **process.values, **treatment})
+                level = value_of(process.quota, {**program.values, **process.values, **treatment})
                 QuotaControl().resolve([level], facts)
             except LevelError as error:
                 return f"{process.name}: {error}"

@@ -7,13 +7,14 @@ from typing import Any
 
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch
-from scalograph.control.process_cpus import Cpus, demands, divided
+from scalograph.control.process_cpus import demands, divided
 from scalograph.control.process_quotas import quota_of_process
 from scalograph.errors import HostError, StudyError
 from scalograph.run.plan import Plan
 from scalograph.run.services import share_cpus
-from scalograph.study.processes import MAX_COMMANDS, number_of
-from scalograph.study.program import Process
+from scalograph.study.build_plan import ClassPath
+from scalograph.study.processes import MAX_COMMANDS, names_of, number_of
+from scalograph.study.program import Process, Program
 from scalograph.study.treatment import Treatment
 from scalograph.study.workload import fill
 from scalograph.text.escape import is_text
@@ -34,7 +35,7 @@ def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
         LevelError: the levels do not go together on this host.
         StudyError: a template has a name that nothing fills.
     """
-    processes = planned.program.processes
+    processes = planned.program.started(treatment)
     if not processes[0].name:
         launch = _obeying(planned, treatment, processes[0])
         return (replace(launch, argv=tuple(fill(processes[0].argv, launch.values))),)
@@ -44,7 +45,7 @@ def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
     made = [
         launch
         for process, base in zip(processes, obeying, strict=True)
-        for launch in _copied(planned, process, base, cpus[process.name])
+        for launch in _copied(planned, process, replace(base, cpus=cpus[process.name]), len(processes) > 1)
     ]
     if len(made) > MAX_COMMANDS:
         found = f"{len(made)} processes in a run"
@@ -64,12 +65,11 @@ def sharing_note(planned: Plan) -> str | None:
     return f"in {n} of {counted(len(treatments), 'configuration')} {what}" if n else None
 
 
-def _copied(planned: Plan, process: Process, base: Launch, cpus: Cpus) -> list[Launch]:
+def _copied(planned: Plan, process: Process, base: Launch, has_services: bool) -> list[Launch]:
     quota = quota_of_process(process, base.values)
-    launch = replace(base, name=process.name, role=process.role, argv=process.argv, cpus=cpus, own_quota_cpus=quota)
+    launch = replace(base, name=process.name, role=process.role, argv=process.argv, own_quota_cpus=quota)
     if process.service is None:
-        beside = any(other.service for other in planned.program.processes)
-        return [_undisturbed(launch, planned) if beside else launch]
+        return [_undisturbed(launch, planned) if has_services else launch]
     return [
         replace(launch, service=process.service, copies=1, copy=copy, values={**launch.values, "copy": copy})
         for copy in range(launch.copies)
@@ -92,10 +92,18 @@ def _known(planned: Plan) -> dict[str, Any]:
 
 
 def _obeying(planned: Plan, treatment: Treatment, process: Process) -> Launch:
-    study = planned.design.study
-    values = {**_known(planned), **process.values, **treatment}
+    study, program = planned.design.study, planned.program
+    values = {**_without(program, treatment), **_known(planned), **process.values, **treatment}
+    if isinstance(path := values.get("classpath"), ClassPath):
+        values["classpath"] = path.under(values)
     base = Launch(env=_environment(study.workload.env), values=values, copies=number_of(process.copies, values))
     return apply(study, treatment, base, planned.facts)
+
+
+def _without(program: Program, treatment: Treatment) -> dict[str, str]:
+    """What others know of services that a treatment does not start: nothing, as an empty text."""
+    there = {process.name for process in program.started(treatment)}
+    return dict.fromkeys(names_of([one.name for one in program.processes if one.name not in there]), "")
 
 
 def _environment(declared: Mapping[str, str]) -> dict[str, str]:

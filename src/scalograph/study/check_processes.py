@@ -19,9 +19,9 @@ from scalograph.study.template import places
 from scalograph.study.toml_lines import Path
 
 # What only services have: a driver begins at the gate and ends by itself.
-OF_SERVICES = ("ready", "ready_timeout", "ports", "stop", "after")
+OF_SERVICES = ("ready", "ready_timeout", "ports", "stop", "after", "when")
 # What one that runs already has none of: it is neither started nor stopped.
-OF_STARTED = ("ready", "ready_timeout", "ports", "stop", "after", "copies", "cpus", "quota", "parameters")
+OF_STARTED = (*OF_SERVICES, "copies", "cpus", "quota", "parameters")
 # What a name may stand for in a process.
 COUNTS, QUOTA = ("copies", "cpus"), "quota"
 
@@ -202,6 +202,9 @@ def misdeclared(raw: Mapping[str, Any], at: Path, known: set[str], most: Mapping
         for key in (*COUNTS, QUOTA):
             if (name := counted(process, key)) and name not in (known if key == QUOTA else most):
                 yield unknown((*at, i, key), "parameter", name, most)
+        yield from (
+            unknown((*at, i, "when"), "parameter", name, most) for name in table(process, "when") if name not in most
+        )
         yield from unfilled_words(processes, i, at, known)
     yield from too_many_copies(processes, most, at)
 
