@@ -2,8 +2,8 @@
 
 use crate::cgroup::Leaf;
 use crate::descendants;
-use crate::group;
 use crate::events::Degraded;
+use crate::group;
 use crate::guard::Guard;
 use crate::namespace::Namespace;
 use crate::spec::Spec;
@@ -89,7 +89,7 @@ impl Containment {
             Containment::Cgroup { leaf, parts, guard } => {
                 leaf.kill();
                 parts.iter().for_each(Leaf::kill); // those within other cgroups
-                // Who was moved out of it: a container, a scope of systemd.
+                                                   // Who was moved out of it: a container, a scope of systemd.
                 descendants::kill_all(Some(guard.pid()));
             }
             Containment::Namespace(space) => space.kill(),

@@ -48,7 +48,10 @@ impl Watch<'_> {
                 Ok(fd) => self.running.push(Some(fd)),
                 Err(e) => {
                     let why = sys::describe_error(&e);
-                    self.stop("failed", format!("service {} does not run: process {}: {why}", running.name, running.pid));
+                    self.stop(
+                        "failed",
+                        format!("service {} does not run: process {}: {why}", running.name, running.pid),
+                    );
                     return self.reap(); // nobody was started: no end will be heard
                 }
             }

@@ -157,7 +157,11 @@ impl<'a> Watch<'a> {
                 (0, true) => "before drivers were started",
                 _ => "while drivers worked",
             };
-            let left = self.left_running();
+            let left = if (when, how.as_str()) == ("before it was ready", "exit code 0") {
+                self.left_running()
+            } else {
+                "".into()
+            };
             self.fail(index, &format!("ended {when} ({how}){left}"));
         }
     }

@@ -215,7 +215,11 @@ impl Fields<'_> {
     fn folder(&self, name: &str) -> Result<Option<String>, Refusal> {
         let found = self.optional_text(name, 4096)?;
         let wrong = found.as_ref().is_some_and(|text| !text.starts_with('/'));
-        if wrong { Err(self.refuse(name, "an absolute path")) } else { Ok(found) }
+        if wrong {
+            Err(self.refuse(name, "an absolute path"))
+        } else {
+            Ok(found)
+        }
     }
 
     fn argv(&self) -> Result<Vec<String>, Refusal> {

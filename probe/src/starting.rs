@@ -134,7 +134,8 @@ fn group_door(spec: &Spec, contain: &Containment, command: usize) -> Result<Opti
     }
     let file = std::fs::OpenOptions::new().write(true).open(folder.join("cgroup.procs"));
     let refuse = |e: std::io::Error| {
-        let (place, found) = (format!("commands[{command}].cgroup"), format!("{folder:?}: {}", sys::describe_error(&e)));
+        let (place, found) =
+            (format!("commands[{command}].cgroup"), format!("{folder:?}: {}", sys::describe_error(&e)));
         Refusal::host(&place, &found, "a cgroup that takes processes", "make it, or let this user write to it")
     };
     file.and_then(|file| sys::raised(OwnedFd::from(file))).map(Some).map_err(refuse)

@@ -75,6 +75,7 @@ fn of_the_unified_hierarchy_it_has_a_leaf_below_that_ends_with_the_run() {
 #[test]
 fn one_that_is_not_there_is_a_refusal() {
     let more = json!({"name": "app", "role": "service", "cgroup": "/no/such/cgroup"});
-    let answer = probe(&spec(&[command(&["sleep", "9"], more), command(&["true"], json!({"name": "driver"}))], json!({})));
+    let answer =
+        probe(&spec(&[command(&["sleep", "9"], more), command(&["true"], json!({"name": "driver"}))], json!({})));
     assert_eq!(answer.error(3)["where"], "commands[0].cgroup");
 }

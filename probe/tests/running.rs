@@ -45,7 +45,10 @@ fn what_it_uses_with_its_children_is_told_and_it_runs_on() {
     let processes = answer.all("process");
     assert_eq!(processes.iter().map(|p| &p["name"]).collect::<Vec<_>>(), ["driver", "server"]);
     let server = processes[1];
-    assert_eq!((&server["command"], &server["role"], &server["start_ns"]), (&json!(1), &json!("service"), &json!(null)));
+    assert_eq!(
+        (&server["command"], &server["role"], &server["start_ns"]),
+        (&json!(1), &json!("service"), &json!(null))
+    );
     let (cpu, waited) = (ns(server, "cpu_ns"), ns(server, "wait_ns"));
     assert!((500_000_000..800_000_000).contains(&(cpu + waited)), "{cpu} {waited}");
     assert_eq!(ns(answer.run(), "cpu_ns"), cpu + ns(processes[0], "cpu_ns"));

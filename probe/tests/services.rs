@@ -345,16 +345,20 @@ fn one_that_forks_away_is_told_to_stay_and_is_gone() {
 #[test]
 fn a_port_that_is_held_after_its_end_is_told_with_its_holder() {
     let (port, told, done) = (free_port(), scratch("leaves"), scratch("left"));
-    let ends = format!("trap '> {}; while ! test -e {}; do sleep 0.02; done; kill $!; exit 0' TERM", told.display(), done.display());
+    let ends = format!(
+        "trap '> {}; while ! test -e {}; do sleep 0.02; done; kill $!; exit 0' TERM",
+        told.display(),
+        done.display()
+    );
     let script = format!("python3 -c \"{LISTEN}\" {port} 1 & {ends}; while :; do sleep 0.02; done");
     let holder = std::thread::spawn({
         let done = done.clone();
         move || {
             assert!(eventually(|| std::fs::remove_file(&told).is_ok()));
             let child = std::process::Command::new("python3").args(["-c", LISTEN, &port.to_string(), "1"]).spawn();
-            let listens = || TcpListener::bind(("127.0.0.1", port)).is_err();
-            std::thread::sleep(std::time::Duration::from_millis(200));
-            assert!(eventually(listens));
+            let row = format!(":{port:04X} 00000000:0000 0A");
+            let n_listeners = || std::fs::read_to_string("/proc/net/tcp").unwrap().matches(&row).count();
+            assert!(eventually(|| n_listeners() == 2));
             std::fs::write(&done, "").unwrap();
             child.unwrap()
         }
