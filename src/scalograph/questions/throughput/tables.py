@@ -69,4 +69,6 @@ def _flags(point: LoadPoint) -> str:
     found = [_LIMITS[point.driver_limits]] if point.driver_limits else []
     if point.n_unlawful:
         found.append(f"{counted(point.n_unlawful, 'run')} against Little's law")
+    if point.n_unchecked:
+        found.append("Little's law not checked")
     return "; ".join(found)
