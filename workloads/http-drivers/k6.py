@@ -25,7 +25,8 @@ def argv(program: str, asked: Asked, seconds: float) -> list[str]:
     """Return the command of one load."""
     said = {
         "URL": asked.url, "LOOP": "open" if asked.is_open else "closed", "RATE": f"{asked.rate:.0f}",
-        "CLIENTS": asked.at_once, "DURATION": f"{round(seconds * 1000)}ms", "TIMEOUT": f"{round(asked.timeout_s * 1000)}ms",
+        "CLIENTS": asked.at_once, "DURATION": f"{round(seconds * 1000)}ms",
+        "TIMEOUT": f"{round(asked.timeout_s * 1000)}ms",
     }  # fmt: skip
     how = ["run", "--quiet", "--no-color", "--no-usage-report", "--summary-trend-stats", ",".join(_TIMES)]
     script = str(Path(__file__).parent / "k6.js")

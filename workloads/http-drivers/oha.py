@@ -6,7 +6,7 @@ from typing import Any
 from asked import Asked
 from told import Told
 
-INSTALL = "cargo install oha"
+INSTALL = "cargo install --locked oha"
 # What was under way when the time was over, and is no fault of the server.
 _CUT = "aborted due to deadline"
 _QUANTILES = ("p50", "p90", "p99")

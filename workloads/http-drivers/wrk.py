@@ -13,7 +13,9 @@ _LATENCY = re.compile(rf"^ +Latency +{_TIME} +{_TIME} +{_TIME} ", re.MULTILINE)
 _QUANTILE = re.compile(rf"^ +(50|90|99)% +{_TIME}$", re.MULTILINE)
 _COUNT = re.compile(r"^ +([0-9]+) requests in ", re.MULTILINE)
 _RATE = re.compile(r"^Requests/sec: +([0-9.]+)$", re.MULTILINE)
-_SOCKET = re.compile(r"^ +Socket errors: connect ([0-9]+), read ([0-9]+), write ([0-9]+), timeout ([0-9]+)$", re.MULTILINE)
+_SOCKET = re.compile(
+    r"^ +Socket errors: connect ([0-9]+), read ([0-9]+), write ([0-9]+), timeout ([0-9]+)$", re.MULTILINE
+)
 _STATUS = re.compile(r"^ +Non-2xx or 3xx responses: ([0-9]+)$", re.MULTILINE)
 _THREADS = re.compile(r"^ +([0-9]+) threads and ", re.MULTILINE)
 

@@ -46,7 +46,8 @@ class LoadOptions:
         bool, typer.Option("--remote", help="The server may be another machine, one that you may load.")
     ] = False
     driver: Annotated[
-        str, typer.Option(metavar="NAME", help="What sends the requests: load, our own, or wrk, oha, k6, which tell less.")
+        str,
+        typer.Option(metavar="NAME", help="What sends the requests: load, our own, or wrk, oha, k6, which tell less."),
     ] = "load"
     env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE beside PATH, HOME, LANG, TMPDIR.")] = None
     max_reruns: Annotated[int, typer.Option(min=0, max=10, help="How often a disturbed run is made again.")] = 1

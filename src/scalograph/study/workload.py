@@ -109,7 +109,7 @@ class Prepare(WorkloadPart):
 
 
 class Requirement(WorkloadPart):
-    """A combination that needs more of the host than others do, or that the program has no way to do: `refuse` says why."""
+    """A combination that needs more of the host than others do, or that the program cannot do: `refuse` says why."""
 
     when: dict[Name, list[Value]]
     java_release: int | None = None

@@ -49,9 +49,9 @@ def _refuse(options: LoadOptions, factors: Container[str]) -> None:
         raise StudyError.one("--driver", f"{name[:40]!r}", f"one of {', '.join(known)}")
     for option in _OWN_OPTIONS:
         if getattr(options, option) != getattr(LoadOptions, option):
-            raise StudyError.one(f"--{option}", f"what {name} cannot do", "what it can", _FIX)
+            raise StudyError.one(f"--{option}", "an option of our own driver", f"one that {name} has", _FIX)
     if "copies" in factors:
-        raise StudyError.one("--copies", f"several servers, and {name} sends to one", "one server", _FIX)
+        raise StudyError.one("--copies", "several servers", f"one: {name} sends to no more", _FIX)
 
 
 def _duration(option: str, text: str) -> float:

@@ -48,7 +48,11 @@ def _of_group(table: Table, one: LoadedGroup, index: int) -> TableDoc:
     setting = where(table, one.group).removesuffix(": ")
     heading = "Throughput and response times" + (f", {setting}" if setting else "")
     rows = [_line(point, quantiles, together) for point in one.points]
-    told = [at for at, column in enumerate(columns) if column.name not in _MAY_LACK or any(_is_told(row[at]) for row in rows)]
+    told = [
+        at
+        for at, column in enumerate(columns)
+        if column.name not in _MAY_LACK or any(_is_told(row[at]) for row in rows)
+    ]
     columns, rows = [columns[at] for at in told], [[row[at] for at in told] for row in rows]
     return TableDoc(id=f"throughput-{index}", title=heading, note=_NOTE, columns=columns, rows=rows)
 
