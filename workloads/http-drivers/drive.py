@@ -3,23 +3,17 @@
 import http.client
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from types import ModuleType
 from typing import TextIO
 
-import k6
-import oha
-import wrk
 from asked import FAILED, UNAVAILABLE, Asked, leave, parse
 from told import lines
+from tools import TOOLS, find
 
-# Of each: what it cannot do, its command, a reader of what it prints, and the command that installs it.
-TOOLS: dict[str, ModuleType] = {"wrk": wrk, "oha": oha, "k6": k6}
 # A tool that has not ended so long after its time is killed.
 GRACE_S = 60
 MOST_SHOWN = 300
@@ -31,9 +25,7 @@ def main() -> None:
     tool = TOOLS[asked.tool]
     if why := tool.refusal(asked):
         leave(UNAVAILABLE, f"{asked.tool}: {why}")
-    program = shutil.which(asked.tool)
-    if program is None:
-        leave(UNAVAILABLE, f"{asked.tool}: not found; install it with: {tool.INSTALL}")
+    program = find(asked.tool)
     with ExitStack() as stack:
         path = Path(os.environ.get("SCALOGRAPH_EVENTS", "/dev/stdout"))
         events = stack.enter_context(path.open("w", encoding="ascii"))

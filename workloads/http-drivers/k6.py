@@ -8,6 +8,7 @@ from asked import Asked
 from told import Told
 
 INSTALL = "go install go.k6.io/k6@latest"
+VERSION = "version"
 # Its names of times, in ms, and those of a driver.
 _TIMES = {"avg": "mean", "med": "p50", "p(90)": "p90", "p(99)": "p99", "max": "max"}
 

@@ -7,6 +7,7 @@ from asked import Asked
 from told import Told
 
 INSTALL = "cargo install --locked oha"
+VERSION = "--version"
 # What was under way when the time was over, and is no fault of the server.
 _CUT = "aborted due to deadline"
 _QUANTILES = ("p50", "p90", "p99")

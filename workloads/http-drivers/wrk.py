@@ -7,6 +7,7 @@ from asked import Asked
 from told import Told
 
 INSTALL = "apt-get install wrk"
+VERSION = "--version"
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TIME = r"([0-9.]+)(us|ms|s|m|h)"
 _LATENCY = re.compile(rf"^ +Latency +{_TIME} +{_TIME} +{_TIME} ", re.MULTILINE)

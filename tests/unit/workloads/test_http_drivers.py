@@ -14,7 +14,7 @@ from scalograph.study.workload import load, shipped
 HERE = shipped("http-drivers")
 SAMPLES = Path(__file__).parents[2] / "recorded" / "drivers"
 # Modules of the workload's folder; no other test may find them.
-MODULES = ("asked", "told", "wrk", "oha", "k6", "drive")
+MODULES = ("asked", "told", "wrk", "oha", "k6", "tools", "drive", "prepare")
 WRK_ERRORS = """\
   Socket errors: connect 3, read 5, write 0, timeout 2
   Non-2xx or 3xx responses: 40
@@ -76,7 +76,11 @@ def test_requests_that_wrk_lost_are_errors(module: Module) -> None:
 
 def test_oha_leaves_out_what_the_end_cut_off(module: Module) -> None:
     found = values(lines(module, "oha", sample("oha-1.json"), "loop=open", "rate=2000", "connections=8"))
-    assert found == {}
+    assert found == {
+        "requests": 5990, "errors": 60, "rate": pytest.approx(5930 / 3.0025), "mean_ns": 1_900_000, "p50_ns": 1_500_000,
+        "p90_ns": 3_250_000, "p99_ns": 12_500_000, "max_ns": 40_500_000, "clients": 8, "offered_rate": 2000,
+        "driver_cpu_ns": 1.25e9,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "never"), [("k6-metrics-by-name.json", 20), ("k6-metrics-in-a-list.json", 0)])
@@ -139,7 +143,7 @@ def test_a_tool_that_fails_is_quoted(refused: Callable[..., tuple[int, str]], tm
 
 
 def test_each_tool_has_a_row_and_a_choice(module: Module) -> None:
-    assert [*module("drive").TOOLS] == load(HERE).parameters["tool"].choices
+    assert [*module("tools").TOOLS] == load(HERE).parameters["tool"].choices
 
 
 def test_each_command_asks_for_what_was_asked(module: Module) -> None:
