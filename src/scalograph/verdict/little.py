@@ -68,6 +68,11 @@ class DriverLoad:
         """Whether its figures can be of one window: what overlaps its ends is allowed for."""
         return self.off <= LITTLE + (self.in_flight or 0.0) / max(1, self.n_requests)
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether the driver told what Little's law is about."""
+        return any(True for _ in self._laws())
+
     def contradiction(self) -> str:
         """Return what does not hold together, in words; empty where all may be of one window."""
         if self.is_lawful:

@@ -45,6 +45,7 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
         late=_mean([run.late for run in runs]), driver=_mean([run.driver for run in runs]),
         parts=used_parts(fullness(runs)), n=len(sample.rows(primary(table))),
         n_unlawful=sum(row.run in driven and not driven[row.run].is_lawful for row in every.every),
+        n_unchecked=sum(not run.is_checked for run in runs),
         driver_limits=_limits(runs),
     )  # fmt: skip
 
