@@ -14,6 +14,7 @@ import pytest
 
 from scalograph.control.capacity import refusal
 from scalograph.control.cpu_tree import cpu_tree
+from scalograph.control.store import lock_machine
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe
 from scalograph.run.plan import plan
@@ -21,7 +22,7 @@ from scalograph.run.runner import Runner
 from scalograph.run.session import Finished, run_unkept
 from scalograph.study.declare import declare
 
-from .shell import in_process, machine
+from .shell import LONG_S, in_process, machine
 
 pytestmark = [machine, pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe")]
 LOAD = Path(__file__).resolve().parents[2] / "build/rust/debug/scalograph-load"
@@ -230,7 +231,8 @@ def test_a_process_has_its_quota_and_leaves_no_cgroup_behind(tmp_path: Path) -> 
     head, tail = STUDY[: STUDY.index("[workload]")], STUDY[STUDY.index("[protocol]") :]
     (tmp_path / "study.toml").write_text(head + BURNING + tail)
     before = leaves()
-    burning, driver = made(tmp_path / "study.toml").record.processes
+    with lock_machine(LONG_S):
+        burning, driver = made(tmp_path / "study.toml").record.processes
     assert (burning.quota_cpus, driver.quota_cpus) == (0.2, None)
     assert burning.throttled_ns and burning.cpu_ns and burning.cpu_ns < 160_000_000
     assert leaves() == before
