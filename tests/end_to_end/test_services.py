@@ -234,7 +234,7 @@ def test_a_process_has_its_quota_and_leaves_no_cgroup_behind(tmp_path: Path) -> 
     with lock_machine(LONG_S):
         burning, driver = made(tmp_path / "study.toml").record.processes
     assert (burning.quota_cpus, driver.quota_cpus) == (0.2, None)
-    assert burning.throttled_ns and burning.cpu_ns and burning.cpu_ns < 160_000_000
+    assert burning.throttled_ns is not None and burning.cpu_ns is not None and burning.cpu_ns < 160_000_000
     assert leaves() == before
 
 
