@@ -10,6 +10,11 @@ MOST, GROWN = 3, 1.5
 # Shorter stalls are not worth a word.
 SEEN = 0.05
 STALLS = {"io": "a device", "memory": "memory"}
+# What becomes of requests without a right answer; the rest are answers that are wrong.
+WRONG = {
+    "connect": "get no connection", "closed": "lose their connection", "timeout": "get no answer in time",
+    "malformed": "get no HTTP",
+}  # fmt: skip
 
 
 def ended(one: LoadedGroup) -> str:
@@ -57,6 +62,8 @@ def _unresolved(one: LoadedGroup) -> str:
 
 def _full(one: LoadedGroup, part: PartUse) -> str:
     used, granted = part.used or 0.0, part.granted or 0.0
+    if part.kind == "wrong":
+        return f"{percent(part.share)} of the requests {WRONG.get(part.names[0], 'get a wrong answer')}"
     if part.kind == "driver":
         return "the driver gives out first"
     if part.kind == "clients":

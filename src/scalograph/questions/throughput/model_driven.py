@@ -22,6 +22,8 @@ LATE, DRIVER_CPU = 0.01, 0.90
 SPARE = 1 / 3
 # Fewer bins of a timeline do not show a window.
 FEWEST_BINS = 5
+# Values of a driver: errors_connect, errors_status, ..
+ERRORS = "errors_"
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
@@ -57,6 +59,7 @@ class DrivenRun:
         sent: all answers per second.
         n_requests: answers in the window, wrong ones too.
         n_errors: wrong ones.
+        wrong: the same by what became of them; empty where the driver does not tell.
         response_s: mean response time.
         quantiles_s: of response times, by name.
         in_flight: mean number of requests that were sent and not answered.
@@ -76,6 +79,7 @@ class DrivenRun:
     sent: float
     n_requests: int
     n_errors: int = 0
+    wrong: Mapping[str, int] = field(default_factory=dict)
     response_s: float | None = None
     quantiles_s: Mapping[str, float] = field(default_factory=dict)
     in_flight: float | None = None
@@ -144,7 +148,7 @@ def driven_run(record: Record) -> DrivenRun | None:
     counts = steady_counts(record.histograms)
     return DrivenRun(
         rate=rate, sent=rate * n / (n - errors) if n > errors else n / window_s, n_requests=int(n),
-        n_errors=int(errors), response_s=_seconds(_mean(told, "mean_ns")),
+        n_errors=int(errors), wrong=_wrong(told), response_s=_seconds(_mean(told, "mean_ns")),
         quantiles_s=_quantiles(told[0]) if len(told) == 1 else _of_counts(counts), counts=counts,
         in_flight=_sum(told, "in_flight"), clients=_sum(told, "clients"), think_s=_seconds(_mean(told, "cycle_ns")),
         offered=_sum(told, "offered_rate"),
@@ -175,6 +179,14 @@ def _sum(told: Sequence[Told], name: str) -> float | None:
     """Over the copies of the driver; None where one of them does not tell."""
     found = [values[name][-1] for values in told if values.get(name)]
     return float(sum(found)) if len(found) == len(told) else None
+
+
+def _wrong(told: Sequence[Told]) -> dict[str, int]:
+    """Requests without a right answer by what became of them, over the copies of the driver."""
+    kinds = sorted({name for values in told for name in values if name.startswith(ERRORS)})
+    return {
+        name.removeprefix(ERRORS): int(sum(values[name][-1] for values in told if values.get(name))) for name in kinds
+    }
 
 
 def _mean(told: Sequence[Told], name: str) -> float | None:

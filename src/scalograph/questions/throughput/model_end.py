@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from scalograph.questions.throughput.model_driven import DRIVER_CPU, LATE, SPARE, DrivenRun, ProcessUse
+from scalograph.questions.throughput.model_wrong import WRONG, wrong_requests
 
 # From here on a part is full; parts that are nearer to each other are alike.
 FULL, ALIKE = 0.90, 0.05
@@ -26,7 +27,9 @@ KINDS_OF_STALLS: tuple[Literal["io", "memory"], ...] = ("io", "memory")
 # The load of an open loop, among parts.
 OFFERED = "offered"
 
-Kind = Literal["cpu", "quota", "tasks", "io", "memory", "driver", "clients", "inside", "not resolved", "not known"]
+Kind = Literal[
+    "cpu", "quota", "tasks", "io", "memory", "driver", "clients", "wrong", "inside", "not resolved", "not known"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,8 @@ class LoadEnd:
     """What ends it.
 
     Attributes:
-        kind: of the part; `inside`: none of them is full; `not resolved`: two are.
+        kind: of the part; `wrong`: none of them is full, and requests get no right answer; `inside`: none of them is
+            full; `not resolved`: two are.
         parts: those that are full, or nearly.
         others: the rest, which are ruled out, the fullest first.
         waited: share of the time that tasks of services were ready in which they had no CPU; None: not measured.
@@ -84,6 +88,9 @@ def ended_by(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool 
     waited = _mean(one.waited for run in runs for one in run.processes if one.role == "service")
     grows = _grows(runs, alone_s)
     full = [one for one in parts if one.share >= FULL and (one.kind != "clients" or not is_bounded)]
+    what, share = wrong_requests(runs)
+    if not full and is_bounded and share >= WRONG:
+        return LoadEnd("wrong", (Fullness("wrong", (what,), share),), tuple(parts), waited, grows)
     if not full and not any(one.kind == "cpu" for one in parts):
         return LoadEnd("not known", (), tuple(parts), waited, grows)
     if not full:
