@@ -73,6 +73,7 @@ class DrivenRun:
         quota: CPUs' worth of time that the run was granted.
         throttled: share of the run for which that was used up.
         counts: right answers by response time.
+        dropped: connections that the kernel dropped, the queue of a listening socket being full.
     """
 
     rate: float
@@ -93,6 +94,7 @@ class DrivenRun:
     quota: float | None = None
     throttled: float | None = None
     counts: Counts = field(default_factory=dict)
+    dropped: int | None = None
 
     @property
     def off(self) -> float:
@@ -154,7 +156,7 @@ def driven_run(record: Record) -> DrivenRun | None:
         offered=_sum(told, "offered_rate"),
         late=_mean(told, "late_share"), ceiling=_sum(told, "ceiling"), processes=processes, quota=record.run.quota_cpus,
         driver=_driver(_sum(told, "driver_cpu_ns"), _sum(told, "threads"), window_s, processes),
-        throttled=_over(record.run.throttled_ns, record.run.wall_ns),
+        throttled=_over(record.run.throttled_ns, record.run.wall_ns), dropped=_dropped(told),
     )  # fmt: skip
 
 
@@ -187,6 +189,12 @@ def _wrong(told: Sequence[Told]) -> dict[str, int]:
     return {
         name.removeprefix(ERRORS): int(sum(values[name][-1] for values in told if values.get(name))) for name in kinds
     }
+
+
+def _dropped(told: Sequence[Told]) -> int | None:
+    """Copies of a driver read the same counter of the kernel, one later than another."""
+    counts = [int(values["listen_drops"][-1]) for values in told if values.get("listen_drops")]
+    return max(counts) if len(counts) == len(told) else None
 
 
 def _mean(told: Sequence[Told], name: str) -> float | None:

@@ -139,6 +139,13 @@ def test_wrong_answers_are_told_and_end_what_nothing_else_ends(tmp_path: Path) -
     assert "; more add nothing: 3 % of the requests get no connection" in found.claim.sentences[0]
 
 
+def test_connections_that_are_dropped_end_it_or_are_ruled_out(tmp_path: Path) -> None:
+    full = found_in(tmp_path, made(errors=30.0, listen_drops=200), STUDY).claim
+    assert full is not None and "for 20 % of the requests a connection is dropped" in full.sentences[0]
+    clean = found_in(tmp_path, made(errors=30.0, listen_drops=0), STUDY).claim
+    assert clean is not None and clean.sentences[-1] == "Ruled out: driver 20 % of its CPU and dropped connections."
+
+
 def test_a_load_that_gets_wrong_answers_carries_less(tmp_path: Path) -> None:
     runs = [
         (levels, load(8, 40.0 * x, errors=200.0) if levels["clients"] == 8 else one)

@@ -38,7 +38,9 @@ def run(*processes: ProcessUse, **more: float | None) -> DrivenRun:
         (run(service("web", 0.3, 0), n_errors=30), "wrong", ("answer",)),
         (replace(RUN, n_errors=30, wrong={"connect": 20, "status": 10}), "wrong", ("connect",)),
         (replace(RUN, n_errors=30, wrong={"waiting": 30}), "not known", ()),
-        (run(service("web", 0.99, 0), n_errors=30), "cpu", ("web",)),
+        (run(service("web", 0.3, 0), n_errors=30, dropped=20), "backlog", ("connections",)),
+        (run(service("web", 0.3, 0), dropped=9), "inside", ()),
+        (run(service("web", 0.99, 0), n_errors=30, dropped=20), "cpu", ("web",)),
         (run(service("web", 0.3, 0), n_errors=9), "inside", ()),
     ],
 )
