@@ -22,6 +22,8 @@ LATE, DRIVER_CPU = 0.01, 0.90
 SPARE = 1 / 3
 # Fewer bins of a timeline do not show a window.
 FEWEST_BINS = 5
+# Values of a driver: errors_connect, errors_status, ..
+ERRORS = "errors_"
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
@@ -57,6 +59,7 @@ class DrivenRun:
         sent: all answers per second.
         n_requests: answers in the window, wrong ones too.
         n_errors: wrong ones.
+        wrong: the same by what became of them; empty where the driver does not tell.
         response_s: mean response time.
         quantiles_s: of response times, by name.
         in_flight: mean number of requests that were sent and not answered.
@@ -70,12 +73,14 @@ class DrivenRun:
         quota: CPUs' worth of time that the run was granted.
         throttled: share of the run for which that was used up.
         counts: right answers by response time.
+        dropped: connections that the kernel dropped, the queue of a listening socket being full.
     """
 
     rate: float
     sent: float
     n_requests: int
     n_errors: int = 0
+    wrong: Mapping[str, int] = field(default_factory=dict)
     response_s: float | None = None
     quantiles_s: Mapping[str, float] = field(default_factory=dict)
     in_flight: float | None = None
@@ -89,6 +94,7 @@ class DrivenRun:
     quota: float | None = None
     throttled: float | None = None
     counts: Counts = field(default_factory=dict)
+    dropped: int | None = None
 
     @property
     def off(self) -> float:
@@ -144,13 +150,13 @@ def driven_run(record: Record) -> DrivenRun | None:
     counts = steady_counts(record.histograms)
     return DrivenRun(
         rate=rate, sent=rate * n / (n - errors) if n > errors else n / window_s, n_requests=int(n),
-        n_errors=int(errors), response_s=_seconds(_mean(told, "mean_ns")),
+        n_errors=int(errors), wrong=_wrong(told), response_s=_seconds(_mean(told, "mean_ns")),
         quantiles_s=_quantiles(told[0]) if len(told) == 1 else _of_counts(counts), counts=counts,
         in_flight=_sum(told, "in_flight"), clients=_sum(told, "clients"), think_s=_seconds(_mean(told, "cycle_ns")),
         offered=_sum(told, "offered_rate"),
         late=_mean(told, "late_share"), ceiling=_sum(told, "ceiling"), processes=processes, quota=record.run.quota_cpus,
         driver=_driver(_sum(told, "driver_cpu_ns"), _sum(told, "threads"), window_s, processes),
-        throttled=_over(record.run.throttled_ns, record.run.wall_ns),
+        throttled=_over(record.run.throttled_ns, record.run.wall_ns), dropped=_dropped(told),
     )  # fmt: skip
 
 
@@ -175,6 +181,20 @@ def _sum(told: Sequence[Told], name: str) -> float | None:
     """Over the copies of the driver; None where one of them does not tell."""
     found = [values[name][-1] for values in told if values.get(name)]
     return float(sum(found)) if len(found) == len(told) else None
+
+
+def _wrong(told: Sequence[Told]) -> dict[str, int]:
+    """Requests without a right answer by what became of them, over the copies of the driver."""
+    kinds = sorted({name for values in told for name in values if name.startswith(ERRORS)})
+    return {
+        name.removeprefix(ERRORS): int(sum(values[name][-1] for values in told if values.get(name))) for name in kinds
+    }
+
+
+def _dropped(told: Sequence[Told]) -> int | None:
+    """Copies of a driver read the same counter of the kernel, one later than another."""
+    counts = [int(values["listen_drops"][-1]) for values in told if values.get("listen_drops")]
+    return max(counts) if len(counts) == len(told) else None
 
 
 def _mean(told: Sequence[Told], name: str) -> float | None:
