@@ -38,6 +38,11 @@ class Asked:
         return f"http://{self.target}{self.path}"
 
     @property
+    def is_here(self) -> bool:
+        """Whether the server is on this machine."""
+        return _LOOPBACK.fullmatch(self.target.rpartition(":")[0]) is not None
+
+    @property
     def at_once(self) -> int:
         """Requests that may be in flight together."""
         return self.connections if self.is_open else self.clients

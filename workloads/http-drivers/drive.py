@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from asked import FAILED, UNAVAILABLE, Asked, leave, parse
+from drops import dropped_since, listen_drops
 from told import lines
 from tools import TOOLS, find
 
@@ -29,6 +30,7 @@ def main() -> None:
     with ExitStack() as stack:
         path = Path(os.environ.get("SCALOGRAPH_EVENTS", "/dev/stdout"))
         events = stack.enter_context(path.open("w", encoding="ascii"))
+        dropped = listen_drops() if asked.is_here else None
         warm(asked)
         wait(events)
         if asked.ramp_s:
@@ -42,7 +44,8 @@ def main() -> None:
             leave(FAILED, f"{asked.tool}: what it printed cannot be read: {error}: {text.strip()[-MOST_SHOWN:]}")
         if told.errors >= told.requests:
             leave(FAILED, f"{asked.tool}: no right answer to {told.requests} requests")
-        print("\n".join(lines(told, asked, end_ns, used_s)), file=events, flush=True)
+        said = [*lines(told, asked, end_ns, used_s), *dropped_since(dropped)]
+        print("\n".join(said), file=events, flush=True)
 
 
 def warm(asked: Asked) -> None:

@@ -30,7 +30,9 @@ class LoadOptions:
     ] = None
     ready: Annotated[str | None, typer.Option(metavar="WHEN", help=_READY)] = None
     ready_timeout: Annotated[str, typer.Option(help="A server that is not ready by then fails the run.")] = "60s"
-    clients: Annotated[str | None, typer.Option(help=f"Clients, each of which waits for its answer: {LEVELS}.")] = None
+    clients: Annotated[
+        str | None, typer.Option(help=f"Clients, each of which waits for its answer: {LEVELS}. Default: 1.")
+    ] = None
     rate: Annotated[str | None, typer.Option(help="Requests per second, whether or not answers come: levels.")] = None
     cpus: Annotated[str | None, typer.Option(help="CPUs of the server: levels. The driver has the others.")] = None
     copies: Annotated[str | None, typer.Option(help="Identical servers, which share the load: levels.")] = None
@@ -69,7 +71,7 @@ def _load(options: LoadOptions) -> int:
 
     \b
     scalograph load --serve './app --port {port}' --get http://127.0.0.1:{port}/ --clients 1:64:*2
-    scalograph load --serve './app {port}' --ready line:started --get http://127.0.0.1:{port}/ --cpus 1:all
+    scalograph load --serve './app {port}' --get http://127.0.0.1:{port}/ --clients 32 --cpus 1:all --ready line:started
     scalograph load --pid 4711 --get http://127.0.0.1:8080/ --rate 100,1000    a server that runs already
     """
     from scalograph.cli.adhoc.load_study import load_options, load_study, load_text

@@ -14,7 +14,7 @@ from scalograph.study.workload import load, shipped
 HERE = shipped("http-drivers")
 SAMPLES = Path(__file__).parents[2] / "recorded" / "drivers"
 # Modules of the workload's folder; no other test may find them.
-MODULES = ("asked", "told", "wrk", "oha", "k6", "tools", "drive", "prepare")
+MODULES = ("asked", "drops", "told", "wrk", "oha", "k6", "tools", "drive", "prepare")
 WRK_ERRORS = """\
   Socket errors: connect 3, read 5, write 0, timeout 2
   Non-2xx or 3xx responses: 40
@@ -140,6 +140,19 @@ def test_a_tool_that_fails_is_quoted(refused: Callable[..., tuple[int, str]], tm
     (tmp_path / "wrk").write_text("#!/bin/sh\necho unable to connect >&2\nexit 1\n")
     (tmp_path / "wrk").chmod(0o755)
     assert refused("tool=wrk", path=str(tmp_path)) == (70, "wrk: exit code 1: unable to connect\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("TcpExt: A ListenDrops\nTcpExt: 1 2\n", 2), ("TcpExt: ListenDrops\nTcpExt: x\n", None), ("", None)],
+)
+def test_connections_that_were_dropped_are_counted(
+    module: Module, tmp_path: Path, text: str, found: int | None
+) -> None:
+    (tmp_path / "netstat").write_text(text)
+    drops = module("drops")
+    assert (drops.listen_drops(tmp_path / "netstat"), drops.listen_drops(tmp_path / "none")) == (found, None)
+    assert drops.dropped_since(None) == [] and drops.dropped_since(0)[0].startswith("value listen_drops ")
 
 
 def test_each_tool_has_a_row_and_a_choice(module: Module) -> None:

@@ -3,6 +3,7 @@
 mod answer;
 mod audit;
 mod connection;
+mod drops;
 mod histogram;
 mod lines;
 mod mix;
@@ -56,7 +57,9 @@ fn run() -> Result<ExitCode, Refusal> {
     let mut events = Events::open().or_else(|error| refuse(format!("SCALOGRAPH_EVENTS: {error}")))?;
     let warmup = (0..options.n_direct).map(|_| AtomicU64::new(options.warmup)).collect();
     let shared = Shared { options: &options, mix: &mix, warmup, n_threads };
+    let dropped_before = drops::listen_drops();
     let (phases, (tally, told), cpu_ns) = drive(&shared, &mut events)?;
+    let dropped = dropped_before.zip(drops::listen_drops());
     told.iter().for_each(|words| eprintln!("{words}"));
     // Before all else: a service that lost something has answered nothing rightly.
     audit::ask(&options, &mix, &tally.outcomes)?;
@@ -64,7 +67,12 @@ fn run() -> Result<ExitCode, Refusal> {
         eprintln!("scalograph-load: no right answer in the steady phase of {} s", options.steady_ns as f64 / 1e9);
         return Ok(ExitCode::from(NO_ANSWER));
     }
-    let text = lines::lines(&options, &mix, &phases, &tally, cpu_ns);
+    let mut text = lines::lines(&options, &mix, &phases, &tally, cpu_ns);
+    if let Some((before, after)) =
+        dropped.filter(|_| options.targets.iter().all(|target| target.address.ip().is_loopback()))
+    {
+        text.push_str(&format!("value listen_drops {}\n", after.saturating_sub(before)));
+    }
     events.say(&text).or_else(|error| refuse(format!("SCALOGRAPH_EVENTS: {error}")))?;
     Ok(ExitCode::SUCCESS)
 }

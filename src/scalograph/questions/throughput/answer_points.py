@@ -14,6 +14,7 @@ from scalograph.questions.throughput.document import MOST_PARTS, LoadPoint, Part
 from scalograph.questions.throughput.model_driven import DRIVER_CPU, LATE, QUANTILES, DrivenRun
 from scalograph.questions.throughput.model_end import Fullness, fullness, spare
 from scalograph.questions.throughput.model_histogram import added, quantile
+from scalograph.questions.throughput.model_wrong import dropped_connections
 
 TOGETHER = {"p99": 0.99, "p99.9": 0.999}
 # What runs say, by their names.
@@ -45,6 +46,7 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
         late=_mean([run.late for run in runs]), driver=_mean([run.driver for run in runs]),
         parts=used_parts(fullness(runs)), n=len(sample.rows(primary(table))),
         n_unlawful=sum(row.run in driven and not driven[row.run].is_lawful for row in every.every),
+        dropped=dropped_connections(runs),
         n_unchecked=sum(not run.is_checked for run in runs),
         driver_limits=_limits(runs),
     )  # fmt: skip

@@ -12,8 +12,9 @@ from scalograph.questions.claims import fitting, unsaid
 from scalograph.questions.throughput.claim_end import ended, left_over
 from scalograph.questions.throughput.claim_matrix import rate_matrix
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
+from scalograph.questions.throughput.model_wrong import WRONG
 from scalograph.text.load_words import at_most_share
-from scalograph.text.quantities import times
+from scalograph.text.quantities import percent, times
 from scalograph.text.scale import SILENT, scale_for
 from scalograph.text.spoken import is_resolved, spoken
 
@@ -82,7 +83,9 @@ def _more(table: Table, one: LoadedGroup) -> str:
     why = ended(one)
     if one.falls is not None and one.falls.value is not None:
         last = short(table, {one.factor: one.known[-1].level})
-        return f"; more carry less ({times(one.falls)} with {last}){why and f': {why}'}"
+        lost = one.known[-1].errors
+        there = f", where {percent(lost)} of the requests get no right answer" if lost >= WRONG else ""
+        return f"; more carry less ({times(one.falls)} with {last}{there}){why and f': {why}'}"
     if one.state == "found":
         return f"; more add nothing{why and f': {why}'}"
     if one.state == "between":

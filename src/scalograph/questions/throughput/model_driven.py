@@ -15,6 +15,8 @@ LATE, DRIVER_CPU = 0.01, 0.90
 SPARE = 1 / 3
 # Fewer bins of a timeline do not show a window.
 FEWEST_BINS = 5
+# Values of a driver: errors_connect, errors_status, ..
+ERRORS = "errors_"
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
@@ -51,6 +53,7 @@ class DrivenRun(DriverLoad):
 
     Attributes:
         sent: all answers per second.
+        wrong: wrong answers by what became of them; empty where the driver does not tell.
         quantiles_s: of response times, by name.
         late: share of the requests that began more than 1 ms later than they were meant to.
         driver: CPU of the driver over the CPUs that it could use.
@@ -59,9 +62,11 @@ class DrivenRun(DriverLoad):
         quota: CPUs' worth of time that the run was granted.
         throttled: share of the run for which that was used up.
         counts: right answers by response time.
+        dropped: connections that the kernel dropped, the queue of a listening socket being full.
     """
 
     sent: float
+    wrong: Mapping[str, int] = field(default_factory=dict)
     quantiles_s: Mapping[str, float] = field(default_factory=dict)
     late: float | None = None
     driver: float | None = None
@@ -70,6 +75,7 @@ class DrivenRun(DriverLoad):
     quota: float | None = None
     throttled: float | None = None
     counts: Counts = field(default_factory=dict)
+    dropped: int | None = None
 
     @property
     def driver_limits(self) -> str:
@@ -97,13 +103,27 @@ def driven_run(record: Record) -> DrivenRun | None:
     counts = steady_counts(record.histograms)
     return DrivenRun(
         **{one.name: getattr(load, one.name) for one in fields(load)},
-        sent=load.rate * n / (n - errors) if n > errors else n / window_s,
+        sent=load.rate * n / (n - errors) if n > errors else n / window_s, wrong=_wrong(told),
         quantiles_s=_quantiles(told[0]) if len(told) == 1 else _of_counts(counts), counts=counts,
         late=over_requests(told, "late_share"), ceiling=total(told, "ceiling"),
         processes=processes, quota=record.run.quota_cpus,
         driver=_driver(total(told, "driver_cpu_ns"), total(told, "threads"), window_s, processes),
-        throttled=_over(record.run.throttled_ns, record.run.wall_ns),
+        throttled=_over(record.run.throttled_ns, record.run.wall_ns), dropped=_dropped(told),
     )  # fmt: skip
+
+
+def _wrong(told: Sequence[Told]) -> dict[str, int]:
+    """Requests without a right answer by what became of them, over the copies of the driver."""
+    kinds = sorted({name for values in told for name in values if name.startswith(ERRORS)})
+    return {
+        name.removeprefix(ERRORS): int(sum(values[name][-1] for values in told if values.get(name))) for name in kinds
+    }
+
+
+def _dropped(told: Sequence[Told]) -> int | None:
+    """Copies of a driver read the same counter of the kernel, one later than another."""
+    counts = [int(values["listen_drops"][-1]) for values in told if values.get("listen_drops")]
+    return max(counts) if len(counts) == len(told) else None
 
 
 def _quantiles(values: Told) -> dict[str, float]:

@@ -131,9 +131,30 @@ def test_a_load_of_which_no_run_counts_is_in_the_table_alone(tmp_path: Path) -> 
     assert table.rows[-1][-1] == "3 runs against Little's law"
 
 
-def test_wrong_answers_are_told(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made(errors=30.0), STUDY)
+def test_wrong_answers_are_told_and_end_what_nothing_else_ends(tmp_path: Path) -> None:
+    found = found_in(tmp_path, made(errors=30.0, errors_connect=30.0), STUDY)
     assert "wrong answers" in " ".join(found.trust.causes)
+    assert (groups(found)[0].ends, groups(found)[0].ended_by[0].names) == ("wrong", ["connect"])
+    assert found.claim is not None
+    assert "; more add nothing: 3 % of the requests get no connection" in found.claim.sentences[0]
+
+
+def test_connections_that_are_dropped_end_it_or_are_ruled_out(tmp_path: Path) -> None:
+    full = found_in(tmp_path, made(errors=30.0, listen_drops=200), STUDY).claim
+    assert full is not None and "for 20 % of the requests a connection is dropped" in full.sentences[0]
+    clean = found_in(tmp_path, made(errors=30.0, listen_drops=0), STUDY).claim
+    assert clean is not None and clean.sentences[-1] == "Ruled out: driver 20 % of its CPU and dropped connections."
+
+
+def test_a_load_that_gets_wrong_answers_carries_less(tmp_path: Path) -> None:
+    runs = [
+        (levels, load(8, 40.0 * x, errors=200.0) if levels["clients"] == 8 else one)
+        for x in JITTER
+        for levels, one in made()[:4]
+    ]
+    found = found_in(tmp_path, runs, STUDY)
+    assert found.claim is not None
+    assert "8 clients, where 50 % of the requests get no right answer)" in found.claim.sentences[0]
 
 
 def test_what_papers_ask_for(tmp_path: Path) -> None:

@@ -35,6 +35,13 @@ def run(*processes: ProcessUse, **more: float | None) -> DrivenRun:
         (run(service("web", 1.1, 0, 1, 2, 3, waited=0.6)), "not resolved", ()),
         (run(service("web", 0.3, 0), driver=None, late=None), "inside", ()),
         (RUN, "not known", ()),
+        (run(service("web", 0.3, 0), n_errors=30), "wrong", ("answer",)),
+        (replace(RUN, n_errors=30, wrong={"connect": 20, "status": 10}), "wrong", ("connect",)),
+        (replace(RUN, n_errors=30, wrong={"waiting": 30}), "not known", ()),
+        (run(service("web", 0.3, 0), n_errors=30, dropped=20), "backlog", ("connections",)),
+        (run(service("web", 0.3, 0), dropped=9), "inside", ()),
+        (run(service("web", 0.99, 0), n_errors=30, dropped=20), "cpu", ("web",)),
+        (run(service("web", 0.3, 0), n_errors=9), "inside", ()),
     ],
 )
 def test_the_fullest_part_ends_it_unless_another_is_as_full(
