@@ -1,0 +1,89 @@
+"""A page that reads a database, end to end: fetched, prepared, started, asked, and its answers right."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.probe import find_probe
+from scalograph.run.plan import plan
+from scalograph.run.runner import Runner
+from scalograph.run.session import run_unkept
+from scalograph.study.declare import declare
+
+from .shell import machine
+from .test_postgres import HAS_SERVER
+
+LOAD = Path(__file__).resolve().parents[2] / "build/rust/debug/scalograph-load"
+pytestmark = [
+    machine,
+    pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe"),
+    pytest.mark.skipif(not shutil.which("javac"), reason="needs a JDK"),
+    pytest.mark.skipif(not shutil.which("mvn"), reason="needs Maven: apt-get install maven"),
+]
+STUDY = """\
+version = 1
+name = "pages"
+title = "Pages read from a database"
+question = "throughput"
+work = "total"
+seed = 1
+[workload]
+events = true
+[[workload.process]]
+name = "database"
+role = "service"
+use = "database"
+parameters = { port = "{port}", state = "{state}" }
+ports = 1
+ready = { port = "{port}" }
+stop = { signal = "INT" }
+[[workload.process]]
+name = "page"
+role = "service"
+use = "database-page"
+parameters = { port = "{port}", database_port = "{database_port}", repeats = 1 }
+copies = 2
+after = ["database"]
+ports = 1
+ready = { http = "http://127.0.0.1:{port}/health" }
+[[workload.process]]
+name = "driver"
+role = "driver"
+argv = ["LOAD", "targets={page_targets}", "contains=4 stations, 960 readings, 114720 in all", "clients=2", "warmup=5", "ramp_s=0", "steady_s=0.5", "down_s=0"]
+[factors.database]
+levels = ["PRODUCT"]
+[responses.rate]
+from = "value.rate"
+unit = "1/s"
+better = "higher"
+[protocol]
+runs = 1
+"""
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        "h2",
+        pytest.param("postgres", marks=pytest.mark.skipif(not HAS_SERVER, reason="needs PostgreSQL: apt-get install postgresql")),
+        pytest.param("mariadb", marks=pytest.mark.skipif(not shutil.which("mariadbd"), reason="needs MariaDB: apt-get install mariadb-server")),
+    ],
+)  # fmt: skip
+def test_two_jvms_answer_rightly_from_one_database(product: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not LOAD.is_file():
+        pytest.skip("not built: cd workloads/load && cargo test")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "study.toml").write_text(STUDY.replace("LOAD", str(LOAD)).replace("PRODUCT", product))
+    host = LocalHost(find_probe())
+    planned = host.ready(plan(declare(tmp_path / "study.toml"), host.facts()), str)
+    (run,) = run_unkept(planned, Runner(planned, host))
+    record = run.record
+    assert record.run.status == "ok", record.run.reason
+    values = record.values[0].values
+    assert values["rate"][0] > 10 and values["errors"] == [0]
+    used = {process.name: process.cpu_ns or 0 for process in record.processes}
+    assert min(used["database"], used["page"]) > 1_000_000
+    database = next(process for process in record.processes if process.name == "database")
+    assert database.stopped_by == "INT" and record.run.n_survivors == 0
