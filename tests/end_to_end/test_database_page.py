@@ -38,7 +38,6 @@ use = "database"
 parameters = { port = "{port}", state = "{state}" }
 ports = 1
 ready = { port = "{port}" }
-stop = { signal = "INT" }
 [[workload.process]]
 name = "page"
 role = "service"
@@ -51,7 +50,7 @@ ready = { http = "http://127.0.0.1:{port}/health" }
 [[workload.process]]
 name = "driver"
 role = "driver"
-argv = ["LOAD", "targets={page_targets}", "contains=4 stations, 960 readings, 114720 in all", "clients=2", "warmup=5", "ramp_s=0", "steady_s=0.5", "down_s=0"]
+argv = ["LOAD", "targets={page_targets}", "contains=2 stations, 240 readings, 14280 in all", "clients=2", "warmup=5", "ramp_s=0", "steady_s=0.5", "down_s=0"]
 [factors.database]
 levels = ["PRODUCT"]
 [responses.rate]
@@ -86,4 +85,4 @@ def test_two_jvms_answer_rightly_from_one_database(product: str, tmp_path: Path,
     used = {process.name: process.cpu_ns or 0 for process in record.processes}
     assert min(used["database"], used["page"]) > 1_000_000
     database = next(process for process in record.processes if process.name == "database")
-    assert database.stopped_by == "INT" and record.run.n_survivors == 0
+    assert database.stopped_by == "TERM" and record.run.n_survivors == 0

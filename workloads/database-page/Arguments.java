@@ -30,7 +30,7 @@ final class Arguments {
         address = String.join(Integer.toString(number(given, "database_port", 9092, 1, 65_535)), ADDRESSES.get(database));
         connections = number(given, "connections", 1, 1, 1_000);
         threads = number(given, "threads", 15, 1, 10_000);
-        reads = number(given, "reads", 4, 1, 1_000);
+        reads = number(given, "reads", 2, 1, 1_000);
         repeats = number(given, "repeats", 20, 1, 1_000_000);
     }
 

@@ -44,7 +44,8 @@ def find(name: str, package: str, apart: str = "") -> str:
         package: of the distribution, which installs it.
         apart: pattern of folders outside PATH in which it may lie, one for each release: the newest goes first.
     """
-    folders = sorted(Path("/").glob(apart.lstrip("/")), key=lambda one: [*map(int, re.findall(r"\d+", str(one)))])
+    releases = Path("/").glob(apart.lstrip("/")) if apart else ()
+    folders = sorted(releases, key=lambda one: [*map(int, re.findall(r"\d+", str(one)))])
     path = os.pathsep.join([*map(str, reversed(folders)), os.environ.get("PATH", os.defpath), "/usr/sbin"])
     return shutil.which(name, path=path) or end(
         UNAVAILABLE, f"{name}: not found; install it with: apt-get install {package}"

@@ -5,7 +5,7 @@ Research 9 (1961)): requests in flight are the rate times the response time, and
 response and think time. Figures that break them were not measured in one window.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import NamedTuple
@@ -37,8 +37,6 @@ class ProcessUse:
         waited: share of the time that its tasks were ready in which they had no CPU; None where it was not measured.
         n_tasks: tasks that it had; None where they were not counted.
         stalls: share of the run for which some task waited for a device, or for memory, by `io` and `memory`.
-        quota: CPUs' worth of time that it was granted by itself.
-        throttled: share of the run for which that was used up.
     """
 
     name: str
@@ -48,8 +46,6 @@ class ProcessUse:
     waited: float | None = None
     n_tasks: int | None = None
     stalls: Mapping[str, float] = field(default_factory=dict)
-    quota: float | None = None
-    throttled: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,21 +223,15 @@ def _by_name(found: Iterable[ProcessUse]) -> tuple[ProcessUse, ...]:
 
 
 def _together(each: Sequence[ProcessUse]) -> ProcessUse:
+    waited = [one.waited for one in each if one.waited is not None]
     n_tasks = [one.n_tasks for one in each if one.n_tasks is not None]
     kinds = set.intersection(*(set(one.stalls) for one in each))
     return ProcessUse(
         name=each[0].name, role=each[0].role, cpus=frozenset().union(*(one.cpus for one in each)),
-        used=sum(one.used for one in each), waited=_all([one.waited for one in each], fmean),
+        used=sum(one.used for one in each), waited=fmean(waited) if len(waited) == len(each) else None,
         n_tasks=sum(n_tasks) if len(n_tasks) == len(each) else None,
         stalls={kind: max(one.stalls[kind] for one in each) for kind in sorted(kinds)},
-        quota=_all([one.quota for one in each], sum), throttled=_all([one.throttled for one in each], max),
     )  # fmt: skip
-
-
-def _all(values: Sequence[float | None], over: Callable[[list[float]], float]) -> float | None:
-    """Of all copies; None where one of them does not tell."""
-    found = [x for x in values if x is not None]
-    return over(found) if len(found) == len(values) else None
 
 
 def _use(record: Record, one: ProcessEvent, cpu_ns: int) -> ProcessUse:
@@ -255,7 +245,6 @@ def _use(record: Record, one: ProcessEvent, cpu_ns: int) -> ProcessUse:
         name=one.name, role=one.role, cpus=frozenset(cpu for mask in masks for cpu in mask), used=_used(record, one),
         waited=one.wait_ns / ready if one.wait_ns is not None and ready else None, n_tasks=one.n_tasks,
         stalls={kind: share for kind, share in stalls.items() if share is not None},
-        quota=one.quota_cpus, throttled=_over(one.throttled_ns, record.run.wall_ns),
     )  # fmt: skip
 
 

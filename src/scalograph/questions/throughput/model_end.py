@@ -132,7 +132,7 @@ def _processes(runs: Sequence[DrivenRun]) -> list[ProcessUse]:
             name=name, role=each[0].role, cpus=frozenset().union(*(one.cpus for one in each)),
             used=fmean(one.used for one in each), waited=_mean(one.waited for one in each),
             n_tasks=max((one.n_tasks for one in each if one.n_tasks is not None), default=None),
-            stalls=_stalled(each), quota=_mean(one.quota for one in each), throttled=_mean(one.throttled for one in each),
+            stalls=_stalled(each),
         )
         for name, each in found.items()
     ]  # fmt: skip
@@ -150,10 +150,7 @@ def _cpus(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
 
 
 def _quota(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
-    """CPU time that a service, or all services together, were granted, where it was taken from them."""
-    for one in _processes(runs):
-        if one.role == "service" and one.quota and one.throttled:
-            yield Fullness("quota", (one.name,), one.used / one.quota, one.used, one.quota)
+    """CPU time that the services were granted, where it was taken from them."""
     quotas = [run.quota for run in runs if run.quota and run.throttled]
     if quotas and len(quotas) == len(runs):
         services = sorted((one for one in _processes(runs) if one.role == "service"), key=lambda one: -one.used)
