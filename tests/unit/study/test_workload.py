@@ -48,6 +48,12 @@ when = { kind = ["b"] }
 java_release = 21
 """
 
+FETCH = f"""[[build.fetch]]
+artifact = "g:n:1"
+sha256 = "{"ab" * 32}"
+bytes = 1
+[parameters.n]"""
+
 
 def written(folder: Path, text: str) -> Path:
     (folder / "workload.toml").write_text(text)
@@ -94,7 +100,18 @@ def test_loads_what_it_declares(tmp_path: Path) -> None:
         ('when = { kind = ["b"] }', 'when = { kindd = ["b"] }', "found kindd, expected one of n, more, kind"),
         ('name = "w"', 'name = "w', "not TOML"),
         ('title = "A workload"', 'title = "t"\n[build]\ntool = "make"\nsources = ["a"]', "build.tool"),
-        ('title = "A workload"', 'title = "t"\n[build]\ntool = "cc"\nsources = []', "build.sources"),
+        ("[parameters.n]", '[build]\ntool = "cc"\nsources = []\n[parameters.n]', "expected both, or neither"),
+        ("[parameters.n]", "[build]\nflags = []\n[parameters.n]", "found nothing to do"),
+        ("[parameters.n]", FETCH.replace("g:n:1", "g:n"), "build.fetch.0.artifact"),
+        ("[parameters.n]", FETCH.replace("ab" * 32, "ab"), "build.fetch.0.sha256"),
+        ("[parameters.n]", FETCH.replace("bytes", "unpack = true\nbytes"), "found unpack of jar"),
+        (
+            "[parameters.n]",
+            FETCH.replace("g:n:1", "h:n:1").removesuffix("[parameters.n]") + FETCH,
+            "one artifact of each name",
+        ),
+        ("[parameters.n]", "[build]\nwhen = { x = [1] }\n" + FETCH, "build.when: found x"),
+        ('"{n}", ', '"{fetched.n}", ', "unknown name {fetched.n}"),
     ],
 )
 def test_refuses(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -216,9 +233,7 @@ def test_what_ships_loads() -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../studies/thread-scaling", "/etc", "nonsense", "java-threads/.."])
 def test_shipped_refuses(name: str) -> None:
-    with pytest.raises(
-        StudyError, match="one of affinity, ceiling, descriptors, fixed-work, fork-join, java-priorities, java-threads"
-    ):
+    with pytest.raises(StudyError, match="one of affinity, ceiling, descriptors, fixed-work, fork-join, front, java-"):
         shipped(name)
 
 
