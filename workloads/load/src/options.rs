@@ -48,7 +48,7 @@ pub struct Options {
     pub audit: String,
 }
 
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 24] = [
     "targets",
     "through",
     "path",
