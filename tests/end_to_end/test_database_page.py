@@ -50,7 +50,10 @@ ready = { http = "http://127.0.0.1:{port}/health" }
 [[workload.process]]
 name = "driver"
 role = "driver"
-argv = ["LOAD", "targets={page_targets}", "contains=2 stations, 240 readings, 14280 in all", "clients=2", "warmup=5", "ramp_s=0", "steady_s=0.5", "down_s=0"]
+argv = [
+    "LOAD", "targets={page_targets}", "contains=2 stations, 240 readings, 14280 in all",
+    "clients=2", "warmup=5", "ramp_s=0", "steady_s=0.5", "down_s=0",
+]
 [factors.database]
 levels = ["PRODUCT"]
 [responses.rate]
@@ -62,15 +65,16 @@ runs = 1
 """
 
 
-@pytest.mark.parametrize(
-    "product",
-    [
-        "h2",
-        pytest.param("postgres", marks=pytest.mark.skipif(not HAS_SERVER, reason="needs PostgreSQL: apt-get install postgresql")),
-        pytest.param("mariadb", marks=pytest.mark.skipif(not shutil.which("mariadbd"), reason="needs MariaDB: apt-get install mariadb-server")),
-    ],
-)  # fmt: skip
-def test_two_jvms_answer_rightly_from_one_database(product: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+PACKAGES = {"postgres": "postgresql", "mariadb": "mariadb-server"}
+HERE = {"h2": True, "postgres": bool(HAS_SERVER), "mariadb": bool(shutil.which("mariadbd"))}
+
+
+@pytest.mark.parametrize("product", HERE)
+def test_two_jvms_answer_rightly_from_one_database(
+    product: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not HERE[product]:
+        pytest.skip(f"needs {product}: apt-get install {PACKAGES[product]}")
     if not LOAD.is_file():
         pytest.skip("not built: cd workloads/load && cargo test")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

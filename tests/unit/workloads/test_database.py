@@ -24,7 +24,8 @@ def statements() -> list[str]:
 
 def test_what_is_read_of_a_station_is_known_whichever_it_is(statements: list[str]) -> None:
     readings = [line for line in statements if line.startswith("INSERT INTO reading")]
-    rows = [tuple(map(int, found)) for line in readings for found in re.findall(r"\((\d+), (\d+), (\d+), (\d+)\)", line)]
+    found = [row for line in readings for row in re.findall(r"\((\d+), (\d+), (\d+), (\d+)\)", line)]
+    rows = [tuple(map(int, row)) for row in found]
     counted, summed = Counter[int](), Counter[int]()
     for _, station, _, tenths in rows:
         counted[station] += 1
@@ -46,7 +47,7 @@ def test_a_statement_is_a_line(statements: list[str]) -> None:
         ("serve", "database=oracle", 64, "database: found oracle, expected one of h2, postgres, mariadb"),
         ("serve", "port=x", 64, "port: found x, expected an integer from 1 to 65535"),
         ("serve", "disk=1", 64, "arguments: found disk, expected one of port, state, database"),
-        ("prepare", "database=mariadb", 69, "mariadb-install-db: not found; install it with: apt-get install mariadb-server"),
+        ("prepare", "database=mariadb", 69, "mariadb-install-db: not found; install it with: apt-get install mariadb"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_or_missing_is_one_sentence(
