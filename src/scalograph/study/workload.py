@@ -92,10 +92,17 @@ class Prepare(WorkloadPart):
 
 
 class Requirement(WorkloadPart):
-    """A combination that needs more of the host than others do."""
+    """A combination that needs more of the host than others do, or that the program cannot do: `refuse` says why."""
 
     when: dict[Name, list[Value]]
-    java_release: int
+    java_release: int | None = None
+    refuse: Text = ""
+
+    @model_validator(mode="after")
+    def _one(self) -> "Requirement":
+        if (self.java_release is None) == (not self.refuse):
+            raise ValueError("found both or neither of `java_release` and `refuse`, expected exactly one")
+        return self
 
 
 class Workload(WorkloadPart):
@@ -212,8 +219,10 @@ def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) ->
         _refuse_values(workload, treatment, "factors")
         together = {**values, **treatment}
         asked = [r for r in workload.requires if all(together.get(n) in levels for n, levels in r.when.items())]
+        if why := next((r.refuse for r in asked if r.refuse), ""):
+            return why
         jvm = jvms.get(str(treatment.get("java", "default"))) if asked else None
-        needed = max((r.java_release for r in asked), default=0)
+        needed = max((r.java_release or 0 for r in asked), default=0)
         if jvm is None or jvm.release >= needed:
             return None
         what = ", ".join(f"{n} = {together[n]}" for r in asked for n in r.when)

@@ -233,7 +233,7 @@ def test_what_ships_loads() -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../studies/thread-scaling", "/etc", "nonsense", "java-threads/.."])
 def test_shipped_refuses(name: str) -> None:
-    with pytest.raises(StudyError, match="one of affinity, ceiling, descriptors, fixed-work, fork-join, front, java-"):
+    with pytest.raises(StudyError, match=r"one of affinity, ceiling, descriptors, .*, java-priorities, java-threads"):
         shipped(name)
 
 
@@ -291,3 +291,12 @@ def test_a_workload_of_several_processes_starts_services_first(tmp_path: Path) -
 def test_refuses_processes(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert old in SEVERAL
     assert said in refused(tmp_path, SEVERAL.replace(old, new, 1))
+
+
+def test_what_a_program_cannot_do_is_refused_whatever_the_host(tmp_path: Path) -> None:
+    text = GOOD.replace("java_release = 21", 'refuse = "no b here"')
+    workload = load(written(tmp_path, text))
+    assert refusals(workload, {}, facts())({"kind": "b"}) == "no b here"
+    assert refusals(workload, {}, facts())({"kind": "a"}) is None
+    assert refusals(workload, {"kind": "b"}, facts())({"n": 1}) == "no b here"
+    assert "exactly one" in refused(tmp_path, GOOD + 'refuse = "x"\n')
