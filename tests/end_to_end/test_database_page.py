@@ -69,15 +69,21 @@ PACKAGES = {"postgres": "postgresql", "mariadb": "mariadb-server"}
 HERE = {"h2": True, "postgres": bool(HAS_SERVER), "mariadb": bool(shutil.which("mariadbd"))}
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Fetched, compiled and prepared once for all of them."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.mark.parametrize("product", HERE)
 def test_two_jvms_answer_rightly_from_one_database(
-    product: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    product: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not HERE[product]:
         pytest.skip(f"needs {product}: apt-get install {PACKAGES[product]}")
     if not LOAD.is_file():
         pytest.skip("not built: cd workloads/load && cargo test")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     (tmp_path / "study.toml").write_text(STUDY.replace("LOAD", str(LOAD)).replace("PRODUCT", product))
     host = LocalHost(find_probe())
     planned = host.ready(plan(declare(tmp_path / "study.toml"), host.facts()), str)

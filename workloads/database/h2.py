@@ -16,7 +16,7 @@ def prepare(data: Path, statements: list[str], java: str, jar: str) -> str:
     tool = [java, *OPTIONS, "-cp", jar]
     run([*tool, "org.h2.tools.RunScript", "-url", f"jdbc:h2:{data / 'page'}", "-user", "bench", "-script", str(script)])
     script.unlink()
-    return Path(jar).stem
+    return Path(jar).stem.replace("h2-", "H2 ")
 
 
 def serve(data: Path, port: int, memory_mib: int, connections: int, java: str, jar: str) -> list[str]:
