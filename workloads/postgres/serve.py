@@ -8,13 +8,12 @@ from pathlib import Path
 from programs import UNAVAILABLE, USAGE, end, find, number, parse, unprivileged
 
 SWITCHES = ("on", "off")
+DEFAULTS = {"shared_mib": "128", "connections": "200", "max_prepared": "0"}
 
 
 def main() -> None:
     """Become the server."""
-    given = parse(
-        sys.argv[1:], port="", state="", database="", fsync="on", shared_mib="128", connections="200", max_prepared="0"
-    )
+    given = parse(sys.argv[1:], port="", state="", database="", fsync="on", **DEFAULTS)
     port, shared = number(given, "port", 1, 65535), number(given, "shared_mib", 1, 1 << 20)
     connections, prepared = number(given, "connections", 1, 10_000), number(given, "max_prepared", 0, 10_000)
     if given["fsync"] not in SWITCHES:
