@@ -219,7 +219,7 @@ def pick(file: Path, numbers: Container[int]) -> dict[int, dict[str, Any]]:
     """The events of these lines (the first is 1) of a journal that was read before; the others are not parsed."""
     with _opened(file) as stream:
         lines = enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b""), 1)
-        return {n: _event(line, f"{file.name}:{n}", n == 1, _WHOLE) for n, line in lines if n in numbers}
+        return {n: _event(line, file.name, n, _WHOLE) for n, line in lines if n in numbers}
 
 
 @contextmanager
@@ -248,7 +248,7 @@ def _events(stream: BinaryIO, name: str, torn: list[str] | None, decoders: Decod
             if torn is not None:
                 torn.append(f"{name}:{number}: a torn last line of {len(line)} bytes was dropped")
             return
-        yield _event(line, f"{name}:{number}", number == 1, decoders)
+        yield _event(line, name, number, decoders)
     if number == 0:
         raise ProtocolError(name, "empty", "a journal whose first line is a `study` event")
 
@@ -260,13 +260,14 @@ def _refuse_bomb(packed: BinaryIO | None, n_bytes: int, name: str) -> None:
         raise ProtocolError(name, f"packed more than {MAX_RATIO} times smaller", "a journal of runs", "unpack it first")
 
 
-def _event(line: bytes, where: str, first: bool, decoders: Decoders) -> dict[str, Any]:
+def _event(line: bytes, name: str, number: int, decoders: Decoders) -> dict[str, Any]:
     """One event; of a `run` the record is checked."""
-    if not first and (decoder := decoders.get(line[_KIND])):
+    if number > 1 and (decoder := decoders.get(line[_KIND])):
         try:
             return msgspec.structs.asdict(decoder.decode(line))
         except UNREADABLE:
             pass  # said below
+    where = f"{name}:{number}"
     try:
         event = msgspec.json.decode(line)
     except UNREADABLE as error:
@@ -275,7 +276,7 @@ def _event(line: bytes, where: str, first: bool, decoders: Decoders) -> dict[str
         raise ProtocolError(where, f"nested more than {MAX_NESTED} deep", "an event of protocol/journal.md")
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         raise ProtocolError(where, "no event", 'an object with "event"')
-    if first and (event["event"] != "study" or event.get("protocol") != 1):
+    if number == 1 and (event["event"] != "study" or event.get("protocol") != 1):
         found = f'event "{event["event"]}", protocol {event.get("protocol")}'
         raise ProtocolError(where, found, "a `study` event of protocol 1", "analyze it with the release that wrote it")
     if event["event"] == "run":
