@@ -10,7 +10,7 @@ PROBE_SOURCES := $(shell find probe -type f -not -path '*/target/*' 2>/dev/null)
 CRATES := $(dir $(wildcard workloads/*/Cargo.lock))
 TREE := $(CURDIR)
 # What we start is told nothing of our own jobs: cargo counts its own, and tests start other makes.
-unexport MAKEFLAGS
+unexport MAKEFLAGS MFLAGS
 
 .PHONY: demo test compiled check check-python check-rust check-rest bench setup setup-dev lock clean
 
