@@ -15,12 +15,12 @@ from scalograph.run.build import build
 from scalograph.study.workload import fill, load, shipped
 
 from .shell import degraded, in_process
-from .test_workloads import BRIEF, MASK, Said, through_pipes
+from .test_workloads import MASK, Said, through_pipes
 
 JVMS = find()
 HERE = shipped("fork-join")
 START = 0x9E3779B97F4A7C15
-SMALL = {"n": 100, "q": 3, "prerun": 20, "iterations": 3, "think_ns": 0, "jvm_options": BRIEF}
+SMALL = {"n": 100, "q": 3, "prerun": 20, "iterations": 3, "think_ns": 0, "jvm_options": []}
 STUDY = """\
 version = 1
 name = "clients"

@@ -22,8 +22,6 @@ from scalograph.study.workload import fill, load, shipped
 JVMS = find()
 FORMS = re.compile(r"ready|iteration \d+ \d+ \d+ \d+( \d+)?|value [a-z][a-z0-9_]{0,63} -?\d+(\.\d+)?", re.ASCII)
 MASK = (1 << 64) - 1
-# These runs count and are not measured: a JVM that compiles little starts and ends in half the CPU time.
-BRIEF = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 LOCKS = ("none", "method", "coarse", "object", "cas", "reentrant", "adder")
 
 
@@ -53,7 +51,7 @@ def jvm(wanted: range) -> Jvm:
 def run(name: str, builds: Path, java: Jvm | None = None, **values: object) -> subprocess.CompletedProcess[str]:
     workload = load(shipped(name))
     known = {parameter: each.default for parameter, each in workload.parameters.items()}
-    own = {"build": str(built(name, builds)), "iterations": 2, "think_ns": 0, "jvm_options": BRIEF}
+    own = {"build": str(built(name, builds)), "iterations": 2, "think_ns": 0, "jvm_options": []}
     argv = fill(workload.argv, {**known, **own, **values, "java": java.java if java else "java"})
     env = {"PATH": os.environ["PATH"]}
     return subprocess.run(argv, env=env, capture_output=True, text=True, timeout=120, check=False)
@@ -131,8 +129,7 @@ def test_neither_start_nor_prerun_changes_the_work(builds: Path, start: str, pre
 
 def test_threads_that_begin_together_are_at_work_at_once(builds: Path) -> None:
     """Each has more to do than a time slice, so that it is still at work when the others get a CPU."""
-    work = {"units": 64 * 10_000_000, "quantum": 400, "iterations": 1}
-    said = threads(builds, threads=64, start="together", jvm_options=[], **work)
+    said = threads(builds, threads=64, start="together", units=64 * 10_000_000, quantum=400, iterations=1)
     assert said.values["peak_threads"][0] >= 32
 
 
