@@ -9,8 +9,9 @@ from scalograph.control.apply import apply
 from scalograph.control.control import Launch
 from scalograph.errors import HostError, StudyError
 from scalograph.run.plan import Plan
-from scalograph.study.processes import MAX_COMMANDS
-from scalograph.study.program import Process
+from scalograph.study.build_plan import ClassPath
+from scalograph.study.processes import MAX_COMMANDS, names_of
+from scalograph.study.program import Process, Program
 from scalograph.study.treatment import Treatment
 from scalograph.study.workload import fill
 from scalograph.text.escape import is_text
@@ -30,22 +31,21 @@ def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
         LevelError: the levels do not go together on this host.
         StudyError: a template has a name that nothing fills.
     """
-    processes = planned.program.processes
+    processes = planned.program.started(treatment)
     if not processes[0].name:
         launch = _obeying(planned, treatment, processes[0])
         return (replace(launch, argv=tuple(fill(processes[0].argv, launch.values))),)
-    made = [launch for process in processes for launch in _copied(planned, treatment, process)]
+    made = [launch for process in processes for launch in _copied(planned, treatment, process, len(processes) > 1)]
     if len(made) > MAX_COMMANDS:
         found = f"{len(made)} processes in a run"
         raise StudyError.one("copies", found, f"at most {MAX_COMMANDS}", "start fewer copies")
     return tuple(made)
 
 
-def _copied(planned: Plan, treatment: Treatment, process: Process) -> list[Launch]:
+def _copied(planned: Plan, treatment: Treatment, process: Process, has_services: bool) -> list[Launch]:
     launch = replace(_obeying(planned, treatment, process), name=process.name, role=process.role, argv=process.argv)
     if process.service is None:
-        beside = any(other.service for other in planned.program.processes)
-        return [_undisturbed(launch, planned) if beside else launch]
+        return [_undisturbed(launch, planned) if has_services else launch]
     return [
         replace(launch, service=process.service, copies=1, copy=copy, values={**launch.values, "copy": copy})
         for copy in range(launch.copies)
@@ -70,9 +70,17 @@ def _obeying(planned: Plan, treatment: Treatment, process: Process) -> Launch:
         "think_ns": round(study.protocol.think_s * 1e9),
     }
     # A level goes before a parameter of the same name, that before the study's own numbers.
-    values = {**own, **program.values, **process.values, **treatment}
+    values = {**own, **_without(program, treatment), **program.values, **process.values, **treatment}
+    if isinstance(path := values.get("classpath"), ClassPath):
+        values["classpath"] = path.under(values)
     base = Launch(env=_environment(study.workload.env), values=values, copies=_copies(process.copies, values))
     return apply(study, treatment, base, planned.facts)
+
+
+def _without(program: Program, treatment: Treatment) -> dict[str, str]:
+    """What others know of services that a treatment does not start: nothing, as an empty text."""
+    there = {process.name for process in program.started(treatment)}
+    return dict.fromkeys(names_of([one.name for one in program.processes if one.name not in there]), "")
 
 
 def _copies(copies: int | str, values: Mapping[str, Any]) -> int:

@@ -19,7 +19,7 @@ from scalograph.study.template import places
 from scalograph.study.toml_lines import Path
 
 # What only services have: a driver begins at the gate and ends by itself.
-OF_SERVICES = ("ready", "ready_timeout", "ports", "stop", "after")
+OF_SERVICES = ("ready", "ready_timeout", "ports", "stop", "after", "when")
 
 
 def processes_of(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -188,6 +188,9 @@ def misdeclared(raw: Mapping[str, Any], at: Path, known: set[str], most: Mapping
             yield (*at, i, "use"), "a workload in a workload", "its argv", ""
         if (name := counted(process)) and name not in most:
             yield unknown((*at, i, "copies"), "parameter", name, most)
+        yield from (
+            unknown((*at, i, "when"), "parameter", name, most) for name in table(process, "when") if name not in most
+        )
         yield from unfilled_words(processes, i, at, known)
     yield from too_many_copies(processes, most, at)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from scalograph.study.fields import Argv, Copies, Duration, Name, StudyPart, Text, Value
+from scalograph.study.fields import Argv, Copies, Duration, Name, Scalar, StudyPart, Text, Value
 from scalograph.study.scalars import short
 
 SERVICE, DRIVER = "service", "driver"
@@ -86,6 +86,7 @@ class DeclaredProcess(StudyPart):
     parameters: dict[Name, Value] = Field(default={})
     copies: Copies = 1
     after: list[ProcessName] = Field(default=[], max_length=MAX_COMMANDS)
+    when: dict[Name, Annotated[list[Scalar], Field(min_length=1)]] = Field(default={}, exclude_if=lambda when: not when)
     ready: ReadyWhen | None = None
     ready_timeout_s: Annotated[Duration, Field(gt=0, le=86_400)] = Field(default=60.0, alias="ready_timeout")
     ports: Annotated[int | list[int], BeforeValidator(_ports)] = 0

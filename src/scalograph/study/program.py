@@ -2,13 +2,14 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from scalograph.errors import StudyError
+from scalograph.study.build_plan import applies
 from scalograph.study.cross_checks import meant
 from scalograph.study.identity import hash_folder
 from scalograph.study.model import WorkloadUse
@@ -42,7 +43,8 @@ class Service:
 class Process:
     """What a run starts: a template, how often, and a name and a role where a run has several.
 
-    `service` is None of a driver, which starts at the gate. `values` are templates and names of its own.
+    `service` is None of a driver, which starts at the gate. `values` are templates and names of its own. It is started
+    under the levels of `when`; without any, always.
     """
 
     argv: tuple[str, ...]
@@ -51,6 +53,7 @@ class Process:
     role: str = ""
     service: Service | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
+    when: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,20 @@ class Program:
     def parameters(self) -> Mapping[str, Any]:
         """What is known without a treatment, values of single processes with it."""
         return {**self.values, **{name: value for process in self.processes for name, value in process.values.items()}}
+
+    def started(self, treatment: Mapping[str, Any]) -> tuple[Process, ...]:
+        """Return the processes that a treatment starts, in order."""
+        known = {**self.values, **treatment}
+        return tuple(process for process in self.processes if applies(process.when, known))
+
+    def starts(self, used: Used, treatment: Mapping[str, Any]) -> bool:
+        """Tell whether a treatment starts what uses a workload."""
+        conditions = [process.when for process in self.processes if process.name == used.process and process.when]
+        return all(applies(when, {**self.values, **treatment}) for when in conditions)
+
+    def treatments_of(self, used: Used, treatments: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Return the treatments that start what uses a workload."""
+        return [treatment for treatment in treatments if self.starts(used, treatment)]
 
     def values_of(self, used: Used) -> Mapping[str, Any]:
         """Return what is known without a treatment to one of its workloads."""
@@ -194,7 +211,7 @@ def _process(declared: DeclaredProcess, locate: Callable[[Sequence[str]], Sequen
     ports = tuple(declared.ports) if isinstance(declared.ports, list) else declared.ports
     stop = declared.stop
     service = Service(ready, declared.ready_timeout_s, ports, stop.signal, stop.grace_s)
-    return Process(argv, declared.copies, declared.name, declared.role, service)
+    return Process(argv, declared.copies, declared.name, declared.role, service, when=declared.when)
 
 
 def _parameters(workload: Workload, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -175,3 +175,12 @@ def place(level: object) -> str:
     if not isinstance(level, int | float):
         return str(level)
     return f"{level:.0f}" if abs(level) >= 1000 else f"{level:.3g}"
+
+
+def megabytes(n_bytes: float) -> str:
+    """Format the size of a file in MB, as downloads are told.
+
+    >>> megabytes(725_113), megabytes(261_000_000), megabytes(3_612)
+    ('0.73 MB', '261 MB', '0.0036 MB')
+    """
+    return f"{two_digits(n_bytes / 1e6)} MB"

@@ -55,6 +55,17 @@ control = "cpus"
 levels = [5]
 control = "nice"
 """
+FRONT = """\
+[[workload.process]]
+name = "front"
+role = "service"
+when = { front = ["proxy"] }
+argv = ["{python}", "{app_targets}", "{port}", "{front}"]
+after = ["app"]
+ports = 1
+[factors.front]
+levels = ["direct", "proxy"]
+"""
 TREATMENT = {"clients": 3, "n": 2, "cpus": 1, "nice": 5}
 
 
@@ -138,3 +149,32 @@ def test_a_port_that_is_none_when_it_is_filled_is_refused(tmp_path: Path, ready:
 def test_more_copies_than_a_run_starts_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="70 processes in a run, expected at most 64"):
         launches(planned(tmp_path), {**TREATMENT, "n": 68})
+
+
+def test_a_service_is_there_at_its_levels_only_and_else_its_names_are_empty(tmp_path: Path) -> None:
+    with_front = STUDY.replace("[factors.clients]", FRONT + "[factors.clients]").replace(
+        '"{state}"]\n[[', '"through={front_targets}"]\n[[', 1
+    )
+    made = planned(tmp_path, with_front)
+    *_, front, driver = launches(made, {**TREATMENT, "front": "proxy"})
+    assert (front.name, driver.cpus) == ("front", (1, 2, 3))
+    found = filled(launches(made, {**TREATMENT, "front": "direct"}), tmp_path)
+    assert [one.name for one in found] == ["database", "app", "app", "driver"]
+    assert found[-1].argv[-1] == "through="
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('front = ["proxy"]', 'front = ["proxi"]', "level 'proxi' is not among the levels of front"),
+        ('front = ["proxy"]', 'fromt = ["proxy"]', 'factor "fromt" is not declared'),
+        ('front = ["proxy"]', "front = []", "when"),
+        ('role = "driver"', 'role = "driver"\nwhen = { front = ["proxy"] }', "`when` of a driver"),
+    ],
+)
+def test_levels_of_a_service_are_checked(tmp_path: Path, old: str, new: str, said: str) -> None:
+    text = STUDY.replace("[factors.clients]", FRONT + "[factors.clients]")
+    assert old in text
+    with pytest.raises(StudyError) as caught:
+        planned(tmp_path, text.replace(old, new, 1))
+    assert said in str(caught.value)

@@ -1,6 +1,7 @@
 //! `scalograph-load`: drives HTTP servers in closed or open loop. README.md tells its arguments.
 
 mod answer;
+mod audit;
 mod connection;
 mod histogram;
 mod lines;
@@ -53,10 +54,12 @@ fn run() -> Result<ExitCode, Refusal> {
     let n_threads = options.threads.min(options.n_active());
     enough_descriptors(&options, n_threads)?;
     let mut events = Events::open().or_else(|error| refuse(format!("SCALOGRAPH_EVENTS: {error}")))?;
-    let warmup = options.targets.iter().map(|_| AtomicU64::new(options.warmup)).collect();
+    let warmup = (0..options.n_direct).map(|_| AtomicU64::new(options.warmup)).collect();
     let shared = Shared { options: &options, mix: &mix, warmup, n_threads };
     let (phases, (tally, told), cpu_ns) = drive(&shared, &mut events)?;
     told.iter().for_each(|words| eprintln!("{words}"));
+    // Before all else: a service that lost something has answered nothing rightly.
+    audit::ask(&options, &mix, &tally.outcomes)?;
     if lines::answers(&tally).n == 0 {
         eprintln!("scalograph-load: no right answer in the steady phase of {} s", options.steady_ns as f64 / 1e9);
         return Ok(ExitCode::from(NO_ANSWER));
@@ -111,7 +114,12 @@ fn work(
     warm: &Sender<Result<(), Refusal>>,
     opens: &Receiver<Phases>,
 ) -> Option<Ended> {
-    let worker = match Worker::new(shared, number).and_then(|mut worker| worker.warm_up().map(|()| worker)) {
+    let ready = Worker::new(shared, number).and_then(|mut worker| {
+        worker.warm_up()?;
+        worker.turn_to_front()?;
+        Ok(worker)
+    });
+    let worker = match ready {
         Ok(worker) => worker,
         Err(refusal) => {
             let _ = warm.send(Err(refusal));

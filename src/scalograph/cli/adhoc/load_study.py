@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
 
 from scalograph.cli.adhoc.declaration import MAX_COMMAND, argv_text, name, quoted
+from scalograph.cli.adhoc.load_driver import Parameters, driver_use, literal
 from scalograph.cli.adhoc.option_texts import split, variables
 from scalograph.cli.load_command import LoadOptions
 from scalograph.errors import HostError, Problem, ScalographError, StudyError
 from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
-from scalograph.text.units import parse_duration
 
 QUESTION = "throughput"
 SERVER, DRIVER = "server", "driver"
@@ -41,20 +41,19 @@ _OPTIONS = (
     (r"(?:factors|protocol)\.(\w+).*", r"--\1"),
 )
 
-Parameters = dict[str, str | int | float]
-
 
 @dataclass(frozen=True)
 class LoadStudy:
     """What is started and asked: `ready` is a form and its template, `ports` a count or a number, as a study has them.
 
-    `parameters` are those of the workload `load`; `factors` are levels as text by name.
+    `driver` is the workload that sends the requests, `parameters` are its own; `factors` are levels as text by name.
     """
 
     serve: tuple[str, ...]
     ready: tuple[str, str]
     ports: str
-    parameters: Mapping[str, str | int | float]
+    driver: str
+    parameters: Parameters
     factors: Mapping[str, str]
     protocol: Mapping[str, str | int]
     ready_timeout: str
@@ -72,11 +71,13 @@ def load_study(options: LoadOptions) -> LoadStudy:
     host, port, path = _address(options)
     factors = _factors(options)
     target = f"{{{SERVER}_targets}}" if serve else f"{host}:{port}"
+    driver, parameters = driver_use(options, factors)
     return LoadStudy(
         serve=serve,
         ready=_ready(options.ready or port),
         ports="1" if port == "{port}" else f"[{port}]",
-        parameters={"targets": target, "path": _literal(path), **_parameters(options, factors)},
+        driver=driver,
+        parameters={"targets": target, "path": literal(path), **parameters},
         factors=factors,
         protocol={"runs": options.runs, "max_reruns": options.max_reruns, "budget": options.budget,
                   "timeout": options.timeout},
@@ -146,27 +147,6 @@ def _factors(options: LoadOptions) -> dict[str, str]:
     return given if {"clients", "rate"} & given.keys() else {"clients": "1", **given}
 
 
-def _parameters(options: LoadOptions, factors: Mapping[str, str]) -> Parameters:
-    seconds = {key: getattr(options, key) for key in ("ramp", "steady", "down")}
-    found: Parameters = {f"{key}_s": _duration(f"--{key}", text) for key, text in seconds.items()}
-    found |= {"warmup": options.warmup, "cycle": options.cycle, "status": options.status}
-    found |= {"contains": _literal(options.contains)} if options.contains else {}
-    found |= {"loop": "open", "connections": options.connections} if "rate" in factors else {}
-    return found | ({"remote": "yes"} if options.remote else {})
-
-
-def _duration(option: str, text: str) -> float:
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise StudyError.one(option, str(error)) from error
-
-
-def _literal(text: str) -> str:
-    """A text in which nothing is filled."""
-    return text.replace("{", "{{").replace("}", "}}")
-
-
 def _ready(text: str) -> tuple[str, str]:
     form, colon, rest = text.partition(":")
     if form == "line" and colon:
@@ -187,7 +167,8 @@ def _workload(study: LoadStudy) -> Iterator[str]:
         yield f"ready_timeout = {quoted(study.ready_timeout)}"
         if "copies" in study.factors:
             yield 'copies = "{copies}"'
-    yield from ("", "[[workload.process]]", f"name = {quoted(DRIVER)}", 'role = "driver"', 'use = "load"')
+    yield from ("", "[[workload.process]]", f"name = {quoted(DRIVER)}", 'role = "driver"')
+    yield f"use = {quoted(study.driver)}"
     yield f"parameters = {{ {', '.join(f'{key} = {_value(value)}' for key, value in study.parameters.items())} }}"
 
 

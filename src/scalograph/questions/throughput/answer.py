@@ -47,6 +47,7 @@ def told(table: Table, taken: Taken, driven: Driven) -> Answer:
         claim=throughput_claim(table, taken, document.groups),
         tables=load_tables(table, document.groups),
         doubts=_doubts(table, document.groups),
+        warnings=_warnings(document.groups),
     )
 
 
@@ -157,3 +158,12 @@ def _doubts(table: Table, groups: Sequence[LoadedGroup]) -> list[str]:
     if wrong := max((point.errors for point in points), default=0.0):
         doubts.append(f"wrong answers, {percent_at_most(wrong)} in the worst configuration")
     return doubts
+
+
+def _warnings(groups: Sequence[LoadedGroup]) -> list[str]:
+    """What could not be seen of the runs that count."""
+    points = [point for one in groups for point in one.points]
+    if not (n := sum(point.n_unchecked for point in points)):
+        return []
+    whose = f"{n} of {counted(sum(point.n for point in points), 'run')}"
+    return [f"Little's law not checked in {whose}: the driver tells neither requests in flight nor think time"]

@@ -37,6 +37,7 @@ class LoadPoint(Model):
     parts: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
     n: int = Field(description="runs that count")
     n_unlawful: int = Field(default=0, description="runs that break Little's law, and do not count")
+    n_unchecked: int = Field(default=0, description="runs whose driver does not tell what Little's law is about")
     driver_limits: Literal["", "late", "CPU", "ceiling"] = ""
 
 

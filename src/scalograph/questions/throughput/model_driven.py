@@ -100,6 +100,11 @@ class DrivenRun:
         """Whether its figures can be of one window: what overlaps its ends is allowed for."""
         return self.off <= LITTLE + (self.in_flight or 0.0) / max(1, self.n_requests)
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether the driver told what Little's laws are about."""
+        return any(True for _ in self._laws())
+
     def _laws(self) -> Iterator["_Law"]:
         if self.response_s is None:
             return

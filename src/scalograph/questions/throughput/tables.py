@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.findings.names import title, where
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
@@ -17,6 +18,8 @@ _NOTE = (
     "runs together; used: CPUs in use of those that the processes may use, in the steady window; driver: its CPU of "
     "what it could use. Runs that miss Little's law by more than 5 % do not count"
 )
+# What some drivers do not tell.
+_MAY_LACK = ("mean", "late")
 # Groups that have a table each.
 MOST = 16
 _LIMITS = {
@@ -45,6 +48,12 @@ def _of_group(table: Table, one: LoadedGroup, index: int) -> TableDoc:
     setting = where(table, one.group).removesuffix(": ")
     heading = "Throughput and response times" + (f", {setting}" if setting else "")
     rows = [_line(point, quantiles, together) for point in one.points]
+    told = [
+        at
+        for at, column in enumerate(columns)
+        if column.name not in _MAY_LACK or any(_is_told(row[at]) for row in rows)
+    ]
+    columns, rows = [columns[at] for at in told], [[row[at] for at in told] for row in rows]
     return TableDoc(id=f"throughput-{index}", title=heading, note=_NOTE, columns=columns, rows=rows)
 
 
@@ -61,6 +70,10 @@ def _line(point: LoadPoint, quantiles: Sequence[str], together: Sequence[str]) -
     ]  # fmt: skip
 
 
+def _is_told(cell: Cell) -> bool:
+    return (cell.value if isinstance(cell, Estimate) else cell) is not None
+
+
 def _percent(share: float | None) -> float | None:
     return None if share is None else round(100 * share, 1)
 
@@ -69,4 +82,6 @@ def _flags(point: LoadPoint) -> str:
     found = [_LIMITS[point.driver_limits]] if point.driver_limits else []
     if point.n_unlawful:
         found.append(f"{counted(point.n_unlawful, 'run')} against Little's law")
+    if point.n_unchecked:
+        found.append("Little's law not checked")
     return "; ".join(found)

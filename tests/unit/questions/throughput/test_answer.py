@@ -189,3 +189,19 @@ def test_without_a_driver_it_cannot_be_said(tmp_path: Path) -> None:
 def test_a_study_that_cannot_be_answered_is_refused(was: str, becomes: str, told: str) -> None:
     with pytest.raises(StudyError, match=told):
         parse(STUDY.replace(was, becomes))
+
+
+def test_what_a_driver_does_not_tell_is_absent_and_said(tmp_path: Path) -> None:
+    runs = made()
+    for _, record in runs:
+        (told,) = record["values"]
+        for name in ("mean_ns", "in_flight", "cycle_ns", "late_share"):
+            del told["values"][name]
+    found = found_in(tmp_path, runs, STUDY)
+    (one,) = groups(found)
+    assert (one.state, one.at, one.knee, one.is_clients) == ("found", 2, None, True)
+    assert all((point.n_unchecked, point.response.value, point.late) == (3, None, None) for point in one.points)
+    (table,) = [table for table in found.tables if table.question == "throughput"]
+    assert not {"mean", "late"} & {column.name for column in table.columns}
+    assert "Little's law not checked in 12 of 12 runs" in " ".join(found.warnings)
+    assert found.claim is not None and "half of the requests take 14.0 ms" in found.claim.sentences[1]
