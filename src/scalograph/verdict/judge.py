@@ -32,6 +32,7 @@ from scalograph.verdict.saturation import (
     no_records,
 )
 from scalograph.verdict.stalls import bounds, held_up
+from scalograph.verdict.untouched import is_untouched
 
 
 class Judgment(Struct, frozen=True):
@@ -39,6 +40,9 @@ class Judgment(Struct, frozen=True):
 
     verdict: str
     causes: list[Cause] = []
+
+
+_CLEAN = Judgment("clean")
 
 
 Judging = Callable[[Record], Judgment]
@@ -79,6 +83,8 @@ def judge(record: Record, asked: Asked | None = None) -> Judgment:
         return Judgment("failed", [away])
     if too_much := impossible(record, n_cpus(record)):
         return Judgment("impossible", too_much)
+    if is_untouched(run):
+        return _CLEAN
     if causes := _disturbed(record):
         if asked and asked.windows and is_sparse(record) and small(causes):
             return Judgment("undecided", unplaced(record, causes))

@@ -32,6 +32,7 @@ _WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
 # Keys of the study, and the options that they come from.
 _OPTIONS = (
     (r"workload", "--serve"),
+    (r"factors", "levels"),
     (r"workload\.process\[[01]\]\.parameters\.(\w+?)(_s|_ms)?", r"--\1"),
     (r"workload\.process\[0\]\.ready_timeout", "--ready-timeout"),
     (r"workload\.process\[0\]\.ready.*", "--ready"),

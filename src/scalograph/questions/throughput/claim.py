@@ -105,9 +105,9 @@ def _times(one: LoadedGroup, point: LoadPoint) -> Iterator[str]:
     scale = scale_for("s", [e.value for e in values])
     if len(values) == len([e for e in values if is_resolved(e)]) == 2:
         half, last = (spoken(e, scale, ends=False) for e in values)
-        said.append(f"there half of the requests take {half} {scale.unit}, one in 100 more than {last} {scale.unit}")
+        said.append(f"there the median request takes {half} {scale.unit}, 99 % at most {last} {scale.unit}")
     if one.knee is not None and is_resolved(one.knee):
-        said.append(f"queues begin with {spoken(one.knee)} clients")
+        said.append(f"requests queue from {spoken(one.knee)} clients on")
     if said:
         text = "; ".join(said)
         yield f"{text[:1].upper()}{text[1:]}."

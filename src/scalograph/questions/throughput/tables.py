@@ -1,6 +1,7 @@
 """Loads in tables: rate, response times, what was used, and what is wrong, a row for each level."""
 
 from collections.abc import Sequence
+from math import floor, log10
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.names import title, where
@@ -65,9 +66,14 @@ def _line(point: LoadPoint, quantiles: Sequence[str], together: Sequence[str]) -
     ]
     return [
         point.level, point.rate, point.response, *(point.quantiles.get(name) for name in quantiles),
-        *(point.together.get(name) for name in together),
+        *(_three_digits(point.together.get(name)) for name in together),
         round(100 * point.errors, 2), _percent(point.late), _percent(point.driver), "; ".join(used), _flags(point),
     ]  # fmt: skip
+
+
+def _three_digits(x: float | None) -> float | None:
+    """A time without an interval, as exact as the buckets that it was counted in."""
+    return round(x, 2 - floor(log10(x))) if x else x
 
 
 def _is_told(cell: Cell) -> bool:

@@ -113,6 +113,7 @@ def test_what_another_program_cannot_do_is_refused(options: dict[str, Any], said
         ("study.toml:9: workload.process[1].parameters.steady_s", "--steady"),
         ("study.toml:9: factors.cpus.levels", "--cpus"),
         ("study.toml:9: protocol.max_reruns", "--max-reruns"),
+        ("factors", "levels"),
         ("real-time policy", "real-time policy"),
     ],
 )
