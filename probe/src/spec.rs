@@ -102,7 +102,7 @@ pub fn read_line(input: impl BufRead) -> Result<Value, Refusal> {
 pub fn parse(value: &Value) -> Result<Spec, Refusal> {
     let top = value.as_object().ok_or_else(|| Refusal::spec("spec", Some(value), "one JSON object"))?;
     let top = Fields { map: top, prefix: "" };
-    top.int("protocol", None, 1, 1)?;
+    top.int("protocol", None, 1, 2)?;
     let run = top.text("run", 128)?;
     let running = running::of(&top)?;
     Ok(Spec {

@@ -66,7 +66,7 @@ class Specification:
     def line(self, folder: Path) -> dict[str, Any]:
         """Return what the probe reads (protocol/probe.md), with `folder` to work in."""
         return {
-            "protocol": 1,
+            "protocol": 2 if self.running or has_services(self.launches) else 1,
             "run": self.run.run,
             "commands": [
                 _command(launch, folder) | (_named(launch) if self.running or has_services(self.launches) else {})

@@ -78,7 +78,7 @@ def _no_constant(name: str) -> None:
 def parse(value: dict[str, Any]) -> Spec:
     """Check the whole line; the first mistake is a RefusalError."""
     top = _Fields(value, "")
-    top.integer("protocol", None, 1, 1)
+    top.integer("protocol", None, 1, 2)
     # Checked although nothing here depends on them: the same line must be right for every probe.
     top.flag("timeline", True)
     top.flag("namespace", True)
