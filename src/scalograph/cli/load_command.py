@@ -25,6 +25,9 @@ class LoadOptions:
         str | None,
         typer.Option(metavar="COMMAND", help="Starts the server, anew for each run; {port} is a free port. No shell."),
     ] = None
+    pid: Annotated[
+        int | None, typer.Option(min=1, help="A server that runs already, with its children: its CPU time is told.")
+    ] = None
     ready: Annotated[str | None, typer.Option(metavar="WHEN", help=_READY)] = None
     ready_timeout: Annotated[str, typer.Option(help="A server that is not ready by then fails the run.")] = "60s"
     clients: Annotated[
@@ -64,12 +67,12 @@ class LoadOptions:
 
 
 def _load(options: LoadOptions) -> int:
-    """How much does a server carry, with more clients, CPUs and copies? It is started anew for each run.
+    """How much does a server carry, with more clients, CPUs and copies? With --serve it is started anew for each run.
 
     \b
     scalograph load --serve './app --port {port}' --get http://127.0.0.1:{port}/ --clients 1:64:*2
     scalograph load --serve './app {port}' --get http://127.0.0.1:{port}/ --clients 32 --cpus 1:all --ready line:started
-    scalograph load --get http://127.0.0.1:8080/ --rate 100,1000    a server that runs already
+    scalograph load --pid 4711 --get http://127.0.0.1:8080/ --rate 100,1000    a server that runs already
     """
     from scalograph.cli.adhoc.load_study import load_options, load_study, load_text
     from scalograph.cli.measure_output import carried_out

@@ -11,6 +11,8 @@ import msgspec
 
 from scalograph import __version__
 from scalograph.control.discover import with_launchers
+from scalograph.control.process_cpus import too_many_cpus
+from scalograph.control.process_quotas import refused_quotas
 from scalograph.design.duration import expected_seconds, seconds_per_treatment
 from scalograph.design.planner import Design, RunPlan, run_plan
 from scalograph.design.replay import timed_runs
@@ -70,19 +72,20 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True) -> Plan:
     """
     facts = with_launchers(facts, _launchers(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
-    made = design(declared.study, facts, _refusing(started, facts))
+    made = design(declared.study, facts, _refusing(declared.study, started, facts))
     planned = Plan(declared, facts, made, started)
     planned.runs.asked_for()  # refuses what cannot be searched before there is a folder of results
     return planned
 
 
-def _refusing(started: Program, facts: HostFacts) -> Refusal:
-    """Why the host cannot run a treatment: by the workloads of the processes that it starts."""
+def _refusing(study: Study, started: Program, facts: HostFacts) -> Refusal:
+    """Why the host cannot run a treatment: by the workloads, CPUs and quotas of the processes that it starts."""
     refusing = [(used, refusals(used.workload, started.values_of(used), facts)) for used in started.used]
+    limits = [too_many_cpus(study, started, facts), refused_quotas(started, facts)]
 
     def refusal(treatment: Mapping[str, Any]) -> str | None:
         said = (refuse(treatment) for used, refuse in refusing if started.starts(used, treatment))
-        return next(filter(None, said), None)
+        return next(filter(None, chain(said, (refuse(treatment) for refuse in limits))), None)
 
     return refusal
 

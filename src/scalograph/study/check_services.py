@@ -6,6 +6,8 @@ from typing import Any
 
 from scalograph.errors import StudyError
 from scalograph.study.check_processes import (
+    COUNTS,
+    QUOTA,
     counted,
     filled_at_start,
     processes_of,
@@ -26,6 +28,7 @@ from scalograph.study.check_workload import (
     wrong_parameters,
 )
 from scalograph.study.cross_checks import Found, declared_levels, selection, table
+from scalograph.study.processes import SERVICE
 from scalograph.study.program import find_workload
 from scalograph.study.scalars import refuse_text
 from scalograph.study.template import places
@@ -50,6 +53,7 @@ def misstarted(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
         return
     yield from _reserved(processes, factors)
     yield from _limited(factors)
+    yield from _left_over(processes, factors)
     for i, process in enumerate(processes):
         yield from selection(process.get("when"), (*AT, i, "when"), declared_levels(raw))
     used: dict[int, Workload] = {}
@@ -91,7 +95,9 @@ def _idle_factors(
     chosen = {name for process in processes for name in table(process, "when")}
     names = {name for name, _ in places(words) if name} | prepared_names(workload) | chosen
     taken = Taken(frozenset(names), parameters, "what is started", "the argv of a process")
-    yield from idle(table(raw, "factors"), taken, set(map(counted, processes)))
+    yield from idle(
+        table(raw, "factors"), taken, {counted(process, key) for process in processes for key in (*COUNTS, QUOTA)}
+    )
 
 
 def _reserved(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Found]:
@@ -113,3 +119,13 @@ def _limited(factors: Mapping[str, Any]) -> Iterator[Found]:
                 "a control of single processes",
                 "it would hold for the driver too",
             )
+
+
+def _left_over(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Found]:
+    """Find a control of CPUs that holds for no process: all services have CPUs of their own."""
+    services = [process for process in processes if process.get("role") == SERVICE]
+    if services and all("cpus" in process for process in services):
+        for name, factor in factors.items():
+            if isinstance(factor, dict) and factor.get("control") == "cpus":
+                path: Path = ("factors", name, "control")
+                yield path, "a factor that nothing uses: each service has `cpus` of its own", "one without", ""

@@ -152,6 +152,15 @@ def gibibytes(n_bytes: float) -> str:
     return f"{n_bytes / _GIB:.3g} GiB"
 
 
+def mebibytes(n_bytes: float) -> str:
+    """Format a size in MiB.
+
+    >>> mebibytes(3 * 2**19)
+    '1.5 MiB'
+    """
+    return f"{n_bytes / 2**20:.3g} MiB"
+
+
 def counted(n: int, noun: str) -> str:
     """Format a count of things.
 

@@ -64,10 +64,11 @@ class Asked:
 def judge(record: Record, asked: Asked | None = None) -> Judgment:
     """Judge a run by its record (protocol/journal.md).
 
-    `failed`: no success, not the requested iterations, or it left its CPUs or its quota. `impossible`: it used more CPU
-    time than there was. `contaminated`: a neighbor or the hypervisor took at least 2 % of the CPU time that it wanted,
-    a neighbor had one of its CPUs for 2 % of its time, or a cause of `held_up` applies. `undecided`: no measurement
-    could tell (the cause gives the bound, if there is one), or the windows cover little of the run (`is_sparse`).
+    `failed`: no success, not the requested iterations, or it left its CPUs or its quota. `impossible`: its record
+    contradicts itself (more CPU time than there was, a driver that breaks Little's law). `contaminated`: a neighbor or
+    the hypervisor took at least 2 % of the CPU time that it wanted, a neighbor had one of its CPUs for 2 % of its time,
+    or a cause of `held_up` applies. `undecided`: no measurement could tell (the cause gives the bound, if there is
+    one), or the windows cover little of the run (`is_sparse`).
 
     Args:
         record: of the run.

@@ -37,6 +37,7 @@ _OPTIONS = (
     (r"workload\.process\[0\]\.ready_timeout", "--ready-timeout"),
     (r"workload\.process\[0\]\.ready.*", "--ready"),
     (r"workload\.process\[0\]\.(copies)", r"--\1"),
+    (r"workload\.process\[0\]\.pid|workload\.process server", "--pid"),
     (r"workload\.process\[0\].*", "--serve"),
     (r"workload\.env.*", "--env"),
     (r"(?:factors|protocol)\.(\w+).*", r"--\1"),
@@ -60,6 +61,7 @@ class LoadStudy:
     ready_timeout: str
     env: Mapping[str, str]
     called: str
+    pid: int | None = None
 
 
 def load_study(options: LoadOptions) -> LoadStudy:
@@ -69,6 +71,8 @@ def load_study(options: LoadOptions) -> LoadStudy:
         StudyError: an option has another form, or does not go with another one.
     """
     serve = split("--serve", options.serve, shell=False) if options.serve else ()
+    if options.pid is not None and (beside := _of_started(options)):
+        raise StudyError.one("--pid", f"{beside} of a server that runs already", "one of both", "leave one out")
     host, port, path = _address(options)
     factors = _factors(options)
     target = f"{{{SERVER}_targets}}" if serve else f"{host}:{port}"
@@ -84,7 +88,8 @@ def load_study(options: LoadOptions) -> LoadStudy:
                   "timeout": options.timeout},
         ready_timeout=options.ready_timeout,
         env=variables(options.env),
-        called=serve[0] if serve else host,
+        called=serve[0] if serve else host if options.pid is None else f"process {options.pid}",
+        pid=options.pid,
     )  # fmt: skip
 
 
@@ -120,6 +125,12 @@ def _option(where: str) -> str:
         if found := re.fullmatch(pattern, key):
             return found.expand(option).replace("_", "-")
     return key
+
+
+def _of_started(options: LoadOptions) -> str:
+    """Return the first option that is of a server that we start; empty where none is given."""
+    given = (f"--{name}" for name in ("serve", "ready", "copies", "cpus", "remote") if getattr(options, name))
+    return next(given, "")
 
 
 def _address(options: LoadOptions) -> tuple[str, str, str]:
@@ -168,6 +179,8 @@ def _workload(study: LoadStudy) -> Iterator[str]:
         yield f"ready_timeout = {quoted(study.ready_timeout)}"
         if "copies" in study.factors:
             yield 'copies = "{copies}"'
+    if study.pid is not None:
+        yield from ("", "[[workload.process]]", f"name = {quoted(SERVER)}", 'role = "service"', f"pid = {study.pid}")
     yield from ("", "[[workload.process]]", f"name = {quoted(DRIVER)}", 'role = "driver"')
     yield f"use = {quoted(study.driver)}"
     yield f"parameters = {{ {', '.join(f'{key} = {_value(value)}' for key, value in study.parameters.items())} }}"
@@ -187,7 +200,7 @@ def _levels(study: LoadStudy) -> Iterator[str]:
 
 def _responses(study: LoadStudy) -> Iterator[str]:
     for response, source, unit, better, title in _RESPONSES:
-        if study.serve or not source.startswith("process."):
+        if study.serve or study.pid is not None or not source.startswith("process."):
             yield from ("", f"[responses.{response}]", f"from = {quoted(source)}", f"unit = {quoted(unit)}")
             yield from (f"better = {quoted(better)}", f"title = {quoted(title)}")
 

@@ -27,7 +27,7 @@ CLIENTS = "clients"
 
 def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Tell it of every setting of the other factors, those of the highest rates first."""
-    rows = [row for sample in taken.values() for row in sample.counted]
+    rows = [row for sample in taken.values() for row in sample.every]
     driven = {name: run for name, record in named_records(table, rows) if (run := driven_run(record)) is not None}
     return told(table, taken, driven)
 
@@ -151,8 +151,6 @@ def _doubts(table: Table, groups: Sequence[LoadedGroup]) -> list[str]:
     """What is wrong with the runs of all groups, in a sentence each."""
     points = [point for one in groups for point in one.points]
     doubts = []
-    if n := sum(point.n_unlawful for point in points):
-        doubts.append(f"{counted(n, 'run')} {'breaks' if n == 1 else 'break'} Little's law, and count for nothing")
     if n := sum(point.driver_limits in ("late", "CPU") for point in points):
         doubts.append(f"the driver limits {counted(n, 'configuration')} of {len(points)}")
     if wrong := max((point.errors for point in points), default=0.0):

@@ -28,7 +28,7 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
         table: the study.
         level: of the factor of the load.
         sample: its runs that count.
-        every: the same, with those that break Little's law.
+        every: all that succeeded, those that break Little's law too.
         driven: what runs say.
     """
     runs = [driven[row.run] for row in sample.rows(primary(table)) if row.run in driven]
@@ -45,7 +45,8 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
         together=_together(runs), errors=sum(run.n_errors for run in runs) / n_requests if n_requests else 0.0,
         late=_mean([run.late for run in runs]), driver=_mean([run.driver for run in runs]),
         parts=used_parts(fullness(runs)), n=len(sample.rows(primary(table))),
-        n_unlawful=len(every.counted) - len(sample.counted), dropped=dropped_connections(runs),
+        n_unlawful=sum(row.run in driven and not driven[row.run].is_lawful for row in every.every),
+        dropped=dropped_connections(runs),
         n_unchecked=sum(not run.is_checked for run in runs),
         driver_limits=_limits(runs),
     )  # fmt: skip

@@ -157,7 +157,8 @@ def _processes(runs: Sequence[DrivenRun]) -> list[ProcessUse]:
             name=name, role=each[0].role, cpus=frozenset().union(*(one.cpus for one in each)),
             used=fmean(one.used for one in each), waited=_mean(one.waited for one in each),
             n_tasks=max((one.n_tasks for one in each if one.n_tasks is not None), default=None),
-            stalls=_stalled(each),
+            stalls=_stalled(each), quota=_mean(one.quota for one in each),
+            throttled=_least(one.throttled for one in each),
         )
         for name, each in found.items()
     ]  # fmt: skip
@@ -175,12 +176,16 @@ def _cpus(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
 
 
 def _quota(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
-    """CPU time that the services were granted, where it was taken from them."""
+    """CPU time that services were granted, together or one of them, where all of it was taken from them."""
     quotas = [run.quota for run in runs if run.quota and run.throttled]
     if quotas and len(quotas) == len(runs):
         services = sorted((one for one in _processes(runs) if one.role == "service"), key=lambda one: -one.used)
         used, granted = sum(one.used for one in services), fmean(quotas)
         yield Fullness("quota", tuple(one.name for one in services), used / granted, used, granted)
+
+    for one in _processes(runs):
+        if one.quota and one.throttled:
+            yield Fullness("quota", (one.name,), one.used / one.quota, one.used, one.quota)
 
 
 def _tasks(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
@@ -234,6 +239,13 @@ def _grows(runs: Sequence[DrivenRun], alone_s: float | None) -> float | None:
 def _mean(values: Iterable[float | None]) -> float | None:
     found = [x for x in values if x is not None]
     return float(np.mean(found)) if found else None
+
+
+def _least(values: Iterable[float | None]) -> float | None:
+    """Return the least; None where one is not known."""
+    found = list(values)
+    known = [x for x in found if x is not None]
+    return min(known) if len(known) == len(found) else None
 
 
 def spare(runs: Sequence[DrivenRun]) -> str:
