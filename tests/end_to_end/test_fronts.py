@@ -93,6 +93,4 @@ def test_requests_are_dealt_over_all_servers(tmp_path: Path, monkeypatch: pytest
     assert record.run.status == "ok", record.run.reason
     assert [part.values["servers"] for part in record.values] == [[2]]
     (balancer,) = (part for part in record.processes if part.name == "front")
-    # One process that ends when it is told to, and used some time.
-    assert (balancer.stopped_by, balancer.n_tasks, record.run.n_survivors) == ("TERM", 1, 0)
-    assert balancer.cpu_ns
+    assert balancer.cpu_ns and (balancer.stopped_by, record.run.n_survivors) == ("TERM", 0)
