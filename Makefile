@@ -3,28 +3,41 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
+# One at a time where make works side by side (-j): all of them write into the same folders.
+PIP = flock $(VENV)/.pip $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := $(shell find src studies workloads pyproject.toml README.md -type f -not -name '*.pyc' 2>/dev/null | sed 's/ /\\ /g')
 PROBE_SOURCES := $(shell find probe -type f -not -path '*/target/*' 2>/dev/null)
 CRATES := $(dir $(wildcard workloads/*/Cargo.lock))
 TREE := $(CURDIR)
+# What we start is told nothing of our own jobs: cargo counts its own, and tests start other makes.
+unexport MAKEFLAGS MFLAGS
 
-.PHONY: demo test check bench setup setup-dev lock clean
+.PHONY: demo test compiled check check-python check-rust check-rest bench setup setup-dev lock clean
 
 demo: setup
 	@$(BIN)/scalograph study thread-scaling --quick; code=$$?; \
 	case $$code in 0) ;; 5) echo "Some configurations have fewer clean runs than asked: see the verdict above.";; *) exit $$code;; esac
 
-test: setup-dev
+test: setup-dev compiled
 	for crate in probe $(CRATES); do (cd $$crate && cargo test --locked --quiet) || exit 1; done
 	@# Compiled tests are kept whatever the environment says: each worker compiles them for a quarter of a minute.
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 
-check: setup-dev
+compiled: $(VENV)/.prerequisites
+	for crate in probe $(CRATES); do (cd $$crate && cargo test --locked --quiet --no-run) || exit 1; done
+
+check: check-python check-rust check-rest
+
+check-python: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+check-rust: $(VENV)/.prerequisites
 	for crate in probe $(CRATES); do (cd $$crate && cargo fmt --check && \
 		cargo clippy --locked --all-targets --quiet -- -D warnings) || exit 1; done
+
+check-rest: $(VENV)/.dev
 	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*.sh probe/*.sh; \
 	else echo "skipped: shellcheck is missing; install it with: apt-get install shellcheck" >&2; test "$$CI" != true; fi
 
@@ -39,36 +52,40 @@ setup: $(VENV)/.installed
 setup-dev: setup $(VENV)/.dev
 
 # Each stamp is made when what it stands for is in place; a second call compares dates and is done.
-$(VENV)/.runtime: requirements/runtime.lock
+$(VENV)/.prerequisites: scripts/prerequisites.sh
 	@scripts/prerequisites.sh $(PYTHON)
+	@mkdir -p $(VENV)
+	@touch $@
+
+$(VENV)/.runtime: requirements/runtime.lock | $(VENV)/.prerequisites
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/runtime.lock
+	$(PIP) install --require-hashes -r requirements/runtime.lock
 	@touch $@
 
 $(VENV)/.build: requirements/build.lock $(VENV)/.runtime
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.lock
+	$(PIP) install --require-hashes -r requirements/build.lock
 	@touch $@
 
 $(VENV)/.probe: $(PROBE_SOURCES) $(VENV)/.build
 	@rm -rf build/probe
 	PATH="$(TREE)/$(BIN):$$PATH" probe/build.sh build/probe
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/probe/*.whl
+	$(PIP) install --no-index --no-deps --force-reinstall build/probe/*.whl
 	@touch $@
 
 # A workload in Rust is compiled when a study first uses it: what it is made of is here by then.
-$(VENV)/.crates: $(CRATES:=Cargo.lock) $(VENV)/.runtime
+$(VENV)/.crates: $(CRATES:=Cargo.lock) | $(VENV)/.prerequisites
 	for crate in $(CRATES); do (cd $$crate && cargo fetch --locked --quiet --target "$$(rustc --print host-tuple)") || exit 1; done
 	@touch $@
 
 $(VENV)/.installed: $(SOURCES) $(VENV)/.build $(VENV)/.probe $(VENV)/.crates
 	@rm -rf build/wheel
-	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --wheel-dir build/wheel .
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/wheel/*.whl
+	$(PIP) wheel --no-index --no-deps --no-build-isolation --wheel-dir build/wheel .
+	$(PIP) install --no-index --no-deps --force-reinstall build/wheel/*.whl
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.lock $(VENV)/.runtime
+$(VENV)/.dev: requirements/dev.lock $(VENV)/.build
 	@scripts/test-prerequisites.sh
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(PIP) install --require-hashes -r requirements/dev.lock
 	@touch $@
 
 # After a change of a range in pyproject.toml.

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from scalograph.run.hosts.python_probe.tree import become_subreaper
 
 # What nobody uses is swept by a start some time later, and nobody waits for that here.
 _OLD_S = 86400.0
+# A step whose probe is killed is no run that can be lost: it ends the study, which is then gone on with.
+STEP_LOST = re.compile(r"workload\.\w+: .*\bprobe\b")
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,8 @@ class Course:
         self._left |= code < 0 or "runner" in victims or {"probe", "guard"} <= victims
         self._note(of_processes(self._place) if not self._orphans else ())
         expected = {code for kill in self._kills for code in kill.codes(start.ignored)}
+        if any("probe" in kill.victims for kill in self._kills) and STEP_LOST.search(start.said()):
+            expected.add(3)
         self._note(of_end(start, {*codes, *expected}, journaled))
         self._note(of_journal(self._before, self.journal))
         if not self._left:

@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
 """Keep a finished reproduction: its page in studies/reproduced, each part's journal packed in studies/PART/example.
 
+A study that has an example of its own, such as one of its full form, keeps it, unless PART names it; the journal of the
+page then lies in studies/reproduced/PART.
+
 A journal that is larger than a megabyte loses the timelines of runs that its report does not show. It is analyzed again
 without them, and stays whole where any finding would differ.
 
-Usage: scripts/keep_reproduction.py FOLDER   (such as scalograph-results/reproduce/latest)
+Usage: scripts/keep_reproduction.py FOLDER [PART ...]   (such as scalograph-results/reproduce/latest)
 """
 
 import gzip
 import json
 import shutil
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from scalograph.cli.last_stops import analyze
 from scalograph.protocol import findings_file, reproduction_file
-from scalograph.protocol.reproduction import ReproducedPart, Reproduction
+from scalograph.protocol.reproduction import Reproduction
 from scalograph.report.reproduction_page import write
 
 STUDIES = Path(__file__).resolve().parents[1] / "studies"
@@ -26,21 +30,28 @@ BESIDE = ("published.csv", "profile.json")
 
 def main() -> None:
     """Keep all parts that are done, and the page."""
-    if len(sys.argv) != 2:
-        sys.exit(f"found {len(sys.argv) - 1} arguments, expected the folder of a reproduction")
-    folder = Path(sys.argv[1])
+    if len(sys.argv) < 2:
+        sys.exit("found no argument, expected the folder of a reproduction")
+    folder, replaced = Path(sys.argv[1]), sys.argv[2:]
     made = reproduction_file.read(folder)
     if left := [part.study for part in made.parts if part.state in ("begun", "not run")]:
         sys.exit(f"{folder}: not finished ({', '.join(left)}), expected all parts; scalograph reproduce --resume")
-    for part in made.parts:
-        if part.state == "done":
-            keep_part(folder / part.study, STUDIES / part.study / "example")
     kept = STUDIES / "reproduced"
+    shutil.rmtree(kept, ignore_errors=True)
+    places = {part.study: place(part.study, replaced) for part in made.parts if part.state == "done"}
+    for study, example in places.items():
+        keep_part(folder / study, example)
     kept.mkdir(exist_ok=True)
-    made = elsewhere(made)
+    made = elsewhere(made, places)
     reproduction_file.write(made, kept)
     write(made, kept / reproduction_file.PAGE)
     print(f"{kept.relative_to(STUDIES.parent)}: {(kept / reproduction_file.PAGE).stat().st_size:,} bytes")
+
+
+def place(study: str, replaced: Sequence[str]) -> Path:
+    """Where the journal of a part is kept."""
+    example = STUDIES / study / "example"
+    return STUDIES / "reproduced" / study if example.exists() and study not in replaced else example
 
 
 def keep_part(results: Path, example: Path) -> None:
@@ -58,7 +69,7 @@ def keep_part(results: Path, example: Path) -> None:
         if (results / name).is_file():
             shutil.copy(results / name, example)
     large = "; LARGE" if len(packed) > LARGE else ""
-    print(f"{example.parent.name}: {len(packed):,} bytes{f', {note}' if note else ''}{large}")
+    print(f"{example.relative_to(STUDIES)}: {len(packed):,} bytes{f', {note}' if note else ''}{large}")
 
 
 def pack(lines: bytes) -> bytes:
@@ -98,15 +109,14 @@ def is_told_the_same(results: Path, packed: bytes) -> bool:
         return analyze(whole)[0] == analyze(thinner)[0]
 
 
-def elsewhere(made: Reproduction) -> Reproduction:
+def elsewhere(made: Reproduction, places: Mapping[str, Path]) -> Reproduction:
     """The document for the page that is kept: the reports of its parts are made by a command."""
-    parts = [part.model_copy(update=_elsewhere(part)) for part in made.parts]
+    parts = [part.model_copy(update=_elsewhere(places.get(part.study))) for part in made.parts]
     return made.model_copy(update={"parts": parts})
 
 
-def _elsewhere(part: ReproducedPart) -> dict[str, str]:
-    report = f"scalograph report studies/{part.study}/example" if part.state == "done" else ""
-    return {"page": "", "report": report}
+def _elsewhere(example: Path | None) -> dict[str, str]:
+    return {"page": "", "report": f"scalograph report {example.relative_to(STUDIES.parent)}" if example else ""}
 
 
 if __name__ == "__main__":

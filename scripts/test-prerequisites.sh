@@ -1,13 +1,20 @@
 #!/usr/bin/env bash
 # What only the tests need. In CI it is installed; elsewhere it is named, and its tests skip saying so.
 set -eu
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # where servers are
 
 wanted=()
-command -v chromium >/dev/null || wanted+=(chromium)
-command -v shellcheck >/dev/null || wanted+=(shellcheck)
-command -v tsc >/dev/null || wanted+=(node-typescript)
-command -v setpriv >/dev/null || wanted+=(util-linux)
-command -v make >/dev/null || wanted+=(make)
+has() { command -v "$1" >/dev/null; }
+has chromium || wanted+=(chromium)
+has shellcheck || wanted+=(shellcheck)
+has tsc || wanted+=(node-typescript)
+has setpriv || wanted+=(util-linux)
+has make || wanted+=(make)
+# The servers of studies, and what fetches others.
+has pgbench || wanted+=(postgresql)
+has haproxy || wanted+=(haproxy)
+has nginx || wanted+=(nginx)
+has mvn || wanted+=(maven)
 [ "${#wanted[@]}" -gt 0 ] || exit 0
 
 if [ "${CI:-}" = true ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then

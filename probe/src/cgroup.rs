@@ -63,7 +63,15 @@ impl Leaf {
 
     /// A leaf within this one, for a command of its own; its processes count for both, and are killed with either.
     pub fn part(&self, number: usize) -> Result<Leaf, String> {
-        let path = self.path.join(format!("command-{number}"));
+        self.part_at(self.path.join(format!("command-{number}")))
+    }
+
+    /// The same within a cgroup with limits, which `Containment` kills with this one.
+    pub fn part_within(&self, folder: &Path, number: usize) -> Result<Leaf, String> {
+        self.part_at(folder.join(format!("{}-{number}", self.name())))
+    }
+
+    fn part_at(&self, path: PathBuf) -> Result<Leaf, String> {
         fs::create_dir(&path).map_err(|e| format!("mkdir of a part of the leaf: {}", sys::describe_error(&e)))?;
         let folder = open(&path, false, libc::O_DIRECTORY | libc::O_PATH)?;
         let procs = self.procs.as_ref().map(|_| open(&path.join("cgroup.procs"), true, 0)).transpose()?;

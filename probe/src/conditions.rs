@@ -96,6 +96,11 @@ fn all(folder: PathBuf, parse: fn(&str) -> Option<u64>) -> Vec<u64> {
     folder.ancestors().filter_map(read).collect()
 }
 
+/// Of a cgroup, of either version.
+pub fn throttled(cpu_stat: &str) -> Option<u64> {
+    throttled_usec(cpu_stat).or_else(|| throttled_time(cpu_stat))
+}
+
 fn throttled_usec(cpu_stat: &str) -> Option<u64> {
     number_after(cpu_stat, "throttled_usec ").map(|us| us * 1000)
 }

@@ -3,6 +3,7 @@
 use crate::cgroup::Leaf;
 use crate::descendants;
 use crate::events::Degraded;
+use crate::group;
 use crate::guard::Guard;
 use crate::namespace::Namespace;
 use crate::spec::Spec;
@@ -19,9 +20,14 @@ impl Containment {
         // SAFETY: sets a flag of this process: orphans of the tree come to us, not to init.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
         let guarded = |leaf: Leaf| {
-            let n_parts = if spec.n_services() > 0 { spec.commands.len() } else { 0 };
-            let parts = (0..n_parts).map(|i| leaf.part(i)).collect::<Result<_, _>>()?;
-            Ok(Containment::Cgroup { guard: Guard::start(&leaf)?, leaf, parts })
+            let divided = spec.is_divided() || spec.commands.iter().any(|c| c.cgroup.is_some());
+            let n_parts = if divided { spec.commands.len() } else { 0 };
+            let part = |i: usize| match &spec.commands[i].cgroup {
+                Some(folder) if group::is_unified(folder) => leaf.part_within(folder, i),
+                _ => leaf.part(i),
+            };
+            let parts = (0..n_parts).map(part).collect::<Result<Vec<_>, _>>()?;
+            Ok(Containment::Cgroup { guard: Guard::start(&leaf, &parts)?, leaf, parts })
         };
         let mut say = |what: &str, why: String, fix: &str| degraded.push(Degraded::new(what, &why, fix));
         Leaf::create().and_then(guarded).unwrap_or_else(|why| {
@@ -80,9 +86,10 @@ impl Containment {
 
     pub fn kill(&self) {
         match self {
-            Containment::Cgroup { leaf, guard, .. } => {
+            Containment::Cgroup { leaf, parts, guard } => {
                 leaf.kill();
-                // Who was moved out of it: a container, a scope of systemd.
+                parts.iter().for_each(Leaf::kill); // those within other cgroups
+                                                   // Who was moved out of it: a container, a scope of systemd.
                 descendants::kill_all(Some(guard.pid()));
             }
             Containment::Namespace(space) => space.kill(),
@@ -102,7 +109,12 @@ impl Containment {
         let below = descendants::list().len();
         let n = match self {
             // One look misses who hops from process to process, the other who was moved out.
-            Containment::Cgroup { leaf, .. } => leaf.processes().len().max(below.saturating_sub(1)),
+            Containment::Cgroup { leaf, parts, .. } => {
+                let mut held: Vec<i32> = std::iter::once(leaf).chain(parts).flat_map(Leaf::processes).collect();
+                held.sort_unstable();
+                held.dedup();
+                held.len().max(below.saturating_sub(1))
+            }
             Containment::Namespace(_) => below.saturating_sub(1),
             Containment::BestEffort => below,
         };

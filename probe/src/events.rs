@@ -184,6 +184,9 @@ pub struct ProcessEvent {
     pub cpu_stall_ns: Option<u64>,
     pub memory_stall_ns: Option<u64>,
     pub io_stall_ns: Option<u64>,
+    pub throttled_ns: Option<u64>,
+    pub quota_cpus: Option<f64>,
+    pub cpus: Option<Vec<usize>>,
 }
 
 #[derive(Serialize)]

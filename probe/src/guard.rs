@@ -12,7 +12,7 @@ pub struct Guard {
 
 impl Guard {
     /// Err is the kernel's answer in words.
-    pub fn start(leaf: &Leaf) -> Result<Guard, String> {
+    pub fn start(leaf: &Leaf, parts: &[Leaf]) -> Result<Guard, String> {
         let said = |e: std::io::Error| format!("a guard process: {}", sys::describe_error(&e));
         let (read, write) = sys::pipe().map_err(said)?;
         // No signal at its end: wait4(-1) then overlooks it, and still tells when the tree is empty.
@@ -20,7 +20,7 @@ impl Guard {
         match sys::check(unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) }).map_err(said)? {
             0 => {
                 drop(write); // our own half would keep the pipe open for ever
-                watch(leaf, read)
+                watch(leaf, parts, read)
             }
             pid => Ok(Guard { pid: pid as i32, pipe: Some(write) }),
         }
@@ -31,14 +31,14 @@ impl Guard {
     }
 }
 
-fn watch(leaf: &Leaf, pipe: OwnedFd) -> ! {
+fn watch(leaf: &Leaf, parts: &[Leaf], pipe: OwnedFd) -> ! {
     // SAFETY: a signal to the caller's session does not concern us.
     unsafe { libc::setsid() };
     // Nothing but `pipe` is used from here on; above all, our half of the caller's pipes must not
     // stay open after the probe.
     sys::close_all_but(pipe.as_raw_fd());
     while sys::read(&pipe, &mut [0]).is_err() {}
-    leaf.clear();
+    std::iter::once(leaf).chain(parts).for_each(Leaf::clear);
     // SAFETY: leaves without running anything of the probe's.
     unsafe { libc::_exit(0) }
 }

@@ -56,8 +56,8 @@ pub struct Place {
     pub shares_memory: bool,
     pub head: &'static Head,
     pub slot: &'static Slot,
-    /// Where it has to `join` a cgroup by itself.
-    pub door: Option<i32>,
+    /// Of cgroups that it has to `join` by itself: that of the run, and one with limits.
+    pub doors: [Option<i32>; 2],
     /// Number of the probe, as a copy sees it.
     pub parent: i32,
 }
@@ -151,7 +151,7 @@ fn leave() -> ! {
 }
 
 fn prepare(place: &Place) -> Step {
-    place.door.map_or(Ok(()), cgroup::join).map_err(|e| (Stage::Cgroup, e))?;
+    place.doors.iter().flatten().try_for_each(|door| cgroup::join(*door)).map_err(|e| (Stage::Cgroup, e))?;
     start_session()?;
     take_descriptors(place)?;
     take_scheduling(place)?;

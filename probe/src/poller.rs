@@ -11,6 +11,8 @@ pub enum Source {
     Stderr(usize),
     Events(usize),
     Ring,
+    /// A service that was there before has ended.
+    Running(usize),
     /// Whoever reads our standard output.
     Reader,
 }
@@ -24,6 +26,7 @@ impl Source {
             Source::Events(i) => (3, i),
             Source::Ring => (4, 0),
             Source::Reader => (5, 0),
+            Source::Running(i) => (6, i),
         };
         (index as u64) << 3 | kind
     }
@@ -36,6 +39,7 @@ impl Source {
             3 => Source::Events(index),
             4 => Source::Ring,
             5 => Source::Reader,
+            6 => Source::Running(index),
             _ => Source::Signal,
         }
     }

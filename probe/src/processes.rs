@@ -2,15 +2,19 @@
 
 use crate::copies::{Copy, Usage};
 use crate::events::{ProcessEvent, RunEvent, Timeline};
+use crate::group;
 use crate::readings::Reading;
+use crate::running;
 use crate::summary::peak;
 use crate::watch::Watch;
 use crate::window::Frame;
 
 /// One for each command; none if no command is a service.
 pub fn events(watch: &Watch, frame: &Frame, timeline: Option<&Timeline>, online: &[usize]) -> Vec<ProcessEvent> {
-    let n = if watch.spec.n_services() > 0 { watch.spec.commands.len() } else { 0 };
-    (0..n).map(|command| event(watch, frame, timeline, online, command)).collect()
+    let n = if watch.spec.is_divided() { watch.spec.commands.len() } else { 0 };
+    let mut list: Vec<ProcessEvent> = (0..n).map(|i| event(watch, frame, timeline, online, i)).collect();
+    list.extend(running::events(watch));
+    list
 }
 
 fn event(watch: &Watch, frame: &Frame, timeline: Option<&Timeline>, online: &[usize], command: usize) -> ProcessEvent {
@@ -21,6 +25,7 @@ fn event(watch: &Watch, frame: &Frame, timeline: Option<&Timeline>, online: &[us
         command,
         name: of.name.clone(),
         role: if of.service.is_some() { "service" } else { "driver" }.into(),
+        quota_cpus: of.cgroup.as_deref().and_then(group::quota_cpus),
         start_ns: own().filter_map(|(_, t)| t.start()).min().map(|t| frame.since(t)),
         max_rss_bytes: own()
             .filter_map(|(c, _)| c.end)
@@ -76,6 +81,7 @@ fn used(event: &mut ProcessEvent, reading: &Reading, by_leaf: bool) {
     event.cpu_stall_ns = reading.cpu_stall_ns;
     event.memory_stall_ns = reading.memory_stall_ns;
     event.io_stall_ns = reading.io_stall_ns;
+    event.throttled_ns = reading.throttled_ns;
 }
 
 fn recorded(event: &mut ProcessEvent, watch: &Watch, timeline: Option<&Timeline>, online: &[usize]) {

@@ -3,6 +3,7 @@
 use crate::cgroup::Leaf;
 use crate::conditions::stall_ns;
 use crate::families;
+use crate::group;
 use crate::watch::Watch;
 use std::collections::HashMap;
 use std::fs;
@@ -16,6 +17,8 @@ pub struct Reading {
     pub cpu_stall_ns: Option<u64>,
     pub memory_stall_ns: Option<u64>,
     pub io_stall_ns: Option<u64>,
+    /// Of the cgroup with limits that it lives in.
+    pub throttled_ns: Option<u64>,
     /// By thread that is alive.
     pub waits_ns: HashMap<i32, u64>,
 }
@@ -31,6 +34,7 @@ impl Reading {
             cpu_stall_ns: text("cpu.pressure").and_then(|t| stall_ns(&t)),
             memory_stall_ns: text("memory.pressure").and_then(|t| stall_ns(&t)),
             io_stall_ns: text("io.pressure").and_then(|t| stall_ns(&t)),
+            throttled_ns: None,
             waits_ns: HashMap::new(),
         }
     }
@@ -44,6 +48,7 @@ impl Reading {
             cpu_stall_ns: passed(self.cpu_stall_ns, before.cpu_stall_ns),
             memory_stall_ns: passed(self.memory_stall_ns, before.memory_stall_ns),
             io_stall_ns: passed(self.io_stall_ns, before.io_stall_ns),
+            throttled_ns: passed(self.throttled_ns, before.throttled_ns),
             waits_ns: HashMap::new(),
         }
     }
@@ -61,11 +66,21 @@ impl Watch<'_> {
     pub fn begin(&mut self) {
         let contain = self.contain;
         self.records.iter_mut().for_each(|r| r.begin(contain));
+        self.own_running();
         self.used.0 = self.readings();
     }
 
     /// One for each command.
     pub fn readings(&self) -> Vec<Reading> {
+        let mut list = self.read_all();
+        for (reading, command) in list.iter_mut().zip(&self.spec.commands) {
+            reading.throttled_ns = command.cgroup.as_deref().and_then(group::throttled_ns);
+        }
+        list.extend(self.read_running());
+        list
+    }
+
+    fn read_all(&self) -> Vec<Reading> {
         let n = self.spec.commands.len();
         let leaves: Vec<&Leaf> = (0..n).map_while(|i| self.contain.part(i)).collect();
         if leaves.len() < n {

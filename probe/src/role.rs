@@ -66,11 +66,16 @@ pub fn of(fields: &Fields, copies: usize) -> Result<(String, Option<Service>), R
     Ok((name, Some(service)))
 }
 
-fn name(fields: &Fields) -> Result<String, Refusal> {
+/// A name of a command, if it is one; it may be empty.
+pub fn name_of(value: &Value) -> Option<&str> {
     let legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     let right =
         |s: &str| s.is_empty() || s.len() <= MAX_NAME && s.as_bytes()[0].is_ascii_lowercase() && s.bytes().all(legal);
-    let found = fields.get("name").map_or(Some(""), Value::as_str).filter(|s| right(s));
+    value.as_str().filter(|s| right(s))
+}
+
+fn name(fields: &Fields) -> Result<String, Refusal> {
+    let found = fields.get("name").map_or(Some(""), name_of);
     found.map(String::from).ok_or_else(|| fields.refuse("name", "a-z, then a-z, 0-9 and -, at most 64 bytes"))
 }
 
@@ -113,8 +118,9 @@ fn ports(fields: &Fields, ready: &Ready) -> Result<Vec<u16>, Refusal> {
 }
 
 /// What only all commands together can have wrong.
-pub fn check(commands: &[Command], found: &[Value]) -> Result<(), Refusal> {
-    if commands.iter().all(|c| c.service.is_none()) {
+pub fn check(commands: &[Command], found: &[Value], n_running: usize) -> Result<(), Refusal> {
+    let all_drivers = commands.iter().all(|c| c.service.is_none());
+    if all_drivers && n_running == 0 {
         return Ok(());
     }
     let refuse = |i: usize, field: &str, expected: &str| {
@@ -124,6 +130,9 @@ pub fn check(commands: &[Command], found: &[Value]) -> Result<(), Refusal> {
         return refuse(i, "name", "a name: one of the commands is a service");
     }
     let n_first = commands.iter().take_while(|c| c.service.is_some()).count();
+    if all_drivers {
+        return Ok(());
+    }
     if n_first == commands.len() {
         return Err(Refusal::spec("commands", None, "a driver after the services"));
     }

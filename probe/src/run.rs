@@ -23,7 +23,7 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
     let contain = Containment::choose(spec, &mut degraded);
     let mut records = open_records(spec, &checked, &mut degraded);
     write(out, Event::Header(header(spec, &contain, records.is_some(), &degraded)))?;
-    if spec.n_services() > 0 {
+    if spec.is_divided() {
         records.iter_mut().for_each(|r| r.divide(spec.commands.len()));
     }
     let starter = Starter::new(spec, &checked, &contain, records.is_none())?;
@@ -45,7 +45,10 @@ pub fn carry_out(spec: &Spec, out: &mut impl Write) -> Result<(), Refusal> {
 /// Services, then drivers, and the gate; None where it came to none.
 fn start(watch: &mut Watch, starter: &Starter) -> Result<Option<Before>, Refusal> {
     watch.listen().map_err(|e| os("epoll", &e))?;
-    watch.start_services(starter)?;
+    watch.meet_running();
+    if watch.early.is_none() {
+        watch.start_services(starter)?;
+    }
     if watch.early.is_some() {
         return Ok(None);
     }
@@ -113,7 +116,7 @@ fn open_gate(watch: &mut Watch) -> Result<Option<Before>, Refusal> {
     let enabled = watch.records.as_mut().map_or(Ok(()), |r| r.enable(&mains));
     enabled.map_err(|e| os("perf events", &e))?;
     watch.rehearse();
-    if watch.spec.n_services() > 0 {
+    if watch.spec.is_divided() {
         if watch.early.is_some() {
             return Ok(None);
         }

@@ -114,6 +114,15 @@ impl<'a> Watch<'a> {
         }
     }
 
+    /// Whoever goes on without the main process: a daemon forks away, and nobody can tell when that ends.
+    fn left_running(&self) -> String {
+        let mains = self.copies.iter().filter(|c| c.end.is_none()).count() as u64;
+        match self.contain.n_alive().saturating_sub(mains) {
+            0 => String::new(),
+            n => format!("; processes that it left: {n}; it has to stay in the foreground"),
+        }
+    }
+
     /// When the window is closed: whoever has joined meanwhile has taken connections.
     pub fn check_ports_are_shared_with_nobody(&mut self) {
         (0..self.spec.n_services()).for_each(|i| self.check_ports(i, 1, ""));
@@ -148,7 +157,12 @@ impl<'a> Watch<'a> {
                 (0, true) => "before drivers were started",
                 _ => "while drivers worked",
             };
-            self.fail(index, &format!("ended {when} ({how})"));
+            let left = if (when, how.as_str()) == ("before it was ready", "exit code 0") {
+                self.left_running()
+            } else {
+                "".into()
+            };
+            self.fail(index, &format!("ended {when} ({how}){left}"));
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use crate::error::{Kind, Refusal};
 use crate::role::{self, Service};
+use crate::running::{self, Running};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::BufRead;
+use std::path::PathBuf;
 
 pub const MAX_CPUS: usize = 8192;
 const MAX_LINE: u64 = 1 << 20;
@@ -17,6 +19,7 @@ const MAX_STDERR: u64 = 64 << 10;
 pub struct Spec {
     pub run: String,
     pub commands: Vec<Command>,
+    pub running: Vec<Running>,
     pub events: bool,
     pub capture: bool,
     pub stdout_limit: usize,
@@ -39,6 +42,8 @@ pub struct Command {
     pub cwd: String,
     pub env: BTreeMap<String, String>,
     pub cpus: Masks,
+    /// With limits: the command lives below it.
+    pub cgroup: Option<PathBuf>,
     pub policy: Option<String>,
     pub priority: i32,
     pub nice: Option<i32>,
@@ -56,6 +61,11 @@ pub enum Masks {
 }
 
 impl Spec {
+    /// Whether each command is accounted by itself.
+    pub fn is_divided(&self) -> bool {
+        self.n_services() > 0 || !self.running.is_empty()
+    }
+
     /// They come first; what follows are drivers.
     pub fn n_services(&self) -> usize {
         self.commands.iter().filter(|c| c.service.is_some()).count()
@@ -92,11 +102,13 @@ pub fn read_line(input: impl BufRead) -> Result<Value, Refusal> {
 pub fn parse(value: &Value) -> Result<Spec, Refusal> {
     let top = value.as_object().ok_or_else(|| Refusal::spec("spec", Some(value), "one JSON object"))?;
     let top = Fields { map: top, prefix: "" };
-    top.int("protocol", None, 1, 1)?;
+    top.int("protocol", None, 1, 2)?;
     let run = top.text("run", 128)?;
+    let running = running::of(&top)?;
     Ok(Spec {
         run,
-        commands: commands(&top)?,
+        commands: commands(&top, running.len())?,
+        running,
         events: top.flag("events", false)?,
         capture: top.choice("stdout", &["null", "capture"])?.as_deref() == Some("capture"),
         stdout_limit: top.int("stdout_limit_bytes", Some(MAX_STDOUT as i64), 0, MAX_STDOUT as i64)? as usize,
@@ -112,7 +124,7 @@ pub fn parse(value: &Value) -> Result<Spec, Refusal> {
     })
 }
 
-fn commands(top: &Fields) -> Result<Vec<Command>, Refusal> {
+fn commands(top: &Fields, n_running: usize) -> Result<Vec<Command>, Refusal> {
     let wrong = || Refusal::spec("commands", top.map.get("commands"), "a list of 1 to 64 commands");
     let list = top.map.get("commands").and_then(Value::as_array).ok_or_else(wrong)?;
     if list.is_empty() || list.len() > MAX_COMMANDS {
@@ -121,7 +133,7 @@ fn commands(top: &Fields) -> Result<Vec<Command>, Refusal> {
     let mut left = MAX_COPIES;
     let commands: Vec<Command> =
         list.iter().enumerate().map(|(i, v)| command(i, v, &mut left)).collect::<Result<_, _>>()?;
-    role::check(&commands, list).map(|()| commands)
+    role::check(&commands, list, n_running).map(|()| commands)
 }
 
 fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Refusal> {
@@ -138,9 +150,10 @@ fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Ref
     Ok(Command {
         argv,
         copies,
-        cwd: of.folder()?,
+        cwd: of.folder("cwd")?.ok_or_else(|| of.refuse("cwd", "an absolute path"))?,
         env: of.env()?,
         cpus: of.masks(copies)?,
+        cgroup: of.folder("cgroup")?.map(PathBuf::from),
         policy,
         priority: of.int("priority", Some(0), low, high)? as i32,
         nice: of.optional_int("nice", -20, 19)?.map(|n| n as i32),
@@ -199,10 +212,14 @@ impl Fields<'_> {
         found.map(|s| Some(s.into())).ok_or_else(wrong)
     }
 
-    fn folder(&self) -> Result<String, Refusal> {
-        let text = self.text("cwd", 4096)?;
-        let absolute = text.starts_with('/');
-        absolute.then_some(text).ok_or_else(|| self.refuse("cwd", "an absolute path"))
+    fn folder(&self, name: &str) -> Result<Option<String>, Refusal> {
+        let found = self.optional_text(name, 4096)?;
+        let wrong = found.as_ref().is_some_and(|text| !text.starts_with('/'));
+        if wrong {
+            Err(self.refuse(name, "an absolute path"))
+        } else {
+            Ok(found)
+        }
     }
 
     fn argv(&self) -> Result<Vec<String>, Refusal> {

@@ -20,6 +20,8 @@ pub struct Starter<'a> {
     contain: &'a Containment,
     images: &'static [Image],
     null: OwnedFd,
+    /// Doors of cgroups with limits that commands enter by themselves.
+    groups: Vec<Option<OwnedFd>>,
     /// Whether copies share the probe's memory until exec.
     pub shares_memory: bool,
 }
@@ -38,7 +40,8 @@ impl<'a> Starter<'a> {
         let images: Vec<Image> = spec.commands.iter().zip(&checked.programs).map(image).collect();
         // A change of user would take the right to be traced and dumped from all who share the memory.
         let shares_memory = from_outside && checked.user.is_none();
-        Ok(Starter { spec, checked, contain, images: images.leak(), null, shares_memory })
+        let groups = (0..spec.commands.len()).map(|i| group_door(spec, contain, i)).collect::<Result<_, _>>()?;
+        Ok(Starter { spec, checked, contain, images: images.leak(), null, groups, shares_memory })
     }
 
     /// All copies of some commands, each at the gate of this board; and which of them are the first on their CPU.
@@ -76,7 +79,7 @@ impl<'a> Starter<'a> {
             shares_memory: self.shares_memory,
             head: board.head(),
             slot,
-            door: self.contain.door(i),
+            doors: [self.contain.door(i), self.groups[i].as_ref().map(AsRawFd::as_raw_fd)],
             parent: self.contain.parent(),
         };
         copy.pid = launch::start(place, self.contain.birthplace(i)).map_err(|e| os("clone of a copy", &e))?;
@@ -113,9 +116,27 @@ fn refused(spec: &Spec, index: usize, stage: Stage, errno: i32) -> Refusal {
         Stage::Nice => ("nice", format!("{:?}", c.nice), "run with CAP_SYS_NICE, or ask for a value that is not lower"),
         Stage::User => ("user", format!("{:?}", spec.user), "run as root to change the user"),
         Stage::Cwd => ("cwd", c.cwd.clone(), "make the folder, or let the user enter it"),
+        Stage::Cgroup if c.cgroup.is_some() => {
+            ("cgroup", format!("{:?}", c.cgroup), "let this user put processes into it")
+        }
         _ => ("argv", format!("{stage:?}"), "see `scalograph-probe --capabilities`"),
     };
     let place = if stage == Stage::User { "user".into() } else { format!("commands[{index}].{field}") };
     let found = format!("{asked}: {}", sys::describe(errno));
     Refusal::host(&place, &found, "a setting that the kernel grants", fix)
+}
+
+/// None where a command has no such cgroup, or is born into a leaf within it.
+fn group_door(spec: &Spec, contain: &Containment, command: usize) -> Result<Option<OwnedFd>, Refusal> {
+    let Some(folder) = &spec.commands[command].cgroup else { return Ok(None) };
+    if contain.part(command).is_some_and(|part| part.folder().starts_with(folder)) {
+        return Ok(None);
+    }
+    let file = std::fs::OpenOptions::new().write(true).open(folder.join("cgroup.procs"));
+    let refuse = |e: std::io::Error| {
+        let (place, found) =
+            (format!("commands[{command}].cgroup"), format!("{folder:?}: {}", sys::describe_error(&e)));
+        Refusal::host(&place, &found, "a cgroup that takes processes", "make it, or let this user write to it")
+    };
+    file.and_then(|file| sys::raised(OwnedFd::from(file))).map(Some).map_err(refuse)
 }

@@ -19,7 +19,7 @@ impl Watch<'_> {
         self.machine_end = host::machine_time(&self.cpus);
         self.conditions_end = self.conditions();
         self.hidden_rss_bytes = if self.shares_memory { Usage::own().max_rss_bytes } else { 0 };
-        if self.spec.n_services() > 0 {
+        if self.spec.is_divided() {
             self.used.1 = self.readings();
             let (gate, contain) = (self.gate_ns, self.contain);
             self.records.iter_mut().for_each(|r| r.close(at_ns, gate, contain));

@@ -19,7 +19,7 @@ pub fn run_event(watch: &Watch, frame: &Frame, before: &Before, online: &[usize]
         RunEvent { run: watch.spec.run.clone(), status: status.into(), reason, degraded, ..Default::default() };
     walls(&mut event, watch, frame);
     usage(&mut event, watch, frame);
-    if watch.spec.n_services() > 0 {
+    if watch.spec.is_divided() {
         processes::sum(&mut event, watch, frame);
     }
     switches(&mut event, watch, online);
@@ -48,7 +48,7 @@ fn walls(event: &mut RunEvent, watch: &Watch, frame: &Frame) {
     let first = if from_kernel { starts.iter().min() } else { left.iter().min() }.copied();
     let end = if from_kernel { last(all(Times::end)) } else { last(reaped.clone()) };
     let tree_end = match &watch.records {
-        _ if watch.spec.n_services() > 0 => end,
+        _ if watch.spec.is_divided() => end,
         Some(records) if from_kernel => Some(records.tree.sums.last_exit_ns),
         _ => Some(watch.tree_end_ns),
     };

@@ -85,8 +85,8 @@ pub struct Tree {
     ended: Vec<Task>,
     others: Vec<u32>,
     takers: HashMap<u32, u64>,
-    /// Processes of the tree, also those that have ended.
-    own: HashSet<u32>,
+    /// Processes of the tree, also those that have ended, and of services that run already: none is a neighbor.
+    pub own: HashSet<u32>,
     /// Whether process 0 is the idle task alone. One that waits for an idle CPU is held back by a quota, not a neighbor.
     pub sees_idle: bool,
 }

@@ -16,7 +16,7 @@ use crate::stopped::Stopped;
 use crate::sys::{self, SECOND};
 use crate::workload::Budget;
 use std::io::{self, ErrorKind};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering::SeqCst;
 
 /// How long the rest of a tree may outlive its last main.
@@ -66,6 +66,8 @@ pub struct Watch<'a> {
     pub gate_ns: u64,
     pub killed_ns: Option<u64>,
     pub gone: bool,
+    /// Those that ran before, while they do.
+    pub running: Vec<Option<OwnedFd>>,
 }
 
 impl<'a> Watch<'a> {
@@ -107,6 +109,7 @@ impl<'a> Watch<'a> {
             gate_ns: 0,
             killed_ns: None,
             gone: false,
+            running: Vec::new(),
         }
     }
 
@@ -174,6 +177,7 @@ impl<'a> Watch<'a> {
             Source::Stderr(i) => self.read_stderr(i),
             Source::Events(i) => self.read_events(i),
             Source::Ring => self.drain(),
+            Source::Running(i) => self.on_running_end(i),
             Source::Reader => self.stop("interrupted", "the reader of standard output has gone; killed".into()),
         }
     }

@@ -330,3 +330,47 @@ fn without_a_cgroup_it_is_told_by_records_or_by_proc() {
     check_burnt(&program, "proc", json!({"backend": "plain"}), "rusage");
     check_burnt(&program, "best-effort", json!({"backend": "plain", "namespace": false}), "rusage");
 }
+
+#[test]
+fn one_that_forks_away_is_told_to_stay_and_is_gone() {
+    let (port, which) = (free_port(), token(6));
+    let argv = format!("python3 -c \"{LISTEN}\" {port} 1 {which} & exit 0");
+    let answer = run_of(&[service("app", &["sh", "-c", &argv], json!({"ready": {"port": port}})), driver("exit 0")]);
+    let said = "service app ended before it was ready (exit code 0); processes that it left: 1; it has to stay in the \
+                foreground";
+    assert_eq!(reason(&answer), said);
+    assert!(marked(&which).is_empty());
+}
+
+#[test]
+fn a_port_that_is_held_after_its_end_is_told_with_its_holder() {
+    let (port, told, done) = (free_port(), scratch("leaves"), scratch("left"));
+    let ends = format!(
+        "trap '> {}; while ! test -e {}; do sleep 0.02; done; kill $!; exit 0' TERM",
+        told.display(),
+        done.display()
+    );
+    let script = format!("python3 -c \"{LISTEN}\" {port} 1 & {ends}; while :; do sleep 0.02; done");
+    let holder = std::thread::spawn({
+        let done = done.clone();
+        move || {
+            assert!(eventually(|| std::fs::remove_file(&told).is_ok()));
+            let child = std::process::Command::new("python3").args(["-c", LISTEN, &port.to_string(), "1"]).spawn();
+            let row = format!(":{port:04X} 00000000:0000 0A");
+            let n_listeners = || std::fs::read_to_string("/proc/net/tcp").unwrap().matches(&row).count();
+            assert!(eventually(|| n_listeners() == 2));
+            std::fs::write(&done, "").unwrap();
+            child.unwrap()
+        }
+    });
+    let answer = run_of(&[service("app", &["sh", "-c", &script], json!({"ready": {"port": port}})), driver("exit 0")]);
+    let mut child = holder.join().unwrap();
+    let said = reason(&answer).to_string();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::remove_file(&done).unwrap();
+    let expected = format!("service app: port {port} is listened on after its end by ");
+    assert!(said.starts_with(&expected) && said.ends_with(&format!("({})", child.id())), "{said}");
+    // What was measured stays.
+    assert!(answer.run()["wall_ns"].is_u64());
+}

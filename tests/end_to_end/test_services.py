@@ -3,12 +3,18 @@
 import json
 import os
 import socket
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from scalograph.control.capacity import refusal
+from scalograph.control.cpu_tree import cpu_tree
+from scalograph.control.store import lock_machine
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe
 from scalograph.run.plan import plan
@@ -16,7 +22,7 @@ from scalograph.run.runner import Runner
 from scalograph.run.session import Finished, run_unkept
 from scalograph.study.declare import declare
 
-from .shell import in_process, machine
+from .shell import LONG_S, in_process, machine
 
 pytestmark = [machine, pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe")]
 SERVER = """\
@@ -37,9 +43,16 @@ if mode == "never":
     time.sleep(60)
 if mode == "dies":
     import threading
-    threading.Timer(0.3, lambda: (print("out of paper", flush=True), os._exit(7))).start()
+    threading.Timer(0.3, lambda: (print("out of paper", flush=True), os.kill(os.getpid(), 9))).start()
 assert os.listdir(state) == []
 open(os.path.join(state, "kept"), "w").close()
+if mode == "fills":
+    try:
+        with open(os.path.join(state, "log"), "wb", buffering=0) as log:
+            while True:
+                log.write(bytes(1 << 16))
+    except OSError:
+        pass
 ThreadingHTTPServer(("127.0.0.1", port), Page).serve_forever()
 """
 DRIVER = """\
@@ -114,6 +127,12 @@ def made(file: Path) -> Finished:
     return finished
 
 
+def leaves() -> list[Path]:
+    """Cgroups of ours that hold quotas now."""
+    tree = cpu_tree()
+    return sorted(tree.mount.glob("scalograph-*")) if tree else []
+
+
 @pytest.fixture
 def taken() -> Iterator[int]:
     """A port on which somebody else listens."""
@@ -145,7 +164,7 @@ def test_servers_are_driven_accounted_apart_and_gone(tmp_path: Path) -> None:
         ("never", "service web was not ready after 1.0 s", "thinking about it"),
         ("exits", "service web ended before it was ready (exit code 1)", "no such database"),
         ("500", "service web was not ready after 1.0 s: GET", ""),
-        ("dies", "service web ended while drivers worked (exit code 7)", "out of paper"),
+        ("dies", "service web ended while drivers worked (signal 9)", "out of paper"),
     ],
 )
 def test_a_server_that_fails_fails_the_run_and_says_its_last_words(
@@ -159,6 +178,63 @@ def test_a_server_that_fails_fails_the_run_and_says_its_last_words(
 def test_a_port_that_is_taken_is_named(tmp_path: Path, taken: int) -> None:
     record = made(written(tmp_path, "plain", port=taken)).record
     assert (record.run.reason or "").startswith(f"service web: port {taken} is already listened on")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A TMPDIR of 4 MiB, where this user may mount one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], check=False, capture_output=True)
+    if mounted.returncode:
+        pytest.skip("no file system may be mounted here")
+    monkeypatch.setattr("tempfile.tempdir", str(disk))
+    yield
+    subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.usefixtures("small_disk")
+def test_a_server_that_fills_its_disk_fails_the_run_and_takes_nothing_with_it(tmp_path: Path) -> None:
+    file = written(tmp_path, "fills")
+    file.write_text(file.read_text().replace("runs = 1", "runs = 2"))
+    done = in_process("run", file, "-o", "results", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "the disk of TMPDIR was full when the run ended; 4 MiB were in state folders" in " ".join(
+        done.stdout.split()
+    )
+    lines = (tmp_path / "results" / "journal.jsonl").read_text().splitlines()
+    runs = [event for line in lines if (event := json.loads(line))["event"] == "run"]
+    assert [run["record"]["run"]["status"] for run in runs] == ["failed", "failed"]
+    # What it had written is gone: the next one found an empty disk, and did its work until that was full too.
+    assert all(run["record"]["values"] for run in runs)
+
+
+BURNING = """\
+[[workload.process]]
+name = "burning"
+role = "service"
+argv = ["{python}", "-c", "print('ready', flush=True)\\nwhile True: pass"]
+ready = { line = "ready" }
+quota = "{quota}"
+[[workload.process]]
+name = "driver"
+role = "driver"
+argv = ["sleep", "0.5"]
+[factors.quota]
+levels = [0.2]
+"""
+
+
+@pytest.mark.skipif(refusal() is not None or os.geteuid() != 0, reason="no quota is granted here")
+def test_a_process_has_its_quota_and_leaves_no_cgroup_behind(tmp_path: Path) -> None:
+    head, tail = STUDY[: STUDY.index("[workload]")], STUDY[STUDY.index("[protocol]") :]
+    (tmp_path / "study.toml").write_text(head + BURNING + tail)
+    before = leaves()
+    with lock_machine(LONG_S):
+        burning, driver = made(tmp_path / "study.toml").record.processes
+    assert (burning.quota_cpus, driver.quota_cpus) == (0.2, None)
+    assert burning.throttled_ns is not None and burning.cpu_ns is not None and burning.cpu_ns < 160_000_000
+    assert leaves() == before
 
 
 def test_a_study_of_a_server_that_fails_has_one_message_and_its_code(tmp_path: Path) -> None:
@@ -206,3 +282,48 @@ def test_load_says_why_a_server_cannot_be_loaded(tmp_path: Path) -> None:
     assert "1 \N{MULTIPLICATION SIGN} the driver exited with" in done.stdout and "no right answer" in done.stdout
     done = in_process("load", "--serve", "./no-such-server", "--get", page, cwd=tmp_path)
     assert (done.returncode, done.stderr.startswith("--serve: no program")) == (3, True), done.stderr
+
+
+@pytest.fixture
+def theirs(tmp_path: Path) -> Iterator[tuple[int, int]]:
+    """A server of somebody else: its process id and its port."""
+    (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "state").mkdir()
+    with socket.socket() as asked:
+        asked.bind(("127.0.0.1", 0))
+        port = asked.getsockname()[1]
+    command = [sys.executable, tmp_path / "server.py", str(port), "0", "plain", tmp_path / "state"]
+    with subprocess.Popen(command) as server:
+        try:
+            for _ in range(500):
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.02)
+            yield server.pid, port
+        finally:
+            server.kill()
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_server_that_runs_already_is_loaded_accounted_and_left_alone(tmp_path: Path, theirs: tuple[int, int]) -> None:
+    pid, port = theirs
+    page = f"http://127.0.0.1:{port}/"
+    times = ("--runs", 1, "--max-reruns", 0, "--ramp", "0s", "--steady", "400ms", "--warmup", 1)
+    done = in_process("load", "--pid", pid, "--get", page, *times, "-o", "results", cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr
+    assert "1 configuration the driver has no CPU of its own" in done.stderr
+    lines = (tmp_path / "results" / "journal.jsonl").read_text().splitlines()
+    (record,) = (event["record"] for line in lines if (event := json.loads(line))["event"] == "run")
+    driver, server = record["processes"]
+    assert (driver["name"], server["name"], server["role"]) == ("driver", "server", "service")
+    assert server["cpu_ns"] > 0 and server["cpus"] == sorted(os.sched_getaffinity(0))
+    os.kill(pid, 0)
+
+
+def test_a_server_that_does_not_run_is_told_before_anything_starts(tmp_path: Path) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    done = in_process("load", "--pid", gone.pid, "--get", "http://127.0.0.1:1/", cwd=tmp_path)
+    assert (done.returncode, f"--pid: no process {gone.pid}" in done.stderr) == (3, True), done.stderr
+    done = in_process("load", "--pid", 1, "--serve", "x", "--get", "http://127.0.0.1:1/", cwd=tmp_path)
+    assert (done.returncode, done.stderr.startswith("--pid: --serve of a server that runs already")) == (2, True)

@@ -42,9 +42,9 @@ def results(tmp_path: Path) -> Path:
     return folder
 
 
-def run(keep: ModuleType, folder: Path) -> None:
+def run(keep: ModuleType, folder: Path, *replaced: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["keep", str(folder)])
+        patch.setattr("sys.argv", ["keep", str(folder), *replaced])
         keep.main()
 
 
@@ -84,6 +84,19 @@ def test_the_kept_page_names_the_command_that_makes_a_part_s_report(
     page = (tmp_path / "studies" / "reproduced" / "reproduce.html").read_text()
     assert "scalograph report studies/cpu-surface/example" in page and "/report.html" not in page
     assert reproduction_file.read(tmp_path / "studies" / "reproduced").parts[0].page == ""
+
+
+def test_an_example_stays_unless_it_is_named(keep: ModuleType, results: Path, tmp_path: Path) -> None:
+    studies = tmp_path / "studies"
+    own = studies / "cpu-surface" / "example" / "journal.jsonl.gz"
+    own.parent.mkdir(parents=True)
+    own.write_bytes(b"own")
+    run(keep, results)
+    assert own.read_bytes() == b"own" and (studies / "reproduced" / "cpu-surface" / "journal.jsonl.gz").exists()
+    page = (studies / "reproduced" / "reproduce.html").read_text()
+    assert "scalograph report studies/reproduced/cpu-surface" in page
+    run(keep, results, "cpu-surface")
+    assert own.read_bytes() != b"own" and not (studies / "reproduced" / "cpu-surface").exists()
 
 
 def test_what_is_not_finished_is_not_kept(keep: ModuleType, results: Path) -> None:

@@ -8,13 +8,14 @@ from pathlib import Path
 from programs import UNAVAILABLE, USAGE, end, find, number, parse, unprivileged
 
 SWITCHES = ("on", "off")
+DEFAULTS = {"shared_mib": "128", "connections": "200", "max_prepared": "0"}
 
 
 def main() -> None:
     """Become the server."""
-    given = parse(sys.argv[1:], port="", state="", database="", fsync="on", shared_mib="128", connections="200")
+    given = parse(sys.argv[1:], port="", state="", database="", fsync="on", **DEFAULTS)
     port, shared = number(given, "port", 1, 65535), number(given, "shared_mib", 1, 1 << 20)
-    connections = number(given, "connections", 1, 10_000)
+    connections, prepared = number(given, "connections", 1, 10_000), number(given, "max_prepared", 0, 10_000)
     if given["fsync"] not in SWITCHES:
         end(USAGE, f"fsync: found {given['fsync'][:40]}, expected on or off")
     data = Path(given["state"]) / "data"
@@ -29,6 +30,7 @@ def main() -> None:
         "unix_socket_directories": "",
         "shared_buffers": f"{shared}MB",
         "max_connections": connections,
+        "max_prepared_transactions": prepared,
         "fsync": given["fsync"],
         # Nothing that begins by itself in the middle of one run and not of another.
         "autovacuum": "off",

@@ -5,8 +5,9 @@ import java.util.Map;
 
 /** Arguments are {@code name=value}, in any order; what is not given has the default that workload.toml gives too. */
 final class Arguments {
-    private static final List<String> NAMES = Arrays.asList("port", "threads", "kind", "carriers", "repeats");
+    private static final List<String> NAMES = Arrays.asList("server", "port", "threads", "kind", "carriers", "repeats");
 
+    final String server;
     final int port;
     final int threads;
     final String kind;
@@ -15,6 +16,10 @@ final class Arguments {
 
     Arguments(String[] words) {
         Map<String, String> given = parse(words);
+        server = given.getOrDefault("server", "jdk");
+        if (server.isEmpty()) {
+            throw new IllegalArgumentException("server: found nothing, expected jdk, jetty or tomcat");
+        }
         port = number(given, "port", 8080, 1, 65_535);
         threads = number(given, "threads", 15, 1, 10_000);
         kind = given.getOrDefault("kind", "platform");

@@ -1,5 +1,8 @@
 /** A table of forecasts, built as text again and again and thrown away; a few bytes tell how much was built. */
 final class Page {
+    /** What `/health` answers. */
+    static final String HEALTHY = "ready\n";
+
     private static final String[] CITIES = {"Athens", "Bergen", "Cairo", "Dakar", "Essen", "Fargo", "Genoa", "Haifa"};
     private static final int DAYS = 5;
 

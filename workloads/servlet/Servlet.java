@@ -1,17 +1,11 @@
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.concurrent.Executor;
 
 /** A server on loopback with one page that only computes; it serves until it is told to end. */
 public final class Servlet {
     private static final int USAGE = 64;
     private static final int UNAVAILABLE = 69;
-    /** Connections that wait to be accepted, and that the server keeps open: more than a driver has clients. */
-    private static final int CONNECTIONS = 16_384;
 
     private Servlet() {
     }
@@ -19,7 +13,9 @@ public final class Servlet {
     /** Exit codes: 64 arguments wrong, 69 not possible here. */
     public static void main(String[] words) {
         try {
-            serve(new Arguments(words));
+            Arguments arguments = new Arguments(words);
+            Executor workers = Workers.of(arguments.kind, arguments.threads, arguments.carriers);
+            engine(arguments.server).serve(arguments.port, new Page(arguments.repeats), workers);
         } catch (IllegalArgumentException e) {
             leave(e.getMessage(), USAGE);
         } catch (Unable e) {
@@ -29,30 +25,19 @@ public final class Servlet {
         }
     }
 
+    /** By its name: one that was not built is not there. */
+    private static Engine engine(String server) throws Unable {
+        String name = server.substring(0, 1).toUpperCase(Locale.ROOT) + server.substring(1) + "Engine";
+        try {
+            return (Engine) Class.forName(name).getDeclaredConstructor().newInstance();
+        } catch (ReflectiveOperationException | LinkageError e) {
+            throw new Unable("server: found " + server + ", which was not built or runs on a later Java only (" + e + ")");
+        }
+    }
+
     private static void leave(String why, int code) {
         System.err.println(why);
         System.err.flush();
         Runtime.getRuntime().halt(code);
-    }
-
-    private static void serve(Arguments arguments) throws IOException, Unable {
-        // Read by the server's classes when they are loaded. Without the first an answer waits 40 ms for its last packet.
-        System.setProperty("sun.net.httpserver.nodelay", "true");
-        System.setProperty("sun.net.httpserver.maxIdleConnections", Integer.toString(CONNECTIONS));
-        InetSocketAddress at = new InetSocketAddress(InetAddress.getLoopbackAddress(), arguments.port);
-        HttpServer server = HttpServer.create(at, CONNECTIONS);
-        Page page = new Page(arguments.repeats);
-        server.createContext("/", exchange -> answer(exchange, page.answer()));
-        server.createContext("/health", exchange -> answer(exchange, "ready\n"));
-        server.setExecutor(Workers.of(arguments.kind, arguments.threads, arguments.carriers));
-        server.start();
-    }
-
-    private static void answer(HttpExchange exchange, String text) throws IOException {
-        byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
-        exchange.sendResponseHeaders(200, bytes.length);
-        try (OutputStream body = exchange.getResponseBody()) {
-            body.write(bytes);
-        }
     }
 }

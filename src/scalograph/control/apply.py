@@ -1,6 +1,6 @@
 """All controls of a treatment together: a launch that obeys it, held settings, and what was not in force."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache
@@ -97,19 +97,21 @@ def hold(study: Study, treatment: Treatment, facts: HostFacts) -> Iterator[Abstr
 
 
 def read_back(study: Study, treatment: Treatment, facts: HostFacts, record: Record) -> list[str]:
-    """Return in words what was requested and was not in force."""
+    """Return in words what was requested and was not in force; of CPUs, `other_masks` tells it."""
     controls = _controlled(study, treatment)
-    said = [text for found, level in controls for text in found.read_back(level, facts, record)]
-    return said or _other_mask(apply(study, treatment, Launch(), facts), record)
+    return [text for found, level in controls for text in found.read_back(level, facts, record)]
 
 
-def _other_mask(launch: Launch, record: Record) -> list[str]:
-    """Check that the CPUs are the requested ones, not only as many."""
-    if launch.cpus is None:
-        return []
-    asked = format_cpu_list(launch.cpus)
-    found = {format_cpu_list(copy.in_force.cpus) for copy in record.copies if copy.in_force}
-    return [f"cpus: asked for {asked} ({launch.placement}), in force were {mask}" for mask in sorted(found - {asked})]
+def other_masks(launches: Sequence[Launch], record: Record) -> list[str]:
+    """Return in words which copies did not have the CPUs of their launch: those, not only as many."""
+    wrong = dict[str, None]()
+    for copy in record.copies:
+        launch = launches[copy.command]
+        if launch.cpus is not None and copy.in_force and set(copy.in_force.cpus) != set(launch.cpus):
+            asked, mask = format_cpu_list(launch.cpus), format_cpu_list(copy.in_force.cpus)
+            whose = f" of {launch.name}" if launch.name else ""
+            wrong[f"cpus{whose}: asked for {asked} ({launch.placement}), in force were {mask}"] = None
+    return sorted(wrong)
 
 
 def _controlled(study: Study, treatment: Treatment) -> Iterator[tuple[Control, Level]]:

@@ -15,7 +15,7 @@ from scalograph.control.control import Launch, LevelError
 from scalograph.control.cpu_tree import CPU_TIME, FirstTree, cpu_tree
 from scalograph.control.group_control import GroupControl
 from scalograph.control.isolation import Refusal
-from scalograph.control.own_group import GroupLimit, cgroup_version, inside_group, why_no_group
+from scalograph.control.own_group import GroupLimit, cgroup_version, inside_group, limited_group, why_no_group
 from scalograph.control.quota import cpu_quota, quota_of
 from scalograph.control.settings import cpu_delegation, quota_leaf
 from scalograph.control.store import Store
@@ -77,17 +77,33 @@ def limited(
     Raises:
         HostError: the quota is refused (with the kernel's reason), is lost before the end, or a smaller one holds.
     """
+    with inside_group(_granted(cpus, root), tree or _tree(root), store or Store.of_machine()):
+        yield
+
+
+@contextmanager
+def quota_group(
+    cpus: float, tree: CgroupTree | None = None, store: Store | None = None, root: Path = Path("/")
+) -> Iterator[Path]:
+    """Yield the folder of a cgroup with so much CPU time, in which nobody is yet. Arguments and errors as above."""
+    with limited_group(_granted(cpus, root), tree or _tree(root), store or Store.of_machine()) as folder:
+        yield folder
+
+
+def _tree(root: Path) -> CgroupTree:
+    tree = cpu_tree(root)
+    assert tree is not None, "refused where there is none"
+    return tree
+
+
+def _granted(cpus: float, root: Path) -> GroupLimit:
     if refused := refusal(root):
         raise HostError(QUOTA, refused.why, "the controller cpu, and leave to make a cgroup", refused.fix)
     _refuse_smaller(cpus, root)
-    store, tree = store or Store.of_machine(), tree or cpu_tree(root)
-    assert tree is not None
-    limit = GroupLimit(
+    return GroupLimit(
         name=QUOTA, amount=f"{cpus:g} CPUs", without=_WITHOUT, delegation=cpu_delegation(), leaf=quota_leaf,
         write=partial(_limit, round(cpus * PERIOD_US)), prove=partial(_prove, cpus),
     )  # fmt: skip
-    with inside_group(limit, tree, store):
-        yield
 
 
 def _refuse_smaller(cpus: float, root: Path) -> None:

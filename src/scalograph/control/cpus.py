@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
-from scalograph.protocol.record import Record
 
 
 class CpusControl(Control):
@@ -30,10 +29,5 @@ class CpusControl(Control):
         return level
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
-        """Set the requested count in the launch; `apply` turns it into a mask when the placement is known."""
+        """Set the count in the launch; `apply` makes the mask when the placement is known."""
         return replace(launch, n_cpus=int(level))
-
-    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
-        """Check that each copy got that many CPUs."""
-        counts = {len(copy.in_force.cpus) for copy in record.copies if copy.in_force}
-        return [f"cpus: asked for {level}, in force were {count}" for count in sorted(counts - {level})]

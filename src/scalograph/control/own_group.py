@@ -61,10 +61,8 @@ class GroupLimit:
 
 
 @contextmanager
-def inside_group(limit: GroupLimit, tree: CgroupTree, store: Store) -> Iterator[None]:
-    """Make a cgroup, limit it, and move this process into it; afterwards back, and remove it.
-
-    Enter it before a run starts, so that the window of the run begins under the limit. No process of others is moved.
+def limited_group(limit: GroupLimit, tree: CgroupTree, store: Store) -> Iterator[Path]:
+    """Make a cgroup with a limit, and yield its folder; afterwards remove it with all that it holds.
 
     Args:
         limit: of the cgroup.
@@ -83,9 +81,20 @@ def inside_group(limit: GroupLimit, tree: CgroupTree, store: Store) -> Iterator[
         with _refused_in_words(limit):
             limit.write(tree, tree.leaf(name))
             limit.prove(tree.leaf(name))
-            held.enter_context(tree.inside(tree.leaf(name)))
-        yield
+        yield tree.leaf(name)
         limit.prove(tree.leaf(name))
+
+
+@contextmanager
+def inside_group(limit: GroupLimit, tree: CgroupTree, store: Store) -> Iterator[None]:
+    """Move this process into a `limited_group`, and afterwards back; no process of others is moved.
+
+    Enter it before a run starts, so that the window of the run begins under the limit.
+    """
+    with limited_group(limit, tree, store) as folder, ExitStack() as held:
+        with _refused_in_words(limit):
+            held.enter_context(tree.inside(folder))
+        yield
 
 
 @contextmanager

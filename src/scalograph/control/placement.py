@@ -44,7 +44,7 @@ def _order(placement: str) -> Callable[[Sequence[CpuFact]], list[CpuFact]]:
 class PlacementControl(Control):
     """Levels are the names above; they say which CPUs the control `cpus` takes.
 
-    `apply.read_back` compares the mask that both make.
+    `apply.other_masks` compares the mask that both make.
     """
 
     may_conflict = True

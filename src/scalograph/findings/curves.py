@@ -83,15 +83,14 @@ def _flags(table: Table, sample: Sample, gain: SpeedupPoint | None) -> list[Flag
 
 
 def _response(table: Table, sample: Sample, name: str) -> PointResponse:
-    rows, kept = [row for row in sample.every if name in row.scores], sample.rows(name)
-    counted = {row.run for row in kept} if len(kept) < len(rows) else set[str]()
+    found = [(row.scores[name], row.run, row.verdict) for row in sample.every if name in row.scores]
+    scores, runs, verdicts = map(list, zip(*found, strict=True)) if found else ([], [], [])
+    kept = sample.rows(name)
+    lost = set(runs).difference([row.run for row in kept]) if len(kept) < len(runs) else ()
     return PointResponse(
-        estimate=estimated(table, sample, name),
-        scores=[row.scores[name] for row in rows],
-        runs=[row.run for row in rows],
-        verdicts=[row.verdict for row in rows],
-        left_out=[row.run for row in rows if row.run not in counted] if len(kept) < len(rows) else [],
-    )
+        estimate=estimated(table, sample, name), scores=scores, runs=runs, verdicts=verdicts,
+        left_out=[run for run in runs if run in lost] if lost else [],
+    )  # fmt: skip
 
 
 def estimated(table: Table, sample: Sample, name: str) -> Estimate:

@@ -10,6 +10,7 @@ from scalograph.findings.answer import Taken
 from scalograph.findings.curves import key
 from scalograph.findings.reason import Doubt
 from scalograph.findings.sample import Sample, is_open
+from scalograph.findings.speedup_rule import kind as scale_of
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.steady_state import is_late
 from scalograph.findings.stopping_rule import stopping
@@ -53,6 +54,8 @@ _KINDS = {
     "survivors": ("left processes behind", "left processes behind", "their CPU time may be missing"),
 }
 _OF_ONE = {"none": "it is missing", "single": "it has no interval"}
+# What disturbance does to rates.
+_OF_RATES = {"disturbed": "their rates are too low", "unverified": "their rates may be too low"}
 # Code of a flag -> kind of mark, and its text.
 _FLAGS = {
     "disturbed baseline": ("baseline", "its baseline rests on disturbed runs"),
@@ -148,10 +151,10 @@ def marked(table: Table, found: Marks, bound: Mapping[Key, float], claim: Claim 
     of_claim = sum(bool(cell.doubt) for cell in cells)
     n = len(table.treatments) if basis(table.study.question) == "treatments" else len({*bound, *found})
     whole = len(found) > MANY * n or of_claim > MANY * len(cells) > 0
-    reasons = []
+    reasons, is_rate = [], scale_of(table.study.responses[primary(table)]) == "rate"
     for kind, count in Counter(kind for kind, _ in found.values()).most_common():
         one, several, does = _KINDS[kind]
-        does = _OF_ONE.get(kind, does) if count == 1 else does
+        does = _OF_RATES.get(kind, does) if is_rate else _OF_ONE.get(kind, does) if count == 1 else does
         reasons.append(Doubt(f"{count} of {counted(n, 'configuration')} {one if count == 1 else several}", does, whole))
     off = [value for key, value in bound.items() if key not in found]
     if basis(table.study.question) != "treatments" or not off or len(off) < len(found):

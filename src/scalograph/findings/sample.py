@@ -37,10 +37,10 @@ class Sample:
     n_failed: int
     by_cpu: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
-    # Every estimate asks for them anew, of up to 100,000 runs.
-    _rows: dict[str, Sequence[Row]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _scores: dict[str, list[float]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _blocks: dict[str, list[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    # Every estimate asks for them anew, of up to 100,000 runs: each look at one of them is a wait for the memory.
+    _known: dict[str, tuple[list[Row], list[float], list[int]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def n_disturbed(self) -> int:
@@ -54,15 +54,11 @@ class Sample:
 
     def scores(self, response: str) -> list[float]:
         """Scores of the runs that count, in order."""
-        if response not in self._scores:
-            self._scores[response] = [row.scores[response] for row in self.rows(response)]
-        return self._scores[response].copy()
+        return self._found(response)[1].copy()
 
     def blocks(self, response: str) -> list[int]:
         """The block of each of `scores`."""
-        if response not in self._blocks:
-            self._blocks[response] = [row.block for row in self.rows(response)]
-        return self._blocks[response].copy()
+        return self._found(response)[2].copy()
 
     def undivided(self) -> "Sample":
         """The sample with all runs that succeeded, as if none had been disturbed."""
@@ -70,12 +66,18 @@ class Sample:
 
     def rows(self, response: str) -> Sequence[Row]:
         """Runs that have a score and count for this response, in order."""
-        if response not in self._rows:
+        return self._found(response)[0]
+
+    def _found(self, response: str) -> tuple[list[Row], list[float], list[int]]:
+        """Those runs, their scores and their blocks."""
+        if response not in self._known:
             taken: Iterable[Row] = self.counted
             if response in self.by_cpu and not self.falls_back:
                 taken = (row for row in self.every if row.verdict != "impossible")
-            self._rows[response] = [row for row in taken if response in row.scores]
-        return self._rows[response]
+            found = [(row, row.scores[response], row.block) for row in taken if response in row.scores]
+            rows, scores, blocks = map(list, zip(*found, strict=True)) if found else ([], [], [])
+            self._known[response] = rows, scores, blocks
+        return self._known[response]
 
 
 def samples(table: Table) -> dict[tuple[Level, ...], Sample]:

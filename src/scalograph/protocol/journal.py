@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Literal
 
 import msgspec
 
@@ -138,10 +138,22 @@ def now() -> str:
 Signed = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
+class AskEvent(msgspec.Struct):
+    """An `ask` event."""
+
+    event: Literal["ask"]
+    at: str
+    run: str
+    block: Signed
+    treatment: dict[str, bool | int | float | str]
+    replicate: Signed
+    warmup: bool
+
+
 class RunEvent(msgspec.Struct):
     """A `run` event."""
 
-    event: str
+    event: Literal["run"]
     at: str
     run: str
     block: Signed
@@ -149,6 +161,16 @@ class RunEvent(msgspec.Struct):
     replicate: Signed
     warmup: bool
     record: Record
+
+
+class VerdictEvent(msgspec.Struct):
+    """A `verdict` event."""
+
+    event: Literal["verdict"]
+    at: str
+    run: str
+    verdict: str
+    causes: list[dict[str, float | str | None]]
 
 
 class TimelineWidth(RecordPart, frozen=True):
@@ -167,9 +189,15 @@ class _BriefRunEvent(RunEvent):
     record: _BriefRecord
 
 
-RunDecoder = msgspec.json.Decoder[RunEvent] | msgspec.json.Decoder[_BriefRunEvent]
-_RUN, _BRIEF_RUN = msgspec.json.Decoder(RunEvent), msgspec.json.Decoder(_BriefRunEvent)
-_AS_WRITTEN = b'{"event":"run",'
+Decoders = Mapping[bytes, msgspec.json.Decoder[Any]]
+# By the letters at `_KIND` of a line as we write it, which are a hint: `event` is decoded and held against its kind.
+_KIND = slice(10, 13)
+_WHOLE: Decoders = {
+    b"ask": msgspec.json.Decoder(AskEvent),
+    b"run": msgspec.json.Decoder(RunEvent),
+    b"ver": msgspec.json.Decoder(VerdictEvent),
+}
+_BRIEF: Decoders = {**_WHOLE, b"run": msgspec.json.Decoder(_BriefRunEvent)}
 
 
 def read(file: Path, torn: list[str] | None = None, timelines: bool = True) -> Iterator[dict[str, Any]]:
@@ -184,14 +212,14 @@ def read(file: Path, torn: list[str] | None = None, timelines: bool = True) -> I
         ProtocolError: the journal is unreadable; names the line.
     """
     with _opened(file) as stream:
-        yield from _events(stream, file.name, torn, _RUN if timelines else _BRIEF_RUN)
+        yield from _events(stream, file.name, torn, _WHOLE if timelines else _BRIEF)
 
 
 def pick(file: Path, numbers: Container[int]) -> dict[int, dict[str, Any]]:
     """The events of these lines (the first is 1) of a journal that was read before; the others are not parsed."""
     with _opened(file) as stream:
         lines = enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b""), 1)
-        return {n: _event(line, f"{file.name}:{n}", n == 1, _RUN) for n, line in lines if n in numbers}
+        return {n: _event(line, file.name, n, _WHOLE) for n, line in lines if n in numbers}
 
 
 @contextmanager
@@ -204,7 +232,7 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
         raise ProtocolError(str(file), f"cannot be read: {error}", "a journal", "take a whole copy") from error
 
 
-def _events(stream: BinaryIO, name: str, torn: list[str] | None, runs: RunDecoder) -> Iterator[dict[str, Any]]:
+def _events(stream: BinaryIO, name: str, torn: list[str] | None, decoders: Decoders) -> Iterator[dict[str, Any]]:
     n_bytes = number = 0
     packed = getattr(stream, "fileobj", None)
     while line := stream.readline(MAX_LINE_BYTES + 1):
@@ -220,7 +248,7 @@ def _events(stream: BinaryIO, name: str, torn: list[str] | None, runs: RunDecode
             if torn is not None:
                 torn.append(f"{name}:{number}: a torn last line of {len(line)} bytes was dropped")
             return
-        yield _event(line, f"{name}:{number}", number == 1, runs)
+        yield _event(line, name, number, decoders)
     if number == 0:
         raise ProtocolError(name, "empty", "a journal whose first line is a `study` event")
 
@@ -232,13 +260,14 @@ def _refuse_bomb(packed: BinaryIO | None, n_bytes: int, name: str) -> None:
         raise ProtocolError(name, f"packed more than {MAX_RATIO} times smaller", "a journal of runs", "unpack it first")
 
 
-def _event(line: bytes, where: str, first: bool, runs: RunDecoder) -> dict[str, Any]:
+def _event(line: bytes, name: str, number: int, decoders: Decoders) -> dict[str, Any]:
     """One event; of a `run` the record is checked."""
-    if line.startswith(_AS_WRITTEN) and not first:
+    if number > 1 and (decoder := decoders.get(line[_KIND])):
         try:
-            return msgspec.structs.asdict(runs.decode(line))
+            return msgspec.structs.asdict(decoder.decode(line))
         except UNREADABLE:
             pass  # said below
+    where = f"{name}:{number}"
     try:
         event = msgspec.json.decode(line)
     except UNREADABLE as error:
@@ -247,7 +276,7 @@ def _event(line: bytes, where: str, first: bool, runs: RunDecoder) -> dict[str, 
         raise ProtocolError(where, f"nested more than {MAX_NESTED} deep", "an event of protocol/journal.md")
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         raise ProtocolError(where, "no event", 'an object with "event"')
-    if first and (event["event"] != "study" or event.get("protocol") != 1):
+    if number == 1 and (event["event"] != "study" or event.get("protocol") != 1):
         found = f'event "{event["event"]}", protocol {event.get("protocol")}'
         raise ProtocolError(where, found, "a `study` event of protocol 1", "analyze it with the release that wrote it")
     if event["event"] == "run":

@@ -71,3 +71,6 @@ class ProcessEvent(RecordPart, frozen=True, kw_only=True):
     cpu_stall_ns: Count | None = None
     memory_stall_ns: Count | None = None
     io_stall_ns: Count | None = None
+    throttled_ns: Count | None = None
+    quota_cpus: Annotated[float, Meta(gt=0)] | None = None
+    cpus: PerCpu | None = None

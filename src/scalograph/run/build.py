@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from scalograph.control.cache import cache, content_key, made_whole
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import Jvm
 from scalograph.run.contained import contained
-from scalograph.study.workload import Build, Workload
+from scalograph.study.build_plan import Build
+from scalograph.study.workload import Workload
 
 TIMEOUT_S = 300
 SHOWN_LINES = 12
@@ -40,9 +41,16 @@ class _Step:
     plan: Build
     sources: Sequence[Path]
     compiler: _Compiler
+    jars: Sequence[Path] = ()
 
 
-def build(folder: Path, workload: Workload, jvms: Sequence[Jvm] = (), where: Path | None = None) -> Path | None:
+def build(
+    folder: Path,
+    workload: Workload,
+    jvms: Sequence[Jvm] = (),
+    where: Path | None = None,
+    fetched: Mapping[str, Path] | None = None,
+) -> Path | None:
     """The folder with the compiled workload, `{build}` of its template; None where there is nothing to compile.
 
     Args:
@@ -50,23 +58,36 @@ def build(folder: Path, workload: Workload, jvms: Sequence[Jvm] = (), where: Pat
         workload: its declaration.
         jvms: that were found; the first with a compiler compiles, for all of them.
         where: cache of builds, else the user's.
+        fetched: file of each artifact that the declaration names.
 
     Raises:
         StudyError: the declaration names no source, or one outside the folder.
         HostError: no compiler, the compiler refused, or the cache cannot be written.
     """
-    if not workload.build:
+    steps = _steps(folder, workload, jvms, fetched or {})
+    if not steps:
         return None
-    steps = [
-        _Step(plan, own_files(folder, plan.sources, "build.sources"), _compiler(plan.tool, jvms))
-        for plan in workload.build
-    ]
     target = (where or cache() / "builds") / f"{workload.name}-{_key(folder, steps)}"
     if not target.is_dir():
         with made_whole(target, "builds") as made:
             for step in steps:
                 _compile(folder, step, made)
     return target
+
+
+def _steps(folder: Path, workload: Workload, jvms: Sequence[Jvm], fetched: Mapping[str, Path]) -> list[_Step]:
+    """What is compiled, each by the jars of its own table and those that are fetched whatever the levels are."""
+    shared = [one for plan in workload.build if not plan.when for one in plan.jars]
+    return [
+        _Step(
+            plan,
+            own_files(folder, plan.sources, "build.sources"),
+            _compiler(plan.tool, jvms),
+            [fetched[one.artifact] for one in dict.fromkeys((*shared, *plan.jars))],
+        )
+        for plan in workload.build
+        if plan.tool
+    ]
 
 
 def own_files(folder: Path, patterns: Sequence[str], key: str) -> list[Path]:
@@ -101,7 +122,11 @@ def _compiler(tool: str, jvms: Sequence[Jvm]) -> _Compiler:
 
 
 def _key(folder: Path, steps: Sequence[_Step]) -> str:
-    words = [(s.plan.tool, s.compiler.version, str(s.plan.release), *s.plan.flags) for s in steps]
+    words = [
+        # A jar lies in a folder that is named by its checksum.
+        (str(s.plan.tool), s.compiler.version, str(s.plan.release), *s.plan.flags, *(jar.parent.name for jar in s.jars))
+        for s in steps
+    ]
     return content_key(folder, [file for s in steps for file in s.sources], [word for of in words for word in of])
 
 
@@ -121,7 +146,9 @@ def _command(folder: Path, step: _Step, made: Path) -> list[str]:
     files = [str(source.resolve()) for source in step.sources]
     if plan.tool == "javac":
         release = ["--release", str(plan.release)] if plan.release else []
-        return [compiler.program, *plan.flags, *release, "-d", str(made), *files]
+        # Classes of the tables above are seen too. No processor of annotations that a jar may bring is run.
+        path = ["-proc:none", "-cp", ":".join(map(str, (made, *step.jars)))]
+        return [compiler.program, *plan.flags, *release, *path, "-d", str(made), *files]
     if plan.tool == "cargo":
         # Nothing is written into the folder of a workload: a shipped one may belong to somebody else.
         places = ["--path", str(folder.resolve()), "--root", str(made), "--target-dir", str(made / _SCRATCH)]

@@ -7,13 +7,18 @@ from typing import Any
 
 from scalograph.control.apply import apply
 from scalograph.control.control import Launch
+from scalograph.control.process_cpus import demands, divided
+from scalograph.control.process_quotas import quota_of_process
 from scalograph.errors import HostError, StudyError
 from scalograph.run.plan import Plan
-from scalograph.study.processes import MAX_COMMANDS
-from scalograph.study.program import Process
+from scalograph.run.services import share_cpus
+from scalograph.study.build_plan import ClassPath
+from scalograph.study.processes import MAX_COMMANDS, names_of, number_of
+from scalograph.study.program import Process, Program
 from scalograph.study.treatment import Treatment
 from scalograph.study.workload import fill
 from scalograph.text.escape import is_text
+from scalograph.text.quantities import counted
 
 # Nothing else of the caller's environment reaches a run: MAKEFLAGS or JAVA_TOOL_OPTIONS would change it unseen.
 PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR")
@@ -30,22 +35,41 @@ def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
         LevelError: the levels do not go together on this host.
         StudyError: a template has a name that nothing fills.
     """
-    processes = planned.program.processes
+    processes = planned.program.started(treatment)
     if not processes[0].name:
         launch = _obeying(planned, treatment, processes[0])
         return (replace(launch, argv=tuple(fill(processes[0].argv, launch.values))),)
-    made = [launch for process in processes for launch in _copied(planned, treatment, process)]
+    obeying = [_obeying(planned, treatment, process) for process in processes]
+    wanted = demands(processes, _known(planned), treatment)
+    cpus = divided(wanted, obeying[0], planned.facts)
+    made = [
+        launch
+        for process, base in zip(processes, obeying, strict=True)
+        for launch in _copied(planned, process, replace(base, cpus=cpus[process.name]), len(processes) > 1)
+    ]
     if len(made) > MAX_COMMANDS:
         found = f"{len(made)} processes in a run"
         raise StudyError.one("copies", found, f"at most {MAX_COMMANDS}", "start fewer copies")
     return tuple(made)
 
 
-def _copied(planned: Plan, treatment: Treatment, process: Process) -> list[Launch]:
-    launch = replace(_obeying(planned, treatment, process), name=process.name, role=process.role, argv=process.argv)
+def sharing_note(planned: Plan) -> str | None:
+    """Return the sentence on treatments whose driver has no CPU of its own; None where it has one in all of them."""
+    treatments = planned.design.treatments
+    running = bool(planned.program.running)
+    if not running and not any(process.service for process in planned.program.processes):
+        return None
+    started = [launches(planned, treatment) for treatment in treatments]
+    n = sum(share_cpus(each) or (running and each[-1].cpus is None) for each in started)
+    what = "the driver has no CPU of its own, and takes from the services what it uses"
+    return f"in {n} of {counted(len(treatments), 'configuration')} {what}" if n else None
+
+
+def _copied(planned: Plan, process: Process, base: Launch, has_services: bool) -> list[Launch]:
+    quota = quota_of_process(process, base.values)
+    launch = replace(base, name=process.name, role=process.role, argv=process.argv, own_quota_cpus=quota)
     if process.service is None:
-        beside = any(other.service for other in planned.program.processes)
-        return [_undisturbed(launch, planned) if beside else launch]
+        return [_undisturbed(launch, planned) if has_services else launch]
     return [
         replace(launch, service=process.service, copies=1, copy=copy, values={**launch.values, "copy": copy})
         for copy in range(launch.copies)
@@ -53,30 +77,33 @@ def _copied(planned: Plan, treatment: Treatment, process: Process) -> list[Launc
 
 
 def _undisturbed(launch: Launch, planned: Plan) -> Launch:
-    """A driver beside services: it has the CPUs that are not theirs; all of them where none is left."""
-    taken = set(launch.cpus or ())
-    left = tuple(cpu.cpu for cpu in planned.facts.cpus if cpu.cpu not in taken) if taken else ()
+    """A driver beside services: no level but those of its own CPUs, quota and templates is for it."""
     return Launch(
         name=launch.name, role=launch.role, argv=launch.argv, values=launch.values, copies=launch.copies,
-        env=_environment(planned.design.study.workload.env), cpus=left or None,
+        env=_environment(planned.design.study.workload.env), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus,
     )  # fmt: skip
+
+
+def _known(planned: Plan) -> dict[str, Any]:
+    """The study's own numbers and the program's values: a level goes before them, and a process's own values too."""
+    protocol = planned.design.study.protocol
+    own = {"iterations": protocol.iterations, "warmup": protocol.warmup, "think_ns": round(protocol.think_s * 1e9)}
+    return {**own, **planned.program.values}
 
 
 def _obeying(planned: Plan, treatment: Treatment, process: Process) -> Launch:
     study, program = planned.design.study, planned.program
-    own = {
-        "iterations": study.protocol.iterations,
-        "warmup": study.protocol.warmup,
-        "think_ns": round(study.protocol.think_s * 1e9),
-    }
-    # A level goes before a parameter of the same name, that before the study's own numbers.
-    values = {**own, **program.values, **process.values, **treatment}
-    base = Launch(env=_environment(study.workload.env), values=values, copies=_copies(process.copies, values))
+    values = {**_without(program, treatment), **_known(planned), **process.values, **treatment}
+    if isinstance(path := values.get("classpath"), ClassPath):
+        values["classpath"] = path.under(values)
+    base = Launch(env=_environment(study.workload.env), values=values, copies=number_of(process.copies, values))
     return apply(study, treatment, base, planned.facts)
 
 
-def _copies(copies: int | str, values: Mapping[str, Any]) -> int:
-    return int(values[copies.strip("{}")]) if isinstance(copies, str) else copies
+def _without(program: Program, treatment: Treatment) -> dict[str, str]:
+    """What others know of services that a treatment does not start: nothing, as an empty text."""
+    there = {process.name for process in program.started(treatment)}
+    return dict.fromkeys(names_of([one.name for one in program.processes if one.name not in there]), "")
 
 
 def _environment(declared: Mapping[str, str]) -> dict[str, str]:

@@ -175,11 +175,12 @@ def _round(run: Run) -> tuple[int, str]:
 
 def _passed(gate: Gate, block: int, loop: Loop, interrupts: Interrupts) -> bool:
     passage = gate.pass_(block, lambda: interrupts.number is not None)
-    _note(passage.note, loop, about="quiet" if passage.quiet else "busy")
+    note(passage.note, loop, about="quiet" if passage.quiet else "busy")
     return passage.quiet
 
 
-def _note(text: str | None, loop: Loop, about: str) -> None:
+def note(text: str | None, loop: Loop, about: str) -> None:
+    """Write what a person should know into the journal, and tell it; None is nothing."""
     if text:
         loop.journal.append("note", text=text, about=about)
         loop.progress.noted(text, about)
@@ -210,9 +211,9 @@ def _one(run: Run, planner: Planner, loop: Loop, gate: Gate | None, interrupts: 
     loop.journal.jot(
         "verdict", run=run.run, verdict=judgment.verdict, causes=[cause.as_journaled() for cause in judgment.causes]
     )
-    note = planner.tell(run, record, judgment.verdict)
+    noted = planner.tell(run, record, judgment.verdict)
     loop.progress.told(run, record, judgment)
-    _note(note, loop, about="disturbed")
+    note(noted, loop, about="disturbed")
     return True
 
 

@@ -1,5 +1,6 @@
 """Stop 2 as the commands call it: a declared study on a host to what will be run, and with which program."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -10,6 +11,8 @@ import msgspec
 
 from scalograph import __version__
 from scalograph.control.discover import with_launchers
+from scalograph.control.process_cpus import too_many_cpus
+from scalograph.control.process_quotas import refused_quotas
 from scalograph.design.duration import expected_seconds, seconds_per_treatment
 from scalograph.design.planner import Design, RunPlan, run_plan
 from scalograph.design.replay import timed_runs
@@ -23,7 +26,7 @@ from scalograph.study.declare import Declared
 from scalograph.study.levels import parse_levels
 from scalograph.study.model import Study
 from scalograph.study.program import Program, program
-from scalograph.study.workload import refusals
+from scalograph.study.workload import Refusal, refusals
 
 
 @dataclass(frozen=True)
@@ -69,11 +72,22 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True) -> Plan:
     """
     facts = with_launchers(facts, _launchers(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
-    refusing = [refusals(used.workload, started.values_of(used), facts) for used in started.used]
-    made = design(declared.study, facts, lambda treatment: next(filter(None, (r(treatment) for r in refusing)), None))
+    made = design(declared.study, facts, _refusing(declared.study, started, facts))
     planned = Plan(declared, facts, made, started)
     planned.runs.asked_for()  # refuses what cannot be searched before there is a folder of results
     return planned
+
+
+def _refusing(study: Study, started: Program, facts: HostFacts) -> Refusal:
+    """Why the host cannot run a treatment: by the workloads, CPUs and quotas of the processes that it starts."""
+    refusing = [(used, refusals(used.workload, started.values_of(used), facts)) for used in started.used]
+    limits = [too_many_cpus(study, started, facts), refused_quotas(started, facts)]
+
+    def refusal(treatment: Mapping[str, Any]) -> str | None:
+        said = (refuse(treatment) for used, refuse in refusing if started.starts(used, treatment))
+        return next(filter(None, chain(said, (refuse(treatment) for refuse in limits))), None)
+
+    return refusal
 
 
 def _launchers(study: Study, facts: HostFacts) -> list[str]:

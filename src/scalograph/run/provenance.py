@@ -12,6 +12,7 @@ from scalograph.control.jvm import by_name, named
 from scalograph.design.planner import Design
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.prepare import about
+from scalograph.study.build_plan import needed
 from scalograph.study.control_names import variable
 from scalograph.study.program import Program
 
@@ -19,11 +20,11 @@ from scalograph.study.program import Program
 def uses(design: Design, program: Program, facts: HostFacts) -> dict[str, Any]:
     """The `uses` field of the journal: `{"jvms": {name: build}, "program": null or {path, bytes, sha256}}`.
 
-    With `prepared` (name -> version and checksum) where the workload had something prepared, and `files` (path -> bytes
-    and digest) where variables of the environment name some.
+    With `fetched` (artifact -> checksum) and `prepared` (name -> version and checksum) where the workload had something
+    fetched or prepared, and `files` (path -> bytes and digest) where variables of the environment name some.
     """
     found = {"jvms": jvms(design, program, facts), "program": outside(program, _path(design))}
-    more = {"prepared": prepared(design, program), "files": files(design)}
+    more = {"fetched": fetched(design, program), "prepared": prepared(design, program), "files": files(design)}
     return {**found, **{name: made for name, made in more.items() if made}}
 
 
@@ -37,6 +38,17 @@ def files(design: Design) -> dict[str, dict[str, Any]]:
         for file in named
         if os.path.isfile(file)  # noqa: PTH113  no error for an over-long name
     }
+
+
+def fetched(design: Design, program: Program) -> dict[str, str]:
+    """What Maven fetched for the treatments: artifact -> SHA-256."""
+    plans = [
+        plan
+        for used in program.used
+        if (treatments := program.treatments_of(used, design.treatments))
+        for plan in needed(used.workload.build, program.values_of(used), treatments)
+    ]
+    return {one.artifact: one.sha256 for plan in plans for one in plan.fetch}
 
 
 def prepared(design: Design, program: Program) -> dict[str, str]:

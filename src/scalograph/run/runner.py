@@ -1,6 +1,7 @@
 """The runs of a plan on a host: a run becomes a specification, what comes back the record of its treatment."""
 
-from scalograph.control.apply import read_back
+from scalograph.control.apply import other_masks, read_back
+from scalograph.control.process_quotas import other_quotas
 from scalograph.protocol.record import Record
 from scalograph.run.captured import Printed
 from scalograph.run.hosts.base import Host, Specification
@@ -38,9 +39,12 @@ class Runner:
             timeout_s=study.protocol.timeout_s,
             in_callers_folder=study.workload.cwd == "caller",
             steps=program.steps,
+            running=program.running,
         )
 
     def _obeyed(self, spec: Specification, record: Record) -> Record:
         """A run under levels that were not in force is no run of its treatment."""
-        wrong = read_back(self._planned.design.study, spec.run.treatment, self._planned.facts, spec.of_obedient(record))
+        study, facts = self._planned.design.study, self._planned.facts
+        wrong = read_back(study, spec.run.treatment, facts, spec.of_obedient(record))
+        wrong += [*other_masks(spec.launches, record), *other_quotas(spec.launches, record)]
         return record.failed("; ".join(wrong)) if wrong and record.run.status == "ok" else record

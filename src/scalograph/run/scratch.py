@@ -12,6 +12,8 @@ from scalograph.control.held_folder import held_folder, sweep
 from scalograph.errors import HostError
 
 _PURPOSE = re.compile(r"[a-z]+")
+# A disk with less is full: nothing that is worth measuring writes less than this.
+LEAST_ROOM_BYTES = 1 << 20
 
 
 @contextmanager
@@ -69,3 +71,15 @@ def _drop(root: Path) -> None:
     """Remove the root, unless another start is at work there."""
     with suppress(OSError):
         root.rmdir()
+
+
+def is_full(folder: Path) -> bool:
+    """Tell whether the disk of a folder has no room left."""
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize < LEAST_ROOM_BYTES
+
+
+def disk_usage(folder: Path) -> int:
+    """Return the bytes that a folder takes on its disk; links are not followed."""
+    files = (Path(place) / name for place, _, names in os.walk(folder) for name in names)
+    return sum(512 * file.lstat().st_blocks for file in files)

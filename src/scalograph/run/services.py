@@ -42,8 +42,10 @@ def filled(launches: Sequence[Launch], state: Path) -> tuple[Launch, ...]:
 
 
 def share_cpus(launches: Sequence[Launch]) -> bool:
-    """Tell whether the driver of a run may use the CPUs of its services: none was left for it, or none was set."""
-    return has_services(launches) and launches[-1].cpus is None
+    """Tell whether the driver of a run may use CPUs of its services: none was left for it, or none was set."""
+    *services, driver = launches
+    own = set(driver.cpus or ())
+    return bool(services) and (not own or any(one.cpus is None or own & set(one.cpus) for one in services))
 
 
 def is_named(launches: Sequence[Launch]) -> bool:

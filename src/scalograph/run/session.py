@@ -14,7 +14,8 @@ from scalograph.protocol import journal
 from scalograph.protocol.record import Record
 from scalograph.protocol.results import Results
 from scalograph.run.interrupts import interruption
-from scalograph.run.loop import Budget, Gate, Instrument, Loop, Progress, Silent, run_study
+from scalograph.run.launches import sharing_note
+from scalograph.run.loop import Budget, Gate, Instrument, Loop, Progress, Silent, note, run_study
 from scalograph.run.plan import Plan
 from scalograph.study import identity
 from scalograph.study.treatment import Run, as_run
@@ -76,6 +77,7 @@ def run_session(
             book.append(name, **fields)
         with progress(n_before, planner) as shown:
             loop = Loop(instrument, book, shown, judging)
+            note(sharing_note(planned) if accepted is None else None, loop, about="driver")
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")
     return Session(made, ended.reason, n_before, ended.signal)
 

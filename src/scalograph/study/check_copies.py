@@ -1,9 +1,9 @@
-"""Copies that a factor counts: its levels must be counts, and no more than one run can start."""
+"""Copies and CPUs that a factor counts: its levels must be counts, and no more copies than one run can start."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from scalograph.study.check_processes import counted, processes_of, too_many_copies
+from scalograph.study.check_processes import COUNTS, QUOTA, counted, processes_of, too_many_copies
 from scalograph.study.cross_checks import Found, table, unknown
 from scalograph.study.fields import MAX_COPIES
 from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
@@ -12,11 +12,11 @@ from scalograph.study.toml_lines import Path
 
 
 def uncountable(raw: dict[str, Any]) -> Iterator[Found]:
-    """Find the mistakes in `copies = "{factor}"`, in the study and in its quick form."""
+    """Find the mistakes in `copies = "{factor}"` and `cpus = "{factor}"`, in the study and in its quick form."""
     workload = table(raw, "workload")
     processes, at = processes_of(workload), ("workload", "process")
     counters: list[tuple[Path, str | None]] = [(("workload", "copies"), counted(workload))]
-    counters += [((*at, i, "copies"), counted(process)) for i, process in enumerate(processes)]
+    counters += [((*at, i, key), counted(process, key)) for i, process in enumerate(processes) for key in COUNTS]
     names = {name: path for path, name in reversed(counters) if name is not None}
     most = {}
     for name, path in names.items():
@@ -26,12 +26,25 @@ def uncountable(raw: dict[str, Any]) -> Iterator[Found]:
             yield from _no_counts(raw, name)
             most[name] = max((level for _, level in _levels(raw, name) if type(level) is int), default=1)
     yield from too_many_copies(processes, most, at)
+    for i, process in enumerate(processes):
+        if granted := counted(process, QUOTA):
+            yield from _no_quotas(raw, granted, (*at, i, QUOTA))
 
 
 def _no_counts(raw: dict[str, Any], name: str) -> Iterator[Found]:
     for path, level in _levels(raw, name):
         if type(level) is not int or not 1 <= level <= MAX_COPIES:
-            yield path, f"level {short(level)} counts copies", f"an integer from 1 to {MAX_COPIES}", ""
+            yield path, f"level {short(level)} counts copies or CPUs", f"an integer from 1 to {MAX_COPIES}", ""
+
+
+def _no_quotas(raw: dict[str, Any], name: str, path: Path) -> Iterator[Found]:
+    if name not in table(raw, "factors"):
+        yield unknown(path, "factor", name, table(raw, "factors"))
+        return
+    for place, level in _levels(raw, name):
+        is_number = isinstance(level, int | float) and not isinstance(level, bool) and level > 0
+        if not is_number and level != "none":
+            yield place, f"level {short(level)} is a quota", 'CPUs such as 0.5, or "none"', ""
 
 
 def _levels(raw: dict[str, Any], name: str) -> Iterator[tuple[Path, Any]]:

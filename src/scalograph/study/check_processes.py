@@ -19,7 +19,11 @@ from scalograph.study.template import places
 from scalograph.study.toml_lines import Path
 
 # What only services have: a driver begins at the gate and ends by itself.
-OF_SERVICES = ("ready", "ready_timeout", "ports", "stop", "after")
+OF_SERVICES = ("ready", "ready_timeout", "ports", "stop", "after", "when")
+# What one that runs already has none of: it is neither started nor stopped.
+OF_STARTED = (*OF_SERVICES, "copies", "cpus", "quota", "parameters")
+# What a name may stand for in a process.
+COUNTS, QUOTA = ("copies", "cpus"), "quota"
 
 
 def processes_of(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -73,6 +77,13 @@ def _roles(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
     for i in drivers:
         found = [key for key in OF_SERVICES if key in processes[i]]
         yield from (((*at, i, key), f"`{key}` of a driver", "none: only services have it", "") for key in found)
+    for i, process in enumerate(processes):
+        if "pid" in process:
+            found = [key for key in OF_STARTED if key in process]
+            what = "none: it is neither started nor stopped"
+            yield from (((*at, i, key), f"`{key}` of a process that runs already", what, "") for key in found)
+            if process.get("role") == DRIVER:
+                yield (*at, i, "pid"), "a driver that runs already", "one that is started", ""
 
 
 def _names(processes: Sequence[Mapping[str, Any]], at: Path) -> Iterator[Found]:
@@ -130,10 +141,10 @@ def _written_ports(process: Mapping[str, Any]) -> Iterator[int]:
         yield int(found[1])
 
 
-def counted(process: Mapping[str, Any]) -> str | None:
-    """Return the name that counts the copies of a process; None if it is a number."""
-    copies = process.get("copies")
-    found = re.fullmatch(r"\{([^{}]+)\}", copies) if isinstance(copies, str) else None
+def counted(process: Mapping[str, Any], key: str = "copies") -> str | None:
+    """Return the name that counts copies of a process, its CPUs or its quota; None if it is a number."""
+    count = process.get(key)
+    found = re.fullmatch(r"\{([^{}]+)\}", count) if isinstance(count, str) else None
     return found[1] if found else None
 
 
@@ -186,8 +197,14 @@ def misdeclared(raw: Mapping[str, Any], at: Path, known: set[str], most: Mapping
     for i, process in enumerate(processes):
         if "use" in process:
             yield (*at, i, "use"), "a workload in a workload", "its argv", ""
-        if (name := counted(process)) and name not in most:
-            yield unknown((*at, i, "copies"), "parameter", name, most)
+        if "pid" in process:
+            yield (*at, i, "pid"), "a process of one machine", "its argv", ""
+        for key in (*COUNTS, QUOTA):
+            if (name := counted(process, key)) and name not in (known if key == QUOTA else most):
+                yield unknown((*at, i, key), "parameter", name, most)
+        yield from (
+            unknown((*at, i, "when"), "parameter", name, most) for name in table(process, "when") if name not in most
+        )
         yield from unfilled_words(processes, i, at, known)
     yield from too_many_copies(processes, most, at)
 

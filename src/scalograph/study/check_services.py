@@ -6,6 +6,8 @@ from typing import Any
 
 from scalograph.errors import StudyError
 from scalograph.study.check_processes import (
+    COUNTS,
+    QUOTA,
     counted,
     filled_at_start,
     processes_of,
@@ -25,7 +27,8 @@ from scalograph.study.check_workload import (
     unusable,
     wrong_parameters,
 )
-from scalograph.study.cross_checks import Found, table
+from scalograph.study.cross_checks import Found, declared_levels, selection, table
+from scalograph.study.processes import SERVICE
 from scalograph.study.program import find_workload
 from scalograph.study.scalars import refuse_text
 from scalograph.study.template import places
@@ -50,6 +53,9 @@ def misstarted(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
         return
     yield from _reserved(processes, factors)
     yield from _limited(factors)
+    yield from _left_over(processes, factors)
+    for i, process in enumerate(processes):
+        yield from selection(process.get("when"), (*AT, i, "when"), declared_levels(raw))
     used: dict[int, Workload] = {}
     is_whole = True
     for i, process in enumerate(processes):
@@ -61,8 +67,8 @@ def misstarted(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
                 is_whole = False
                 continue
             yield from wrong_parameters(table(process, "parameters"), used[i], factors, (*AT, i, "parameters"))
-    for workload_used in used.values():
-        yield from refused_levels(raw, workload_used)
+    for i, workload_used in used.items():
+        yield from refused_levels(raw, workload_used, table(processes[i], "when"))
     known = {*factors, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL}
     words = [word for process in processes for listed in words_of(process).values() for word in listed]
     for i, process in enumerate(processes):
@@ -79,16 +85,19 @@ def misstarted(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
 
 def _idle_factors(
     raw: dict[str, Any],
-    processes: Sequence[Mapping[str, Any]],
+    processes: Sequence[dict[str, Any]],
     words: Sequence[str],
     parameters: Mapping[str, Parameter],
 ) -> Iterator[Found]:
     workload = table(raw, "workload")
     if table(workload, "parameters"):
         yield ("workload", "parameters"), "parameters beside processes", "none", "write them into the process that uses"
-    names = {name for name, _ in places(words) if name} | prepared_names(workload)
+    chosen = {name for process in processes for name in table(process, "when")}
+    names = {name for name, _ in places(words) if name} | prepared_names(workload) | chosen
     taken = Taken(frozenset(names), parameters, "what is started", "the argv of a process")
-    yield from idle(table(raw, "factors"), taken, set(map(counted, processes)))
+    yield from idle(
+        table(raw, "factors"), taken, {counted(process, key) for process in processes for key in (*COUNTS, QUOTA)}
+    )
 
 
 def _reserved(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Found]:
@@ -110,3 +119,13 @@ def _limited(factors: Mapping[str, Any]) -> Iterator[Found]:
                 "a control of single processes",
                 "it would hold for the driver too",
             )
+
+
+def _left_over(processes: Sequence[Mapping[str, Any]], factors: Mapping[str, Any]) -> Iterator[Found]:
+    """Find a control of CPUs that holds for no process: all services have CPUs of their own."""
+    services = [process for process in processes if process.get("role") == SERVICE]
+    if services and all("cpus" in process for process in services):
+        for name, factor in factors.items():
+            if isinstance(factor, dict) and factor.get("control") == "cpus":
+                path: Path = ("factors", name, "control")
+                yield path, "a factor that nothing uses: each service has `cpus` of its own", "one without", ""

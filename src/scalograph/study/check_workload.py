@@ -77,7 +77,8 @@ def misfits(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:
             return
         yield from wrong_parameters(table(workload, "parameters"), found, factors, ("workload", "parameters"))
         yield from refused_levels(raw, found)
-        names = {name for name, _ in places(found.words) if name} | prepared_names(workload)
+        chosen = {name for process in found.process for name in process.when}
+        names = {name for name, _ in places(found.words) if name} | prepared_names(workload) | chosen
         taken = Taken(frozenset(names), found.parameters, found.name)
     if taken:
         known = {*factors, *taken.parameters, *BY_HOST_TO_COMMANDS, *BY_PROTOCOL}
@@ -183,9 +184,9 @@ def wrong_parameters(
             yield path, "fixed here and varied by a factor", "one of the two", "remove it here or there"
 
 
-def refused_levels(raw: dict[str, Any], workload: Workload) -> Iterator[Found]:
-    """Find the levels that a workload does not take."""
-    shorter = table(table(raw, "quick"), "factors")
+def refused_levels(raw: dict[str, Any], workload: Workload, when: Mapping[str, Any] | None = None) -> Iterator[Found]:
+    """Find the levels that a workload does not take, among those `when` it is started."""
+    shorter, when = table(table(raw, "quick"), "factors"), when or {}
     for name, factor in table(raw, "factors").items():
         parameter = workload.parameters.get(name)
         if parameter is None:
@@ -193,7 +194,8 @@ def refused_levels(raw: dict[str, Any], workload: Workload) -> Iterator[Found]:
         quick = ("quick", "factors", name), {"levels": shorter.get(name)}
         for path, declared in ((("factors", name, "levels"), factor), quick):
             for level in levels_of(declared) or ():
-                if wrong := parameter.refuse(level):
+                is_taken = not isinstance(only := when.get(name), list) or level in only
+                if is_taken and (wrong := parameter.refuse(level)):
                     yield path, f"found level {level!r}", wrong, f"see the parameters of {workload.name}"
 
 

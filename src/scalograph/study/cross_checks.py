@@ -135,11 +135,16 @@ def leads_nowhere(name: Any, known: Collection[str]) -> bool:
 
 def _exclusions(items: Any, path: Path, factors: Declared) -> Iterator[Found]:
     for index, item in enumerate(items if isinstance(items, list) else []):
-        for name, levels in (item if isinstance(item, dict) else {}).items():
-            for level in levels if isinstance(levels, list) and name in factors else []:
-                yield from assignment((*path, index, name), name, level, factors)
-            if name not in factors:
-                yield unknown((*path, index, name), "factor", name, factors)
+        yield from selection(item, (*path, index), factors)
+
+
+def selection(item: Any, path: Path, factors: Declared) -> Iterator[Found]:
+    """Find factors and levels of a table factor -> list of levels that are not declared."""
+    for name, levels in (item if isinstance(item, dict) else {}).items():
+        for level in levels if isinstance(levels, list) and name in factors else []:
+            yield from assignment((*path, name), name, level, factors)
+        if name not in factors:
+            yield unknown((*path, name), "factor", name, factors)
 
 
 def _tables(items: Any, factors: Declared, responses: dict[str, Any]) -> Iterator[Found]:

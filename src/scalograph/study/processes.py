@@ -6,13 +6,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from scalograph.study.fields import Argv, Copies, Duration, Name, StudyPart, Text, Value
+from scalograph.study.fields import Argv, Copies, Duration, Name, Scalar, StudyPart, Text, Value
 from scalograph.study.scalars import short
 
 SERVICE, DRIVER = "service", "driver"
 # Commands of a run (protocol/probe.md): each copy of a service is one, and so is the driver.
 MAX_COMMANDS = 64
 MAX_PORTS = 64
+MAX_PID = 2**31 - 1
 FORMS = ("line", "port", "http")
 # What every process may write into its template, and what it may if it has ports.
 OWN_NAMES, COPY_NAMES, PORT_NAMES = ("state",), ("copy",), ("port", "ports")
@@ -48,6 +49,13 @@ def _ports(value: Any) -> Any:
     if len(set(value)) < len(value):
         raise ValueError(f"found {short(value)}, expected each port once")
     return value
+
+
+def _quota(value: Any) -> Any:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    if not is_number and not (isinstance(value, str) and re.fullmatch(r"\{[^{}]+\}", value)):
+        raise ValueError(f'found {short(value)}, expected CPUs such as 0.5, or "{{factor}}"')
+    return float(value) if is_number else value
 
 
 class ReadyWhen(StudyPart):
@@ -86,10 +94,14 @@ class DeclaredProcess(StudyPart):
     parameters: dict[Name, Value] = Field(default={})
     copies: Copies = 1
     after: list[ProcessName] = Field(default=[], max_length=MAX_COMMANDS)
+    when: dict[Name, Annotated[list[Scalar], Field(min_length=1)]] = Field(default={}, exclude_if=lambda when: not when)
     ready: ReadyWhen | None = None
     ready_timeout_s: Annotated[Duration, Field(gt=0, le=86_400)] = Field(default=60.0, alias="ready_timeout")
     ports: Annotated[int | list[int], BeforeValidator(_ports)] = 0
     stop: StopBy = StopBy()
+    pid: Annotated[int, Field(ge=1, le=MAX_PID)] | None = Field(default=None, exclude_if=lambda pid: pid is None)
+    cpus: Copies | None = Field(default=None, exclude_if=lambda count: count is None)
+    quota: Annotated[float | Text | None, BeforeValidator(_quota)] = Field(default=None, exclude_if=lambda q: q is None)
 
     @property
     def words(self) -> list[str]:
@@ -99,9 +111,26 @@ class DeclaredProcess(StudyPart):
 
     @model_validator(mode="after")
     def _one_of(self) -> "DeclaredProcess":
-        if (self.argv is None) == (self.use is None):
+        given = [key for key in ("argv", "use", "pid") if getattr(self, key) is not None]
+        if self.pid is None and len(given) != 1:
             raise ValueError("found both or neither of `argv` and `use`, expected exactly one")
+        if len(given) > 1:
+            raise ValueError(f"found {' beside '.join(given)}, expected one of them")
         return self
+
+
+def value_of(written: Any, values: Mapping[str, Any]) -> Any:
+    """Return what is written, or the value of the name that stands for it.
+
+    >>> value_of(0.5, {}), value_of("{n}", {"n": 3})
+    (0.5, 3)
+    """
+    return values[written[1:-1]] if isinstance(written, str) and written.startswith("{") else written
+
+
+def number_of(count: int | str, values: Mapping[str, Any]) -> int:
+    """Return a count, or that of the name that stands for it."""
+    return int(value_of(count, values))
 
 
 def in_order(after: Mapping[str, Sequence[str]]) -> list[str] | None:

@@ -2,13 +2,14 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from scalograph.errors import StudyError
+from scalograph.study.build_plan import applies
 from scalograph.study.cross_checks import meant
 from scalograph.study.identity import hash_folder
 from scalograph.study.model import WorkloadUse
@@ -42,7 +43,9 @@ class Service:
 class Process:
     """What a run starts: a template, how often, and a name and a role where a run has several.
 
-    `service` is None of a driver, which starts at the gate. `values` are templates and names of its own.
+    `service` is None of a driver, which starts at the gate. `cpus` counts CPUs that no other process has, `quota`
+    CPU seconds in a second that it is granted. `values` are templates and names of its own. It is started under the
+    levels of `when`; without any, always.
     """
 
     argv: tuple[str, ...]
@@ -50,7 +53,10 @@ class Process:
     name: str = ""
     role: str = ""
     service: Service | None = None
+    cpus: int | str | None = None
+    quota: float | str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
+    when: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ class Program:
     """What a study starts, not yet built: processes in the order in which they start.
 
     `here` is the folder that relative paths start from, `steps` templates of the steps around the runs, by name
-    (`STEPS`).
+    (`STEPS`). `running` are names and process ids of services that run already.
     """
 
     processes: tuple[Process, ...]
@@ -76,6 +82,7 @@ class Program:
     values: Mapping[str, Any]
     used: tuple[Used, ...] = ()
     steps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    running: tuple[tuple[str, int], ...] = ()
     sources: bytes = field(default=b"", repr=False)
 
     @property
@@ -93,6 +100,20 @@ class Program:
     def parameters(self) -> Mapping[str, Any]:
         """What is known without a treatment, values of single processes with it."""
         return {**self.values, **{name: value for process in self.processes for name, value in process.values.items()}}
+
+    def started(self, treatment: Mapping[str, Any]) -> tuple[Process, ...]:
+        """Return the processes that a treatment starts, in order."""
+        known = {**self.values, **treatment}
+        return tuple(process for process in self.processes if applies(process.when, known))
+
+    def starts(self, used: Used, treatment: Mapping[str, Any]) -> bool:
+        """Tell whether a treatment starts what uses a workload."""
+        conditions = [process.when for process in self.processes if process.name == used.process and process.when]
+        return all(applies(when, {**self.values, **treatment}) for when in conditions)
+
+    def treatments_of(self, used: Used, treatments: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Return the treatments that start what uses a workload."""
+        return [treatment for treatment in treatments if self.starts(used, treatment)]
 
     def values_of(self, used: Used) -> Mapping[str, Any]:
         """Return what is known without a treatment to one of its workloads."""
@@ -120,7 +141,7 @@ def program(use: WorkloadUse, folder: Path) -> Program:
     values = _parameters(workload, use.parameters) | {"python": sys.executable, "here": str(home)}
     single = Process(tuple(workload.argv), use.copies)
     processes = arranged(workload.process) if workload.process else (single,)
-    return Program(processes, home, workload.events, values, (Used(workload, home),), steps, hash_folder(home))
+    return Program(processes, home, workload.events, values, (Used(workload, home),), steps, (), hash_folder(home))
 
 
 def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tuple[str, ...]]) -> Program:
@@ -129,7 +150,9 @@ def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tu
     Raises:
         StudyError: the workload or a parameter of one is unknown, or a path leads outside the study's folder.
     """
-    processes = arranged(use.process, lambda argv: located(argv, folder, caller, "process"))
+    fresh = [process for process in use.process if process.pid is None]
+    running = tuple((process.name, process.pid) for process in use.process if process.pid is not None)
+    processes = arranged(fresh, lambda argv: located(argv, folder, caller, "process"))
     values: dict[str, Any] = {"python": sys.executable, "here": str(folder)}
     declared = {process.name: process for process in use.process}
     used = tuple(_used(process, folder) for process in use.process if process.use is not None)
@@ -144,7 +167,7 @@ def started(use: WorkloadUse, folder: Path, caller: bool, steps: Mapping[str, tu
     driver = by_name.get(processes[-1].name)
     events = driver.events if driver else use.events
     sources = b"".join(hash_folder(one.home) for one in used)
-    return Program(processes, folder, events, values, used, steps, sources)
+    return Program(processes, folder, events, values, used, steps, running, sources)
 
 
 def _used(declared: DeclaredProcess, folder: Path) -> Used:
@@ -187,14 +210,15 @@ def arranged(
 
 
 def _process(declared: DeclaredProcess, locate: Callable[[Sequence[str]], Sequence[str]]) -> Process:
-    argv = tuple(locate(declared.argv)) if declared.argv else ()
-    if declared.role == DRIVER:
-        return Process(argv, declared.copies, declared.name, declared.role)
-    ready = declared.ready.as_template() if declared.ready else None
-    ports = tuple(declared.ports) if isinstance(declared.ports, list) else declared.ports
-    stop = declared.stop
-    service = Service(ready, declared.ready_timeout_s, ports, stop.signal, stop.grace_s)
-    return Process(argv, declared.copies, declared.name, declared.role, service)
+    service = None
+    if declared.role == SERVICE:
+        ready = declared.ready.as_template() if declared.ready else None
+        ports = tuple(declared.ports) if isinstance(declared.ports, list) else declared.ports
+        service = Service(ready, declared.ready_timeout_s, ports, declared.stop.signal, declared.stop.grace_s)
+    return Process(
+        tuple(locate(declared.argv)) if declared.argv else (), declared.copies, declared.name, declared.role, service,
+        cpus=declared.cpus, quota=declared.quota, when=declared.when,
+    )  # fmt: skip
 
 
 def _parameters(workload: Workload, given: Mapping[str, Any]) -> dict[str, Any]:

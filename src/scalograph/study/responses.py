@@ -216,6 +216,7 @@ _OF_PROCESSES: Mapping[str, tuple[str, str, Callable[[Sequence[int]], int]]] = {
     "cpu_percent": ("cpu_ns", "%", sum),
     "wait": ("wait_ns", "s", sum),
     "max_rss": ("max_rss_bytes", "bytes", sum),
+    "throttled": ("throttled_ns", "s", max),
     "ready": ("ready_ns", "s", max),
     "stop": ("stop_ns", "s", max),
 }

@@ -5,12 +5,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from scalograph.errors import Problem, StudyError
 from scalograph.protocol.bounded import read_whole
 from scalograph.protocol.facts import HostFacts
 from scalograph.study import toml_text
+from scalograph.study.build_plan import Build, Name, Text, Value, WorkloadPart, fetched_names, written_names
 from scalograph.study.check_processes import misdeclared
 from scalograph.study.cross_checks import Found
 from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess
@@ -41,20 +42,11 @@ __all__ = [
 # Mistakes that are told.
 MOST_TOLD = 100
 # Names that the host fills, and that a study's protocol fills unless the workload has a parameter of that name.
-BY_HOST = ("build", "here", "into", "java", "jvm_options", "prepared", "python")
+BY_HOST = ("build", "classpath", "here", "into", "java", "jvm_options", "prepared", "python")
 BY_PROTOCOL = ("iterations", "warmup", "think_ns")
 
 Refusal = Callable[[Mapping[str, Any]], str | None]
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
-Text = Annotated[str, StringConstraints(max_length=1000)]
-Value = bool | int | float | str
 _TYPES: Mapping[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "text": (str,), "list": (list, tuple)}
-
-
-class WorkloadPart(BaseModel):
-    """A table of workload.toml; every key must be known."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Parameter(WorkloadPart):
@@ -86,15 +78,6 @@ class Parameter(WorkloadPart):
         return f"at most {self.max}" if self.max is not None and value > self.max else None
 
 
-class Build(WorkloadPart):
-    """How to build the program from its sources."""
-
-    tool: Literal["javac", "cc", "cargo"]
-    sources: list[Text] = Field(min_length=1)
-    flags: list[Text] = []
-    release: int | None = Field(default=None, ge=8)
-
-
 def _several(tables: Any) -> Any:
     """One `[build]` is a list of one `[[build]]`."""
     return [tables] if isinstance(tables, dict) else tables
@@ -109,10 +92,17 @@ class Prepare(WorkloadPart):
 
 
 class Requirement(WorkloadPart):
-    """A combination that needs more of the host than others do."""
+    """A combination that needs more of the host than others do, or that the program cannot do: `refuse` says why."""
 
     when: dict[Name, list[Value]]
-    java_release: int
+    java_release: int | None = None
+    refuse: Text = ""
+
+    @model_validator(mode="after")
+    def _one(self) -> "Requirement":
+        if (self.java_release is None) == (not self.refuse):
+            raise ValueError("found both or neither of `java_release` and `refuse`, expected exactly one")
+        return self
 
 
 class Workload(WorkloadPart):
@@ -139,13 +129,15 @@ class Workload(WorkloadPart):
             raise ValueError("found both or neither of `argv` and [[process]], expected exactly one")
         if hiding := [name for name in self.parameters if name in BY_HOST]:
             raise ValueError(f"parameters: found {hiding[0]}, expected a name that the host does not fill itself")
-        for name in (name for requirement in self.requires for name in requirement.when):
-            if name not in self.parameters:
-                raise ValueError(f"requires.when: found {name}, expected one of {', '.join(self.parameters)}")
+        for key, tables in (("requires", self.requires), ("build", self.build)):
+            for name in (name for one in tables for name in one.when):
+                if name not in self.parameters:
+                    raise ValueError(f"{key}.when: found {name}, expected one of {', '.join(self.parameters)}")
         defaults = {name: parameter.default for name, parameter in self.parameters.items()}
+        known = [*BY_HOST, *BY_PROTOCOL, *fetched_names(self.build)]
         steps = [*self.prepare.argv, self.prepare.folder] if self.prepare else []
         try:
-            fill([*self.argv, *steps], {**dict.fromkeys([*BY_HOST, *BY_PROTOCOL], ""), **defaults})
+            fill([*self.argv, *steps], {**dict.fromkeys(known, ""), **defaults})
         except StudyError as error:
             raise ValueError(str(error)) from error
         return self
@@ -184,7 +176,9 @@ def _of_processes(raw: Mapping[str, Any]) -> Iterator[Found]:
     parameters = raw.get("parameters")
     parameters = parameters if isinstance(parameters, dict) else {}
     most = {name: table.get("max", 1) for name, table in parameters.items() if isinstance(table, dict)}
-    yield from misdeclared(raw, ("process",), {*BY_HOST, *BY_PROTOCOL, *parameters}, most)
+    yield from misdeclared(
+        raw, ("process",), {*BY_HOST, *BY_PROTOCOL, *written_names(_several(raw.get("build"))), *parameters}, most
+    )
 
 
 def _located(where: str, text: str, found: Found) -> Problem:
@@ -225,8 +219,10 @@ def refusals(workload: Workload, values: Mapping[str, Any], facts: HostFacts) ->
         _refuse_values(workload, treatment, "factors")
         together = {**values, **treatment}
         asked = [r for r in workload.requires if all(together.get(n) in levels for n, levels in r.when.items())]
+        if why := next((r.refuse for r in asked if r.refuse), ""):
+            return why
         jvm = jvms.get(str(treatment.get("java", "default"))) if asked else None
-        needed = max((r.java_release for r in asked), default=0)
+        needed = max((r.java_release or 0 for r in asked), default=0)
         if jvm is None or jvm.release >= needed:
             return None
         what = ", ".join(f"{n} = {together[n]}" for r in asked for n in r.when)

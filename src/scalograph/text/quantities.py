@@ -152,6 +152,15 @@ def gibibytes(n_bytes: float) -> str:
     return f"{n_bytes / _GIB:.3g} GiB"
 
 
+def mebibytes(n_bytes: float) -> str:
+    """Format a size in MiB.
+
+    >>> mebibytes(3 * 2**19)
+    '1.5 MiB'
+    """
+    return f"{n_bytes / 2**20:.3g} MiB"
+
+
 def counted(n: int, noun: str) -> str:
     """Format a count of things.
 
@@ -175,3 +184,12 @@ def place(level: object) -> str:
     if not isinstance(level, int | float):
         return str(level)
     return f"{level:.0f}" if abs(level) >= 1000 else f"{level:.3g}"
+
+
+def megabytes(n_bytes: float) -> str:
+    """Format the size of a file in MB, as downloads are told.
+
+    >>> megabytes(725_113), megabytes(261_000_000), megabytes(3_612)
+    ('0.73 MB', '261 MB', '0.0036 MB')
+    """
+    return f"{two_digits(n_bytes / 1e6)} MB"

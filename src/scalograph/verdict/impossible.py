@@ -5,6 +5,7 @@ from operator import lt
 
 from scalograph.protocol.record import CopyEvent, Record, RunFigures
 from scalograph.verdict.cause import PLAY, TICK_NS, Cause
+from scalograph.verdict.little import unlawful
 
 # Times within a run.
 _WITHIN = ("memory_stall_ns", "io_stall_ns", "stopped_ns")
@@ -18,7 +19,7 @@ def impossible(record: Record, cpus: int) -> list[Cause]:
         cpus: number of CPUs that its copies were allowed to use together.
     """
     whole = (_too_much(record.run, cpus), _too_soon(record.copies))
-    return [*filter(None, whole), *_outside(record), *_longer(record.run)]
+    return [*filter(None, whole), *_outside(record), *_longer(record.run), *unlawful(record)]
 
 
 def _too_much(run: RunFigures, cpus: int) -> Cause | None:

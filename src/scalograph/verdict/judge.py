@@ -32,6 +32,7 @@ from scalograph.verdict.saturation import (
     no_records,
 )
 from scalograph.verdict.stalls import bounds, held_up
+from scalograph.verdict.untouched import is_untouched
 
 
 class Judgment(Struct, frozen=True):
@@ -39,6 +40,9 @@ class Judgment(Struct, frozen=True):
 
     verdict: str
     causes: list[Cause] = []
+
+
+_CLEAN = Judgment("clean")
 
 
 Judging = Callable[[Record], Judgment]
@@ -60,10 +64,11 @@ class Asked:
 def judge(record: Record, asked: Asked | None = None) -> Judgment:
     """Judge a run by its record (protocol/journal.md).
 
-    `failed`: no success, not the requested iterations, or it left its CPUs or its quota. `impossible`: it used more CPU
-    time than there was. `contaminated`: a neighbor or the hypervisor took at least 2 % of the CPU time that it wanted,
-    a neighbor had one of its CPUs for 2 % of its time, or a cause of `held_up` applies. `undecided`: no measurement
-    could tell (the cause gives the bound, if there is one), or the windows cover little of the run (`is_sparse`).
+    `failed`: no success, not the requested iterations, or it left its CPUs or its quota. `impossible`: its record
+    contradicts itself (more CPU time than there was, a driver that breaks Little's law). `contaminated`: a neighbor or
+    the hypervisor took at least 2 % of the CPU time that it wanted, a neighbor had one of its CPUs for 2 % of its time,
+    or a cause of `held_up` applies. `undecided`: no measurement could tell (the cause gives the bound, if there is
+    one), or the windows cover little of the run (`is_sparse`).
 
     Args:
         record: of the run.
@@ -78,6 +83,8 @@ def judge(record: Record, asked: Asked | None = None) -> Judgment:
         return Judgment("failed", [away])
     if too_much := impossible(record, n_cpus(record)):
         return Judgment("impossible", too_much)
+    if is_untouched(run):
+        return _CLEAN
     if causes := _disturbed(record):
         if asked and asked.windows and is_sparse(record) and small(causes):
             return Judgment("undecided", unplaced(record, causes))

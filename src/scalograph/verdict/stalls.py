@@ -144,4 +144,6 @@ _LOOKS: Mapping[str, Look] = {
     "clock_source_changed": _clock_changed,
     "asleep_ns": _asleep,
 }
-_FIGURES = attrgetter(*_LOOKS)
+# The names of the figures that are looked at.
+MEASURED = tuple(_LOOKS)
+_FIGURES = attrgetter(*MEASURED)

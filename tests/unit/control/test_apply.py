@@ -1,5 +1,6 @@
 """Controls by name, and all controls of a treatment together."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from scalograph.control.apply import (
     apply,
     hold,
-    read_back,
+    other_masks,
     refusals,
 )
 from scalograph.control.control import Launch, LevelError, control
@@ -118,11 +119,11 @@ def test_what_can_be_set_is_not_refused(host: HostFacts) -> None:
 
 def test_the_mask_is_read_back_cpu_by_cpu(host: HostFacts) -> None:
     made, treatment = study(cpus="[2]", placement='["scatter"]'), {"f_cpus": 2, "f_placement": "scatter"}
-    assert read_back(made, treatment, host, record((0, 8), (8, 0))) == []
-    assert read_back(made, treatment, host, record((0, 8), (0, 1))) == [
-        "cpus: asked for 0,8 (scatter), in force were 0-1"
-    ]
-    assert read_back(made, treatment, host, record((0,))) == ["cpus: asked for 2, in force were 1"]
+    launches = [apply(made, treatment, Launch(), host)]
+    assert other_masks(launches, record((0, 8), (8, 0))) == []
+    assert other_masks(launches, record((0, 8), (0, 1))) == ["cpus: asked for 0,8 (scatter), in force were 0-1"]
+    named = [replace(launches[0], name="app")]
+    assert other_masks(named, record((0,))) == ["cpus of app: asked for 0,8 (scatter), in force were 0"]
 
 
 def test_exclusive_cpus_are_held_after_everything_else(host: HostFacts) -> None:

@@ -5,16 +5,9 @@ import pytest
 from scalograph.control.control import Launch, Level, LevelError
 from scalograph.control.cpus import CpusControl
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.protocol.record import Record
-
-from ..records import placed
 
 HOST = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(64)))
 CONTROL = CpusControl()
-
-
-def record(*masks: list[int] | None) -> Record:
-    return placed(*(None if mask is None else {"cpus": mask} for mask in masks))
 
 
 @pytest.mark.parametrize(
@@ -41,10 +34,5 @@ def test_refused_levels(level: Level, said: str) -> None:
     assert str(caught.value).startswith(said)
 
 
-def test_the_count_is_read_back_from_every_copy() -> None:
+def test_the_count_is_set_in_the_launch() -> None:
     assert CONTROL.apply(Launch(), 2, HOST).n_cpus == 2
-    assert CONTROL.read_back(2, HOST, record([0, 1], [4, 5], None)) == []
-    assert CONTROL.read_back(2, HOST, record([0, 1], [4], [1, 2, 3])) == [
-        "cpus: asked for 2, in force were 1",
-        "cpus: asked for 2, in force were 3",
-    ]

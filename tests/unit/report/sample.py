@@ -3,7 +3,7 @@
 import math
 import random
 from collections.abc import Sequence
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from scalograph.analysis.estimate import Estimate
@@ -248,8 +248,8 @@ def full(n: int = 10, levels: Sequence[int] = tuple(THREADS), n_timelines: int =
             treatment={"threads": t, "cpus": c, "lock": lock, "quantum": q},
             timeline=timeline(t, c, wall_s(t, c, lock, q), rng),
         )
-        for i, (t, c, lock, q) in enumerate(product(levels, [2, 1], LOCKS, QUANTA))
-    ][:n_timelines]
+        for i, (t, c, lock, q) in enumerate(islice(product(levels, [2, 1], LOCKS, QUANTA), n_timelines))
+    ]
     return Findings(
         study=study(levels),
         machine=machine(),

@@ -2,18 +2,21 @@
 
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scalograph.control.process_quotas import with_quotas
 from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts
 from scalograph.run.hosts.base import Specification
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
-from scalograph.run.services import filled
+from scalograph.run.services import filled, share_cpus
 from scalograph.study.declare import declare
 from scalograph.study.treatment import Run
 
@@ -54,6 +57,17 @@ control = "cpus"
 [factors.nice]
 levels = [5]
 control = "nice"
+"""
+FRONT = """\
+[[workload.process]]
+name = "front"
+role = "service"
+when = { front = ["proxy"] }
+argv = ["{python}", "{app_targets}", "{port}", "{front}"]
+after = ["app"]
+ports = 1
+[factors.front]
+levels = ["direct", "proxy"]
 """
 TREATMENT = {"clients": 3, "n": 2, "cpus": 1, "nice": 5}
 
@@ -138,3 +152,80 @@ def test_a_port_that_is_none_when_it_is_filled_is_refused(tmp_path: Path, ready:
 def test_more_copies_than_a_run_starts_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="70 processes in a run, expected at most 64"):
         launches(planned(tmp_path), {**TREATMENT, "n": 68})
+
+
+OWN = STUDY.replace('copies = "{n}"', 'copies = "{n}"\ncpus = "{n}"').replace(
+    'role = "driver"', 'role = "driver"\ncpus = 1'
+)
+
+
+def cpus_of(tmp_path: Path, text: str, **levels: Any) -> dict[str, tuple[int, ...] | None]:
+    return {one.name: one.cpus for one in launches(planned(tmp_path, text), {**TREATMENT, **levels})}
+
+
+def test_cpus_of_a_process_are_its_own_whoever_else_starts(tmp_path: Path) -> None:
+    assert cpus_of(tmp_path, OWN) == {"database": (0,), "app": (1, 2), "driver": (3,)}
+    # A driver without a count has what is left.
+    shared = OWN.replace('role = "driver"\ncpus = 1', 'role = "driver"').replace("levels = [1, 4]", "levels = [1]")
+    assert cpus_of(tmp_path, shared) == {"database": (0,), "app": (1, 2), "driver": (3,)}
+    # Without the control, so has a service without a count.
+    free = shared.replace('[factors.cpus]\nlevels = [1]\ncontrol = "cpus"\n', "")
+    assert cpus_of(tmp_path, free) == {"database": (2, 3), "app": (0, 1), "driver": (2, 3)}
+    assert share_cpus(launches(planned(tmp_path, free), TREATMENT))
+    assert not share_cpus(launches(planned(tmp_path, shared), TREATMENT))
+
+
+def test_a_treatment_that_wants_more_cpus_than_there_are_is_not_planned(tmp_path: Path) -> None:
+    said = (
+        "1 treatment not planned: 7 CPUs placed compact (database 4; app 2; driver 1), expected at most 4 on this host"
+    )
+    design = planned(tmp_path, OWN).design
+    assert [t["cpus"] for t in design.treatments] == [1] and design.dropped[0].startswith(said)
+    with pytest.raises(StudyError, match="no treatment is left"):
+        planned(tmp_path, OWN.replace("levels = [1, 4]", "levels = [4]"))
+
+
+def test_a_quota_is_of_its_process_and_a_level_that_no_host_grants_is_not_planned(tmp_path: Path) -> None:
+    text = STUDY.replace("ports = 2", 'ports = 2\nquota = "{q}"') + '[factors.q]\nlevels = [0.5, "none", 99]\n'
+    found = planned(tmp_path, text)
+    assert [t["q"] for t in found.design.treatments if t["cpus"] == 1] == [0.5, "none"]
+    assert "database: quota 99, expected CPUs' worth of time from 0.01 to 4" in found.design.dropped[0]
+    limited = launches(found, {**TREATMENT, "q": 0.5})
+    assert [(one.name, one.own_quota_cpus) for one in limited][:2] == [("database", 0.5), ("app", None)]
+    assert all(one.own_quota_cpus is None for one in launches(found, {**TREATMENT, "q": "none"}))
+
+    @contextmanager
+    def made(cpus: float) -> Iterator[Path]:
+        yield tmp_path / f"{cpus:g}"
+
+    with with_quotas(limited, made) as placed:
+        assert [one.cgroup for one in placed] == [str(tmp_path / "0.5"), None, None, None]
+
+
+def test_a_service_is_there_at_its_levels_only_and_else_its_names_are_empty(tmp_path: Path) -> None:
+    with_front = STUDY.replace("[factors.clients]", FRONT + "[factors.clients]").replace(
+        '"{state}"]\n[[', '"through={front_targets}"]\n[[', 1
+    )
+    made = planned(tmp_path, with_front)
+    *_, front, driver = launches(made, {**TREATMENT, "front": "proxy"})
+    assert (front.name, driver.cpus) == ("front", (1, 2, 3))
+    found = filled(launches(made, {**TREATMENT, "front": "direct"}), tmp_path)
+    assert [one.name for one in found] == ["database", "app", "app", "driver"]
+    assert found[-1].argv[-1] == "through="
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('front = ["proxy"]', 'front = ["proxi"]', "level 'proxi' is not among the levels of front"),
+        ('front = ["proxy"]', 'fromt = ["proxy"]', 'factor "fromt" is not declared'),
+        ('front = ["proxy"]', "front = []", "when"),
+        ('role = "driver"', 'role = "driver"\nwhen = { front = ["proxy"] }', "`when` of a driver"),
+    ],
+)
+def test_levels_of_a_service_are_checked(tmp_path: Path, old: str, new: str, said: str) -> None:
+    text = STUDY.replace("[factors.clients]", FRONT + "[factors.clients]")
+    assert old in text
+    with pytest.raises(StudyError) as caught:
+        planned(tmp_path, text.replace(old, new, 1))
+    assert said in str(caught.value)

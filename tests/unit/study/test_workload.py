@@ -48,6 +48,12 @@ when = { kind = ["b"] }
 java_release = 21
 """
 
+FETCH = f"""[[build.fetch]]
+artifact = "g:n:1"
+sha256 = "{"ab" * 32}"
+bytes = 1
+[parameters.n]"""
+
 
 def written(folder: Path, text: str) -> Path:
     (folder / "workload.toml").write_text(text)
@@ -94,7 +100,18 @@ def test_loads_what_it_declares(tmp_path: Path) -> None:
         ('when = { kind = ["b"] }', 'when = { kindd = ["b"] }', "found kindd, expected one of n, more, kind"),
         ('name = "w"', 'name = "w', "not TOML"),
         ('title = "A workload"', 'title = "t"\n[build]\ntool = "make"\nsources = ["a"]', "build.tool"),
-        ('title = "A workload"', 'title = "t"\n[build]\ntool = "cc"\nsources = []', "build.sources"),
+        ("[parameters.n]", '[build]\ntool = "cc"\nsources = []\n[parameters.n]', "expected both, or neither"),
+        ("[parameters.n]", "[build]\nflags = []\n[parameters.n]", "found nothing to do"),
+        ("[parameters.n]", FETCH.replace("g:n:1", "g:n"), "build.fetch.0.artifact"),
+        ("[parameters.n]", FETCH.replace("ab" * 32, "ab"), "build.fetch.0.sha256"),
+        ("[parameters.n]", FETCH.replace("bytes", "unpack = true\nbytes"), "found unpack of jar"),
+        (
+            "[parameters.n]",
+            FETCH.replace("g:n:1", "h:n:1").removesuffix("[parameters.n]") + FETCH,
+            "one artifact of each name",
+        ),
+        ("[parameters.n]", "[build]\nwhen = { x = [1] }\n" + FETCH, "build.when: found x"),
+        ('"{n}", ', '"{fetched.n}", ', "unknown name {fetched.n}"),
     ],
 )
 def test_refuses(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -216,9 +233,7 @@ def test_what_ships_loads() -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../studies/thread-scaling", "/etc", "nonsense", "java-threads/.."])
 def test_shipped_refuses(name: str) -> None:
-    with pytest.raises(
-        StudyError, match="one of affinity, ceiling, descriptors, fixed-work, fork-join, java-priorities, java-threads"
-    ):
+    with pytest.raises(StudyError, match=r"one of affinity, ceiling, descriptors, .*, java-priorities, java-threads"):
         shipped(name)
 
 
@@ -276,3 +291,12 @@ def test_a_workload_of_several_processes_starts_services_first(tmp_path: Path) -
 def test_refuses_processes(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert old in SEVERAL
     assert said in refused(tmp_path, SEVERAL.replace(old, new, 1))
+
+
+def test_what_a_program_cannot_do_is_refused_whatever_the_host(tmp_path: Path) -> None:
+    text = GOOD.replace("java_release = 21", 'refuse = "no b here"')
+    workload = load(written(tmp_path, text))
+    assert refusals(workload, {}, facts())({"kind": "b"}) == "no b here"
+    assert refusals(workload, {}, facts())({"kind": "a"}) is None
+    assert refusals(workload, {"kind": "b"}, facts())({"n": 1}) == "no b here"
+    assert "exactly one" in refused(tmp_path, GOOD + 'refuse = "x"\n')

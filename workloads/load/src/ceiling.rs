@@ -31,7 +31,8 @@ pub fn ceiling(options: &Options, n_threads: usize) -> Option<f64> {
 fn on_page(options: &Options, page: &TcpListener, n: usize) -> Option<Options> {
     let address = page.local_addr().ok()?;
     let targets = vec![Target { host: address.to_string(), address }];
-    Some(Options { targets, clients: Some(n), warmup: N_REQUESTS, timeout_ns: SECOND, ..options.clone() })
+    let own = Options { targets, n_direct: 1, clients: Some(n), warmup: N_REQUESTS, ..options.clone() };
+    Some(Options { timeout_ns: SECOND, audit: String::new(), ..own })
 }
 
 /// CPU time of this thread for a warm-up of the page: all that the driver does with a request.

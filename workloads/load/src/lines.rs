@@ -64,6 +64,12 @@ pub fn lines(options: &Options, mix: &Mix, phases: &Phases, tally: &Tally, used:
     for (name, value) in values(options, tally, &all, end - start) {
         let _ = writeln!(text, "value {name} {value}");
     }
+    for (name, answers) in told_apart(mix, tally) {
+        let _ = writeln!(text, "value p90_{name}_ns {}", answers.quantile(0.9));
+    }
+    if !options.audit.is_empty() {
+        let _ = writeln!(text, "value audited {}", tally.outcomes.right.iter().sum::<u64>());
+    }
     let _ = writeln!(text, "value driver_cpu_ns {}\nvalue driver_wait_ns {}", used.cpu_ns, used.wait_ns);
     if let Some(ceiling) = used.ceiling {
         let _ = writeln!(text, "value ceiling {ceiling:.0}");
@@ -72,6 +78,13 @@ pub fn lines(options: &Options, mix: &Mix, phases: &Phases, tally: &Tally, used:
         let _ = writeln!(text, "value rate_second {}", tally.seconds.get(second).unwrap_or(&0));
     }
     text
+}
+
+/// Operations of a mix with right answers in the steady phase; with their names a value's is not too long.
+fn told_apart<'a>(mix: &'a Mix, tally: &'a Tally) -> impl Iterator<Item = (&'a str, &'a Histogram)> {
+    let names = mix.operations.iter().map(|operation| operation.name.as_str());
+    let named = names.zip(&tally.phases[STEADY].answers).filter(|(name, answers)| name.len() <= 57 && answers.n > 0);
+    named.filter(|_| mix.operations.len() > 1)
 }
 
 /// Right answers of the steady phase, of all operations.
@@ -109,6 +122,7 @@ fn values(options: &Options, tally: &Tally, all: &Histogram, steady_ns: u64) -> 
         ("requests", (all.n + errors) as f64),
         ("errors", errors as f64),
         ("rate", all.n as f64 * SECOND as f64 / steady_ns as f64),
+        ("per_minute", all.n as f64 * 60.0 * SECOND as f64 / steady_ns as f64),
         ("mean_ns", all.mean() as f64),
         ("p50_ns", all.quantile(0.5) as f64),
         ("p90_ns", all.quantile(0.9) as f64),

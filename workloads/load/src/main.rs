@@ -1,10 +1,12 @@
 //! `scalograph-load`: drives HTTP servers in closed or open loop. README.md tells its arguments.
 
 mod answer;
+mod audit;
 mod ceiling;
 mod complaint;
 mod connection;
 mod cpu_wait;
+mod drops;
 mod histogram;
 mod lines;
 mod mix;
@@ -59,15 +61,24 @@ fn run() -> Result<ExitCode, Refusal> {
     let n_threads = options.threads.min(options.n_active());
     enough_descriptors(&options, n_threads)?;
     let mut events = Events::open().or_else(|error| refuse(format!("SCALOGRAPH_EVENTS: {error}")))?;
-    let warmup = options.targets.iter().map(|_| AtomicU64::new(options.warmup)).collect();
+    let warmup = (0..options.n_direct).map(|_| AtomicU64::new(options.warmup)).collect();
     let shared = Shared { options: &options, mix: &mix, warmup, n_threads };
+    let dropped_before = drops::listen_drops();
     let (phases, (tally, complaints), used) = drive(&shared, &mut events)?;
+    let dropped = dropped_before.zip(drops::listen_drops());
     complaints.words().for_each(|words| eprintln!("{words}"));
     summary::sentences(&options, &tally, &complaints).iter().for_each(|words| eprintln!("scalograph-load: {words}"));
+    // Before all else: a service that lost something has answered nothing rightly.
+    audit::ask(&options, &mix, &tally.outcomes)?;
     if lines::answers(&tally).n == 0 {
         return Ok(ExitCode::from(NO_ANSWER));
     }
-    let text = lines::lines(&options, &mix, &phases, &tally, &used);
+    let mut text = lines::lines(&options, &mix, &phases, &tally, &used);
+    if let Some((before, after)) =
+        dropped.filter(|_| options.targets.iter().all(|target| target.address.ip().is_loopback()))
+    {
+        text.push_str(&format!("value listen_drops {}\n", after.saturating_sub(before)));
+    }
     events.say(&text).or_else(|error| refuse(format!("SCALOGRAPH_EVENTS: {error}")))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -117,7 +128,12 @@ fn work(
     warm: &Sender<Result<(), Refusal>>,
     opens: &Receiver<Phases>,
 ) -> Option<Ended> {
-    let worker = match Worker::new(shared, number).and_then(|mut worker| worker.warm_up().map(|()| worker)) {
+    let ready = Worker::new(shared, number).and_then(|mut worker| {
+        worker.warm_up()?;
+        worker.turn_to_front()?;
+        Ok(worker)
+    });
+    let worker = match ready {
         Ok(worker) => worker,
         Err(refusal) => {
             let _ = warm.send(Err(refusal));

@@ -23,7 +23,10 @@ pub struct Target {
 
 #[derive(Clone)]
 pub struct Options {
+    /// Those that are warmed up; then those that the load goes through to them, if there are any.
     pub targets: Vec<Target>,
+    /// How many of them are warmed up.
+    pub n_direct: usize,
     pub path: String,
     pub method: String,
     pub mix: String,
@@ -43,10 +46,13 @@ pub struct Options {
     pub threads: usize,
     pub seed: u64,
     pub timeout_ns: u64,
+    /// Asked for after the last phase; empty: nothing is.
+    pub audit: String,
 }
 
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 24] = [
     "targets",
+    "through",
     "path",
     "method",
     "mix",
@@ -67,6 +73,7 @@ const NAMES: [&str; 22] = [
     "contains",
     "timeout_ms",
     "remote",
+    "audit",
     "help",
 ];
 
@@ -81,12 +88,19 @@ impl Options {
         }
         let closed = given.choice("loop", &["closed", "open"])? == "closed";
         let remote = given.choice("remote", &["no", "yes"])? == "yes";
+        let mut all = targets("targets", given.text("targets", "127.0.0.1:8080"), remote)?;
+        let n_direct = all.len();
+        let through = given.text("through", "");
+        if !through.is_empty() {
+            all.extend(targets("through", through, remote)?);
+        }
         let clients = given.number("clients", 1, 1..=100_000)?;
         let seconds = |name, default, low| -> Result<u64, Refusal> {
             Ok((given.number(name, default, low..=86_400.0)? * SECOND as f64) as u64)
         };
         Ok(Options {
-            targets: targets(given.text("targets", "127.0.0.1:8080"), remote)?,
+            targets: all,
+            n_direct,
             path: given.text("path", "/").into(),
             method: given.text("method", "GET").into(),
             mix: given.text("mix", "").into(),
@@ -105,6 +119,7 @@ impl Options {
             threads: given.number("threads", 1, 1..=256)?,
             seed: given.number("seed", 1, 0..=u64::MAX)?,
             timeout_ns: given.number("timeout_ms", 10_000, 1..=3_600_000)? * MILLISECOND,
+            audit: given.path("audit")?,
         })
     }
 
@@ -115,7 +130,7 @@ impl Options {
 
     /// All connections: each target has one at least, for its warm-up.
     pub fn n_connections(&self) -> usize {
-        self.n_active().max(self.targets.len())
+        self.n_active().max(self.n_direct)
     }
 
     pub fn hosts(&self) -> Vec<String> {
@@ -150,6 +165,16 @@ impl Given {
         }
     }
 
+    /// Nothing, or a path to which a query is added.
+    fn path(&self, name: &str) -> Result<String, Refusal> {
+        let found = self.text(name, "");
+        let fits = found.starts_with('/') && found.bytes().all(|b| b.is_ascii_graphic() && b != b'?');
+        if found.is_empty() || fits {
+            return Ok(found.into());
+        }
+        refuse(format!("{name}={found:.100}: expected a path that starts with /, without a query"))
+    }
+
     fn cycle(&self) -> Result<Cycle, Refusal> {
         let found = self.text("cycle", "0");
         Cycle::parse(found).map_or_else(
@@ -159,15 +184,15 @@ impl Given {
     }
 }
 
-fn targets(text: &str, remote: bool) -> Result<Vec<Target>, Refusal> {
+fn targets(name: &str, text: &str, remote: bool) -> Result<Vec<Target>, Refusal> {
     let mut found = Vec::new();
     for host in text.split(',') {
         let visible = host.bytes().all(|b| b.is_ascii_graphic());
         let Some(address) = host.to_socket_addrs().ok().filter(|_| visible).and_then(|mut all| all.next()) else {
-            return refuse(format!("targets: found {host:.100?}, expected HOST:PORT"));
+            return refuse(format!("{name}: found {host:.100?}, expected HOST:PORT"));
         };
         if !remote && !address.ip().is_loopback() {
-            return refuse(format!("targets: {host} is another machine; remote=yes allows that"));
+            return refuse(format!("{name}: {host} is another machine; remote=yes allows that"));
         }
         found.push(Target { host: host.into(), address });
     }

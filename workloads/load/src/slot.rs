@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Ended};
 use crate::connection::Connection;
 use crate::mix::Operation;
-use crate::options::{refuse, Options, Refusal};
+use crate::options::{refuse, Options, Refusal, Target};
 use crate::sys::Epoll;
 use crate::tally::Failure;
 
@@ -27,6 +27,14 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// Connects to a target, and waits for it.
+    pub fn turn_to(&mut self, target: usize, options: &Options, epoll: &Epoll) -> Result<(), Refusal> {
+        self.target = target;
+        self.connection.close();
+        let Target { host, address } = &options.targets[target];
+        self.connection.open(*address, epoll).or_else(|error| refuse(format!("no connection to {host}: {error}")))
+    }
+
     /// Why an answer that came to its end is not right.
     pub fn mistake(&self, asked: &Operation, ended: &Ended) -> Option<Failure> {
         if ended.left > 0 {
@@ -45,13 +53,10 @@ impl Slot {
 pub fn open(options: &Options, thread: usize, n_threads: usize, epoll: &Epoll) -> Result<Vec<Slot>, Refusal> {
     let mut slots = Vec::new();
     for number in (thread..options.n_connections()).step_by(n_threads) {
-        let target = number % options.targets.len();
-        let mut connection = Connection::new(slots.len());
-        if let Err(error) = connection.open(options.targets[target].address, epoll) {
-            return refuse(format!("no connection to {}: {error}", options.targets[target].host));
-        }
-        let active = number < options.n_active();
-        slots.push(Slot { target, active, connection, answer: Answer::new(), flight: None, ended: 0 });
+        let (connection, active) = (Connection::new(slots.len()), number < options.n_active());
+        let mut slot = Slot { target: 0, active, connection, answer: Answer::new(), flight: None, ended: 0 };
+        slot.turn_to(number % options.n_direct, options, epoll)?;
+        slots.push(slot);
     }
     Ok(slots)
 }

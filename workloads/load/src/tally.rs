@@ -1,5 +1,6 @@
 //! What is counted, by phase: durations, failures, lateness, requests in flight.
 
+use crate::audit::Outcomes;
 use crate::histogram::Histogram;
 use crate::sys::{MILLISECOND, SECOND};
 
@@ -92,16 +93,24 @@ pub struct Tally {
     pub seconds: Vec<u64>,
     /// Sum over requests of the time in flight within the steady phase.
     pub in_flight_ns: u64,
+    /// Since the first request of the warm-up.
+    pub outcomes: Outcomes,
 }
 
 impl Tally {
     pub fn new(n_operations: usize) -> Self {
-        let mut tally = Tally::default();
+        let mut tally = Tally { outcomes: Outcomes::new(n_operations), ..Default::default() };
         tally.phases.iter_mut().for_each(|phase| phase.answers = vec![Histogram::default(); n_operations]);
         tally
     }
 
     pub fn right(&mut self, phases: &Phases, operation: usize, times: Times) {
+        self.outcomes.right[operation] += 1;
+        self.flown(phases, times.start, times.end);
+        // Of no phase: waited for only to be counted above.
+        if times.end >= phases.end() {
+            return;
+        }
         let phase = phases.at(times.end);
         self.phases[phase].answers[operation].add(times.end - times.intended);
         if phase == STEADY {
@@ -111,12 +120,14 @@ impl Tally {
             }
             self.seconds[second] += 1;
         }
-        self.flown(phases, times.start, times.end);
     }
 
     pub fn wrong(&mut self, phases: &Phases, failure: Failure, start: u64, end: u64) {
-        self.phases[phases.at(end)].failures[failure as usize] += 1;
+        self.outcomes.unknown += u64::from(!matches!(failure, Failure::Connect | Failure::Waiting));
         self.flown(phases, start, end);
+        if end < phases.end() {
+            self.phases[phases.at(end)].failures[failure as usize] += 1;
+        }
     }
 
     /// A request was in flight from start to end; the part in the steady phase counts.
@@ -174,5 +185,6 @@ impl Tally {
         }
         self.seconds.iter_mut().zip(&other.seconds).for_each(|(a, b)| *a += b);
         self.in_flight_ns += other.in_flight_ns;
+        self.outcomes.merge(&other.outcomes);
     }
 }

@@ -33,6 +33,8 @@ enum Mode {
     WarmUp,
     Closed,
     Open(OpenLoop),
+    /// Nothing begins any more.
+    Drain,
 }
 
 pub struct Worker<'a> {
@@ -97,19 +99,43 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
+    /// Lets the load go through what is in front of the targets, if anything is: over connections of its own.
+    pub fn turn_to_front(&mut self) -> Result<(), Refusal> {
+        let options = self.shared.options;
+        let n_front = options.targets.len() - options.n_direct;
+        for (i, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.active && n_front > 0) {
+            let number = i * self.shared.n_threads + self.thread;
+            slot.turn_to(options.n_direct + number % n_front, options, &self.epoll)?;
+        }
+        Ok(())
+    }
+
     /// Drives the load through its phases; returns what was counted, and the first failures in words.
     pub fn drive(mut self, phases: Phases) -> (Tally, Complaints) {
         self.begin(phases);
         while self.turn(phases.end()) {}
-        for flight in self.slots.iter().filter_map(|slot| slot.flight) {
-            self.tally.flown(&phases, flight.start, phases.end());
+        if self.shared.options.audit.is_empty() {
+            for flight in self.slots.iter().filter_map(|slot| slot.flight) {
+                self.tally.flown(&phases, flight.start, phases.end());
+            }
+        } else {
+            self.drain();
         }
         (self.tally, self.complaints)
     }
 
+    /// Waits for answers that are still to come: an audit must know what they are.
+    fn drain(&mut self) {
+        self.mode = Mode::Drain;
+        while self.slots.iter().any(|slot| slot.flight.is_some()) {
+            self.turn(u64::MAX);
+        }
+    }
+
     fn begin(&mut self, phases: Phases) {
         let (options, begin) = (self.shared.options, phases.0[0]);
-        (self.phases, self.tally) = (phases, Tally::new(self.shared.mix.operations.len()));
+        let outcomes = std::mem::take(&mut self.tally.outcomes);
+        (self.phases, self.tally) = (phases, Tally { outcomes, ..Tally::new(self.shared.mix.operations.len()) });
         self.complaints = Complaints::default();
         self.slots.iter_mut().for_each(|slot| slot.ended = 0);
         let active: Vec<usize> = (0..self.slots.len()).filter(|slot| self.slots[*slot].active).collect();
@@ -197,6 +223,7 @@ impl<'a> Worker<'a> {
                 }
             }
             Mode::Closed => self.start(slot, now, now, now),
+            Mode::Drain => {}
             Mode::Open(open) => {
                 if let Some(intended) = open.freed(slot) {
                     self.tally.waited(&self.phases, now);

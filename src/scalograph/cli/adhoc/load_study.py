@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
 
 from scalograph.cli.adhoc.declaration import MAX_COMMAND, argv_text, name, quoted
+from scalograph.cli.adhoc.load_driver import Parameters, driver_use, literal
 from scalograph.cli.adhoc.option_texts import split, variables
 from scalograph.cli.load_command import LoadOptions
 from scalograph.errors import HostError, Problem, ScalographError, StudyError
 from scalograph.study.levels import SOME_HOST, LevelsError, parse_levels
-from scalograph.text.units import parse_duration
 
 QUESTION = "throughput"
 SERVER, DRIVER = "server", "driver"
@@ -32,34 +32,36 @@ _WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")
 # Keys of the study, and the options that they come from.
 _OPTIONS = (
     (r"workload", "--serve"),
+    (r"factors", "levels"),
     (r"workload\.process\[[01]\]\.parameters\.(\w+?)(_s|_ms)?", r"--\1"),
     (r"workload\.process\[0\]\.ready_timeout", "--ready-timeout"),
     (r"workload\.process\[0\]\.ready.*", "--ready"),
     (r"workload\.process\[0\]\.(copies)", r"--\1"),
+    (r"workload\.process\[0\]\.pid|workload\.process server", "--pid"),
     (r"workload\.process\[0\].*", "--serve"),
     (r"workload\.env.*", "--env"),
     (r"(?:factors|protocol)\.(\w+).*", r"--\1"),
 )
-
-Parameters = dict[str, str | int | float]
 
 
 @dataclass(frozen=True)
 class LoadStudy:
     """What is started and asked: `ready` is a form and its template, `ports` a count or a number, as a study has them.
 
-    `parameters` are those of the workload `load`; `factors` are levels as text by name.
+    `driver` is the workload that sends the requests, `parameters` are its own; `factors` are levels as text by name.
     """
 
     serve: tuple[str, ...]
     ready: tuple[str, str]
     ports: str
-    parameters: Mapping[str, str | int | float]
+    driver: str
+    parameters: Parameters
     factors: Mapping[str, str]
     protocol: Mapping[str, str | int]
     ready_timeout: str
     env: Mapping[str, str]
     called: str
+    pid: int | None = None
 
 
 def load_study(options: LoadOptions) -> LoadStudy:
@@ -69,20 +71,25 @@ def load_study(options: LoadOptions) -> LoadStudy:
         StudyError: an option has another form, or does not go with another one.
     """
     serve = split("--serve", options.serve, shell=False) if options.serve else ()
+    if options.pid is not None and (beside := _of_started(options)):
+        raise StudyError.one("--pid", f"{beside} of a server that runs already", "one of both", "leave one out")
     host, port, path = _address(options)
     factors = _factors(options)
     target = f"{{{SERVER}_targets}}" if serve else f"{host}:{port}"
+    driver, parameters = driver_use(options, factors)
     return LoadStudy(
         serve=serve,
         ready=_ready(options.ready or port),
         ports="1" if port == "{port}" else f"[{port}]",
-        parameters={"targets": target, "path": _literal(path), **_parameters(options, factors)},
+        driver=driver,
+        parameters={"targets": target, "path": literal(path), **parameters},
         factors=factors,
         protocol={"runs": options.runs, "max_reruns": options.max_reruns, "budget": options.budget,
                   "timeout": options.timeout},
         ready_timeout=options.ready_timeout,
         env=variables(options.env),
-        called=serve[0] if serve else host,
+        called=serve[0] if serve else host if options.pid is None else f"process {options.pid}",
+        pid=options.pid,
     )  # fmt: skip
 
 
@@ -120,6 +127,12 @@ def _option(where: str) -> str:
     return key
 
 
+def _of_started(options: LoadOptions) -> str:
+    """Return the first option that is of a server that we start; empty where none is given."""
+    given = (f"--{name}" for name in ("serve", "ready", "copies", "cpus", "remote") if getattr(options, name))
+    return next(given, "")
+
+
 def _address(options: LoadOptions) -> tuple[str, str, str]:
     """Host, port and path of --get."""
     found = _URL.fullmatch(options.get)
@@ -146,27 +159,6 @@ def _factors(options: LoadOptions) -> dict[str, str]:
     return given if {"clients", "rate"} & given.keys() else {"clients": "1", **given}
 
 
-def _parameters(options: LoadOptions, factors: Mapping[str, str]) -> Parameters:
-    seconds = {key: getattr(options, key) for key in ("ramp", "steady", "down")}
-    found: Parameters = {f"{key}_s": _duration(f"--{key}", text) for key, text in seconds.items()}
-    found |= {"warmup": options.warmup, "cycle": options.cycle, "status": options.status}
-    found |= {"contains": _literal(options.contains)} if options.contains else {}
-    found |= {"loop": "open", "connections": options.connections} if "rate" in factors else {}
-    return found | ({"remote": "yes"} if options.remote else {})
-
-
-def _duration(option: str, text: str) -> float:
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise StudyError.one(option, str(error)) from error
-
-
-def _literal(text: str) -> str:
-    """A text in which nothing is filled."""
-    return text.replace("{", "{{").replace("}", "}}")
-
-
 def _ready(text: str) -> tuple[str, str]:
     form, colon, rest = text.partition(":")
     if form == "line" and colon:
@@ -187,7 +179,10 @@ def _workload(study: LoadStudy) -> Iterator[str]:
         yield f"ready_timeout = {quoted(study.ready_timeout)}"
         if "copies" in study.factors:
             yield 'copies = "{copies}"'
-    yield from ("", "[[workload.process]]", f"name = {quoted(DRIVER)}", 'role = "driver"', 'use = "load"')
+    if study.pid is not None:
+        yield from ("", "[[workload.process]]", f"name = {quoted(SERVER)}", 'role = "service"', f"pid = {study.pid}")
+    yield from ("", "[[workload.process]]", f"name = {quoted(DRIVER)}", 'role = "driver"')
+    yield f"use = {quoted(study.driver)}"
     yield f"parameters = {{ {', '.join(f'{key} = {_value(value)}' for key, value in study.parameters.items())} }}"
 
 
@@ -205,7 +200,7 @@ def _levels(study: LoadStudy) -> Iterator[str]:
 
 def _responses(study: LoadStudy) -> Iterator[str]:
     for response, source, unit, better, title in _RESPONSES:
-        if study.serve or not source.startswith("process."):
+        if study.serve or study.pid is not None or not source.startswith("process."):
             yield from ("", f"[responses.{response}]", f"from = {quoted(source)}", f"unit = {quoted(unit)}")
             yield from (f"better = {quoted(better)}", f"title = {quoted(title)}")
 

@@ -1,10 +1,10 @@
 """Who is faster, in words on the map: where it is sure, where there is room, and where no pair was measured."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
-from scalograph.questions.break_even.figure_panels import Chart, PairMark, Panel
+from scalograph.questions.break_even.figure_panels import Chart, EvenRow, PairMark, Panel
 from scalograph.text.plots import Span, escaped, faded
 
 # Pixels that a letter takes at most, a line of them, half of a pair's disk; and plots for which there is a label.
@@ -46,16 +46,21 @@ def _annotation(label: Label, x: float, y: float, **known: Any) -> dict[str, Any
 
 def _spots(panel: Panel, wins: bool, label: Label) -> Iterator[Span]:
     """Find places between two rows where all rows that the label covers are sure, the longest first."""
-    stretches = []
-    for j, (below, above) in enumerate(zip(panel.rows, panel.rows[1:], strict=False)):
-        y = (below.at + above.at) / 2
-        covered = [row for k, row in enumerate(panel.rows) if k in (j, j + 1) or abs(row.at - y) < label.up / 2]
-        sure = [all(row.low[i] > 1 if wins else row.high[i] < 1 for row in covered) for i in range(len(panel.x))]
-        ends = [(panel.x[first], panel.x[last]) for first, last in runs([each or None for each in sure])]
+    stretches, rows = [], [(row.at, _sure(row, wins)) for row in panel.rows]
+    for j, ((below, _), (above, _)) in enumerate(pairwise(rows)):
+        y = (below + above) / 2
+        covered = [sure for k, (at, sure) in enumerate(rows) if k in (j, j + 1) or abs(at - y) < label.up / 2]
+        all_sure = [all(column) or None for column in zip(*covered, strict=True)]
+        ends = [(panel.x[first], panel.x[last]) for first, last in runs(all_sure)]
         stretches += [(high - low, low, high, y) for low, high in ends if high - low > label.across]
     for _, low, high, y in sorted(stretches, key=lambda stretch: -stretch[0]):
         for x in ((low + high) / 2, high - label.across / 2, low + label.across / 2):
             yield x, y
+
+
+def _sure(row: EvenRow, wins: bool) -> list[bool]:
+    """Tell of each place of a row whether one side is sure to be faster there."""
+    return [low > 1 for low in row.low] if wins else [high < 1 for high in row.high]
 
 
 def runs(kinds: Sequence[Any]) -> list[tuple[int, int]]:

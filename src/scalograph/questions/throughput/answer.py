@@ -27,7 +27,7 @@ CLIENTS = "clients"
 
 def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Tell it of every setting of the other factors, those of the highest rates first."""
-    rows = [row for sample in taken.values() for row in sample.counted]
+    rows = [row for sample in taken.values() for row in sample.every]
     driven = {name: run for name, record in named_records(table, rows) if (run := driven_run(record)) is not None}
     return told(table, taken, driven)
 
@@ -47,6 +47,7 @@ def told(table: Table, taken: Taken, driven: Driven) -> Answer:
         claim=throughput_claim(table, taken, document.groups),
         tables=load_tables(table, document.groups),
         doubts=_doubts(table, document.groups),
+        warnings=_warnings(document.groups),
     )
 
 
@@ -150,8 +151,6 @@ def _doubts(table: Table, groups: Sequence[LoadedGroup]) -> list[str]:
     """What is wrong with the runs of all groups, in a sentence each."""
     points = [point for one in groups for point in one.points]
     doubts = []
-    if n := sum(point.n_unlawful for point in points):
-        doubts.append(f"{counted(n, 'run')} {'breaks' if n == 1 else 'break'} Little's law, and count for nothing")
     if n := sum(point.driver_limits in ("late", "CPU") for point in points):
         doubts.append(f"the driver limits {counted(n, 'configuration')} of {len(points)}")
     if n := sum(point.driver_limits == "no CPU" for point in points):
@@ -161,3 +160,12 @@ def _doubts(table: Table, groups: Sequence[LoadedGroup]) -> list[str]:
         first = worst.first_wrong and f"; the first: {worst.first_wrong}"
         doubts.append(f"wrong answers, {percent_at_most(worst.errors)} in the worst configuration{first}")
     return doubts
+
+
+def _warnings(groups: Sequence[LoadedGroup]) -> list[str]:
+    """What could not be seen of the runs that count."""
+    points = [point for one in groups for point in one.points]
+    if not (n := sum(point.n_unchecked for point in points)):
+        return []
+    whose = f"{n} of {counted(sum(point.n for point in points), 'run')}"
+    return [f"Little's law not checked in {whose}: the driver tells neither requests in flight nor think time"]

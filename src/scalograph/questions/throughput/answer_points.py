@@ -14,6 +14,7 @@ from scalograph.questions.throughput.document import MOST_PARTS, LoadPoint, Part
 from scalograph.questions.throughput.model_driven import DRIVER_CPU, LATE, QUANTILES, DrivenRun
 from scalograph.questions.throughput.model_end import Fullness, fullness, spare
 from scalograph.questions.throughput.model_histogram import added, quantile
+from scalograph.questions.throughput.model_wrong import dropped_connections
 
 TOGETHER = {"p99": 0.99, "p99.9": 0.999}
 # What runs say, by their names.
@@ -27,7 +28,7 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
         table: the study.
         level: of the factor of the load.
         sample: its runs that count.
-        every: the same, with those that break Little's law.
+        every: all that succeeded, those that break Little's law too.
         driven: what runs say.
     """
     runs = [driven[row.run] for row in sample.rows(primary(table)) if row.run in driven]
@@ -45,7 +46,10 @@ def load_point(table: Table, level: int, sample: Sample, every: Sample, driven: 
         first_wrong=next((run.first_wrong for run in runs if run.first_wrong), ""),
         late=_mean([run.late for run in runs]), driver=_mean([run.driver for run in runs]),
         parts=used_parts(fullness(runs)), n=len(sample.rows(primary(table))),
-        n_unlawful=len(every.counted) - len(sample.counted), driver_limits=_limits(runs),
+        n_unlawful=sum(row.run in driven and not driven[row.run].is_lawful for row in every.every),
+        dropped=dropped_connections(runs),
+        n_unchecked=sum(not run.is_checked for run in runs),
+        driver_limits=_limits(runs),
     )  # fmt: skip
 
 

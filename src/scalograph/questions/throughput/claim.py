@@ -12,8 +12,9 @@ from scalograph.questions.claims import fitting, unsaid
 from scalograph.questions.throughput.claim_end import ended, left_over
 from scalograph.questions.throughput.claim_matrix import rate_matrix
 from scalograph.questions.throughput.document import LoadedGroup, LoadPoint
+from scalograph.questions.throughput.model_wrong import WRONG
 from scalograph.text.load_words import at_most_share
-from scalograph.text.quantities import times
+from scalograph.text.quantities import percent, times
 from scalograph.text.scale import SILENT, scale_for
 from scalograph.text.spoken import is_resolved, spoken
 
@@ -82,7 +83,9 @@ def _more(table: Table, one: LoadedGroup) -> str:
     why = ended(one)
     if one.falls is not None and one.falls.value is not None:
         last = short(table, {one.factor: one.known[-1].level})
-        return f"; more carry less ({times(one.falls)} with {last}){why and f': {why}'}"
+        lost = one.known[-1].errors
+        there = f", where {percent(lost)} of the requests get no right answer" if lost >= WRONG else ""
+        return f"; more carry less ({times(one.falls)} with {last}{there}){why and f': {why}'}"
     if one.state == "found":
         return f"; more add nothing{why and f': {why}'}"
     if one.state == "between":
@@ -102,9 +105,9 @@ def _times(one: LoadedGroup, point: LoadPoint) -> Iterator[str]:
     scale = scale_for("s", [e.value for e in values])
     if len(values) == len([e for e in values if is_resolved(e)]) == 2:
         half, last = (spoken(e, scale, ends=False) for e in values)
-        said.append(f"there half of the requests take {half} {scale.unit}, one in 100 more than {last} {scale.unit}")
+        said.append(f"there the median request takes {half} {scale.unit}, 99 % at most {last} {scale.unit}")
     if one.knee is not None and is_resolved(one.knee):
-        said.append(f"queues begin with {spoken(one.knee)} clients")
+        said.append(f"requests queue from {spoken(one.knee)} clients on")
     if said:
         text = "; ".join(said)
         yield f"{text[:1].upper()}{text[1:]}."

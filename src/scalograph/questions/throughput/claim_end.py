@@ -10,6 +10,11 @@ MOST, GROWN = 3, 1.5
 # Shorter stalls are not worth a word.
 SEEN = 0.05
 STALLS = {"io": "a device", "memory": "memory"}
+# What becomes of requests without a right answer; the rest are answers that are wrong.
+WRONG = {
+    "connect": "get no connection", "closed": "lose their connection", "timeout": "get no answer in time",
+    "malformed": "get no HTTP",
+}  # fmt: skip
 
 
 def ended(one: LoadedGroup) -> str:
@@ -30,8 +35,11 @@ def left_over(one: LoadedGroup) -> str:
     parts = [
         part for part in one.ruled_out if part.kind != "clients" and (part.kind not in STALLS or part.share > SEEN)
     ]
-    told = [amount(one, part) for part in parts]
-    return listed(told[:MOST]) if told and one.ends not in ("not resolved", "not known") else ""
+    told = [amount(one, part) for part in parts][:MOST]
+    point = one.point(one.at)
+    if one.ends in ("inside", "wrong") and point is not None and point.dropped == 0:
+        told.append("dropped connections")
+    return listed(told) if told and one.ends not in ("not resolved", "not known") else ""
 
 
 def amount(one: LoadedGroup, part: PartUse) -> str:
@@ -57,6 +65,11 @@ def _unresolved(one: LoadedGroup) -> str:
 
 def _full(one: LoadedGroup, part: PartUse) -> str:
     used, granted = part.used or 0.0, part.granted or 0.0
+    if part.kind == "backlog":
+        dropped = f"for {percent(part.share)} of the requests a connection is dropped"
+        return f"the queue of a listening socket is full: {dropped}"
+    if part.kind == "wrong":
+        return f"{percent(part.share)} of the requests {WRONG.get(part.names[0], 'get a wrong answer')}"
     if part.kind == "driver":
         return "the driver gives out first"
     if part.kind == "clients":

@@ -13,7 +13,7 @@ MOST_GROUPS, MOST_POINTS, MOST_PARTS = 64, 64, 16
 class PartUse(Model):
     """How full one part was: CPUs of some processes, a quota, a device, the driver, the load itself."""
 
-    kind: Literal["cpu", "quota", "tasks", "io", "memory", "driver", "clients"]
+    kind: Literal["cpu", "quota", "tasks", "io", "memory", "driver", "clients", "backlog", "wrong"]
     names: list[Text] = Field(max_length=MOST_PARTS)
     share: float = Field(description="of what it could do")
     used: float | None = Field(default=None, description="CPUs in use")
@@ -38,6 +38,8 @@ class LoadPoint(Model):
     parts: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
     n: int = Field(description="runs that count")
     n_unlawful: int = Field(default=0, description="runs that break Little's law, and do not count")
+    dropped: float | None = Field(default=None, description="connections that the kernel dropped, for each request")
+    n_unchecked: int = Field(default=0, description="runs whose driver does not tell what Little's law is about")
     driver_limits: Literal["", "late", "CPU", "no CPU", "ceiling"] = ""
 
 
@@ -55,7 +57,18 @@ class LoadedGroup(Model):
     falls: Estimate | None = Field(default=None, description="rate of the last level over that of the best, if lower")
     knee: Estimate | None = Field(default=None, description="clients with which queues begin")
     ends: Literal[
-        "cpu", "quota", "tasks", "io", "memory", "driver", "clients", "inside", "not resolved", "not known"
+        "cpu",
+        "quota",
+        "tasks",
+        "io",
+        "memory",
+        "driver",
+        "clients",
+        "backlog",
+        "wrong",
+        "inside",
+        "not resolved",
+        "not known",
     ] = "not known"
     ended_by: list[PartUse] = Field(default=[], max_length=MOST_PARTS)
     ruled_out: list[PartUse] = Field(default=[], max_length=MOST_PARTS)

@@ -1,21 +1,14 @@
-"""What a run with a driver and services says: its rate, its response times, and the CPU time of each process.
+"""What a run with a driver and services says: its rate, its response times, and the CPU time of each process."""
 
-Two laws hold whatever the service does (J. D. C. Little, A proof for the queuing formula L = lambda W, Operations
-Research 9 (1961)): requests in flight are the rate times the response time, and clients of a closed loop the rate times
-response and think time. Figures that break them were not measured in one window.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from statistics import fmean
-from typing import NamedTuple
 
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ProcessEvent
 from scalograph.questions.throughput.model_histogram import Counts, quantile, steady_counts
+from scalograph.verdict.little import DriverLoad, Told, driver_load, over_requests, told_by_drivers, total
 
-# Figures of a run may miss the law by so much, beside what the ends of its window may add.
-LITTLE = 0.05
 # A driver that starts so many requests late, or uses so much of its CPUs, measures itself.
 LATE, DRIVER_CPU = 0.01, 0.90
 # Beyond this share of its CPUs the driver could not send three times as many requests.
@@ -24,6 +17,8 @@ SPARE = 1 / 3
 FEWEST_BINS = 5
 # What a driver writes to stderr before the first request without a right answer, of which so many characters are told.
 FIRST, MOST_WORDS = "; first: ", 160
+# Values of a driver: errors_connect, errors_status, ..
+ERRORS = "errors_"
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
@@ -39,6 +34,8 @@ class ProcessUse:
         waited: share of the time that its tasks were ready in which they had no CPU; None where it was not measured.
         n_tasks: tasks that it had; None where they were not counted.
         stalls: share of the run for which some task waited for a device, or for memory, by `io` and `memory`.
+        quota: CPUs' worth of time that it was granted, all copies together.
+        throttled: share of the run for which that was used up.
     """
 
     name: str
@@ -48,23 +45,18 @@ class ProcessUse:
     waited: float | None = None
     n_tasks: int | None = None
     stalls: Mapping[str, float] = field(default_factory=dict)
+    quota: float | None = None
+    throttled: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DrivenRun:
-    """One run, in its steady window. Times are seconds; None where the driver did not tell.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrivenRun(DriverLoad):
+    """One run, in its steady window: what its driver says, and what was measured. None where it is not known.
 
     Attributes:
-        rate: right answers per second.
         sent: all answers per second.
-        n_requests: answers in the window, wrong ones too.
-        n_errors: wrong ones.
-        response_s: mean response time.
+        wrong: wrong answers by what became of them; empty where the driver does not tell.
         quantiles_s: of response times, by name.
-        in_flight: mean number of requests that were sent and not answered.
-        clients: of a closed loop.
-        think_s: of a closed loop, mean time of a client between an answer and its next request.
-        offered: of an open loop, requests per second that were meant to start.
         late: share of the requests that began more than 1 ms after they could.
         own_late: the same without the time in which the driver was ready and had no CPU.
         driver: CPU of the driver over the CPUs that it could use.
@@ -74,18 +66,12 @@ class DrivenRun:
         throttled: share of the run for which that was used up.
         counts: right answers by response time.
         first_wrong: what became of the first request without a right answer, as the driver tells it.
+        dropped: connections that the kernel dropped, the queue of a listening socket being full.
     """
 
-    rate: float
     sent: float
-    n_requests: int
-    n_errors: int = 0
-    response_s: float | None = None
+    wrong: Mapping[str, int] = field(default_factory=dict)
     quantiles_s: Mapping[str, float] = field(default_factory=dict)
-    in_flight: float | None = None
-    clients: float | None = None
-    think_s: float | None = None
-    offered: float | None = None
     late: float | None = None
     own_late: float | None = None
     driver: float | None = None
@@ -94,28 +80,8 @@ class DrivenRun:
     quota: float | None = None
     throttled: float | None = None
     counts: Counts = field(default_factory=dict)
+    dropped: int | None = None
     first_wrong: str = ""
-
-    @property
-    def off(self) -> float:
-        """How far the run is from Little's laws, as a share, the farther one; 0 where neither can be checked."""
-        return max((law.off for law in self._laws()), default=0.0)
-
-    @property
-    def is_lawful(self) -> bool:
-        """Whether its figures can be of one window: what overlaps its ends is allowed for."""
-        return self.off <= LITTLE + (self.in_flight or 0.0) / max(1, self.n_requests)
-
-    def _laws(self) -> Iterator["_Law"]:
-        if self.response_s is None:
-            return
-        # Wrong answers are in flight too, and how long they take is not told.
-        wrong = self.n_errors > 0
-        if self.in_flight:
-            # Requests of an open loop may wait for a connection before they are in flight.
-            yield _Law(self.in_flight, self.rate * self.response_s, more=self.offered is not None, less=wrong)
-        if self.clients and self.think_s is not None:
-            yield _Law(self.clients, self.rate * (self.response_s + self.think_s), more=False, less=wrong)
 
     @property
     def to_blame(self) -> float | None:
@@ -137,58 +103,40 @@ def driven_run(record: Record) -> DrivenRun | None:
         record: of a run that succeeded.
 
     Returns:
-        None where no driver told a rate and a count of requests. Several copies of a driver are taken together: rates
-        and counts add up, and times are means over requests; quantiles are those of all their answers together, where
-        the copies told histograms.
+        None where no driver told a rate and a count of requests. Several copies of a driver are taken together;
+        quantiles are those of all their answers together, where the copies told histograms.
     """
-    told = [part.values for part in record.values if part.values.get("rate") and part.values.get("requests")]
-    if not sum(values["requests"][-1] for values in told):
+    load, told = driver_load(record), told_by_drivers(record)
+    if load is None:
         return None
-    n, errors = _sum(told, "requests") or 0.0, _sum(told, "errors") or 0.0
-    rate, window_s = _sum(told, "rate") or 0.0, _window_s(record)
+    n, errors, window_s = load.n_requests, load.n_errors, _window_s(record)
     processes = _by_name(_use(record, one, one.cpu_ns) for one in record.processes if one.cpu_ns is not None)
     counts = steady_counts(record.histograms)
     return DrivenRun(
-        rate=rate, sent=rate * n / (n - errors) if n > errors else n / window_s, n_requests=int(n),
-        n_errors=int(errors), response_s=_seconds(_mean(told, "mean_ns")),
+        **{one.name: getattr(load, one.name) for one in fields(load)},
+        sent=load.rate * n / (n - errors) if n > errors else n / window_s, wrong=_wrong(told),
         quantiles_s=_quantiles(told[0]) if len(told) == 1 else _of_counts(counts), counts=counts,
-        in_flight=_sum(told, "in_flight"), clients=_sum(told, "clients"), think_s=_seconds(_mean(told, "cycle_ns")),
-        offered=_sum(told, "offered_rate"),
-        late=_mean(told, "late_share"), own_late=_mean(told, "own_late_share"), ceiling=_sum(told, "ceiling"),
-        processes=processes, quota=record.run.quota_cpus, first_wrong=_first_wrong(record) if errors else "",
-        driver=_driver(_sum(told, "driver_cpu_ns"), _sum(told, "threads"), window_s, processes),
-        throttled=_over(record.run.throttled_ns, record.run.wall_ns),
+        late=over_requests(told, "late_share"), own_late=over_requests(told, "own_late_share"),
+        ceiling=total(told, "ceiling"),
+        processes=processes, quota=record.run.quota_cpus,
+        driver=_driver(total(told, "driver_cpu_ns"), total(told, "threads"), window_s, processes),
+        throttled=_over(record.run.throttled_ns, record.run.wall_ns), dropped=_dropped(told),
+        first_wrong=_first_wrong(record) if errors else "",
     )  # fmt: skip
 
 
-class _Law(NamedTuple):
-    """A number, what the law makes of it, and whether that may be more, or less, for good reason."""
-
-    number: float
-    made: float
-    more: bool
-    less: bool
-
-    @property
-    def off(self) -> float:
-        share = self.made / self.number - 1
-        return 0.0 if (share > 0 and self.more) or (share < 0 and self.less) else abs(share)
+def _wrong(told: Sequence[Told]) -> dict[str, int]:
+    """Requests without a right answer by what became of them, over the copies of the driver."""
+    kinds = sorted({name for values in told for name in values if name.startswith(ERRORS)})
+    return {
+        name.removeprefix(ERRORS): int(sum(values[name][-1] for values in told if values.get(name))) for name in kinds
+    }
 
 
-Told = Mapping[str, Sequence[float]]
-
-
-def _sum(told: Sequence[Told], name: str) -> float | None:
-    """Over the copies of the driver; None where one of them does not tell."""
-    found = [values[name][-1] for values in told if values.get(name)]
-    return float(sum(found)) if len(found) == len(told) else None
-
-
-def _mean(told: Sequence[Told], name: str) -> float | None:
-    """Over the requests of all copies."""
-    if any(not values.get(name) for values in told):
-        return None
-    return sum(v[name][-1] * v["requests"][-1] for v in told) / sum(v["requests"][-1] for v in told)
+def _dropped(told: Sequence[Told]) -> int | None:
+    """Copies of a driver read the same counter of the kernel, one later than another."""
+    counts = [int(values["listen_drops"][-1]) for values in told if values.get("listen_drops")]
+    return max(counts) if len(counts) == len(told) else None
 
 
 def _quantiles(values: Told) -> dict[str, float]:
@@ -198,10 +146,6 @@ def _quantiles(values: Told) -> dict[str, float]:
 def _of_counts(counts: Counts) -> dict[str, float]:
     found = {name: quantile(counts, share) for name, share in QUANTILES.items()}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _seconds(ns: float | None) -> float | None:
-    return None if ns is None else ns / 1e9
 
 
 def _over(part: int | None, whole: int | None) -> float | None:
@@ -249,6 +193,7 @@ def _together(each: Sequence[ProcessUse]) -> ProcessUse:
         used=sum(one.used for one in each), waited=fmean(waited) if len(waited) == len(each) else None,
         n_tasks=sum(n_tasks) if len(n_tasks) == len(each) else None,
         stalls={kind: max(one.stalls[kind] for one in each) for kind in sorted(kinds)},
+        quota=each[0].quota, throttled=each[0].throttled,
     )  # fmt: skip
 
 
@@ -260,9 +205,11 @@ def _use(record: Record, one: ProcessEvent, cpu_ns: int) -> ProcessUse:
         "memory": _over(one.memory_stall_ns, record.run.wall_ns),
     }
     return ProcessUse(
-        name=one.name, role=one.role, cpus=frozenset(cpu for mask in masks for cpu in mask), used=_used(record, one),
+        name=one.name, role=one.role, used=_used(record, one),
+        cpus=frozenset(cpu for mask in masks for cpu in mask) or frozenset(one.cpus or ()),
         waited=one.wait_ns / ready if one.wait_ns is not None and ready else None, n_tasks=one.n_tasks,
         stalls={kind: share for kind, share in stalls.items() if share is not None},
+        quota=one.quota_cpus, throttled=_over(one.throttled_ns, record.run.wall_ns),
     )  # fmt: skip
 
 

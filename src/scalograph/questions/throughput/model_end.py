@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from scalograph.questions.throughput.model_driven import DRIVER_CPU, LATE, SPARE, DrivenRun, ProcessUse
+from scalograph.questions.throughput.model_wrong import DROPPED, WRONG, dropped_connections, wrong_requests
 
 # From here on a part is full; parts that are nearer to each other are alike.
 FULL, ALIKE = 0.90, 0.05
@@ -26,7 +27,20 @@ KINDS_OF_STALLS: tuple[Literal["io", "memory"], ...] = ("io", "memory")
 # The load of an open loop, among parts.
 OFFERED = "offered"
 
-Kind = Literal["cpu", "quota", "tasks", "io", "memory", "driver", "clients", "inside", "not resolved", "not known"]
+Kind = Literal[
+    "cpu",
+    "quota",
+    "tasks",
+    "io",
+    "memory",
+    "driver",
+    "clients",
+    "backlog",
+    "wrong",
+    "inside",
+    "not resolved",
+    "not known",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +69,8 @@ class LoadEnd:
     """What ends it.
 
     Attributes:
-        kind: of the part; `inside`: none of them is full; `not resolved`: two are.
+        kind: of the part; where none is full: `backlog`, if connections are dropped, `wrong`, if requests get no right
+            answer, else `inside`; `not resolved`: two are full.
         parts: those that are full, or nearly.
         others: the rest, which are ruled out, the fullest first.
         waited: share of the time that tasks of services were ready in which they had no CPU; None: not measured.
@@ -84,6 +99,8 @@ def ended_by(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool 
     waited = _mean(one.waited for run in runs for one in run.processes if one.role == "service")
     grows = _grows(runs, alone_s)
     full = [one for one in parts if one.share >= FULL and (one.kind != "clients" or not is_bounded)]
+    if not full and is_bounded and (lost := _lost(runs)):
+        return LoadEnd(lost.kind, (lost,), tuple(parts), waited, grows)
     if not full and not any(one.kind == "cpu" for one in parts):
         return LoadEnd("not known", (), tuple(parts), waited, grows)
     if not full:
@@ -95,6 +112,14 @@ def ended_by(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool 
     others = tuple(one for one in parts if one not in alike and one is not first)
     kind = first.kind if alike == [first] else "not resolved"
     return LoadEnd(kind, tuple(alike), others, waited, grows)
+
+
+def _lost(runs: Sequence[DrivenRun]) -> Fullness | None:
+    """Connections or answers that were lost, where there are enough to end a load."""
+    if (dropped := dropped_connections(runs) or 0.0) >= DROPPED:
+        return Fullness("backlog", ("connections",), dropped)
+    what, share = wrong_requests(runs)
+    return Fullness("wrong", (what,), share) if share >= WRONG else None
 
 
 def _waits(parts: Sequence[Fullness], is_bounded: bool) -> bool:
@@ -132,7 +157,8 @@ def _processes(runs: Sequence[DrivenRun]) -> list[ProcessUse]:
             name=name, role=each[0].role, cpus=frozenset().union(*(one.cpus for one in each)),
             used=fmean(one.used for one in each), waited=_mean(one.waited for one in each),
             n_tasks=max((one.n_tasks for one in each if one.n_tasks is not None), default=None),
-            stalls=_stalled(each),
+            stalls=_stalled(each), quota=_mean(one.quota for one in each),
+            throttled=_least(one.throttled for one in each),
         )
         for name, each in found.items()
     ]  # fmt: skip
@@ -150,12 +176,16 @@ def _cpus(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
 
 
 def _quota(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
-    """CPU time that the services were granted, where it was taken from them."""
+    """CPU time that services were granted, together or one of them, where all of it was taken from them."""
     quotas = [run.quota for run in runs if run.quota and run.throttled]
     if quotas and len(quotas) == len(runs):
         services = sorted((one for one in _processes(runs) if one.role == "service"), key=lambda one: -one.used)
         used, granted = sum(one.used for one in services), fmean(quotas)
         yield Fullness("quota", tuple(one.name for one in services), used / granted, used, granted)
+
+    for one in _processes(runs):
+        if one.quota and one.throttled:
+            yield Fullness("quota", (one.name,), one.used / one.quota, one.used, one.quota)
 
 
 def _tasks(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
@@ -209,6 +239,13 @@ def _grows(runs: Sequence[DrivenRun], alone_s: float | None) -> float | None:
 def _mean(values: Iterable[float | None]) -> float | None:
     found = [x for x in values if x is not None]
     return float(np.mean(found)) if found else None
+
+
+def _least(values: Iterable[float | None]) -> float | None:
+    """Return the least; None where one is not known."""
+    found = list(values)
+    known = [x for x in found if x is not None]
+    return min(known) if len(known) == len(found) else None
 
 
 def spare(runs: Sequence[DrivenRun]) -> str:

@@ -1,7 +1,9 @@
 """Loads in tables: rate, response times, what was used, and what is wrong, a row for each level."""
 
 from collections.abc import Sequence
+from math import floor, log10
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.findings.names import title, where
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Table
@@ -19,6 +21,8 @@ _NOTE = (
 )
 # From this share of requests without a right answer on a row says so.
 WRONG = 0.01
+# What some drivers do not tell.
+_MAY_LACK = ("mean", "late")
 # Groups that have a table each.
 MOST = 16
 _LIMITS = {
@@ -47,6 +51,12 @@ def _of_group(table: Table, one: LoadedGroup, index: int) -> TableDoc:
     setting = where(table, one.group).removesuffix(": ")
     heading = "Throughput and response times" + (f", {setting}" if setting else "")
     rows = [_line(point, quantiles, together) for point in one.points]
+    told = [
+        at
+        for at, column in enumerate(columns)
+        if column.name not in _MAY_LACK or any(_is_told(row[at]) for row in rows)
+    ]
+    columns, rows = [columns[at] for at in told], [[row[at] for at in told] for row in rows]
     return TableDoc(id=f"throughput-{index}", title=heading, note=_NOTE, columns=columns, rows=rows)
 
 
@@ -58,9 +68,18 @@ def _line(point: LoadPoint, quantiles: Sequence[str], together: Sequence[str]) -
     ]
     return [
         point.level, point.rate, point.response, *(point.quantiles.get(name) for name in quantiles),
-        *(point.together.get(name) for name in together),
+        *(_three_digits(point.together.get(name)) for name in together),
         round(100 * point.errors, 2), _percent(point.late), _percent(point.driver), "; ".join(used), _flags(point),
     ]  # fmt: skip
+
+
+def _three_digits(x: float | None) -> float | None:
+    """A time without an interval, as exact as the buckets that it was counted in."""
+    return round(x, 2 - floor(log10(x))) if x else x
+
+
+def _is_told(cell: Cell) -> bool:
+    return (cell.value if isinstance(cell, Estimate) else cell) is not None
 
 
 def _percent(share: float | None) -> float | None:
@@ -73,4 +92,6 @@ def _flags(point: LoadPoint) -> str:
         found.append("wrong answers")
     if point.n_unlawful:
         found.append(f"{counted(point.n_unlawful, 'run')} against Little's law")
+    if point.n_unchecked:
+        found.append("Little's law not checked")
     return "; ".join(found)

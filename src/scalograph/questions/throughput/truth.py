@@ -18,7 +18,8 @@ from scalograph.study.load import parse
 # Kind of network -> what ends it, and whose it is.
 ENDS: Mapping[str, tuple[str, str]] = {
     "one service": ("cpu", "web"), "a database": ("cpu", "database"), "before a database": ("cpu", "web"),
-    "a lock": ("inside", ""), "a driver": ("driver", "driver"), "think time": ("clients", "clients"),
+    "a quota": ("quota", "database"), "a lock": ("inside", ""), "a driver": ("driver", "driver"),
+    "think time": ("clients", "clients"),
 }  # fmt: skip
 QUIET = Noise(0.0, 0.01)
 # By how much the narrowest part is narrower than the others, at least; and what share of the last is beyond the knee.
@@ -55,6 +56,8 @@ def network(rng: np.random.Generator, kind: str) -> Network:
         return Network((driver, Station("web", narrow * c[0], c[0])), think)
     if kind == "a database":
         return Network((driver, web, Station("database", narrow * c[1], c[1])), think)
+    if kind == "a quota":
+        return Network((driver, web, Station("database", narrow, quota=float(rng.choice([0.25, 0.5, 0.75])))), think)
     if kind == "before a database":
         return Network((driver, Station("web", narrow * c[0], c[0]), data), think)
     if kind == "a lock":
@@ -114,16 +117,17 @@ def run(rng: np.random.Generator, net: Network, clients: int, rate: float) -> Dr
     off = 1 + 0.005 * rng.standard_normal(3)
     used: dict[str, float] = {}
     for one in net.stations:
-        used[one.on or one.name] = used.get(one.on or one.name, 0.0) + rate * one.demand_s
+        used[one.on or one.name] = used.get(one.on or one.name, 0.0) + rate * one.demand_s * (one.quota or 1.0)
     driver = min(1.0, used.pop("driver") * off[0])
-    servers = {one.name: one.servers for one in net.stations}
+    granted = {one.name: one for one in net.stations}
     cpus = iter(range(1, 64))
     processes = [
         ProcessUse(
-            name, "service", frozenset(next(cpus) for _ in range(servers[name])), min(x, servers[name]), 0.05, 16
+            name, "service", frozenset(next(cpus) for _ in range(granted[name].servers)), min(x, granted[name].servers),
+            0.05, 16, quota=granted[name].quota, throttled=0.3 if granted[name].quota else None,
         )
         for name, x in used.items()
-    ]
+    ]  # fmt: skip
     return DrivenRun(
         rate=rate, sent=rate, n_requests=int(10 * rate), response_s=took, in_flight=rate * took * off[1],
         quantiles_s={"p50": 0.7 * took, "p90": 2.3 * took, "p99": 4.6 * took}, clients=float(clients),

@@ -26,12 +26,14 @@ class Station:
         demand_s: time of each request there, without waiting.
         servers: requests that it works on at once.
         on: the station whose CPUs a lock's holder uses; empty for CPUs.
+        quota: CPUs' worth of time that its one server is granted: it stands still for the rest; None: whole CPUs.
     """
 
     name: str
     demand_s: float
     servers: int = 1
     on: str = ""
+    quota: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ class Specification:
         timeout_s: from the gate, in seconds; each step has as long.
         in_callers_folder: run where the caller stands, else in a fresh folder.
         steps: templates by name; those of `prepare` and `cleanup` count.
+        running: names and process ids of services that run already.
     """
 
     run: Run
@@ -60,16 +61,18 @@ class Specification:
     timeout_s: float
     in_callers_folder: bool
     steps: Mapping[str, tuple[str, ...]]
+    running: tuple[tuple[str, int], ...] = ()
 
     def line(self, folder: Path) -> dict[str, Any]:
         """Return what the probe reads (protocol/probe.md), with `folder` to work in."""
         return {
-            "protocol": 1,
+            "protocol": 2 if self.running or has_services(self.launches) else 1,
             "run": self.run.run,
             "commands": [
-                _command(launch, folder) | (_named(launch) if has_services(self.launches) else {})
+                _command(launch, folder) | (_named(launch) if self.running or has_services(self.launches) else {})
                 for launch in self.launches
             ],
+            **({"running": [{"name": name, "pid": pid} for name, pid in self.running]} if self.running else {}),
             "events": self.events,
             "stdout": "capture" if self.capture else "null",
             "stdout_limit_bytes": MAX_OUTPUT_BYTES,
@@ -104,6 +107,7 @@ def _command(launch: Launch, folder: Path) -> dict[str, Any]:
         "policy": launch.policy,
         "priority": launch.priority,
         "nice": launch.nice,
+        **({"cgroup": launch.cgroup} if launch.cgroup else {}),
     }
 
 

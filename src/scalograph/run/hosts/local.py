@@ -10,6 +10,7 @@ from pathlib import Path
 from scalograph.control import apply, quiet
 from scalograph.control.control import Launch
 from scalograph.control.discover import discover
+from scalograph.control.process_quotas import with_quotas
 from scalograph.errors import HostError
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import HostFacts
@@ -27,9 +28,10 @@ from scalograph.run.hosts.study_steps import StudySteps
 from scalograph.run.interrupts import kept, note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
-from scalograph.run.scratch import scratch
-from scalograph.run.services import filled, is_named, program_of, share_cpus
+from scalograph.run.scratch import disk_usage, is_full, scratch
+from scalograph.run.services import filled, is_named, program_of
 from scalograph.study.treatment import Treatment
+from scalograph.text.quantities import mebibytes
 
 # A host short of processes or memory for a moment recovers; a probe that is gone does not.
 MAX_NOT_STARTED = 3
@@ -63,18 +65,17 @@ class LocalHost:
         """
         treatments = planned.design.treatments
         planned = replace(planned, program=build_program(planned.program, planned.facts, treatments, tell))
-        programs, n_shared = dict[tuple[str, str | None], Launch](), 0
+        programs = dict[tuple[str, str | None], Launch]()
         for processes in (launches(planned, treatment) for treatment in treatments):
-            n_shared += share_cpus(processes)
             for launch in processes:
                 programs.setdefault((program_of(launch), launch.env.get("PATH")), launch)
         for name, path in programs:
             if shutil.which(name, path=path) is None:
                 where = "on PATH" if "/" not in name else "an executable file"
                 raise HostError("workload", f'no program "{name}"', where, "install it or correct workload.command")
-        if n_shared:
-            what = "the driver has no CPU of its own, and takes from the services what it uses"
-            tell(f"in {n_shared} of {len(treatments)} configurations {what}")
+        for service, pid in planned.program.running:
+            if not Path(f"/proc/{pid}").is_dir():
+                raise HostError(f"workload.process {service}", f"no process {pid}", "one that runs", "start it before")
         study = planned.design.study
         steps = StudySteps(planned.program.steps, study.protocol.timeout_s, self.probe.argv)
         steps.begin(next(iter(programs.values())), lambda: _folder(study.workload.cwd == "caller"), tell)
@@ -127,12 +128,20 @@ class LocalHost:
     def _started(self, spec: Specification, folder: Path) -> Record:
         if not is_named(spec.launches):
             return measure(spec.line(folder), self.probe.argv, note)
-        with scratch("state") as state:
-            spec = replace(spec, launches=filled(spec.launches, state))
-            return measure(spec.line(folder), self.probe.argv, note)
+        with scratch("state") as state, with_quotas(spec.launches) as launches:
+            spec = replace(spec, launches=filled(launches, state))
+            return _on_disk(measure(spec.line(folder), self.probe.argv, note), state)
 
     def close(self) -> None:
         """Nothing outlives a run here."""
+
+
+def _on_disk(record: Record, state: Path) -> Record:
+    """A service that found its disk full did something else than its work, whether it says so or not."""
+    if record.run.status != "ok" or not is_full(state):
+        return record
+    written = mebibytes(disk_usage(state))
+    return record.failed(f"the disk of TMPDIR was full when the run ended; {written} were in state folders")
 
 
 def _cleaned_up(spec: Specification, steps: StudySteps, folder: Path) -> str | None:

@@ -81,6 +81,29 @@ def test_options_that_make_no_study_are_refused(options: dict[str, Any], said: s
     assert said in refusal(**options)
 
 
+@pytest.mark.parametrize("name", ["wrk", "oha", "k6"])
+def test_another_program_drives_with_what_it_can_do(name: str) -> None:
+    study = made(serve="./app {port}", get="http://127.0.0.1:{port}/x", clients="1:4", driver=name)
+    driver = study["workload"]["process"][1]
+    assert driver["use"] == "http-drivers"
+    assert driver["parameters"] == {
+        "tool": name, "targets": "{server_targets}", "path": "/x", "ramp_s": 1.0, "steady_s": 5.0, "warmup": 100,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"driver": "ab"}, "one of load, wrk, oha, k6"),
+        ({"driver": "wrk", "cycle": "fixed:5"}, "--cycle: an option of our own driver, expected one that wrk has"),
+        ({"driver": "k6", "contains": "yes"}, "--contains"),
+        ({"driver": "oha", "copies": "1:2"}, "--copies"),
+    ],
+)
+def test_what_another_program_cannot_do_is_refused(options: dict[str, Any], said: str) -> None:
+    assert said in refusal(serve="./app", get=PAGE, **options)
+
+
 @pytest.mark.parametrize(
     ("where", "option"),
     [
@@ -90,6 +113,7 @@ def test_options_that_make_no_study_are_refused(options: dict[str, Any], said: s
         ("study.toml:9: workload.process[1].parameters.steady_s", "--steady"),
         ("study.toml:9: factors.cpus.levels", "--cpus"),
         ("study.toml:9: protocol.max_reruns", "--max-reruns"),
+        ("factors", "levels"),
         ("real-time policy", "real-time policy"),
     ],
 )

@@ -78,7 +78,7 @@ def test_the_claim_says_how_much_and_that_more_add_nothing(tmp_path: Path) -> No
     assert found.claim is not None and found.claim.answered and found.claim.figure == "response rate"
     first, second, *_ = found.claim.sentences
     assert first.startswith("The service carries 100.0 requests/s [97.5, 102.5] with 2 clients; more add nothing")
-    assert second.startswith("There half of the requests take 14.0 ms, one in 100 more than 80.0 ms; queues begin with")
+    assert second.startswith("There the median request takes 14.0 ms, 99 % at most 80.0 ms; requests queue from")
 
 
 def test_the_setting_that_carries_most_is_told(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_runs_that_break_littles_law_do_not_count(tmp_path: Path) -> None:
     point = one.point(4)
     assert point is not None and (point.n, point.n_unlawful) == (3, 1)
     assert point.rate.value == pytest.approx(100, rel=0.01)
-    assert "1 run breaks Little's law" in " ".join(found.trust.causes)
+    assert "Little's law: 1 run left out" in " ".join(found.trust.causes)
 
 
 def test_a_load_of_which_no_run_counts_is_in_the_table_alone(tmp_path: Path) -> None:
@@ -138,14 +138,40 @@ def test_a_driver_without_a_cpu_is_told_and_the_service_is_spoken_of(tmp_path: P
     assert "the driver had to wait for a CPU in 4 configurations of 4" in " ".join(found.trust.causes)
 
 
-def test_wrong_answers_are_told(tmp_path: Path) -> None:
-    found = found_in(tmp_path, made(errors=30.0), STUDY)
+def test_wrong_answers_are_told_and_end_what_nothing_else_ends(tmp_path: Path) -> None:
+    found = found_in(tmp_path, made(errors=30.0, errors_connect=30.0), STUDY)
     assert "wrong answers" in " ".join(found.trust.causes)
-    table = next(table for table in found.tables if table.id == "throughput-0")
-    assert {row[-1] for row in table.rows} == {"wrong answers"}
-    (few_in := tmp_path / "few").mkdir()
-    few = found_in(few_in, made(errors=1.0), STUDY)
-    assert "wrong answers" not in few.tables[0].rows[0] and "wrong answers" in " ".join(few.trust.causes)
+    assert (groups(found)[0].ends, groups(found)[0].ended_by[0].names) == ("wrong", ["connect"])
+    assert found.claim is not None
+    assert "; more add nothing: 3 % of the requests get no connection" in found.claim.sentences[0]
+
+
+def test_connections_that_are_dropped_end_it_or_are_ruled_out(tmp_path: Path) -> None:
+    full = found_in(tmp_path, made(errors=30.0, listen_drops=200), STUDY).claim
+    assert full is not None and "for 20 % of the requests a connection is dropped" in full.sentences[0]
+    clean = found_in(tmp_path, made(errors=30.0, listen_drops=0), STUDY).claim
+    assert clean is not None and clean.sentences[-1] == "Ruled out: driver 20 % of its CPU and dropped connections."
+
+
+def test_a_load_that_gets_wrong_answers_carries_less(tmp_path: Path) -> None:
+    runs = [
+        (levels, load(8, 40.0 * x, errors=200.0) if levels["clients"] == 8 else one)
+        for x in JITTER
+        for levels, one in made()[:4]
+    ]
+    found = found_in(tmp_path, runs, STUDY)
+    assert found.claim is not None
+    assert "8 clients, where 50 % of the requests get no right answer)" in found.claim.sentences[0]
+
+
+def test_a_row_with_many_wrong_answers_says_so(tmp_path: Path) -> None:
+    found = found_in(tmp_path, made(errors=30.0), STUDY)
+    assert {row[-1] for row in found.tables[0].rows} == {"wrong answers"}
+
+
+def test_a_row_with_few_wrong_answers_does_not(tmp_path: Path) -> None:
+    found = found_in(tmp_path, made(errors=1.0), STUDY)
+    assert "wrong answers" not in found.tables[0].rows[0] and "wrong answers" in " ".join(found.trust.causes)
 
 
 def test_what_papers_ask_for(tmp_path: Path) -> None:
@@ -201,3 +227,19 @@ def test_without_a_driver_it_cannot_be_said(tmp_path: Path) -> None:
 def test_a_study_that_cannot_be_answered_is_refused(was: str, becomes: str, told: str) -> None:
     with pytest.raises(StudyError, match=told):
         parse(STUDY.replace(was, becomes))
+
+
+def test_what_a_driver_does_not_tell_is_absent_and_said(tmp_path: Path) -> None:
+    runs = made()
+    for _, record in runs:
+        (told,) = record["values"]
+        for name in ("mean_ns", "in_flight", "cycle_ns", "late_share"):
+            del told["values"][name]
+    found = found_in(tmp_path, runs, STUDY)
+    (one,) = groups(found)
+    assert (one.state, one.at, one.knee, one.is_clients) == ("found", 2, None, True)
+    assert all((point.n_unchecked, point.response.value, point.late) == (3, None, None) for point in one.points)
+    (table,) = [table for table in found.tables if table.question == "throughput"]
+    assert not {"mean", "late"} & {column.name for column in table.columns}
+    assert "Little's law not checked in 12 of 12 runs" in " ".join(found.warnings)
+    assert found.claim is not None and "the median request takes 14.0 ms" in found.claim.sentences[1]

@@ -142,3 +142,16 @@ def test_copies_of_a_service_are_one_process_with_the_cpus_of_all() -> None:
     (both,) = with_processes(web, web).processes
     assert both.used == pytest.approx(2 * single.used) and both.waited == single.waited
     assert (both.n_tasks, single.n_tasks) == (6, 3)
+
+
+def test_copies_of_a_driver_see_one_counter_of_dropped_connections() -> None:
+    one = recorded(14.0, iterations=[(10.0, 2.5, 1000)], values={**VALUES, "listen_drops": [3]})
+    other = {"copy": 1, "values": {**VALUES, "listen_drops": [4]}}
+    found = driven_run(read({**one, "values": [*one["values"], other]}))
+    assert found is not None and (found.dropped, driven().dropped) == (4, None)
+
+
+def test_a_driver_that_tells_of_no_requests_in_flight_and_no_thinking_is_not_checked() -> None:
+    found = driven(in_flight=[], cycle_ns=[], late_share=[])
+    assert (found.is_checked, found.is_lawful, found.off, found.late) == (False, True, 0.0, None)
+    assert driven().is_checked and driven(in_flight=[]).is_checked

@@ -16,6 +16,11 @@ def service(name: str, used: float, *cpus: int, n_tasks: int | None = 8, waited:
     return ProcessUse(name, "service", frozenset(cpus), used, waited, n_tasks)
 
 
+def limited(name: str, used: float, *cpus: int) -> ProcessUse:
+    """A service that is granted half a CPU's worth of time, and had none left for a third of the run."""
+    return replace(service(name, used, *cpus), quota=0.5, throttled=0.3)
+
+
 def run(*processes: ProcessUse, **more: float | None) -> DrivenRun:
     return replace(RUN, processes=processes, **more)  # type: ignore[arg-type]
 
@@ -31,10 +36,19 @@ def run(*processes: ProcessUse, **more: float | None) -> DrivenRun:
         (run(service("web", 0.5, 0), driver=0.97), "driver", ("driver",)),
         (run(service("web", 0.5, 0), late=0.03), "driver", ("driver",)),
         (run(service("web", 0.49, 0), quota=0.5, throttled=0.3), "quota", ("web",)),
+        (run(service("web", 0.9, 0, 1), limited("db", 0.49, 0, 1)), "quota", ("db",)),
+        (run(service("web", 0.5, 0), limited("db", 0.3, 0)), "inside", ()),
         (run(service("web", 1.1, 0, 1, 2, 3)), "inside", ()),
         (run(service("web", 1.1, 0, 1, 2, 3, waited=0.6)), "not resolved", ()),
         (run(service("web", 0.3, 0), driver=None, late=None), "inside", ()),
         (RUN, "not known", ()),
+        (run(service("web", 0.3, 0), n_errors=30), "wrong", ("answer",)),
+        (replace(RUN, n_errors=30, wrong={"connect": 20, "status": 10}), "wrong", ("connect",)),
+        (replace(RUN, n_errors=30, wrong={"waiting": 30}), "not known", ()),
+        (run(service("web", 0.3, 0), n_errors=30, dropped=20), "backlog", ("connections",)),
+        (run(service("web", 0.3, 0), dropped=9), "inside", ()),
+        (run(service("web", 0.99, 0), n_errors=30, dropped=20), "cpu", ("web",)),
+        (run(service("web", 0.3, 0), n_errors=9), "inside", ()),
     ],
 )
 def test_the_fullest_part_ends_it_unless_another_is_as_full(

@@ -52,9 +52,12 @@ impl Worker<'_> {
 
     fn took(&mut self, slot: usize, n: usize) {
         let now = now_ns();
-        // Read after the last phase: it was in flight at its end.
+        // Read after the last phase: it was in flight at its end, and only an audit asks what it was.
         if now >= self.phases.end() {
-            return;
+            if self.shared.options.audit.is_empty() {
+                return;
+            }
+            self.mode = Mode::Drain;
         }
         let here = &mut self.slots[slot];
         // Bytes that nobody asked for: what follows them could be taken for an answer.

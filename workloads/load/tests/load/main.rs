@@ -3,8 +3,8 @@
 mod common;
 mod faults;
 
-use common::{driver, load, serve, speak, Said, Seen};
-use std::sync::atomic::Ordering::Relaxed;
+use common::{driver, load, serve, speak, Said, Seen, Server};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -117,6 +117,17 @@ fn each_target_gets_its_warm_up_before_ready() {
 }
 
 #[test]
+fn the_load_goes_through_what_stands_in_front_and_the_warm_up_does_not() {
+    let servers = [serve(right), serve(right), serve(right)];
+    let [one, other, front] = [0, 1, 2].map(|i| servers[i].address.clone());
+    let (all, through) = (targets(&format!("{one},{other}")), format!("through={front}"));
+    let said = load(&[&all, &through, "clients=2", "warmup=50", "steady_s=0.1", "ramp_s=0", "threads=2"]);
+    let counted: Vec<u64> = servers.iter().map(|server| server.n_requests.load(Relaxed)).collect();
+    assert_eq!(counted[..2], [50, 50]);
+    assert!(counted[2] as f64 >= said.one("requests"));
+}
+
+#[test]
 fn wrong_answers_are_counted_by_kind_and_the_first_ten_are_told() {
     let server = serve(|seen| match seen.number % 4 {
         0 => (500, "broken".into()),
@@ -195,6 +206,7 @@ fn what_it_cannot_do_is_one_sentence() {
     for (arguments, words) in [
         (vec!["targets=nowhere"], "expected HOST:PORT"),
         (vec!["targets=192.0.2.1:80"], "remote=yes"),
+        (vec![&here, "through=192.0.2.1:80"], "through: 192.0.2.1:80 is another machine"),
         (vec![nobody.as_str()], "no connection to 127.0.0.1:"),
         (vec![&here, "clients=0"], "clients=0: expected 1 to 100000"),
         (vec![&here, "rate=nan"], "rate=nan"),
@@ -297,4 +309,76 @@ fn a_server_that_dies_is_seen_and_the_run_comes_to_its_end() {
     let refused = said.one("errors_connect");
     assert!((1.0..=51.0).contains(&refused) && said.one("errors") == refused + said.one("errors_closed"));
     assert!(said.told.contains("/ was not sent: Connection refused"), "{}", said.told);
+}
+
+const AUDITED: &str = r#"
+    [[operation]]
+    name = "read"
+    weight = 3
+    path = "/read"
+    [[operation]]
+    name = "write"
+    path = "/write"
+    contains = "kept"
+"#;
+
+/// Counts what it answers, answers some writes late or wrongly, and tells its counts where it is asked for them.
+fn audited(holds: impl Fn(u64) -> u64 + Send + Sync + 'static) -> (Server, std::path::PathBuf) {
+    static N_FILES: AtomicU64 = AtomicU64::new(0);
+    let counts = [const { AtomicU64::new(0) }; 3];
+    let server = serve(move |seen| {
+        let [reads, writes, lost] = &counts;
+        if let Some(query) = seen.line.split(' ').nth(1).and_then(|path| path.strip_prefix("/audit?")) {
+            let [reads, writes, lost] = [reads, writes, lost].map(|count| count.load(Relaxed));
+            let held = format!("read={reads}&write={}&unknown={lost}", holds(writes));
+            return if query == held { (200, "equal".into()) } else { (500, format!("{held}, not\n{query}")) };
+        }
+        sleep(5 * MS);
+        let is_write = seen.line.contains("/write");
+        match seen.number % 50 {
+            49 if is_write => {
+                lost.fetch_add(1, Relaxed);
+                (200, "forgotten".into())
+            }
+            _ => {
+                [reads, writes][usize::from(is_write)].fetch_add(1, Relaxed);
+                (200, "kept".into())
+            }
+        }
+    });
+    let name = format!("scalograph-load-audit-{}-{}.toml", std::process::id(), N_FILES.fetch_add(1, Relaxed));
+    let file = std::env::temp_dir().join(name);
+    std::fs::write(&file, AUDITED).unwrap();
+    (server, file)
+}
+
+#[test]
+fn an_audit_gets_the_count_of_every_answer_also_of_the_last_ones() {
+    let (server, file) = audited(|writes| writes);
+    let mix = format!("mix={}", file.display());
+    let mut arguments = vec![targets(&server.address), mix, "audit=/audit".into(), "clients=8".into()];
+    arguments.extend(["warmup=40", "ramp_s=0.1", "steady_s=0.5", "down_s=0.1", "threads=2"].map(String::from));
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let said = load(&words);
+    assert!(said.one("audited") >= 40.0 + said.one("requests") - said.one("errors"));
+    assert!(said.ms("p90_read_ns") >= 4.9 && said.ms("p90_write_ns") >= 4.9);
+    assert!((said.one("per_minute") / said.one("rate") - 60.0).abs() < 1e-6);
+    let (server, file) = audited(|writes| writes - 1);
+    arguments[..2].clone_from_slice(&[targets(&server.address), format!("mix={}", file.display())]);
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = driver(&words);
+    let told = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(69));
+    let last = told.lines().last().unwrap();
+    assert!(last.starts_with("scalograph-load: audit: status 500: read="), "{told}");
+}
+
+#[test]
+fn an_audit_that_is_not_answered_fails_the_run() {
+    let server = serve(|seen| (if seen.line.contains("/audit") { 0 } else { 200 }, String::new()));
+    let done = driver(&[&targets(&server.address), "audit=/audit", "steady_s=0.1", "ramp_s=0"]);
+    let told = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(69));
+    assert!(told.contains("audit: no answer to /audit?request="), "{told}");
+    assert_eq!(driver(&["audit=here"]).status.code(), Some(69));
 }

@@ -36,10 +36,11 @@ def _capabilities() -> dict[str, Any]:
 
 
 def _refuse_services(checked: Spec) -> None:
-    for index, command in enumerate(checked.commands):
-        if command.ports is not None:
-            where, found = f"commands[{index}].role", f"service {command.name}"
-            raise RefusalError(3, where, found, "drivers only", "install scalograph-probe: services need it")
+    services = [("running", name) for name in checked.running]
+    services += [(f"commands[{i}].role", one.name) for i, one in enumerate(checked.commands) if one.ports is not None]
+    for where, name in services:
+        fix = "install scalograph-probe: services need it"
+        raise RefusalError(3, where, f"service {name}", "drivers only", fix)
 
 
 # Each run starts this program, so each of the two ways imports what it needs itself.

@@ -7,6 +7,7 @@ import resource
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NoReturn
 
 from scalograph.run.hosts.python_probe import tree
@@ -111,6 +112,8 @@ def _become(spec: Spec, copy: Copy, board: Board, ends: Mapping[str, int], paren
 def _steps(spec: Spec, copy: Copy, ends: Mapping[str, int]) -> Iterator[tuple[str, Callable[[], object]]]:
     """(what is refused if it fails, what is to be done), in the order that privileges allow."""
     command, mask, user = copy.command, copy.mask, spec.user
+    if (cgroup := command.cgroup) is not None:
+        yield "cgroup", lambda: (Path(cgroup) / "cgroup.procs").write_text("0")
     yield "copies", tree.default_signals
     yield "copies", os.setsid
     yield "copies", lambda: _take_descriptors(ends, None if user is None else ids(user))

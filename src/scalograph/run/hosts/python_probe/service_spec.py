@@ -40,13 +40,30 @@ def role_of(of: Any, copies: int) -> tuple[str, Sequence[int] | None]:
     return name, sorted({*ports, *own})
 
 
-def check_services(commands: Sequence[_Named]) -> tuple[int | None, str, str] | None:
+def running_of(top: Any) -> Sequence[str]:
+    """Names of services that run already. `top`: fields of the specification, refused where wrong."""
+    listed = [] if top.get("running") is None else top.get("running")
+    if not isinstance(listed, list) or len(listed) > 64 or not all(map(_is_running, listed)):
+        top.refuse("running", "a list of at most 64 objects with `name` and `pid`")
+    return [one["name"] for one in listed]
+
+
+def _is_running(value: object) -> bool:
+    match value:
+        case {"name": str(name), "pid": pid}:
+            return bool(name and _NAME.fullmatch(name)) and type(pid) is int and 1 <= pid < 2**31
+    return False
+
+
+def check_services(commands: Sequence[_Named], beside_running: bool) -> tuple[int | None, str, str] | None:
     """What only all commands together can have wrong: command (None: the list), field, expected."""
     services = [command.ports for command in commands if command.ports is not None]
-    if not services:
+    if not services and not beside_running:
         return None
     if (nameless := next((i for i, c in enumerate(commands) if not c.name), None)) is not None:
         return nameless, "name", "a name: one of the commands is a service"
+    if not services:
+        return None
     if len(services) == len(commands):
         return None, "", "a driver after the services"
     if (

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import IO, Any, NamedTuple, NoReturn
 
-from scalograph.run.hosts.python_probe.service_spec import check_services, role_of
+from scalograph.run.hosts.python_probe.service_spec import check_services, role_of, running_of
 
 _MAX_LINE = 1 << 20
 _MAX_COPIES = 4096
@@ -40,6 +40,7 @@ class Command(NamedTuple):
     nice: int | None
     name: str
     ports: Sequence[int] | None  # of a service; None: a driver
+    cgroup: str | None
 
 
 class Spec(NamedTuple):
@@ -54,6 +55,7 @@ class Spec(NamedTuple):
     timeout_ns: int
     ready_timeout_ns: int
     user: str | None
+    running: Sequence[str]
 
 
 def read(stream: IO[bytes]) -> dict[str, Any]:
@@ -76,16 +78,17 @@ def _no_constant(name: str) -> None:
 def parse(value: dict[str, Any]) -> Spec:
     """Check the whole line; the first mistake is a RefusalError."""
     top = _Fields(value, "")
-    top.integer("protocol", None, 1, 1)
+    top.integer("protocol", None, 1, 2)
     # Checked although nothing here depends on them: the same line must be right for every probe.
     top.flag("timeline", True)
     top.flag("namespace", True)
     top.integer("timeline_bins", 512, 8, 512)
     top.integer("timeline_tasks", 64, 0, 64)
     top.choice("backend", "auto", "plain")
+    running = running_of(top)
     return Spec(
         run=top.text("run", 128) or top.refuse("run", "a text of 1 to 128 bytes"),
-        commands=_commands(value.get("commands")),
+        commands=_commands(value.get("commands"), bool(running)),
         events=top.flag("events", False),
         capture=top.choice("stdout", "null", "capture") == "capture",
         stdout_limit=top.integer("stdout_limit_bytes", _MAX_STDOUT, 0, _MAX_STDOUT),
@@ -93,17 +96,18 @@ def parse(value: dict[str, Any]) -> Spec:
         timeout_ns=top.integer("timeout_ns", None, 1, _INT64),
         ready_timeout_ns=top.integer("ready_timeout_ns", 60_000_000_000, 1, _INT64),
         user=top.text("user", 256),
+        running=running,
     )
 
 
-def _commands(value: object) -> Sequence[Command]:
+def _commands(value: object, beside_running: bool) -> Sequence[Command]:
     if not isinstance(value, list) or not 1 <= len(value) <= 64:
         raise _wrong("commands", value, "a list of 1 to 64 commands")
     commands: list[Command] = []
     for index, item in enumerate(value):
         place, left = f"commands[{index}]", _MAX_COPIES - sum(command.copies for command in commands)
         commands.append(_command(_Fields(_object(place, item), f"{place}."), left))
-    if mistake := check_services(commands):
+    if mistake := check_services(commands, beside_running):
         number, field, expected = mistake
         if number is None:
             raise _wrong("commands", value, expected)
@@ -113,8 +117,11 @@ def _commands(value: object) -> Sequence[Command]:
 
 def _command(of: "_Fields", left: int) -> Command:
     argv, cwd, env = of.get("argv"), of.text("cwd", 4096), of.get("env")
+    cgroup = of.text("cgroup", 4096)
     if not isinstance(argv, list) or not argv or not all(map(_plain, argv)) or not argv[0]:
         of.refuse("argv", "a list of texts without NUL: program and arguments")
+    if cgroup is not None and not cgroup.startswith("/"):
+        of.refuse("cgroup", "an absolute path")
     if cwd is None or not cwd.startswith("/"):
         of.refuse("cwd", "an absolute path")
     if not isinstance(env, dict) or not all(_plain(k) and k and "=" not in k and _plain(v) for k, v in env.items()):
@@ -124,7 +131,7 @@ def _command(of: "_Fields", left: int) -> Command:
     policy = of.choice("policy", "other", "batch", "idle", "fifo", "rr", "ext")
     priority = of.integer("priority", 0, *((1, 99) if policy in ("fifo", "rr") else (0, 0)))
     nice = None if of.get("nice") is None else of.integer("nice", None, -20, 19)
-    return Command(argv, copies, cwd, env, of.masks(copies), policy, priority, nice, name, ports)
+    return Command(argv, copies, cwd, env, of.masks(copies), policy, priority, nice, name, ports, cgroup)
 
 
 def _object(where: str, value: object) -> dict[str, Any]:

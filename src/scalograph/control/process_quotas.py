@@ -1,0 +1,77 @@
+"""Quotas of single processes of a run: for each a cgroup of its own, which its copies are started in."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scalograph.control.capacity import QuotaControl, quota_group
+from scalograph.control.control import Launch, Level, LevelError
+from scalograph.control.group_control import NO_LIMIT
+from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
+from scalograph.study.processes import value_of
+from scalograph.study.program import Process, Program
+
+Treatment = Mapping[str, Level]
+# A quota as the kernel gives it back is a whole number of microseconds in each period.
+_ROUNDED = 1e-4
+
+
+def quota_of_process(process: Process, values: Mapping[str, Any]) -> float | None:
+    """Return the CPUs' worth of time that a process is granted; None for no limit. `values` fills its template."""
+    quota = None if process.quota is None else value_of(process.quota, values)
+    return None if quota in (None, NO_LIMIT) else float(quota)
+
+
+def refused_quotas(program: Program, facts: HostFacts) -> Callable[[Treatment], str | None]:
+    """Return a function that tells why a treatment's quotas of single processes cannot be set here; None if they can.
+
+    Args:
+        program: whose processes they are.
+        facts: of the host.
+    """
+    if all(process.quota is None for process in program.processes):
+        return lambda treatment: None
+
+    def refusal(treatment: Treatment) -> str | None:
+        for process in (one for one in program.started(treatment) if one.quota is not None):
+            try:
+                level = value_of(process.quota, {**program.values, **process.values, **treatment})
+                QuotaControl().resolve([level], facts)
+            except LevelError as error:
+                return f"{process.name}: {error}"
+        return None
+
+    return refusal
+
+
+@contextmanager
+def with_quotas(
+    launches: Sequence[Launch], make: Callable[[float], AbstractContextManager[Path]] = quota_group
+) -> Iterator[tuple[Launch, ...]]:
+    """Yield the launches of a run, those with a quota with the cgroup of their process; afterwards these are gone.
+
+    Args:
+        launches: of one run; copies of a process have its quota together.
+        make: makes a cgroup with a quota.
+
+    Raises:
+        HostError: a quota is refused, or lost before the end.
+    """
+    quotas = {launch.name: launch.own_quota_cpus for launch in launches if launch.own_quota_cpus is not None}
+    with ExitStack() as held:
+        folders = {name: str(held.enter_context(make(cpus))) for name, cpus in quotas.items()}
+        yield tuple(replace(launch, cgroup=folders.get(launch.name)) for launch in launches)
+
+
+def other_quotas(launches: Sequence[Launch], record: Record) -> list[str]:
+    """Return in words which processes did not have the quota of their launch."""
+    wrong = dict[str, None]()
+    for process in (one for one in record.processes if one.command < len(launches)):
+        asked, found = launches[process.command].own_quota_cpus, process.quota_cpus
+        if asked is not None and (found is None or abs(found - asked) > _ROUNDED):
+            told = "none" if found is None else f"{found:g}"
+            wrong[f"quota of {process.name}: asked for {asked:g}, in force was {told}"] = None
+    return list(wrong)

@@ -1,0 +1,112 @@
+"""What a workload needs and must not carry, jars and distributions: fetched once, known by their checksums."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from scalograph.control.cache import cache, made_whole
+from scalograph.errors import HostError
+from scalograph.run.contained import contained
+from scalograph.run.unpack import unpack
+from scalograph.study.build_plan import Fetch
+from scalograph.text.quantities import counted, megabytes
+
+TIMEOUT_S = 3600
+SHOWN_LINES = 6
+INSTALL = "apt-get install maven"
+# One version, so that every start does the same; what it brings is held against the checksum in any case.
+GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
+
+
+def fetch(workload: str, wanted: Sequence[Fetch], tell: Callable[[str], None], where: Path | None = None) -> list[Path]:
+    """Return the file of each artifact, or its unpacked folder; what is not there yet is fetched by the user's Maven.
+
+    Maven's settings say from where. Nothing that an artifact depends on comes with it.
+
+    Args:
+        workload: its name.
+        wanted: artifacts with their checksums.
+        tell: told once, before anything is fetched, what and how much.
+        where: cache of what was fetched, else the user's.
+
+    Raises:
+        HostError: there is no Maven, it failed, or brought something else; or the cache cannot be written.
+    """
+    home = where or cache() / "fetched"
+    missing = list({_target(home, one): one for one in wanted if not _target(home, one).is_dir()}.values())
+    if missing:
+        maven = _maven(workload, missing)
+        tell(f"{workload}: fetches {_told(missing)} by Maven, once; kept in {home}")
+        for one in missing:
+            _bring(maven, one, _target(home, one))
+    return [_only(_target(home, one)) for one in wanted]
+
+
+def _target(home: Path, one: Fetch) -> Path:
+    """A folder of the cache that holds one entry: the file, or its top folder."""
+    return home / f"{one.sha256}{'-unpacked' if one.unpack else ''}"
+
+
+def _only(folder: Path) -> Path:
+    entries = list(folder.iterdir())
+    if len(entries) != 1:
+        raise HostError(str(folder), f"{len(entries)} entries", "one file or folder", "remove this folder")
+    return entries[0]
+
+
+def _told(missing: Sequence[Fetch]) -> str:
+    named = ", ".join(one.title for one in missing)
+    return f"{counted(len(missing), 'file')}, {megabytes(sum(one.bytes for one in missing))} ({named})"
+
+
+def _maven(workload: str, missing: Sequence[Fetch]) -> str:
+    program = shutil.which("mvn")
+    if program is None:
+        expected = f"Maven, which fetches {_told(missing)}"
+        raise HostError(f"workload {workload}", "no mvn on PATH", expected, f"install it with: {INSTALL}")
+    return str(Path(program).absolute())
+
+
+def _bring(maven: str, one: Fetch, target: Path) -> None:
+    with made_whole(target, one.title) as made, TemporaryDirectory(dir=made, prefix=".") as aside:
+        _carry_out(maven, one, Path(aside))
+        file = _only(Path(aside))
+        _refuse_another(one, file)
+        if one.unpack:
+            unpack(file, made)
+        else:
+            file.rename(made / file.name)
+
+
+def _carry_out(maven: str, one: Fetch, into: Path) -> None:
+    argv = [maven, "-q", "-B", GOAL, f"-Dartifact={one.artifact}", f"-DoutputDirectory={into}"]
+    where = f"mvn: {one.artifact}"
+    try:
+        # The caller's environment, where proxies and certificates are said: the checksum holds whatever it is. In an
+        # empty folder: a project where the caller stands is none of ours.
+        done = contained(argv, os.environ, TIMEOUT_S, into)
+    except subprocess.TimeoutExpired as error:
+        raise HostError(where, f"not fetched within {TIMEOUT_S} s", "an end", "try it by hand") from error
+    except OSError as error:
+        raise HostError(
+            where, f"cannot be started: {error.strerror}", "Maven", f"install it with: {INSTALL}"
+        ) from error
+    if done.returncode:
+        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()][:SHOWN_LINES]
+        fix = "\n".join(["look at the network and at Maven's settings; it says:", *said])
+        raise HostError(where, f"exit code {done.returncode}", "the file", fix)
+
+
+def _refuse_another(one: Fetch, file: Path) -> None:
+    """Raises HostError where a file is not the one that was declared."""
+    with file.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    size = file.stat().st_size
+    if (found, size) != (one.sha256, one.bytes):
+        expected = f"{one.bytes} bytes with SHA-256 {one.sha256}"
+        fix = "it is not used; remove it from Maven's local repository, or correct workload.toml if you wrote it"
+        raise HostError(one.artifact, f"{size} bytes with SHA-256 {found}", expected, fix)

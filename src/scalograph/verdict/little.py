@@ -1,0 +1,140 @@
+"""What a driver says of its window must hold together, whatever the service does (Little's law).
+
+Requests in flight are the rate times the response time, and clients of a closed loop the rate times response and think
+time. Figures that break this were not measured in one window: such a run is impossible.
+
+Source: J. D. C. Little, A proof for the queuing formula L = lambda W, Operations Research 9 (1961).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from scalograph.protocol.record import Record
+from scalograph.verdict.cause import Cause
+
+# Figures of a run may miss the law by so much, beside what the ends of its window may add.
+LITTLE = 0.05
+
+Told = Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    """A number that was told, what the law makes of it, and whether that may be more, or less, for good reason."""
+
+    what: str
+    number: float
+    made: float
+    more: bool
+    less: bool
+
+    @property
+    def off(self) -> float:
+        share = self.made / self.number - 1
+        return 0.0 if (share > 0 and self.more) or (share < 0 and self.less) else abs(share)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverLoad:
+    """What the drivers of a run say of its steady window. Times are seconds; None where they did not tell.
+
+    Attributes:
+        rate: right answers per second.
+        n_requests: answers in the window, wrong ones too.
+        n_errors: wrong ones.
+        response_s: mean response time.
+        in_flight: mean number of requests that were sent and not answered.
+        clients: of a closed loop.
+        think_s: of a closed loop, mean time of a client between an answer and its next request.
+        offered: of an open loop, requests per second that were meant to start.
+    """
+
+    rate: float
+    n_requests: int
+    n_errors: int = 0
+    response_s: float | None = None
+    in_flight: float | None = None
+    clients: float | None = None
+    think_s: float | None = None
+    offered: float | None = None
+
+    @property
+    def off(self) -> float:
+        """How far it is from Little's law, as a share, the farther way; 0 where it cannot be checked."""
+        return max((law.off for law in self._laws()), default=0.0)
+
+    @property
+    def is_lawful(self) -> bool:
+        """Whether its figures can be of one window: what overlaps its ends is allowed for."""
+        return self.off <= LITTLE + (self.in_flight or 0.0) / max(1, self.n_requests)
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the driver told what Little's law is about."""
+        return any(True for _ in self._laws())
+
+    def contradiction(self) -> str:
+        """Return what does not hold together, in words; empty where all may be of one window."""
+        if self.is_lawful:
+            return ""
+        law = max(self._laws(), key=lambda law: law.off)
+        return f"{law.number:.3g} {law.what}, but rate times time is {law.made:.3g}: not figures of one window"
+
+    def _laws(self) -> Iterator[_Law]:
+        if self.response_s is None:
+            return
+        # Wrong answers are in flight too, and how long they take is not told.
+        wrong = self.n_errors > 0
+        if self.in_flight:
+            # Requests of an open loop may wait for a connection before they are in flight.
+            made = self.rate * self.response_s
+            yield _Law("requests were in flight", self.in_flight, made, more=self.offered is not None, less=wrong)
+        if self.clients and self.think_s is not None:
+            made = self.rate * (self.response_s + self.think_s)
+            yield _Law("clients took turns", self.clients, made, more=False, less=wrong)
+
+
+def unlawful(record: Record) -> list[Cause]:
+    """Find that what the drivers of a run say breaks Little's law; `record`: as protocol/journal.md has it."""
+    load = driver_load(record)
+    text = load.contradiction() if load else ""
+    return [Cause("Little's law", load.off, "of the load", text)] if load and text else []
+
+
+def driver_load(record: Record) -> DriverLoad | None:
+    """Return what the drivers of a run say together; None where none tells a rate and a count of requests.
+
+    Rates and counts of several copies add up, and times are means over requests.
+    """
+    told = told_by_drivers(record)
+    if not (n := total(told, "requests")):
+        return None
+    return DriverLoad(
+        rate=total(told, "rate") or 0.0, n_requests=int(n), n_errors=int(total(told, "errors") or 0.0),
+        response_s=_seconds(over_requests(told, "mean_ns")), in_flight=total(told, "in_flight"),
+        clients=total(told, "clients"), think_s=_seconds(over_requests(told, "cycle_ns")),
+        offered=total(told, "offered_rate"),
+    )  # fmt: skip
+
+
+def told_by_drivers(record: Record) -> list[Told]:
+    """Return the values of each copy that tells a rate and a count of requests."""
+    return [part.values for part in record.values if part.values.get("rate") and part.values.get("requests")]
+
+
+def total(told: Sequence[Told], name: str) -> float | None:
+    """Sum a value over the copies of the driver; None where one of them does not tell."""
+    found = [values[name][-1] for values in told if values.get(name)]
+    return float(sum(found)) if found and len(found) == len(told) else None
+
+
+def over_requests(told: Sequence[Told], name: str) -> float | None:
+    """Average a value over the requests of all copies; None where one of them does not tell."""
+    n = sum(values["requests"][-1] for values in told)
+    if not n or any(not values.get(name) for values in told):
+        return None
+    return sum(values[name][-1] * values["requests"][-1] for values in told) / n
+
+
+def _seconds(ns: float | None) -> float | None:
+    return None if ns is None else ns / 1e9

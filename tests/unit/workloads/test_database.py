@@ -1,0 +1,61 @@
+"""The rows that three databases hold, and what its programs say of what they cannot do."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parents[3] / "workloads" / "database"
+
+
+@pytest.fixture(scope="module")
+def statements() -> list[str]:
+    spec = importlib.util.spec_from_file_location("page_rows", HERE / "rows.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [*module.statements(7)]
+
+
+def test_what_is_read_of_a_station_is_known_whichever_it_is(statements: list[str]) -> None:
+    readings = [line for line in statements if line.startswith("INSERT INTO reading")]
+    found = [row for line in readings for row in re.findall(r"\((\d+), (\d+), (\d+), (\d+)\)", line)]
+    rows = [tuple(map(int, row)) for row in found]
+    counted, summed = Counter[int](), Counter[int]()
+    for _, station, _, tenths in rows:
+        counted[station] += 1
+        summed[station] += tenths
+    assert len(rows) == 24_000 and {*counted.values()} == {120} and {*summed.values()} == {7_140}
+    hours = Counter((station, day) for _, station, day, _ in rows)
+    assert {*hours.values()} == {24} and len(hours) == 1_000
+    first = [station for _, station, *_ in rows[:120]]
+    assert len(set(first)) > 60  # rows of a station do not lie beside each other
+
+
+def test_a_statement_is_a_line(statements: list[str]) -> None:
+    assert all("\n" not in line and ";" not in line for line in statements)
+
+
+@pytest.mark.parametrize(
+    ("program", "argument", "code", "said"),
+    [
+        ("serve", "database=oracle", 64, "database: found oracle, expected one of h2, postgres, mariadb"),
+        ("serve", "port=x", 64, "port: found x, expected an integer from 1 to 65535"),
+        ("serve", "disk=1", 64, "arguments: found disk, expected one of port, state, database"),
+        ("prepare", "database=mariadb", 69, "mariadb-install-db: not found; install it with: apt-get install mariadb"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_or_missing_is_one_sentence(
+    tmp_path: Path, program: str, argument: str, code: int, said: str
+) -> None:
+    given = ["port=1", "state=x"] if program == "serve" else ["seed=7", f"into={tmp_path}"]
+    argv = [sys.executable, "-B", str(HERE / f"{program}.py"), *given, argument]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "PATH": str(tmp_path)})
+    if program == "prepare" and not done.returncode:
+        pytest.skip("it lies where it is looked for outside PATH")
+    assert (done.returncode, said in done.stderr) == (code, True), done.stderr

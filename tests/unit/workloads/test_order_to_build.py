@@ -1,0 +1,75 @@
+"""The business benchmark: its mix asks for what is there, and its audit names what is wrong, each thing by itself."""
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from scalograph.study.workload import shipped
+
+HERE = shipped("order-to-build")
+SPOILED = Path(__file__).parent / "order_to_build/Spoiled.java"
+SAID = """\
+audited
+1 orders differ from their lines
+1 orders differ from their lines
+1 balances differ from orders
+1 large orders have not one message
+1 messages were not built once
+42 work orders missed a station
+1 parts are negative or on order
+1 parts differ from what came and went
+1 items differ from what was built
+1 parts differ from what came and went
+change_order: 1 acknowledged, 0 in the database
+audited
+audited
+"""
+
+
+def constants() -> dict[str, int]:
+    text = (HERE / "Population.java").read_text()
+    return {name: int(n.replace("_", "")) for name, n in re.findall(r"long ([A-Z_]+) = ([0-9_]+);", text)}
+
+
+def test_the_mix_asks_for_what_is_there_and_all_of_it() -> None:
+    ends = {"customer": "CUSTOMERS", "order": "ORDERS", "item": "ITEMS"}
+    operations = tomllib.loads((HERE / "mix.toml").read_text())["operation"]
+    ranges = {(name, tuple(values[name])) for one in operations if (values := one["values"]) for name in values}
+    asked = {name: span for name, span in ranges if name in ends}
+    assert asked == {name: (1, constants()[end]) for name, end in ends.items()}
+
+
+def test_the_mix_is_the_published_one() -> None:
+    weights = {one["name"]: one["weight"] for one in tomllib.loads((HERE / "mix.toml").read_text())["operation"]}
+    entry = 32 - weights["work_order"]
+    assert (sum(weights.values()), entry / 32) == (32, 25 / 40)
+    new = weights["new_order"] + weights["large_order"]
+    shares = [new, weights["change_order"], weights["order_status"], weights["customer_status"]]
+    assert [share / entry for share in shares] == [0.5, 0.2, 0.2, 0.1]
+    assert weights["large_order"] / new == 0.1
+
+
+def database() -> Path | None:
+    """The jar of H2, where a study has fetched it."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return next(iter(sorted((cache / "scalograph/fetched").glob("*/h2-*.jar"))), None)
+
+
+@pytest.mark.skipif(database() is None or shutil.which("javac") is None, reason="no H2 fetched, or no javac")
+def test_the_audit_names_what_is_wrong_and_a_message_is_dealt_with_once(tmp_path: Path) -> None:
+    path = f"{tmp_path}:{database()}"
+    sources = [*map(str, sorted(HERE.glob("*.java"))), str(SPOILED)]
+    subprocess.run(["javac", "-proc:none", "-d", str(tmp_path), "-cp", path, *sources], check=True)
+    argv = ["java", "-XX:TieredStopAtLevel=1", "-cp", path, "shop.Spoiled"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    *said, few, more, short = done.stdout.splitlines()
+    assert "\n".join(said) + "\n" == SAID
+    assert few == "new_order: 2 acknowledged, 1 in the database"
+    assert more == "1 more are in the database than were asked for"
+    assert re.fullmatch("part [0-9]+ is short", short)

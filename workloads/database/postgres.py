@@ -1,0 +1,48 @@
+"""PostgreSQL: a process for each connection."""
+
+import os
+import shutil
+from pathlib import Path
+
+from programs import UNAVAILABLE, end, find, run
+
+# Debian keeps the server's programs apart from PATH.
+PLACE = ("postgresql", "/usr/lib/postgresql/*/bin")
+# Any user but root, as which the server refuses to run.
+UNPRIVILEGED = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
+# Small, for a copy is made before every run.
+INIT = ("--auth=trust", "--no-sync", "--username=bench", "--encoding=UTF8", "--no-locale", "--wal-segsize=4")
+
+
+def prepare(data: Path, statements: list[str], java: str, jar: str) -> str:
+    """Make the database in a folder, without a server; return its release."""
+    run(_unprivileged([find("initdb", *PLACE), *INIT, f"--pgdata={data}"]))
+    server = find("postgres", *PLACE)
+    # It takes a statement a line.
+    alone = [server, "--single", "-D", str(data), "-c", "exit_on_error=on", "-c", "fsync=off", "postgres"]
+    run(_unprivileged(alone), "\n".join([*statements, "VACUUM (FREEZE, ANALYZE)"]) + "\n")
+    return run([server, "--version"]).strip()
+
+
+def serve(data: Path, port: int, memory_mib: int, connections: int, java: str, jar: str) -> list[str]:
+    """Return the command of a server; nothing in it begins by itself in one run and not in another."""
+    settings = {
+        "port": port,
+        "listen_addresses": "127.0.0.1",
+        "unix_socket_directories": "",
+        "shared_buffers": f"{memory_mib}MB",
+        "max_connections": connections,
+        "autovacuum": "off",
+        "checkpoint_timeout": "1h",
+    }
+    words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+    return _unprivileged([find("postgres", *PLACE), "-D", str(data), *words])
+
+
+def _unprivileged(argv: list[str]) -> list[str]:
+    """Return a command that root may give, too: in a user namespace in which root's files belong to another user."""
+    if os.geteuid() != 0:
+        return argv
+    if shutil.which(UNPRIVILEGED[0]) is None:
+        end(UNAVAILABLE, "unshare: not found, without which root cannot start PostgreSQL; use another user")
+    return [*UNPRIVILEGED, *argv]
