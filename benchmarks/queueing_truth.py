@@ -22,6 +22,8 @@ from scalograph.questions.throughput.truth_network import Network, Station, fixe
 
 SERVER = Path(__file__).with_name("queueing_server.py")
 WORK_S, SHORT_S, CYCLE_S = 0.016, 0.002, 0.05
+# What is said where no run counts.
+NOTHING: Mapping[str, Any] = {"points": [], "knee": None, "ends": "no run counts", "ended_by": []}
 # Loads of an open loop over what the server carries.
 BELOW, ABOVE = (0.25, 0.5), (0.5, 0.8, 1.25, 2.0)
 
@@ -91,8 +93,8 @@ def asked(service: Service, runs: int, steady_s: float) -> Mapping[str, Any]:
         done = subprocess.run(argv, env=ENVIRONMENT, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 5):
         raise SystemExit(f"{service.name}: exit code {done.returncode}: {done.stderr[-500:]}")
-    (group, *_) = json.loads(done.stdout)["parts"]["throughput"]["groups"]
-    return dict(group)
+    groups = json.loads(done.stdout)["parts"]["throughput"]["data"]["groups"]
+    return dict(groups[0]) if groups else NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +117,10 @@ def compared(service: Service, found: Mapping[str, Any]) -> Compared:
     true_knee = service.network.most * (service.network.alone_s + service.network.think_s)
     parts = found["ended_by"]
     named = (found["ends"], parts[0]["names"][0] if parts else "")
-    most = abs(max(seen.values()) / max(truth.values()) - 1)
-    return Compared(most, max(offs), knee and abs(knee / true_knee - 1), named == service.ends, " ".join(named))
+    most = abs(max(seen.values()) / max(truth.values()) - 1) if seen else 1.0
+    return Compared(
+        most, max(offs, default=1.0), knee and abs(knee / true_knee - 1), named == service.ends, " ".join(named)
+    )
 
 
 def figures(quick: bool) -> Iterator[Figure]:
@@ -126,7 +130,7 @@ def figures(quick: bool) -> Iterator[Figure]:
     for one in chosen:
         found = compared(one, asked(one, *((2, 1.0) if quick else (3, 2.0))))
         told.append(found)
-        note = f"curve {100 * found.curve:.1f} %, " + ("" if found.is_named else f"MISNAMED: {found.said}")
+        note = f"curve {100 * found.curve:.1f} %, " + ("" if found.is_named else f"not named: {found.said}")
         yield Figure(f"highest rate off: {one.name}, {one.shape}", 100 * found.most, "%", 5, note.removesuffix(", "))
     curve, knees = [one.curve for one in told], [one.knee for one in told if one.knee is not None]
     yield Figure("whole curve off, typically", 100 * median(curve), "%", 5, f"at most {100 * max(curve):.1f} %")

@@ -35,5 +35,6 @@ def test_a_lock_is_not_taken_for_another_part(tmp_path: Path) -> None:
     assert told[1]["rate"] <= 1.1 / (WORK_S + LOCK_S) and told[1]["p50_ns"] >= 0.98e9 * (WORK_S + LOCK_S)
     assert told[8]["rate"] <= 1.1 / LOCK_S and told[8]["p50_ns"] >= 0.98e9 * (WORK_S + LOCK_S)
     assert all(values["errors"] == 0 and values["ceiling"] > 3 * values["rate"] for values in told.values())
-    groups = json.loads(done.stdout)["parts"].get("throughput", {}).get("groups", [])
+    # Where the machine is too busy no run counts.
+    groups = json.loads(done.stdout)["parts"]["throughput"]["data"]["groups"]
     assert {one["ends"] for one in groups} <= {"inside", "not resolved"}
