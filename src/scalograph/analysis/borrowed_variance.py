@@ -21,12 +21,11 @@ SHARED = 0.5
 _STEPS = 50
 
 
-def borrowed(contrasts: Sequence[Contrast], lenders: Sequence[Contrast] = ()) -> list[Contrast]:
+def borrowed(contrasts: Sequence[Contrast]) -> list[Contrast]:
     """Return the contrasts with standard errors and degrees of freedom that the others support.
 
     Args:
         contrasts: of one study, each of pairs or of runs like those of the others.
-        lenders: further contrasts of the study, which tell of spread only.
 
     Returns:
         The same differences; unchanged where fewer than three have a spread.
@@ -38,7 +37,7 @@ def borrowed(contrasts: Sequence[Contrast], lenders: Sequence[Contrast] = ()) ->
     >>> one.df
     4
     """
-    known = [c for c in (*contrasts, *lenders) if c.df > 0 and c.se > 0]
+    known = [c for c in contrasts if c.df > 0 and c.se > 0]
     if len(known) < FEWEST:
         return list(contrasts)
     df = np.array([c.df for c in known])

@@ -1,7 +1,7 @@
 """The figures that decide a claim of a paper, as estimates from the runs of this study.
 
-Two configurations are compared within blocks where they share some; the figures of one claim, and the other
-configurations of the study, lend each other what they know of their spread.
+Two configurations are compared within blocks where they share some; the figures of one claim lend each other what they
+know of their spread.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -128,23 +128,9 @@ def _ratios(table: Table, taken: Taken, claim: PublishedClaim, pairs: Sequence[_
     response = claim.response or primary(table)
     found = [_compared(table, taken, response, pair) for pair in pairs]
     contrasts = [one for one in found if isinstance(one, _Known) and one.contrast]
-    lent = _lent([one.contrast for one in contrasts if one.contrast], table, taken, response)
+    lent = borrowed([one.contrast for one in contrasts if one.contrast])
     known = {id(one): replace(one, contrast=contrast) for one, contrast in zip(contrasts, lent, strict=True)}
     return [one if isinstance(one, FigureHere) else known.get(id(one), one).figure() for one in found]
-
-
-def _lent(contrasts: Sequence[Contrast], table: Table, taken: Taken, response: str) -> list[Contrast]:
-    """The contrasts with what is known of their spread: from each other, and from neighbors in the plan.
-
-    Each configuration stands in one pair of neighbors, so these tell of spread independently of each other.
-    """
-    samples = [sample for sample in taken.values() if sample.scores(response)]
-    pairs = zip(samples[::2], samples[1::2], strict=False)
-    others = [_contrast(table, response, one, two) for one, two in pairs]
-    methods = {one.method for one in contrasts}
-    if len(methods) != 1:  # the variance of a difference of pairs is not that of runs
-        return borrowed(contrasts)
-    return borrowed(contrasts, [one for one in others if one and one.method in methods])
 
 
 @dataclass(frozen=True)

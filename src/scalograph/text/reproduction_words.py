@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from scalograph.protocol.findings import RunsDoc
 from scalograph.protocol.reproduction import Outcome, ReproducedPart, Reproduction
 from scalograph.text.quantities import counted
 from scalograph.text.units import format_duration
@@ -58,10 +59,20 @@ def _times(made: Reproduction) -> list[str]:
         day = f"{began:%d %b %Y}".removeprefix("0")
         if made.ended is None:
             return [day, "not finished"]
-        seconds = (datetime.fromisoformat(made.ended).astimezone(UTC) - began).total_seconds()
+        # Not until `ended`: parts may be run again on another day.
+        seconds = sum(_lasted(part.runs) for part in made.parts if part.runs)
     except (ValueError, OverflowError):
         return []
     return [day, format_duration(60 * round(seconds / 60) if seconds > 600 else max(round(seconds), 1))]
+
+
+def _lasted(runs: RunsDoc) -> float:
+    """Seconds from the first run of a part to its end."""
+    return max(_seconds(runs.ended) - _seconds(runs.started), 0.0) if runs.started and runs.ended else 0.0
+
+
+def _seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
 
 
 def columns(made: Reproduction) -> list[Outcome]:
