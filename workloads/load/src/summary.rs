@@ -49,7 +49,8 @@ fn behind(options: &Options, tally: &Tally) -> Option<String> {
     if options.clients.is_some() || meant < FEWEST || !(lost || late) {
         return None;
     }
-    let why = if late {
+    // Where few requests started, a single late one is a large share, and not what kept the others.
+    let why = if late && steady.n_own_late >= meant.saturating_sub(started) {
         "the driver itself was late: give it more CPUs and threads, or a lower rate".into()
     } else {
         format!("all {} connections were in use: the server is slower, or needs more of them", options.connections)
