@@ -49,7 +49,7 @@ def _outside(study: Study) -> Iterator[Found]:
     file = study.published.file if study.published else ""
     if isabs(file) or normpath(file).split(sep)[0] == pardir:
         expected = "a file inside the study's folder"
-        yield Found(("published", "file"), f'"{file}" leads outside the study\'s folder', expected)
+        yield ("published", "file"), f'"{file}" leads outside the study\'s folder', expected, "name one"
 
 
 def _without_quantities(published: dict[str, Any]) -> dict[str, Any]:
