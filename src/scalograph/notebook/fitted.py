@@ -35,7 +35,7 @@ def fit_usl(
 
     >>> fit = fit_usl([1, 2, 4, 8], [10, 18, 29, 39])
     >>> round(float(fit(16)), 1), fit.kappa.n
-    (46.7, 4)
+    (40.2, 4)
     """
     law = usl.fit_usl(n, throughput, weights, confidence)
     return FittedLaw(law, np.asarray(n, dtype=float), np.asarray(throughput, dtype=float), confidence)
