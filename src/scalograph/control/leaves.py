@@ -28,9 +28,9 @@ def sweep(tree: CgroupTree, root: Path = Path("/"), min_age_s: float = MIN_AGE_S
     """Remove leaves that surely belong to no probe, with what still runs in them, and list them.
 
     They are in our own cgroup, where the probe makes them, or below the mount; have a name of ours; belong to our
-    user; nobody holds their lock; and their probe is gone. Those without a process at any depth are older than `min_age_s`. A process in one
-    that a probe has made is of a run that nobody measures: it is killed, unless some of them, and so the probe, may be
-    where we cannot see it, in a container around ours.
+    user; nobody holds their lock; and their probe is gone. Those without a process at any depth are older than
+    `min_age_s`. A process in one that a probe has made is of a run that nobody measures: it is killed, unless some of
+    them, and so the probe, may be where we cannot see it, in a container around ours.
     """
     left = (leaf for leaf in _unused(tree, root) if _is_left(leaf, min_age_s))
     return [told for leaf in left if (told := _cleared(leaf, tree))]
