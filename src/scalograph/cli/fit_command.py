@@ -1,6 +1,7 @@
 """`scalograph fit`."""
 
 import shlex
+from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 from typing import Annotated
@@ -39,17 +40,13 @@ def command(
     scalograph fit data.csv --x users --y requests_per_s --predict 64 --json
     scalograph fit --x threads --y seconds --times < times.csv
     """
-    from scalograph.errors import StudyError
     from scalograph.exchange.csv_points import read_points
     from scalograph.exchange.fit import laws
     from scalograph.exchange.fit_claim import fit_claim, fit_tables
     from scalograph.report.screen import Screen
 
+    _refuse(weights, predict or ())
     column = y or ("seconds" if times else "throughput")
-    if weights not in ("relative", "none"):
-        raise StudyError.one("--weights", f'"{weights}"', "relative or none")
-    if odd := [size for size in predict or () if not 0 < size < inf]:
-        raise StudyError.one("--predict", f"{odd[0]}", "a finite number above 0")
     found = laws(read_points(file, x, column, times), weights, 0.95, predict or ())  # type: ignore[arg-type]
     shown = Screen(
         title=f"Up to which size does {'throughput' if times else column} grow?",
@@ -58,5 +55,14 @@ def command(
         remarks={"Flags": found["flags"]},
     )
     named = [*(["--x", x] if x != "n" else []), *(["--y", y] if y else []), *["--times"] * times]
-    places = [("tables", shlex.join(["scalograph", "fit", str(file), *named, "--tables"]))]
-    answer(shown, places, tables, table, found if json else None)
+    again = shlex.join(["scalograph", "fit", str(file), *named, "--tables"])
+    answer(shown, [("tables", again)] if str(file) != "-" else [], tables, table, found if json else None)
+
+
+def _refuse(weights: str, predict: Sequence[float]) -> None:
+    from scalograph.errors import StudyError
+
+    if weights not in ("relative", "none"):
+        raise StudyError.one("--weights", f'"{weights}"', "relative or none")
+    if odd := [size for size in predict if not 0 < size < inf]:
+        raise StudyError.one("--predict", f"{odd[0]}", "a finite number above 0")

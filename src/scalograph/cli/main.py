@@ -6,6 +6,9 @@ is to end as it does later, without a traceback.
 
 import sys
 
+from scalograph.run.own_threads import one_thread
+
+one_thread()  # before the first import of numpy
 # As `Exit.INTERRUPTED` of scalograph.errors,
 # which is not imported yet.
 _INTERRUPTED = 130
