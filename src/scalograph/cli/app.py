@@ -21,6 +21,7 @@ COMMANDS = {
     "run": "Stop 3: run a study; `--resume` goes on where one ended",
     "analyze": "Stop 4: from a journal to findings",
     "report": "Stop 5: tables on the terminal and one HTML file",
+    "compare": "Is B faster than A, slower, the same? `scalograph compare results-before results-after`",
     "profile": "A Java study's configurations once more, apart, with a flight recorder: stacks, parks, waits",
     "export": "A journal as CSV or Parquet, one row for each observation",
     "fit": "Scaling laws for numbers measured elsewhere: `scalograph fit data.csv`",

@@ -77,6 +77,19 @@ def report(
     return found, page
 
 
+def learned(source: Path) -> Findings:
+    """Read the findings of results, of a journal, or of a file of findings; nothing is written.
+
+    Raises:
+        ProtocolError: there are none, and no journal to make them from.
+    """
+    if source.suffix == ".json" and source.is_file():
+        return findings_file.read(source)
+    if is_current(source):
+        return findings_file.read(results.at(source).findings)
+    return Findings.model_validate_json(analyze(source, keep=False)[0].model_dump_json())
+
+
 def _made_anew(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
     """Findings as a reader of their file has them; the file is made unless the results are read-only."""
     if results.is_writable(results.at(source).folder):
