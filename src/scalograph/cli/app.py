@@ -22,6 +22,8 @@ COMMANDS = {
     "analyze": "Stop 4: from a journal to findings",
     "report": "Stop 5: tables on the terminal and one HTML file",
     "compare": "Is B faster than A, slower, the same? `scalograph compare results-before results-after`",
+    "ab": "Is the new build faster? Both run in pairs: `scalograph ab --a ./old --b ./new -- {version}`",
+    "gate": "Fail a build that is slower than a kept result: `scalograph gate results --against kept`",
     "profile": "A Java study's configurations once more, apart, with a flight recorder: stacks, parks, waits",
     "export": "A journal as CSV or Parquet, one row for each observation",
     "fit": "Scaling laws for numbers measured elsewhere: `scalograph fit data.csv`",

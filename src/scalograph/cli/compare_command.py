@@ -49,32 +49,14 @@ def command(
     scalograph compare results-before results-after --margin 5%
     scalograph compare published:8 published:15
     """
-    from scalograph.cli.comparing import compare_sources
-    from scalograph.exchange.compare.compare_claim import compare_claim, compare_trust, differences
-    from scalograph.exchange.compare.compare_tables import compare_tables
-    from scalograph.report.screen import Screen
+    from scalograph.cli.comparing import compare_sources, compared_screen
 
     if len(sources) < 2:
         raise StudyError.one("compare", f"{len(sources)} source", "two or more", "name what it is compared with")
     found = compare_sources(sources, margin, response, per, mhz, where or ())
-    shown = Screen(
-        title=found.results[0].title or "Is it faster?",
-        machine=_heading(sources, differences(found)),
-        claim=compare_claim(found),
-        trust=compare_trust(found),
-        tables=compare_tables(found),
-    )
     places = [("tables", shlex.join(["scalograph", *sys.argv[1:], "--tables"]))]
-    answer(shown, places, tables, table, found.model_dump(mode="json") if json else None)
+    answer(compared_screen(found, sources), places, tables, table, found.model_dump(mode="json") if json else None)
     return exit_code(found)
-
-
-def _heading(sources: list[str], differs: str) -> str:
-    """What differs, and what letters stand for."""
-    from scalograph.cli.comparing import labels
-
-    named = [f"{label}: {text}" for label, text in zip(labels(sources), sources, strict=True) if len(label) == 1]
-    return "; ".join([*named, differs])
 
 
 def exit_code(found: "ResultComparisons") -> int:

@@ -10,6 +10,7 @@ from scalograph.text.units import parse_percent
 if TYPE_CHECKING:
     from scalograph.exchange.compare.measured_source import MeasuredSource
     from scalograph.protocol.compared_results import ResultComparisons
+    from scalograph.report.screen import Screen
 
 
 # A longer name of a source is none to say in a sentence: letters then.
@@ -48,10 +49,30 @@ def compare_sources(
     opened = [narrowed(one, where) for one in opened]
     if per:
         opened = [divided(one, per, clock) for one, clock in zip(opened, clocks, strict=True)]
-    found = compared(opened[0], opened[1:], _share(margin))
+    found = compared(opened[0], opened[1:], share_of("--margin", margin))
     for one in found.results:
         one.per = per or ""
     return found
+
+
+def compared_screen(found: "ResultComparisons", sources: Sequence[str]) -> "Screen":
+    """Lay out what was compared.
+
+    Args:
+        found: what it came to.
+        sources: as they were named.
+    """
+    from scalograph.exchange.compare.compare_claim import compare_claim, compare_trust, differences
+    from scalograph.exchange.compare.compare_tables import compare_tables
+    from scalograph.report.screen import Screen
+
+    named = [f"{label}: {text}" for label, text in zip(labels(sources), sources, strict=True) if len(label) == 1]
+    causes = list(dict.fromkeys(text for one in found.results for text in one.causes))
+    return Screen(
+        title=found.results[0].title or "Is it faster?", machine="; ".join([*named, differences(found)]),
+        claim=compare_claim(found), trust=compare_trust(found), tables=compare_tables(found),
+        remarks={"Left out, or unverified": causes} if causes else {},
+    )  # fmt: skip
 
 
 def labels(sources: Sequence[str]) -> list[str]:
@@ -95,10 +116,15 @@ def _clocks(mhz: str | None, n: int, per: str | None) -> list[float | None]:
     return [*found]
 
 
-def _share(margin: str | None) -> float | None:
-    if margin is None:
+def share_of(option: str, text: str | None) -> float | None:
+    """Return the share that a percentage stands for; None for none.
+
+    Raises:
+        StudyError: it is no percentage.
+    """
+    if text is None:
         return None
     try:
-        return parse_percent(margin)
+        return parse_percent(text)
     except ValueError as error:
-        raise StudyError.one("--margin", str(error)) from error
+        raise StudyError.one(option, str(error)) from error

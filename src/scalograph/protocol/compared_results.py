@@ -61,6 +61,7 @@ class ResultComparison(Model):
     )
     upper_from: Level | None = Field(default=None, description="the level that it begins at")
     alike: float | None = Field(default=None, description="ratios of single treatments lie so near to it, as a share")
+    causes: list[Text] = Field(default_factory=list, description="what disturbed the runs of either")
     doubts: list[Text] = Field(default_factory=list, description="what each of both says against itself")
 
 

@@ -7,6 +7,7 @@ half of its runs, nor of figures without intervals.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from scalograph.text.quantities import counted, inverse, percent_at_most
 # A noise floor above this measures nothing, and neither do results that have it in more than half of their treatments.
 BLIND, HALF = 0.25, 0.5
 _ROUNDING = 1e-9
+MOST_CAUSES = 5  # of each result
 FEWEST_LEVELS = 4  # of a curve that has an upper half
 _WORST: tuple[Answer, ...] = ("slower", "not measurable", "same", "faster")
 
@@ -55,30 +57,34 @@ def _compared(
     is_rate = reference.response.better == "higher"
     least = SAME if margin is None else margin
     told = zip(pairs.pairs, _told(pairs, ratios), strict=True)
-    treatments = [_treatment(pair, estimate, least, is_rate) for pair, estimate in told]
+    treatments = [ratio_of_treatment(pair, estimate, least, is_rate) for pair, estimate in told]
     shift = ratios.shift.estimate(ratios.single) if ratios and len(ratios.treatments) > 1 else None
-    seen = [one.ratio for one in treatments if not one.doubt and _floor(one.ratio) <= BLIND]
-    floor = max(map(_floor, seen), default=None)
     upper = ratios.upper.estimate(ratios.single) if ratios and ratios.upper else None
     words = [one.shown for one in treatments if not one.doubt]
     words += [shown(mean, least, is_rate) for mean in (shift, upper) if mean]
-    answer, why = _answer(reference, other, treatments, words, margin)
+    refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
+    if reference.is_printed or other.is_printed:
+        refused.append("published figures have no runs, and so no intervals")
     return ResultComparison(
         reference=reference.label, other=other.label, title=reference.title, response=reference.response.name,
         response_title=reference.response.title, unit=reference.response.unit,
         better="higher" if is_rate else "lower", along=reference.along,
         titles={name: factor.title or name for name, factor in reference.factors.items()},
         units={name: factor.unit for name, factor in reference.factors.items()},
-        answer=answer, why=why, margin=margin, noise_floor=floor, n_blind=len(treatments) - len(seen),
-        reach=_farthest(seen), differences=pairs.differences,
+        margin=margin, **answered(refused, treatments, words, margin), differences=pairs.differences,
         unmatched=pairs.unmatched, treatments=treatments, shift=shift, upper=upper,
         upper_from=next(iter(ranks)) if upper else None, alike=_alike(ratios, shift),
         doubts=[_doubt(source) for source in (reference, other) if source.trust and source.trust.level == "doubt"],
+        causes=[text for source in (reference, other) for text in _causes(source)],
     )  # fmt: skip
 
 
 def _doubt(source: MeasuredSource) -> str:
     return f"Of {source.label}: {source.trust.sentence}" if source.trust else ""
+
+
+def _causes(source: MeasuredSource) -> list[str]:
+    return [f"{source.label}: {text}" for text in source.trust.causes[:MOST_CAUSES]] if source.trust else []
 
 
 def _ratios(
@@ -123,7 +129,15 @@ def _alone(one: SourceTreatment, two: SourceTreatment) -> Estimate:
     return Estimate(value, n=len(one.scores) + len(two.scores), method="ratio of typical runs")
 
 
-def _treatment(pair: MatchedPair, ratio: Estimate, least: float, is_rate: bool) -> TreatmentRatio:
+def ratio_of_treatment(pair: MatchedPair, ratio: Estimate, least: float, is_rate: bool) -> TreatmentRatio:
+    """Return what is known of one treatment in both.
+
+    Args:
+        pair: it, in each.
+        ratio: of the second over the first.
+        least: the least difference that is one, as a share.
+        is_rate: whether more is better.
+    """
     levels, one, two = pair
     doubt = one.doubt or two.doubt
     figures = [side.estimate or Estimate(side.scores[0], n=1) for side in (one, two)]
@@ -174,17 +188,30 @@ def _floor(ratio: Estimate) -> float:
     return ratio.high / ratio.low - 1 if ratio.low and ratio.high and ratio.low > 0 else math.inf
 
 
+def answered(
+    refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[Shown], margin: float | None
+) -> dict[str, Any]:
+    """Return the answer, why there is none, and what the intervals would have shown, as fields of the document.
+
+    Args:
+        refused: why nothing may be said, whatever the figures are; empty texts are no reason.
+        treatments: with what each shows.
+        words: what they, and means over them, show.
+        margin: as `compared` has it.
+    """
+    answer, why = _answer([text for text in refused if text], treatments, words, margin)
+    seen = [one.ratio for one in treatments if not one.doubt and _floor(one.ratio) <= BLIND]
+    return {
+        "answer": answer, "why": why, "n_blind": len(treatments) - len(seen), "reach": _farthest(seen),
+        "noise_floor": max(map(_floor, seen), default=None),
+    }  # fmt: skip
+
+
 def _answer(
-    reference: MeasuredSource,
-    other: MeasuredSource,
-    treatments: Sequence[TreatmentRatio],
-    words: Collection[Shown],
-    margin: float | None,
+    refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[Shown], margin: float | None
 ) -> tuple[Answer, str]:
-    if why := next((f"{s.label}: {s.refused}" for s in (reference, other) if s.refused), ""):
-        return "not measurable", why
-    if reference.is_printed or other.is_printed:
-        return "not measurable", "published figures have no runs, and so no intervals"
+    if refused:
+        return "not measurable", refused[0]
     if "slower" in words or "faster" in words:
         return ("slower" if "slower" in words else "faster"), ""
     floors = [_floor(one.ratio) for one in treatments if not one.doubt]

@@ -1,0 +1,55 @@
+"""The answer of a command as Markdown, for a pull request or a step of a build: verdict, claim, matrix, causes."""
+
+from collections.abc import Sequence
+
+from scalograph.protocol.claim import Matrix
+from scalograph.protocol.findings import TableDoc
+from scalograph.report.cells import sheet
+from scalograph.report.screen import Screen
+from scalograph.report.terminal_matrix import matrix_legend, matrix_title
+from scalograph.text.compact import compact, matrix_scale
+from scalograph.text.markdown import escaped, pipe_table
+
+# A summary of a build may have 1 MiB, a comment 64 KiB: rows of one table, and tables.
+MOST_ROWS, MOST_TABLES = 60, 4
+_WORDS = {"believe": "", "doubt": "With care: ", "reject": "Not to be believed: "}
+
+
+def summary(screen: Screen, verdict: str = "") -> str:
+    """Return Markdown that ends in a line break.
+
+    Args:
+        screen: what was found.
+        verdict: in a word or two, for the heading; empty for none.
+    """
+    first, *more = screen.claim.sentences
+    lines = [f"### {escaped(': '.join(filter(None, [verdict, screen.title])))}", "", f"**{escaped(first)}**"]
+    lines += [escaped(text) for text in more]
+    lines += ["", *_matrix(screen.claim.matrix)] if screen.claim.matrix else []
+    if screen.trust:
+        told = " ".join([screen.trust.sentence, *screen.trust.points])
+        lines += ["", f"{_WORDS[screen.trust.level]}{escaped(told)}"]
+    lines += ["", escaped(screen.machine)] if screen.machine else []
+    for title, texts in screen.remarks.items():
+        lines += ["", f"{escaped(title)}:", "", *(f"- {escaped(text)}" for text in texts)] if texts else []
+    for table in screen.tables[:MOST_TABLES]:
+        lines += ["", *_folded(table)]
+    return "\n".join(lines) + "\n"
+
+
+def _matrix(matrix: Matrix) -> list[str]:
+    scale = matrix_scale(matrix)
+    rows = [
+        [row.label, *(f"{cell.text or compact(cell.estimate, scale)}{' !' * bool(cell.doubt)}" for cell in row.cells)]
+        for row in matrix.rows
+    ]
+    head = [matrix.rows_are, *matrix.columns]
+    return [escaped(matrix_title(matrix, scale)), "", *pipe_table(head, rows), "", escaped(matrix_legend(matrix))]
+
+
+def _folded(table: TableDoc) -> list[str]:
+    shown = sheet(table)
+    rows = [[str(cell) for cell in row] for row in shown.rows[:MOST_ROWS]]
+    more = [f"{len(shown.rows) - MOST_ROWS} more rows"] if len(shown.rows) > MOST_ROWS else []
+    body: Sequence[str] = pipe_table([*map(str, shown.headings)], rows)
+    return [f"<details><summary>{escaped(table.title)}</summary>", "", *body, "", *more, "</details>"]
