@@ -78,22 +78,30 @@ def report(
 
 
 def learned(source: Path) -> Findings:
-    """Read the findings of results, of a journal, or of a file of findings; nothing is written.
+    """Give the findings of results, those on the disk where the journal has no more to say; writes nothing.
+
+    A file of findings is read as it is.
 
     Raises:
-        ProtocolError: there are none, and no journal to make them from.
+        ProtocolError: there are no readable findings, and no journal to make them from.
     """
     if source.suffix == ".json" and source.is_file():
         return findings_file.read(source)
     if is_current(source):
-        return findings_file.read(results.at(source).findings)
-    return Findings.model_validate_json(analyze(source, keep=False)[0].model_dump_json())
+        found = findings_file.read(results.at(source).findings)
+        if found.protocol == findings_file.LATEST or not results.at(source).journal.exists():
+            return found
+    return _in_memory(source)
 
 
 def _made_anew(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
     """Findings as a reader of their file has them; the file is made unless the results are read-only."""
     if results.is_writable(results.at(source).folder):
         return findings_file.read(analyze(source, claims)[1])
+    return _in_memory(source, claims)
+
+
+def _in_memory(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
     return Findings.model_validate_json(analyze(source, claims, keep=False)[0].model_dump_json())
 
 

@@ -8,7 +8,7 @@ from scalograph.report.cells import sheet
 from scalograph.report.screen import Screen
 from scalograph.report.terminal_matrix import matrix_legend, matrix_title
 from scalograph.text.compact import compact, matrix_scale
-from scalograph.text.markdown import escaped, pipe_table
+from scalograph.text.markdown_text import escaped, pipe_table
 
 # A summary of a build may have 1 MiB, a comment 64 KiB: rows of one table, and tables.
 MOST_ROWS, MOST_TABLES = 60, 4

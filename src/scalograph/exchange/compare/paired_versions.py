@@ -1,6 +1,7 @@
 """Two versions that one study ran in pairs: what a block shares cancels, so a machine that changes changes no ratio."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.versus import SAME, versus
@@ -31,7 +32,8 @@ def paired_versions(
     pairs = _pairs(source, factor, first, second)
     single = confidence ** (1 / max(1, len(pairs)))
     least, is_rate = SAME if margin is None else margin, source.response.better == "higher"
-    treatments = [ratio_of_treatment(pair, _ratio(*pair[1:], single), least, is_rate) for pair in pairs]
+    ratios = [replace(_ratio(one, two, single), confidence=confidence) for _, one, two in pairs]
+    treatments = [ratio_of_treatment(pair, e, least, is_rate) for pair, e in zip(pairs, ratios, strict=True)]
     words = [one.shown for one in treatments if not one.doubt]
     found = ResultComparison(
         reference=names[first], other=names[second], title=source.title, response=source.response.name,
@@ -51,11 +53,11 @@ def _pairs(source: MeasuredSource, factor: str, first: Level, second: Level) -> 
     return [(dict(rest), pair[first], pair[second]) for rest, pair in by_rest.items() if {first, second} <= pair.keys()]
 
 
-def _ratio(one: SourceTreatment, two: SourceTreatment, confidence: float) -> Estimate:
+def _ratio(one: SourceTreatment, two: SourceTreatment, single: float) -> Estimate:
     """The second over the first, from the blocks that hold both."""
     ours, theirs = dict(zip(one.blocks, one.scores, strict=True)), dict(zip(two.blocks, two.scores, strict=True))
     blocks = sorted(ours.keys() & theirs.keys())
-    return versus([theirs[block] for block in blocks], [ours[block] for block in blocks], confidence)
+    return versus([theirs[block] for block in blocks], [ours[block] for block in blocks], single)
 
 
 def _along(source: MeasuredSource, factor: str) -> str:

@@ -7,10 +7,12 @@ half of its runs, nor of figures without intervals.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from scalograph.analysis.contrast import Contrast
 from scalograph.analysis.curve_ratios import BlockedLogs, CurveRatios, curve_ratios
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.versus import SAME
@@ -56,10 +58,10 @@ def _compared(
     ratios = _ratios(reference, pairs, confidence, ranks)
     is_rate = reference.response.better == "higher"
     least = SAME if margin is None else margin
-    told = zip(pairs.pairs, _told(pairs, ratios), strict=True)
+    told = zip(pairs.pairs, _told(pairs, ratios, confidence), strict=True)
     treatments = [ratio_of_treatment(pair, estimate, least, is_rate) for pair, estimate in told]
-    shift = ratios.shift.estimate(ratios.single) if ratios and len(ratios.treatments) > 1 else None
-    upper = ratios.upper.estimate(ratios.single) if ratios and ratios.upper else None
+    shift = _of_all(ratios.shift, ratios.single, confidence) if ratios and len(ratios.treatments) > 1 else None
+    upper = _of_all(ratios.upper, ratios.single, confidence) if ratios and ratios.upper else None
     words = [one.shown for one in treatments if not one.doubt]
     words += [shown(mean, least, is_rate) for mean in (shift, upper) if mean]
     refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
@@ -114,11 +116,16 @@ def _logs(treatment: SourceTreatment) -> BlockedLogs:
     return BlockedLogs(np.log(np.asarray(treatment.scores, dtype=np.float64)), treatment.blocks)
 
 
-def _told(pairs: MatchedTreatments, ratios: CurveRatios | None) -> list[Estimate]:
+def _of_all(contrast: Contrast, single: float, confidence: float) -> Estimate:
+    """Its ratio with an interval that holds beside all others; its confidence is that of all of them."""
+    return replace(contrast.estimate(single), confidence=confidence)
+
+
+def _told(pairs: MatchedTreatments, ratios: CurveRatios | None, confidence: float) -> list[Estimate]:
     """The ratio of each pair; of one that does not decide, without an interval."""
     deciding = iter(ratios.treatments if ratios else ())
     return [
-        next(deciding).estimate(ratios.single) if ratios and _decides(one, two) else _alone(one, two)
+        _of_all(next(deciding), ratios.single, confidence) if ratios and _decides(one, two) else _alone(one, two)
         for _, one, two in pairs.pairs
     ]
 
