@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.bundles import bundled
+from scalograph.cli.gate_command import SIGNS, SummaryFile, append_summary
 from scalograph.cli.measure_command import LEVELS
 from scalograph.cli.options import CommandOptions
 from scalograph.errors import Exit, StudyError
@@ -27,6 +28,7 @@ class AbOptions:
         str | None, typer.Option("--margin", help='Differences within it are none, such as "1%"; default 2 %.')
     ] = None
     threads: Annotated[str | None, typer.Option(help=f"Also over {{threads}}: {LEVELS}.")] = None
+    summary: SummaryFile = None
     pairs: Annotated[int, typer.Option(min=2, help="At most so many; from half of them on the precision ends it.")] = 40
     precision: Annotated[str, typer.Option(help="Pairs are run until the interval of each version is that narrow.")] = (
         "1%"
@@ -81,6 +83,7 @@ def _tell(session: "Session", versions: AbOptions, margin: float | None, options
     from scalograph.exchange.compare.compare_claim import compare_claim
     from scalograph.exchange.compare.from_findings import from_findings
     from scalograph.exchange.compare.paired_versions import paired_versions
+    from scalograph.exchange.summary import summary
     from scalograph.report.screen import screen
     from scalograph.study.levels import parse_levels
 
@@ -88,6 +91,8 @@ def _tell(session: "Session", versions: AbOptions, margin: float | None, options
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
     made = paired_versions(from_findings(found, found.study.name), VERSION, names, margin)
     told = replace(screen(found), claim=compare_claim(made))
+    if versions.summary is not None:
+        append_summary(versions.summary, summary(replace(told, tables=()), SIGNS[made.answer]))
     code = close(session, found, told, options, made.model_dump(mode="json"))
     return code if code == Exit.TREATMENT_FAILED else exit_code(made)
 

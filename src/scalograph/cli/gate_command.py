@@ -11,8 +11,12 @@ from scalograph.errors import HostError, StudyError
 if TYPE_CHECKING:
     from scalograph.protocol.compared_results import ResultComparisons
 
+SummaryFile = Annotated[
+    Path | None, typer.Option("--summary", metavar="FILE", help="Append the answer there, as Markdown.")
+]
 FORMATS = ("text", "md", "json")
-_SIGNS = {"slower": "slower", "not measurable": "not measurable", "same": "the same", "faster": "faster"}
+# What the heading of a summary says.
+SIGNS = {"slower": "slower", "not measurable": "not measurable", "same": "the same", "faster": "faster"}
 
 
 def command(
@@ -24,9 +28,7 @@ def command(
         list[str] | None, typer.Option("--where", metavar="FACTOR=LEVEL", help="Only these; may be repeated.")
     ] = None,
     form: Annotated[str, typer.Option("--format", metavar="NAME", help="text, md (Markdown) or json.")] = "text",
-    summary: Annotated[
-        Path | None, typer.Option("--summary", metavar="FILE", help="Append the answer there, as Markdown.")
-    ] = None,
+    summary: SummaryFile = None,
     allow_unmeasurable: Annotated[
         bool, typer.Option("--allow-unmeasurable", help="Exit with 0, not 8, where it is not measurable.")
     ] = False,
@@ -40,15 +42,15 @@ def command(
     """
     from scalograph.cli.comparing import compare_sources, compared_screen
     from scalograph.errors import Exit
-    from scalograph.report.summary import summary as markdown
+    from scalograph.exchange.summary import summary as markdown
 
     if form not in FORMATS:
         raise StudyError.one("--format", f'"{form}"', f"one of {', '.join(FORMATS)}")
     sources = [against, results]
     found = compare_sources(sources, margin, response, where=where or ())
-    told = markdown(compared_screen(found, sources), _SIGNS[found.answer])
+    told = markdown(compared_screen(found, sources), SIGNS[found.answer])
     if summary is not None:
-        _append(summary, told)
+        append_summary(summary, told)
     _print(found, sources, form, told)
     code = exit_code(found)
     return Exit.DONE if allow_unmeasurable and code == Exit.NOT_MEASURABLE else code
@@ -65,8 +67,12 @@ def _print(found: "ResultComparisons", sources: list[str], form: str, told: str)
         answer(compared_screen(found, sources), document=found.model_dump(mode="json") if form == "json" else None)
 
 
-def _append(file: Path, told: str) -> None:
-    """What other steps of the build wrote there stays."""
+def append_summary(file: Path, told: str) -> None:
+    """Append Markdown to a file: what other steps of a build wrote there stays.
+
+    Raises:
+        HostError: the disk refuses.
+    """
     try:
         with file.open("a", encoding="utf-8") as stream:
             stream.write(told)
