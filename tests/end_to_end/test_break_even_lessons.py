@@ -54,11 +54,6 @@ think = "1ms"
 """
 
 
-@pytest.fixture(scope="module")
-def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("builds")
-
-
 @cache
 def built(name: str, builds: Path) -> str:
     """Where its program is, built once; empty where there is nothing to build."""
