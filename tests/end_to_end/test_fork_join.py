@@ -13,7 +13,7 @@ from scalograph.errors import HostError
 from scalograph.run.build import build
 from scalograph.study.workload import fill, load, shipped
 
-from .shell import degraded, in_process
+from .shell import in_process
 from .test_workloads import JVMS, MASK, Said, through_pipes
 
 HERE = shipped("fork-join")
@@ -175,7 +175,7 @@ def test_too_few_threads_are_one_sentence(built: Path) -> None:
 
 def test_overlapping_windows_reach_the_journal(built: Path, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    done = in_process("run", "study.toml", "-o", "results", cwd=tmp_path, env=degraded(tmp_path))
+    done = in_process("run", "study.toml", "-o", "results", cwd=tmp_path)
     assert done.returncode in (0, 5), done.stderr
     lines = [json.loads(line) for line in (tmp_path / "results" / "journal.jsonl").read_text().splitlines()]
     parts = [line["record"]["iterations"] for line in lines if line["event"] == "run"]

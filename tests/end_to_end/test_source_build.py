@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .shell import degraded, in_process
+from .shell import in_process
 
 STUDY = """\
 version = 1
@@ -62,7 +62,7 @@ def study(folder: Path, target: str, iterations: int = 1) -> Path:
 
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_every_run_compiles_everything_and_counts_it(tmp_path: Path, cache: str) -> None:
-    env = {**degraded(tmp_path), "XDG_CACHE_HOME": cache}
+    env = {"XDG_CACHE_HOME": cache}
     done = in_process("run", study(tmp_path, "all"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
     assert done.returncode in (0, 5), done.stderr
     events = [json.loads(line) for line in (tmp_path / "out/journal.jsonl").read_text().splitlines()]
@@ -79,7 +79,7 @@ def test_every_run_compiles_everything_and_counts_it(tmp_path: Path, cache: str)
 
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_setting_up_is_told_of_each_build_alone(tmp_path: Path, cache: str) -> None:
-    env = {**degraded(tmp_path), "XDG_CACHE_HOME": cache}
+    env = {"XDG_CACHE_HOME": cache}
     file = study(tmp_path, "all", iterations=4)
     file.write_text(file.read_text().replace("runs = 2\nwarmup_runs = 1", "runs = 1"))
     done = in_process("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
@@ -96,7 +96,7 @@ def test_setting_up_is_told_of_each_build_alone(tmp_path: Path, cache: str) -> N
 
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_a_level_says_what_is_prepared_and_the_journal_keeps_it(tmp_path: Path) -> None:
-    env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    env = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     file = study(tmp_path, "all")
     text = file.read_text().replace('tree = "own", ', "")
     file.write_text(text.replace("[baseline]", '[factors.tree]\nlevels = ["own"]\n\n[baseline]'))
@@ -110,7 +110,7 @@ def test_a_level_says_what_is_prepared_and_the_journal_keeps_it(tmp_path: Path) 
 
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_a_tree_that_will_not_build_is_counted_and_says_why(tmp_path: Path, cache: str) -> None:
-    env = {**degraded(tmp_path), "XDG_CACHE_HOME": cache}
+    env = {"XDG_CACHE_HOME": cache}
     done = in_process("run", study(tmp_path, "broken"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
     assert done.returncode == 4
     found = json.loads((tmp_path / "out/findings.json").read_text())
@@ -122,7 +122,7 @@ def test_a_tree_that_will_not_build_is_counted_and_says_why(tmp_path: Path, cach
 
 @pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="needs cc and make")
 def test_what_fails_with_one_j_is_measured_with_the_others(tmp_path: Path, cache: str) -> None:
-    env = {**degraded(tmp_path), "XDG_CACHE_HOME": cache}
+    env = {"XDG_CACHE_HOME": cache}
     done = in_process("run", study(tmp_path, "alone"), "-o", tmp_path / "out", cwd=tmp_path, env=env)
     assert done.returncode == 4
     found = json.loads((tmp_path / "out/findings.json").read_text())
@@ -137,7 +137,7 @@ def test_what_fails_with_one_j_is_measured_with_the_others(tmp_path: Path, cache
 
 @pytest.mark.skipif(not (shutil.which("gcc") and shutil.which("make")), reason="needs gcc and make")
 def test_a_synthetic_tree_is_made_built_and_its_phases_are_told(tmp_path: Path, cache: str) -> None:
-    env = {**degraded(tmp_path), "XDG_CACHE_HOME": cache}
+    env = {"XDG_CACHE_HOME": cache}
     file = study(tmp_path, "all")
     text = file.read_text().replace('tree = "own", ', 'tree = "synthetic-modules", ').replace("[1, 2]", "[1]")
     # Its phases are the same however well its code is compiled.
