@@ -222,7 +222,8 @@ class Study(StudyPart):
         "cpu": Response(source="window.cpu", unit="s", title="CPU time"),
     }
     protocol: Protocol = Protocol()
-    baseline: dict[Name, Scalar] = Field(default={}, max_length=1)
+    plan: Literal["screening", "one-at-a-time"] | None = Field(default=None, exclude_if=lambda plan: plan is None)
+    baseline: dict[Name, Scalar] = Field(default={}, max_length=16)
     reference: dict[Name, Scalar] = {}
     tables: list[ReportTable] = []
     published: Published | None = None

@@ -222,5 +222,5 @@ def test_find_asks_it_of_a_command(folder: Path) -> None:
 def test_without_its_row_it_is_no_question(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(QUESTIONS, "fastest")
     said = scalograph(["check", "study.toml"], folder)
-    expected = "expected 'sweep', 'effective-cpus', 'cliff', 'break-even', 'throughput' or 'within-limit'"
+    expected = "expected 'sweep', 'effective-cpus', 'cliff', 'break-even', 'throughput', 'within-limit' or 'tunables'"
     assert said.code == 2 and expected in " ".join(said.printed.split())
