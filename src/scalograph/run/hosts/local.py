@@ -17,12 +17,12 @@ from scalograph.protocol.facts import HostFacts
 from scalograph.run.hosts.base import Host, ProbeProgram, Specification, Tell
 from scalograph.run.hosts.probe import (
     CpuGoneError,
-    NotStartedError,
     find_probe,
     interrupted,
     lost,
     measure,
 )
+from scalograph.run.hosts.probe_process import NotStartedError
 from scalograph.run.hosts.ready import build_program
 from scalograph.run.hosts.study_steps import StudySteps
 from scalograph.run.interrupts import kept, note
