@@ -21,6 +21,8 @@ from scalograph.study.model import Study
 ALPHA = 0.05
 # Effects from so much on are to be seen: blocks are added until every interval is narrower.
 RESOLVED = 0.04
+# A factor that is that nearly selected is worth another block.
+NEARLY = 0.2
 # Runs of the array at most; where a factor has many levels, more.
 MOST_ROWS = 108
 # Performance that counts as none, where the study says nothing else.
@@ -51,6 +53,7 @@ class TunablesCourse:
         told: every run.
         screened: what the last look selected; None before the first.
         selected: factors that matter, as of all looks.
+        looks: the same after each look.
         candidates: settings that are confirmed.
         left_out: settings that fail.
         resolved: whether the intervals of all settings are narrow enough.
@@ -64,6 +67,7 @@ class TunablesCourse:
         self.told: list[ToldRun] = []
         self.screened: Screened | None = None
         self.selected: tuple[int, ...] = ()
+        self.looks: list[tuple[int, ...]] = []
         self.candidates: list[tuple[int, int]] = []
         self.left_out: set[tuple[int, int]] = set()
         self.resolved = False
@@ -177,7 +181,7 @@ class TunablesCourse:
             return None
         self._look()
         note = self._leave_out()
-        if not self.resolved and self.n_blocks < self.most_blocks:
+        if (not self.resolved or self._nearly()) and self.n_blocks < self.most_blocks:
             self.queue = array_block(self.space, self.n_blocks, self._seed, self.left_out)
             self.n_blocks += 1
         else:
@@ -193,9 +197,15 @@ class TunablesCourse:
             return
         self.screened = screen(rows, values, blocks, self.space.n_levels, ALPHA / looks, self._seed % 2**31)
         self.selected = tuple(dict.fromkeys((*self.selected, *self.screened.selected)))
+        self.looks.append(self.selected)
         found = self.fitted()
         tried = self.n_blocks >= n_rotations(self.space.n_levels) or self.plan == ONE_AT_A_TIME
         self.resolved = found is not None and tried and found.surely_within <= log1p(RESOLVED)
+
+    def _nearly(self) -> bool:
+        """Whether some factor may be selected with a few more runs."""
+        p = self.screened.p if self.screened else ()
+        return any(x <= NEARLY for j, x in enumerate(p) if j not in self.selected)
 
     def _leave_out(self) -> str | None:
         runs = self.screening
