@@ -7,6 +7,7 @@ from math import log, log1p
 import numpy as np
 
 from scalograph.analysis.center import FloatArray
+from scalograph.errors import StudyError
 from scalograph.findings.search_steps import Search, Treatment, key_of
 from scalograph.questions.tunables.course_order import N_DEFAULT, Ordered, array_block, confirming, replicate
 from scalograph.questions.tunables.model_array import SYMBOLS, Settings, n_rotations, orthogonal_array
@@ -260,14 +261,26 @@ def begin(study: Study, treatments: Sequence[Treatment]) -> Search[TunablesCours
     Args:
         study: its levels spelled out.
         treatments: that are planned at first.
+
+    Raises:
+        StudyError: some of those were left out: an array needs them all.
     """
     margin = MARGIN if study.protocol.precision is None else study.protocol.precision
     course = TunablesCourse(tuned(study), study.seed, study.plan or SCREENING, margin, study.protocol.runs)
+    _refuse_holes(course, treatments)
     first = [course.steps.index(run.settings) for run in course.queue]
     return Search(
         what="settings", steps=TunableSteps(course, treatments), first=first, course=course,
         most=2 * course.most, seed=study.seed,
     )  # fmt: skip
+
+
+def _refuse_holes(course: TunablesCourse, treatments: Sequence[Treatment]) -> None:
+    given = {key_of(treatment) for treatment in treatments}
+    n_lost = sum(key_of(course.space.treatment(settings)) not in given for settings in course.steps)
+    if given and n_lost:
+        found = f"{n_lost} of {len(course.steps)} treatments of the first block cannot be run here"
+        raise StudyError.one("factors", found, "levels that go with each other", "leave those out that do not")
 
 
 def _arrays(runs: Sequence[tuple[ToldRun, float | None]]) -> tuple[list[Settings], FloatArray, list[int]]:
