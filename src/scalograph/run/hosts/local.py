@@ -25,7 +25,7 @@ from scalograph.run.hosts.probe import (
     measure,
 )
 from scalograph.run.hosts.probe_process import NotStartedError
-from scalograph.run.hosts.ready import build_program
+from scalograph.run.hosts.ready import build_planned
 from scalograph.run.hosts.study_steps import StudySteps
 from scalograph.run.interrupts import Interrupts, interruption, kept, note
 from scalograph.run.launches import launches
@@ -66,10 +66,9 @@ class LocalHost:
             HostError: no compiler, no JVM, sources that do not compile, a program is missing, a condition is not met,
                 a setting of the machine is refused, or a step failed.
         """
-        treatments = planned.design.treatments
-        planned = replace(planned, program=build_program(planned.program, planned.facts, treatments, tell))
+        planned = build_planned(planned, tell)
         programs = dict[tuple[str, str | None], Launch]()
-        for processes in (launches(planned, treatment) for treatment in treatments):
+        for processes in (launches(planned, treatment) for treatment in planned.design.treatments):
             for launch in processes:
                 programs.setdefault((program_of(launch), launch.env.get("PATH")), launch)
         for name, path in programs:
