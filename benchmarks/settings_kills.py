@@ -75,11 +75,14 @@ class Campaign:
     Attributes:
         kernel: below which /proc/sys lies.
         folder: of everything else.
+        rng: draws signals and moments.
+        runs: of each configuration.
     """
 
     kernel: Path
     folder: Path
     rng: random.Random
+    runs: int = 2
     kills: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     n_studies: int = 0
@@ -90,7 +93,7 @@ class Campaign:
 
     def __post_init__(self) -> None:
         self.before = self.values()
-        (self.folder / "study.toml").write_text(STUDY)
+        (self.folder / "study.toml").write_text(STUDY.replace("runs = 2", f"runs = {self.runs}"))
 
     def values(self) -> dict[str, str]:
         """The settings as they are."""
@@ -178,20 +181,30 @@ class Campaign:
     def _forked(self, argv: list[str]) -> int:
         """Start the command in a fork, with a record of changes of its own."""
         sys.stdout.flush()
+        heard, told = os.pipe()
         if pid := os.fork():
+            os.close(told)
+            os.read(heard, 1)  # it is about to be the command, and no longer this program
+            os.close(heard)
             return pid
-        os.setsid()
-        said = os.open(self.folder / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-        for fd, target in ((os.open(os.devnull, os.O_RDONLY), 0), (said, 1), (said, 2)):
-            os.dup2(fd, target)
-        kept = Store(self.folder / "state", None, kernel=self.kernel)
-        Store.of_machine = classmethod(lambda cls: kept)  # type: ignore[method-assign, assignment]
-        sys.argv = ["scalograph", *argv]
         code = 1
         try:
+            os.setsid()
+            for number in SIGNALS[1:]:  # as a shell would start it
+                signal.signal(number, signal.SIG_DFL)
+            said = os.open(self.folder / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+            for fd, target in ((os.open(os.devnull, os.O_RDONLY), 0), (said, 1), (said, 2)):
+                os.dup2(fd, target)
+            kept = Store(self.folder / "state", None, kernel=self.kernel)
+            Store.of_machine = classmethod(lambda cls: kept)  # type: ignore[method-assign, assignment]
+            sys.argv = ["scalograph", *argv]
+            os.close(told)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             scalograph()
         except SystemExit as ended:
             code = int(ended.code or 0)
+        except KeyboardInterrupt:  # before the command had begun to hear it
+            code = 130
         finally:
             os._exit(code)
 
@@ -243,7 +256,7 @@ def main() -> int:
     _import_all()
     with tempfile.TemporaryDirectory(prefix="settings-kills-") as folder:
         kernel = Path("/") if args.machine else planted(Path(folder) / "kernel")
-        campaign = Campaign(kernel, Path(folder), random.Random(args.seed))
+        campaign = Campaign(kernel, Path(folder), random.Random(args.seed), 1 if args.quick else 2)
         for figure in figures(campaign, QUICK if args.quick else args.kills):
             _show(figure, args.json)
     return 0
