@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.run.hosts import probe as hosts_probe
+from scalograph.run.hosts import probe_process
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import DEGRADED, PROGRAM, find_probe
@@ -74,7 +74,7 @@ ACTS = {
 def test_it_ends_its_run_and_not_the_study(
     act: str, probe: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hosts_probe, "_LOOK_S", 0.2)
+    monkeypatch.setattr(probe_process, "_LOOK_S", 0.2)
     does, cause = ACTS[act]
     script = SCRIPT.format(mark=tmp_path / "mark", act=does)
     # One that writes is to end well.

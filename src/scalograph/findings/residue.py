@@ -27,8 +27,12 @@ def _setups(rows: list[Row]) -> Iterable[str]:
 
 
 def _work(table: Table, rows: list[Row]) -> Iterable[str]:
-    """Within a curve, along which speedup is taken: other kinds of work may come in other amounts."""
-    if table.study.work != "total":
+    """Within a curve, along which speedup is taken: other kinds of work may come in other amounts.
+
+    A driver sends for a time: how much it sends is the result.
+    """
+    driven = any(process.role == "driver" for process in table.study.workload.process)
+    if table.study.work != "total" or driven:
         return
     factor = curve_factor(table)
     curves: dict[Group, set[int]] = {}

@@ -1,6 +1,8 @@
 """A study as a journal holds it: held against the checks that declaring makes, for nobody promised that it was made."""
 
 from collections.abc import Iterator
+from os.path import normpath, pardir
+from pathlib import PurePosixPath
 from typing import Any
 
 from scalograph.study.check_published_claims import misquoted
@@ -40,6 +42,15 @@ def _mistakes(study: Study) -> Iterator[Found]:
     listed = {name: {"levels": factor["levels"]} for name, factor in factors.items()}
     yield from dangling({"factors": listed, "baseline": table(raw, "baseline")})
     yield from unanswerable(raw)
+    yield from _outside(study)
+
+
+def _outside(study: Study) -> Iterator[Found]:
+    """A published file that leads out of any folder; of a declared study its own folder is known."""
+    file = study.published.file if study.published else ""
+    if PurePosixPath(file).is_absolute() or PurePosixPath(normpath(file)).parts[:1] == (pardir,):
+        expected = "a file inside the study's folder"
+        yield ("published", "file"), f'"{file}" leads outside the study\'s folder', expected, "name one"
 
 
 def _without_quantities(published: dict[str, Any]) -> dict[str, Any]:

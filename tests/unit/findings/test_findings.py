@@ -113,6 +113,24 @@ def test_work_that_differs_is_residue(tmp_path: Path) -> None:
     ]
 
 
+DRIVEN = """
+[[workload.process]]
+name = "server"
+role = "service"
+argv = ["server", "{lock}"]
+[[workload.process]]
+name = "driver"
+role = "driver"
+argv = ["driver", "{threads}"]
+"""
+
+
+def test_what_a_driver_sends_is_no_residue(tmp_path: Path) -> None:
+    made = [(t, recorded(1.0, iterations=[(1.0, 1.0, 100 * t["threads"])])) for _ in JITTER for t in TREATMENTS]
+    start, end = VALID.index("[workload]"), VALID.index("[factors")
+    assert of(tmp_path, made, VALID[:start] + DRIVEN + VALID[end:]).residue == []
+
+
 def test_two_instruments_are_residue(tmp_path: Path) -> None:
     made = runs()
     made[0] = (made[0][0], recorded(1.0, kind="degraded"))

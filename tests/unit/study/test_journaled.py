@@ -69,3 +69,13 @@ def test_a_claim_of_what_is_not_declared_is_refused(changes: dict[str, Any]) -> 
     document["published"]["claims"][0] |= changes
     with pytest.raises(ValueError, match=r"study\.published\.claims\[0\]\."):
         journaled(document)
+
+
+@pytest.mark.parametrize("file", ["/a/b.csv", "../b.csv", "a/../../b.csv"])
+def test_a_published_file_outside_is_refused(file: str) -> None:
+    document = as_journaled(declare_shipped("break-even").study)
+    document["published"]["file"] = file
+    with pytest.raises(
+        ValueError, match=r'^study\.published\.file: ".*" leads outside the study\'s folder, expected a file'
+    ):
+        journaled(document)

@@ -3,19 +3,16 @@
 import json
 import os
 import re
-import selectors
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import Any
 
 from msgspec import to_builtins
 
@@ -31,22 +28,15 @@ from scalograph.protocol.events import (
 )
 from scalograph.protocol.record import MAX_LINE_BYTES, unmeasured
 from scalograph.run.hosts.base import ProbeProgram
+from scalograph.run.hosts.probe_process import LostError, ProbeAnswer, ProbeProcess
 from scalograph.run.interrupts import heard, kept, meaning
 
 PROGRAM = "scalograph-probe"
 DEGRADED = (sys.executable, "-P", "-m", "scalograph.run.hosts.python_probe")
 # A probe may need this much beyond its own deadlines: 1 s for survivors, then killing and writing.
 GRACE_S = 20.0
-MAX_RECORD_BYTES = 256 << 20
-_STDERR_TAIL = 4096
-# Between looks at a probe that says nothing; waking up more often could disturb its run.
-_LOOK_S = 1.0
 _TOGETHER_S = 0.2
-_CHUNK = 1 << 16
-# Whoever was stopped (Ctrl-Z) or got no CPU finds the answer after its time: it is read as long as more comes.
-_LATE_S, _MAX_LATE = 1.0, 20
 _MASK = re.compile(r"commands\[\d+\]\.cpus")
-_FIX_SIZE = "let the copies print less, or ask for fewer copies or iterations"
 
 
 def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
@@ -67,21 +57,13 @@ def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
     return ProbeProgram(DEGRADED, warning)
 
 
-class NotStartedError(HostError):
-    """The probe's program could not be started."""
-
-
 class CpuGoneError(HostError):
     """A CPU that was there when the run was planned is not any more."""
 
 
-class LostError(HostError):
-    """A probe that began and gave no answer that could be used: killed, silent, or without end."""
-
-
 def measure(
     spec: Mapping[str, Any],
-    probe: Sequence[str],
+    probe: Sequence[str] | ProbeProcess,
     on_signal: Callable[[int], None] | None = None,
     fresh: bool = False,
 ) -> Record:
@@ -92,7 +74,7 @@ def measure(
 
     Args:
         spec: the specification of protocol/probe.md.
-        probe: program and arguments of the probe.
+        probe: program and arguments of the probe, or its process, which was not started yet.
         on_signal: is told the number of a signal as it was forwarded: the probe knows SIGHUP as SIGTERM.
         fresh: a signal that came before counts no more: what cleans up after it is to be done.
 
@@ -107,7 +89,8 @@ def measure(
     """
     received: list[int] = []
     try:
-        record = _carried_out(spec, ProbeProcess(probe, fresh), received, on_signal)
+        process = probe if isinstance(probe, ProbeProcess) else ProbeProcess(probe, fresh)
+        record = _carried_out(spec, process, received, on_signal)
     except ScalographError:
         if received:  # it came while the probe was starting or being killed: no fault of either
             raise KeyboardInterrupt from None
@@ -126,11 +109,11 @@ def _told_too() -> bool:
 
 
 def _carried_out(
-    spec: Mapping[str, Any], process: "ProbeProcess", received: list[int], on_signal: Callable[[int], None] | None
+    spec: Mapping[str, Any], process: ProbeProcess, received: list[int], on_signal: Callable[[int], None] | None
 ) -> Record:
     try:
         with process.running(), _forwarding(process, received, on_signal):
-            answer = process.exchange(json.dumps(spec).encode() + b"\n", _deadline_s(spec))
+            answer = process.exchange(json.dumps(spec).encode() + b"\n", _deadline_s(spec) + process.START_S)
         return _record(answer, str(spec.get("run")))
     except LostError as error:
         end_unmeasured(process.process.pid)
@@ -176,163 +159,6 @@ def capabilities(probe: Sequence[str]) -> dict[str, Any]:
     if not isinstance(part, Capabilities):
         raise ProtocolError(name, f"{len(lines)} lines", "one capabilities event", "reinstall the probe")
     return dict(to_builtins(part))
-
-
-@dataclass(frozen=True)
-class ProbeAnswer:
-    """All that a probe process gave back."""
-
-    exit_code: int
-    output: bytes
-    stderr: str
-
-
-class _Patience:
-    """How long an answer is waited for: what is there when the time is over was written in time."""
-
-    def __init__(self, limit_s: float) -> None:
-        self._until, self._n_late = time.monotonic() + limit_s, 0
-
-    def left_s(self) -> float:
-        """What is left of it."""
-        return max(0.0, self._until - time.monotonic())
-
-    def is_over(self, heard: bool) -> bool:
-        """After a wait that `heard` something or did not."""
-        if time.monotonic() < self._until:
-            return False
-        self._until, self._n_late = time.monotonic() + _LATE_S, self._n_late + 1
-        return not heard or self._n_late > _MAX_LATE
-
-
-class ProbeProcess:
-    """One probe process, read within limits and never left behind."""
-
-    def __init__(self, argv: Sequence[str], fresh: bool = False) -> None:
-        self.argv, self.fresh = tuple(argv), fresh
-        self._stderr = b""
-        self._output: list[bytes] = []
-        self._size = 0
-        self._stopped = False
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Starts the probe; at the end, on whatever way, it is gone."""
-        pipe = subprocess.PIPE
-        try:
-            # A session of its own: Ctrl-C on the terminal reaches the probe through us only.
-            self.process = subprocess.Popen(self.argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
-        except OSError as error:
-            fix = "reinstall scalograph-probe, or unset SCALOGRAPH_PROBE"
-            raise NotStartedError("probe", f"{self.argv[0]}: {error.strerror}", "a program", fix) from None
-        with self.process:
-            try:
-                yield
-            finally:
-                self._end()
-
-    def send(self, number: int) -> None:
-        """Passes a signal on."""
-        self.process.send_signal(number)
-
-    def exchange(self, line: bytes, limit_s: float) -> ProbeAnswer:
-        """Writes the line, reads until the probe has closed its output.
-
-        Raises:
-            LostError: no end within the limit, or more output than a record may have.
-        """
-        patience = _Patience(limit_s)
-        with selectors.DefaultSelector() as selector:
-            for stream in (self.process.stdout, self.process.stderr):
-                self._register(selector, stream, selectors.EVENT_READ)
-            self._register(selector, self.process.stdin, selectors.EVENT_WRITE)
-            while selector.get_map():
-                ready = self._ready(selector, patience.left_s())
-                if patience.is_over(bool(ready)):
-                    raise self._silent(limit_s)
-                for key, _ in ready:
-                    line = self._step(selector, key.fileobj, line)
-        return self._wait(patience, limit_s)
-
-    def _ready(self, selector: selectors.BaseSelector, left_s: float) -> list[tuple[selectors.SelectorKey, int]]:
-        """What can be read or written now; none after a while, in which the probe may have been stopped.
-
-        Raises:
-            LostError: it was, and stayed so from one look to the next. It belongs to no terminal that would do that.
-        """
-        # Stopped and continued, Python ends a wait whose time is over without another look.
-        ready = selector.select(min(left_s, _LOOK_S)) or selector.select(0)
-        how = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
-        stopped = not ready and os.waitid(os.P_PID, self.process.pid, how) is not None
-        if stopped and self._stopped:
-            raise LostError("probe", "stopped by a signal that was not ours; killed", "its answer", "let it run")
-        self._stopped = stopped
-        return ready
-
-    def _register(self, selector: selectors.BaseSelector, stream: IO[bytes] | None, events: int) -> None:
-        assert stream is not None
-        os.set_blocking(stream.fileno(), False)
-        selector.register(stream, events)
-
-    def _step(self, selector: selectors.BaseSelector, stream: Any, line: bytes) -> bytes:
-        """One read or write; returns what is still to be written."""
-        fd = stream.fileno()
-        if stream is self.process.stdin:
-            try:
-                line = line[os.write(fd, line) :] if line else line
-            except BrokenPipeError:  # the probe ended without reading; its answer says why
-                line = b""
-            if line:
-                return line
-        elif chunk := os.read(fd, _CHUNK):
-            self._keep(stream, chunk)
-            return line
-        selector.unregister(stream)
-        stream.close()
-        return line
-
-    def _keep(self, stream: Any, chunk: bytes) -> None:
-        if stream is self.process.stderr:
-            self._stderr = (self._stderr + chunk)[-_STDERR_TAIL:]
-            return
-        self._output.append(chunk)
-        self._size += len(chunk)
-        if self._size > MAX_RECORD_BYTES:
-            expected = f"at most {MAX_RECORD_BYTES} bytes of events"
-            raise LostError("probe", "a longer answer", expected, _FIX_SIZE)
-
-    def _wait(self, patience: "_Patience", limit_s: float) -> ProbeAnswer:
-        try:
-            code = self.process.wait(max(_LATE_S, patience.left_s()))
-        except subprocess.TimeoutExpired:
-            raise self._silent(limit_s) from None
-        return ProbeAnswer(code, b"".join(self._output), self._stderr.decode(errors="replace"))
-
-    def first_line(self) -> bytes:
-        """The beginning of the answer, as far as it came."""
-        return b"".join(self._output[: MAX_LINE_BYTES // _CHUNK + 1]).partition(b"\n")[0]
-
-    def began(self, run: str) -> bool:
-        """Whether the probe began this run: its answer has a header, which is written before anything is started."""
-        try:
-            name, part = parse_event(self.first_line())
-        except ProtocolError:
-            return False
-        return name == run and isinstance(part, Header)
-
-    def _silent(self, limit_s: float) -> LostError:
-        expected = "its answer by then"
-        return LostError("probe", f"no end after {limit_s:.1f} s; killed", expected, "raise the timeout")
-
-    def _end(self) -> None:
-        """A probe that still runs here was given up: it gets the chance to kill its tree itself."""
-        if self.process.poll() is None:
-            self.process.terminate()
-            self.process.send_signal(signal.SIGCONT)  # one that is stopped hears of it then
-            try:
-                self.process.wait(3.0)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from scalograph.control.control import Launch
 from scalograph.control.orphans import mark
 from scalograph.errors import HostError
 from scalograph.protocol.record import Record
-from scalograph.run.hosts.probe import NotStartedError, measure
+from scalograph.run.hosts.probe import measure
+from scalograph.run.hosts.probe_process import NotStartedError
 from scalograph.run.interrupts import interruption, kept, note
 from scalograph.study.template import fill
 

@@ -17,7 +17,7 @@ import pytest
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.events import Record
-from scalograph.run.hosts import probe
+from scalograph.run.hosts import probe, probe_process
 from scalograph.run.interrupts import Interrupts
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "protocol" / "examples"
@@ -74,7 +74,7 @@ def failed(record: Record) -> str:
 
 
 def test_an_endless_answer_is_cut_off_and_the_run_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "MAX_RECORD_BYTES", 1 << 20)
+    monkeypatch.setattr(probe_process, "MAX_RECORD_BYTES", 1 << 20)
     record = probe.measure(SPEC, fake("while True: print('x' * 1000)"))
     assert "at most 1048576 bytes" in failed(record)
 
@@ -129,7 +129,7 @@ def test_a_signal_to_all_of_us_that_the_probe_heard_first_ends_the_study(monkeyp
 def test_a_probe_that_is_stopped_is_given_up_soon_and_hears_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probe, "_LOOK_S", 0.1)
+    monkeypatch.setattr(probe_process, "_LOOK_S", 0.1)
     code = f"""
 import signal
 signal.signal(signal.SIGTERM, lambda n, f: (open({str(tmp_path / "told")!r}, "w").close(), os._exit(0)))
@@ -168,7 +168,7 @@ def test_an_answer_that_came_while_we_were_stopped_is_read() -> None:
 
 STOPPED = """
 import json, sys
-from scalograph.run.hosts import probe
+from scalograph.run.hosts import probe, probe_process
 probe.GRACE_S = 0
 print(probe.measure(json.loads(sys.argv[1]), sys.argv[2:]).run.status)
 """
@@ -190,7 +190,7 @@ def test_a_run_that_ended_while_we_were_stopped_is_no_timeout(tmp_path: Path) ->
 
 def test_endless_complaints_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "GRACE_S", 0.2)
-    monkeypatch.setattr(probe, "_LATE_S", 0.01)
+    monkeypatch.setattr(probe_process, "_LATE_S", 0.01)
     record = probe.measure({**SPEC, "timeout_ns": 100_000_000}, fake("while True: sys.stderr.write('x' * 1000)"))
     assert "no end after 0.3 s" in failed(record)
 

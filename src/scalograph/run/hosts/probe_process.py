@@ -1,0 +1,196 @@
+"""One probe process: what it says is read within limits of time and memory, and it is never left behind."""
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+from scalograph.errors import HostError, ProtocolError
+from scalograph.protocol.events import Header, parse_event
+from scalograph.protocol.record import MAX_LINE_BYTES
+
+MAX_RECORD_BYTES = 256 << 20
+_STDERR_TAIL = 4096
+# Between looks at a probe that says nothing; waking up more often could disturb its run.
+_LOOK_S = 1.0
+_CHUNK = 1 << 16
+# Whoever was stopped (Ctrl-Z) or got no CPU finds the answer after its time: it is read as long as more comes.
+_LATE_S, _MAX_LATE = 1.0, 20
+_FIX_SIZE = "let the copies print less, or ask for fewer copies or iterations"
+
+
+class NotStartedError(HostError):
+    """The probe's program could not be started."""
+
+
+class LostError(HostError):
+    """A probe that began and gave no answer that could be used: killed, silent, or without end."""
+
+
+@dataclass(frozen=True)
+class ProbeAnswer:
+    """All that a probe process gave back."""
+
+    exit_code: int
+    output: bytes
+    stderr: str
+
+
+class _Patience:
+    """How long an answer is waited for: what is there when the time is over was written in time."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._until, self._n_late = time.monotonic() + limit_s, 0
+
+    def left_s(self) -> float:
+        """What is left of it."""
+        return max(0.0, self._until - time.monotonic())
+
+    def is_over(self, heard: bool) -> bool:
+        """After a wait that `heard` something or did not."""
+        if time.monotonic() < self._until:
+            return False
+        self._until, self._n_late = time.monotonic() + _LATE_S, self._n_late + 1
+        return not heard or self._n_late > _MAX_LATE
+
+
+class ProbeProcess:
+    """One probe process, read within limits and never left behind."""
+
+    # What it takes beyond its own deadlines before it reads its line.
+    START_S = 0.0
+
+    def __init__(self, argv: Sequence[str], fresh: bool = False) -> None:
+        self.argv, self.fresh = tuple(argv), fresh
+        self._stderr = b""
+        self._output: list[bytes] = []
+        self._size = 0
+        self._stopped = False
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Starts the probe; at the end, on whatever way, it is gone."""
+        pipe = subprocess.PIPE
+        try:
+            # A session of its own: Ctrl-C on the terminal reaches the probe through us only.
+            self.process = subprocess.Popen(self.argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        except OSError as error:
+            fix = "reinstall scalograph-probe, or unset SCALOGRAPH_PROBE"
+            raise NotStartedError("probe", f"{self.argv[0]}: {error.strerror}", "a program", fix) from None
+        with self.process:
+            try:
+                yield
+            finally:
+                self._end()
+
+    def send(self, number: int) -> None:
+        """Passes a signal on."""
+        self.process.send_signal(number)
+
+    def check(self) -> None:
+        """Raises LostError where it is known that no answer will come; asked at least once a second."""
+
+    def exchange(self, line: bytes, limit_s: float) -> ProbeAnswer:
+        """Writes the line, reads until the probe has closed its output.
+
+        Raises:
+            LostError: no end within the limit, or more output than a record may have.
+        """
+        patience = _Patience(limit_s)
+        with selectors.DefaultSelector() as selector:
+            for stream in (self.process.stdout, self.process.stderr):
+                self._register(selector, stream, selectors.EVENT_READ)
+            self._register(selector, self.process.stdin, selectors.EVENT_WRITE)
+            while selector.get_map():
+                ready = self._ready(selector, patience.left_s())
+                self.check()
+                if patience.is_over(bool(ready)):
+                    raise self._silent(limit_s)
+                for key, _ in ready:
+                    line = self._step(selector, key.fileobj, line)
+        return self._wait(patience, limit_s)
+
+    def _ready(self, selector: selectors.BaseSelector, left_s: float) -> list[tuple[selectors.SelectorKey, int]]:
+        """What can be read or written now; none after a while, in which the probe may have been stopped.
+
+        Raises:
+            LostError: it was, and stayed so from one look to the next. It belongs to no terminal that would do that.
+        """
+        # Stopped and continued, Python ends a wait whose time is over without another look.
+        ready = selector.select(min(left_s, _LOOK_S)) or selector.select(0)
+        how = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
+        stopped = not ready and os.waitid(os.P_PID, self.process.pid, how) is not None
+        if stopped and self._stopped:
+            raise LostError("probe", "stopped by a signal that was not ours; killed", "its answer", "let it run")
+        self._stopped = stopped
+        return ready
+
+    def _register(self, selector: selectors.BaseSelector, stream: IO[bytes] | None, events: int) -> None:
+        assert stream is not None
+        os.set_blocking(stream.fileno(), False)
+        selector.register(stream, events)
+
+    def _step(self, selector: selectors.BaseSelector, stream: Any, line: bytes) -> bytes:
+        """One read or write; returns what is still to be written."""
+        fd = stream.fileno()
+        if stream is self.process.stdin:
+            try:
+                line = line[os.write(fd, line) :] if line else line
+            except BrokenPipeError:  # the probe ended without reading; its answer says why
+                line = b""
+            if line:
+                return line
+        elif chunk := os.read(fd, _CHUNK):
+            self._keep(stream, chunk)
+            return line
+        selector.unregister(stream)
+        stream.close()
+        return line
+
+    def _keep(self, stream: Any, chunk: bytes) -> None:
+        if stream is self.process.stderr:
+            self._stderr = (self._stderr + chunk)[-_STDERR_TAIL:]
+            return
+        self._output.append(chunk)
+        self._size += len(chunk)
+        if self._size > MAX_RECORD_BYTES:
+            expected = f"at most {MAX_RECORD_BYTES} bytes of events"
+            raise LostError("probe", "a longer answer", expected, _FIX_SIZE)
+
+    def _wait(self, patience: "_Patience", limit_s: float) -> ProbeAnswer:
+        try:
+            code = self.process.wait(max(_LATE_S, patience.left_s()))
+        except subprocess.TimeoutExpired:
+            raise self._silent(limit_s) from None
+        return ProbeAnswer(code, b"".join(self._output), self._stderr.decode(errors="replace"))
+
+    def first_line(self) -> bytes:
+        """The beginning of the answer, as far as it came."""
+        return b"".join(self._output[: MAX_LINE_BYTES // _CHUNK + 1]).partition(b"\n")[0]
+
+    def began(self, run: str) -> bool:
+        """Whether the probe began this run: its answer has a header, which is written before anything is started."""
+        try:
+            name, part = parse_event(self.first_line())
+        except ProtocolError:
+            return False
+        return name == run and isinstance(part, Header)
+
+    def _silent(self, limit_s: float) -> LostError:
+        expected = "its answer by then"
+        return LostError("probe", f"no end after {limit_s:.1f} s; killed", expected, "raise the timeout")
+
+    def _end(self) -> None:
+        """A probe that still runs here was given up: it gets the chance to kill its tree itself."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.send_signal(signal.SIGCONT)  # one that is stopped hears of it then
+            try:
+                self.process.wait(3.0)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
