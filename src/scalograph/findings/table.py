@@ -338,7 +338,7 @@ def _finish(record: Record) -> tuple[float, ...]:
     drivers = record.of_drivers()
     if len(drivers) == 1:
         told = [ns for part in record.values for ns in part.values.get("finish_ns", ())]
-        return tuple(ns / 1e9 for ns in told)
+        return tuple([ns / 1e9 for ns in told]) if told else ()
     ends = {copy.copy_index: copy.end_ns for copy in drivers}
     for part in record.iterations:
         ends[part.copy_index] = max(part.end_ns, default=ends.get(part.copy_index))
