@@ -227,6 +227,17 @@ class RunFigures(RecordPart, frozen=True):
     degraded: Annotated[list[Degraded], Meta(max_length=256)] = []
 
 
+class Guest(RecordPart, frozen=True, kw_only=True):
+    """What was booted for a run. `has_times` says whether its times are those of a machine."""
+
+    kernel: Text
+    command_line: Text
+    cpus: Text
+    accelerator: Literal["kvm", "tcg"]
+    boot_ns: Count
+    has_times: bool = True
+
+
 class ErrorEvent(RecordPart, frozen=True):
     """Why a probe carried out no run."""
 
@@ -275,6 +286,7 @@ class Record(RecordPart, frozen=True, kw_only=True):
     histograms: Annotated[list[HistogramEvent], Meta(max_length=256)] = []
     processes: Annotated[list[ProcessEvent], Meta(max_length=64)] = []
     timeline: Timeline | None = None
+    guest: Guest | None = None
     run: RunFigures
 
     def __post_init__(self) -> None:

@@ -33,6 +33,8 @@ CONTROLS: dict[str, ControlRow] = {
     "jvm": ControlRow("scalograph.control.jvm:JvmControl", fills="java"),
     "jvm-options": ControlRow("scalograph.control.jvm:JvmOptionsControl", fills="jvm_options"),
     "env:NAME": ControlRow("scalograph.control.environment:EnvironmentControl"),
+    "kernel": ControlRow("scalograph.control.kernel:KernelControl"),
+    "boot-options": ControlRow("scalograph.control.kernel:BootOptionsControl"),
 }
 
 

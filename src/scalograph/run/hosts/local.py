@@ -1,7 +1,7 @@
 """The host that we stand on: its own /proc and /sys, its compilers, and a probe for each run."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -81,13 +81,9 @@ class LocalHost:
         steps.begin(next(iter(programs.values())), lambda: _folder(study.workload.cwd == "caller"), tell)
         return planned
 
-    @contextmanager
-    def hold(self, planned: Plan, treatment: Treatment) -> Iterator[None]:
+    def hold(self, planned: Plan, treatment: Treatment) -> AbstractContextManager[None]:
         """Set and later restore what the levels ask of this machine."""
-        with ExitStack() as held:
-            for context in apply.hold(planned.design.study, treatment, planned.facts):
-                held.enter_context(context)
-            yield
+        return _held(apply.hold(planned.design.study, treatment, planned.facts))
 
     def look(self) -> quiet.Look:
         """Look at the CPUs that this process may use."""
@@ -127,13 +123,23 @@ class LocalHost:
 
     def _started(self, spec: Specification, folder: Path) -> Record:
         if not is_named(spec.launches):
-            return measure(spec.line(folder), self.probe.argv, note)
+            return self._measured(spec, folder)
         with scratch("state") as state, with_quotas(spec.launches) as launches:
-            spec = replace(spec, launches=filled(launches, state))
-            return _on_disk(measure(spec.line(folder), self.probe.argv, note), state)
+            return _on_disk(self._measured(replace(spec, launches=filled(launches, state)), folder), state)
+
+    def _measured(self, spec: Specification, folder: Path) -> Record:
+        return measure(spec.line(folder), self.probe.argv, note)
 
     def close(self) -> None:
         """Nothing outlives a run here."""
+
+
+@contextmanager
+def _held(contexts: Iterable[AbstractContextManager[None]]) -> Iterator[None]:
+    with ExitStack() as held:
+        for context in contexts:
+            held.enter_context(context)
+        yield
 
 
 def _on_disk(record: Record, state: Path) -> Record:
