@@ -10,8 +10,8 @@ from scalograph.protocol.record import Record
 
 # What the distribution builds of one source.
 CONFIGURATIONS = ("generic", "cloud", "rt")
-_KERNEL = re.compile(rf"(?:(\d{{1,3}}\.\d{{1,3}})-)?({'|'.join(CONFIGURATIONS)})")
-_OPTIONS = re.compile(r"[\w.,:=@/+-]*( [\w.,:=@/+-]+)*", re.ASCII)
+_KERNEL = re.compile(rf"(?:(\d{{1,3}}\.\d{{1,3}})-)?({'|'.join(CONFIGURATIONS)})", re.ASCII)
+_OPTIONS = re.compile(r"([\w.,:=@/+-]+( [\w.,:=@/+-]+)*)?", re.ASCII)
 _MAX_OPTIONS = 256
 # What a guest is reached and ended by.
 _OURS = ("console", "panic", "init", "rdinit", "root", "initrd", "loglevel")

@@ -55,7 +55,7 @@ def test_every_control_of_the_protocol_is_registered() -> None:
     line = next(line for line in page.splitlines() if line.startswith("| `factors.NAME.control`"))
     assert all(f"`{name}`" in line for name in CONTROLS)
     placed, tuned = {"cpus", "placement", "isolation"}, {"quota", "tasks", "policy", "nice", "jvm"}
-    assert set(CONTROLS) == placed | tuned | {"jvm-options", "env:NAME"}
+    assert set(CONTROLS) == placed | tuned | {"jvm-options", "env:NAME", "kernel", "boot-options"}
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
