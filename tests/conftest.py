@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 
 # Before numpy is imported: on matrices as small as ours its threads wait for each other longer than they compute.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Maven compiles more of itself than it would take to end.
+os.environ.setdefault("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 # To look for garbage every 700 objects, among all tests that were collected, takes 4 to 15 % of the CPU time of tests.
 gc.set_threshold(20_000, 20, 50)
 

@@ -14,6 +14,8 @@ pub struct Leaf {
     procs: Option<OwnedFd>,
     /// CPU time of the child that tried it out.
     before_ns: u64,
+    /// Locked while this probe lives: so another start sees that the leaf is in use, whatever it sees of the probe.
+    _held: Option<OwnedFd>,
 }
 
 /// Folder of our own cgroup v2, from the texts of /proc/self/mountinfo and /proc/self/cgroup.
@@ -75,13 +77,16 @@ impl Leaf {
         fs::create_dir(&path).map_err(|e| format!("mkdir of a part of the leaf: {}", sys::describe_error(&e)))?;
         let folder = open(&path, false, libc::O_DIRECTORY | libc::O_PATH)?;
         let procs = self.procs.as_ref().map(|_| open(&path.join("cgroup.procs"), true, 0)).transpose()?;
-        Ok(Leaf { path, folder, procs, before_ns: 0 })
+        Ok(Leaf { path, folder, procs, before_ns: 0, _held: None })
     }
 
     fn enter(path: PathBuf) -> Result<Leaf, String> {
         let folder = open(&path, false, libc::O_DIRECTORY | libc::O_PATH)?;
         let procs = open(&path.join("cgroup.procs"), true, 0)?;
-        let mut leaf = Leaf { path, folder, procs: None, before_ns: 0 };
+        let held = open(&path, false, libc::O_DIRECTORY).ok();
+        // SAFETY: a lock of a descriptor of ours; where the kernel has none the probe's own number tells of it.
+        let _ = held.as_ref().map(|fd| unsafe { libc::flock(fd.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) });
+        let mut leaf = Leaf { path, folder, procs: None, before_ns: 0, _held: held };
         if leaf.try_clone().is_err() {
             leaf.procs = Some(procs);
             leaf.try_clone().map_err(|e| format!("a process in the leaf: {}", sys::describe_error(&e)))?;

@@ -65,6 +65,19 @@ class HostError(ScalographError):
         super().__init__([Problem(where, found, expected, fix)])
 
 
+class MissingError(HostError):
+    """What can be installed or fetched is not here, and perhaps only some levels need it.
+
+    Attributes:
+        what: its names: artifacts, or folders that are prepared.
+        said: one sentence on it, with the command that installs it where there is one.
+    """
+
+    def __init__(self, what: Sequence[str], said: str, problem: Problem) -> None:
+        super().__init__(problem.where, problem.found, problem.expected, problem.fix)
+        self.what, self.said = frozenset(what), said
+
+
 class ProtocolError(ScalographError):
     """A journal, a record or a document that does not follow its page in protocol/."""
 

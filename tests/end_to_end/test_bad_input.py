@@ -215,14 +215,23 @@ def test_no_permission_to_write(tmp_path: Path) -> None:
     assert "cannot be made: Permission denied" in done.stderr
 
 
-def finished(tmp_path: Path) -> Path:
-    done = in_process("run", study(tmp_path, '["true", "{n}"]'), "-o", "results", cwd=tmp_path)
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study that has ended, in its folder."""
+    folder = tmp_path_factory.mktemp("ended")
+    done = in_process("run", study(folder, '["true", "{n}"]'), "-o", "results", cwd=folder)
     assert done.returncode in (0, 5), done.stderr
-    return tmp_path / "results"
+    return folder
 
 
-def test_a_truncated_journal_is_read_and_said_so(tmp_path: Path) -> None:
-    file = finished(tmp_path) / "journal.jsonl"
+@pytest.fixture
+def finished(ended: Path, tmp_path: Path) -> Path:
+    """The results of a copy of it."""
+    return shutil.copytree(ended, tmp_path, dirs_exist_ok=True) / "results"
+
+
+def test_a_truncated_journal_is_read_and_said_so(finished: Path, tmp_path: Path) -> None:
+    file = finished / "journal.jsonl"
     file.write_bytes(file.read_bytes()[:-10])
     done = in_process("analyze", "results", "--json", cwd=tmp_path)
     assert done.returncode == 0
@@ -245,14 +254,14 @@ def test_a_packed_journal_bomb_is_bounded(tmp_path: Path) -> None:
     assert done.returncode == 6
 
 
+@pytest.mark.usefixtures("finished")
 def test_results_are_never_overwritten(tmp_path: Path) -> None:
-    finished(tmp_path)
     done = in_process("run", "study.toml", "-o", "results", cwd=tmp_path)
     assert done.returncode == 2 and "go on with: scalograph run" in done.stderr
 
 
+@pytest.mark.usefixtures("finished")
 def test_a_changed_study_does_not_resume_and_the_difference_is_shown(tmp_path: Path) -> None:
-    finished(tmp_path)
     file = tmp_path / "study.toml"
     file.write_text(file.read_text().replace("runs = 2", "runs = 3"))
     done = in_process("run", file, "-o", "results", "--resume", cwd=tmp_path)
@@ -264,8 +273,8 @@ def test_a_changed_study_does_not_resume_and_the_difference_is_shown(tmp_path: P
     assert resumed["accepted"] == ["study_hash"]
 
 
-def test_another_machine_does_not_resume(tmp_path: Path) -> None:
-    file = finished(tmp_path) / "journal.jsonl"
+def test_another_machine_does_not_resume(finished: Path, tmp_path: Path) -> None:
+    file = finished / "journal.jsonl"
     lines = file.read_text().splitlines()
     head = json.loads(lines[0])
     head["machine"]["cpu_model"] = "Another CPU"
@@ -315,8 +324,8 @@ def test_results_that_lose_their_place_end_a_study_at_once(tmp_path: Path, lose:
         assert len([event for event in journal(there) if event["event"] == "run"]) == 40
 
 
+@pytest.mark.usefixtures("finished")
 def test_a_link_in_the_place_of_a_file_of_ours_leads_nowhere(tmp_path: Path) -> None:
-    finished(tmp_path)
     victim = tmp_path / "victim"
     for name in ("out.csv", "out.csv.part", "taken/journal.jsonl"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -328,12 +337,11 @@ def test_a_link_in_the_place_of_a_file_of_ours_leads_nowhere(tmp_path: Path) -> 
     assert not victim.exists()
 
 
-def test_a_mistyped_path_is_not_the_folder_that_it_would_be_in(tmp_path: Path) -> None:
-    results = finished(tmp_path)
-    (results / "findings.json").unlink()
+def test_a_mistyped_path_is_not_the_folder_that_it_would_be_in(finished: Path, tmp_path: Path) -> None:
+    (finished / "findings.json").unlink()
     for command in ("analyze", "report", "profile", ["export", "--to", "x.csv"], ["plan", "study.toml", "--earlier"]):
         words = [command] if isinstance(command, str) else command
         done = in_process(*words, "results/typo", cwd=tmp_path)
         assert done.returncode == 6, (words, done.stderr)
         assert done.stderr.startswith("results/typo: no such file, expected a results folder or a journal")
-    assert not (results / "findings.json").exists()
+    assert not (finished / "findings.json").exists()

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from .examples import NAMES, example
+from .examples import JOURNALS, NAMES, example
 from .kept import FOLDER, KEEP
 
 
@@ -14,7 +14,7 @@ def remake(kinds: list[str]) -> None:
         (FOLDER / kind).mkdir(exist_ok=True)
     with TemporaryDirectory() as folder:
         for name in NAMES:
-            found = example(name, Path(folder))
+            found = example(JOURNALS / name, name, Path(folder))
             for kind in kinds:
                 KEEP[kind](name, found)
 

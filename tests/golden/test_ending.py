@@ -1,66 +1,67 @@
 """How every command ends on the kept journals: with the answer, in a screen, and the last line is a place."""
 
 import json
-import shutil
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from scalograph.protocol.findings import Findings
 
-from .command import scalograph
-from .examples import JOURNALS, NAMES
+from .command import Said, scalograph
+from .conftest import Told
+from .examples import JOURNALS, NAMES, Example, kept_journals
 
+pytestmark = kept_journals
 SCREEN = 25
 
 
-class Kept(NamedTuple):
-    """A kept journal in its folder `kept`, the document of its analysis, and what a report of it prints."""
-
-    folder: Path
-    document: str
-    answer: str
-
-    def findings(self) -> Findings:
-        return Findings.model_validate_json((self.folder / "kept" / "findings.json").read_text(encoding="utf-8"))
-
-
 @pytest.fixture(scope="module", params=NAMES)
-def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Kept:
-    folder = tmp_path_factory.mktemp("ending")
-    shutil.copytree(JOURNALS / request.param, folder / "kept")
-    document = scalograph(["analyze", "kept", "--json"], folder).printed
-    return Kept(folder, document, scalograph(["report", "kept"], folder).printed)
+def kept(request: pytest.FixtureRequest, told: Told) -> Example:
+    return told(JOURNALS / request.param, request.param)
 
 
-def test_the_answer_fits_a_screen_and_ends_with_places(kept: Kept) -> None:
-    lines = kept.answer.splitlines()
+def findings(kept: Example) -> Findings:
+    return Findings.model_validate_json((kept.folder / "findings.json").read_text(encoding="utf-8"))
+
+
+def report(kept: Example, *arguments: str) -> Said:
+    """What a further report prints; its page, which is there, stays as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scalograph.report.html.write", lambda *_: None)
+        return scalograph(["report", kept.folder.name, *arguments], kept.folder.parent)
+
+
+def test_the_answer_fits_a_screen_and_ends_with_places(kept: Example) -> None:
+    lines, name = kept.answer.splitlines(), kept.folder.name
     assert len(lines) <= SCREEN and max(map(len, lines)) <= 80
-    assert lines[0] == kept.findings().study.title
+    assert lines[0] == findings(kept).study.title
     assert [line.split()[0] for line in lines[-3:]] == ["report", "tables", "again"]
-    assert "kept/report.html" in lines[-3] and "scalograph report kept --tables" in lines[-2]
+    assert f"{name}/report.html" in lines[-3] and f"scalograph report {name} --tables" in lines[-2]
 
 
-def test_all_tables_stand_above_the_answer(kept: Kept) -> None:
-    printed = scalograph(["report", "kept", "--tables"], kept.folder).printed
+def test_all_tables_stand_above_the_answer(kept: Example) -> None:
+    printed = report(kept, "--tables").printed
     assert printed.endswith(kept.answer)
-    assert all(table.title.split()[0] in printed for table in kept.findings().tables)
+    assert all(table.title.split()[0] in printed for table in findings(kept).tables)
 
 
-def test_one_table_is_asked_for_by_its_name(kept: Kept) -> None:
-    tables = kept.findings().tables
-    printed = scalograph(["report", "kept", "--table", tables[-1].id], kept.folder).printed
+def test_one_table_is_asked_for_by_its_name(kept: Example) -> None:
+    tables = findings(kept).tables
+    printed = report(kept, "--table", tables[-1].id).printed
     assert printed.startswith(tables[-1].title[:40]) and printed.endswith(kept.answer)
-    unknown = scalograph(["report", "kept", "--table", "nothing"], kept.folder)
+    unknown = report(kept, "--table", "nothing")
     assert unknown.code == 2 and unknown.printed.startswith(kept.answer)
     assert '--table: "nothing", expected' in unknown.printed and tables[0].id in unknown.printed.splitlines()[-1]
 
 
-def test_documents_hold_the_claim_and_whether_to_believe_it(kept: Kept) -> None:
-    found = kept.findings()
+def test_documents_hold_the_claim_and_whether_to_believe_it(kept: Example) -> None:
+    found = findings(kept)
     assert found.claim is not None
-    for document in (kept.document, scalograph(["report", "kept", "--json"], kept.folder).printed):
-        told = json.loads(document)
-        assert told["claim"]["sentences"] == found.claim.sentences
-        assert told["trust"]["level"] == found.trust.level
+    for document in (kept.findings, json.loads(report(kept, "--json").printed)):
+        assert document["claim"]["sentences"] == found.claim.sentences
+        assert document["trust"]["level"] == found.trust.level
+
+
+def test_findings_are_printed_as_they_are_written(told: Told) -> None:
+    kept = told(JOURNALS / "descriptor-cliff", "descriptor-cliff")
+    printed = scalograph(["analyze", kept.folder.name, "--json"], kept.folder.parent).printed
+    assert json.loads(printed) == kept.findings

@@ -4,19 +4,21 @@ from difflib import unified_diff
 
 import pytest
 
+from .conftest import Told
 from .differences import ALIKE, differences, same_text, shown
-from .examples import NAMES, Example, example
+from .examples import JOURNALS, NAMES, Example, kept_journals
 from .kept import FOLDER, kept_findings, kept_numbers, kept_terminal
 from .numbers import numbers
 
+pytestmark = kept_journals
 AGAIN = "where that is meant, see tests/golden/README.md"
 # The fit of a break-even surface ends where its steps become small: other last digits end it elsewhere, by up to 0.2 %.
 SURFACE = 0.005
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Example]:
-    return request.param, example(request.param, tmp_path_factory.mktemp("golden"))
+def found(request: pytest.FixtureRequest, told: Told) -> tuple[str, Example]:
+    return request.param, told(JOURNALS / request.param, request.param)
 
 
 def test_every_figure_is_the_one_that_was_told(found: tuple[str, Example]) -> None:

@@ -18,6 +18,7 @@ def prepare(data: Path, statements: list[str], java: str, jar: str) -> str:
     script = ["CREATE DATABASE page", "USE page", *statements, "ANALYZE TABLE station", "ANALYZE TABLE reading"]
     alone = [server, "--no-defaults", "--bootstrap", f"--datadir={data}", *_as_root(), *FILES]
     run(alone, ";\n".join(script) + ";\n")
+    print(f"uses {server}")
     version = run([server, "--no-defaults", "--version"])
     return f"MariaDB {version.split()[2]}"
 

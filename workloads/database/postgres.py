@@ -21,6 +21,7 @@ def prepare(data: Path, statements: list[str], java: str, jar: str) -> str:
     # It takes a statement a line.
     alone = [server, "--single", "-D", str(data), "-c", "exit_on_error=on", "-c", "fsync=off", "postgres"]
     run(_unprivileged(alone), "\n".join([*statements, "VACUUM (FREEZE, ANALYZE)"]) + "\n")
+    print(f"uses {server}")
     return run([server, "--version"]).strip()
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-USAGE, UNAVAILABLE = 64, 69
+USAGE, UNAVAILABLE, FAILED = 64, 69, 70
 LIMIT_S = 600
 
 
@@ -56,5 +56,5 @@ def run(argv: list[str], script: str = "") -> str:
     """Run a command and return what it printed; one that fails ends this program with its last words."""
     done = subprocess.run(argv, input=script, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     if done.returncode:
-        end(UNAVAILABLE, f"{Path(argv[0]).name}: exit code {done.returncode}: {done.stderr.strip()[-400:]}")
+        end(FAILED, f"{Path(argv[0]).name}: exit code {done.returncode}: {done.stderr.strip()[-400:]}")
     return done.stdout

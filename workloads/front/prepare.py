@@ -3,15 +3,17 @@
 import subprocess
 import sys
 
-from programs import FRONTS, UNAVAILABLE, end, find, parse
+from programs import FRONTS, UNAVAILABLE, end, find, parse, unprivileged
 
 
 def main() -> None:
     """Say which release is here."""
     front = parse(sys.argv[1:], front="")["front"]
-    done = subprocess.run([find(front), FRONTS[front].VERSION], capture_output=True, text=True, timeout=60, check=False)
+    argv = unprivileged([find(front), FRONTS[front].VERSION])
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode:
         end(UNAVAILABLE, f"{front}: exit code {done.returncode} when asked for its version; install it again")
+    print(f"uses {find(front)}")
     print((done.stdout or done.stderr).splitlines()[0])
 
 

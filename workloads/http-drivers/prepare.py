@@ -14,6 +14,7 @@ def main() -> None:
         leave(UNAVAILABLE, f"tool: found {name[:40]}, expected one of {', '.join(TOOLS)}")
     # wrk tells its release with the exit code of a mistake.
     done = subprocess.run([find(name), TOOLS[name].VERSION], capture_output=True, text=True, timeout=60, check=False)
+    print(f"uses {find(name)}")
     told = (done.stdout or done.stderr).strip()
     print(told.splitlines()[0][:80] if told else f"{name}: release not told")
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from programs import UNAVAILABLE, end, find, number, parse, unprivileged
+from programs import FAILED, end, find, number, parse, unprivileged
 
 LIMIT_S, START_S = 600, 60
 # Small, for a copy is made before every run.
@@ -24,6 +24,7 @@ def main() -> None:
     # The path of a socket may have 107 bytes, which a folder of the cache may exceed.
     with TemporaryDirectory() as folder, server(data, Path(folder)):
         run([find("pgbench"), "-i", "-q", "-s", str(scale), "-h", folder, "-U", "bench", "postgres"])
+    print(f"uses {find('postgres')}")
     version = subprocess.run([find("postgres"), "--version"], check=True, capture_output=True, text=True).stdout
     print(f"{version.strip()}, pgbench -s {scale}")
 
@@ -32,7 +33,7 @@ def run(argv: list[str]) -> None:
     """Run a command; one that fails ends this program with its last words."""
     done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     if done.returncode:
-        end(UNAVAILABLE, f"{Path(argv[-1]).name}: exit code {done.returncode}: {done.stderr.strip()[-400:]}")
+        end(FAILED, f"{Path(argv[-1]).name}: exit code {done.returncode}: {done.stderr.strip()[-400:]}")
 
 
 @contextmanager
@@ -45,7 +46,7 @@ def server(data: Path, folder: Path) -> Iterator[None]:
             until = time.monotonic() + START_S
             while b"ready to accept connections" not in (folder / "log").read_bytes():
                 if process.poll() is not None or time.monotonic() > until:
-                    end(UNAVAILABLE, f"postgres: did not start: {(folder / 'log').read_text()[-400:].strip()}")
+                    end(FAILED, f"postgres: did not start: {(folder / 'log').read_text()[-400:].strip()}")
                 time.sleep(0.05)
             yield
         finally:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-USAGE, UNAVAILABLE = 64, 69
+USAGE, UNAVAILABLE, FAILED = 64, 69, 70
 INSTALL = "install it with: apt-get install postgresql"
 # Debian keeps the server's programs apart from PATH, a folder for each release.
 APART = Path("/usr/lib/postgresql")

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def command(
     instrument: Annotated[str, typer.Argument(metavar="FORMAT", help=f"What wrote the file: {', '.join(READERS)}.")],
-    file: Annotated[Path, typer.Argument(help="What it wrote; of JMH with: -rf json -rff FILE.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE...", help="What it wrote; of one process each, or of several.")
+    ] = None,
     beside: Annotated[
         Path | None, typer.Option("--beside", help="A results folder or a journal that measured the same.")
     ] = None,
@@ -36,17 +38,26 @@ def command(
     \b
     scalograph import jmh jmh.json
     scalograph import jmh jmh.json --beside scalograph-results/fork-join/latest
+    scalograph import gobench first.txt second.txt third.txt     files of the same: each adds its processes
     """
     from scalograph.errors import StudyError
 
+    if not files:
+        raise StudyError.one("import", "no file", "what the instrument wrote", _how(instrument))
     if where and beside is None:
         raise StudyError.one("--where", "no study", "--beside with its results", "it names levels of a study")
-    every, name = read(instrument, file), READERS[instrument].instrument
+    every, name = read(instrument, *files), READERS[instrument].instrument
     shown, document = _alone(every, name) if beside is None else _beside(every, _loaded(beside), where or [], name)
-    again = ["scalograph", "import", instrument, str(file), *(["--beside", str(beside)] if beside else [])]
+    again = ["scalograph", "import", instrument, *map(str, files), *(["--beside", str(beside)] if beside else [])]
     again += [word for level in where or () for word in ("--where", level)]
     places = [("tables", shlex.join([*again, "--tables"]))]
-    answer(shown, places, tables, table, {"file": file.name, **document} if json else None)
+    answer(shown, places, tables, table, {"file": ", ".join(file.name for file in files), **document} if json else None)
+
+
+def _how(instrument: str) -> str:
+    """How a file of the instrument is written."""
+    reader = READERS.get(instrument)
+    return f"write it with: {reader.how}" if reader else f"name one of {', '.join(READERS)}, and its file"
 
 
 def _alone(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, Any]]":

@@ -1,5 +1,6 @@
 """Leaves of earlier runs: a probe that is killed together with its guard can neither end its run nor remove its own."""
 
+import fcntl
 import os
 import re
 import stat
@@ -27,9 +28,9 @@ def sweep(tree: CgroupTree, root: Path = Path("/"), min_age_s: float = MIN_AGE_S
     """Remove leaves that surely belong to no probe, with what still runs in them, and list them.
 
     They are in our own cgroup, where the probe makes them, or below the mount; have a name of ours; belong to our
-    user; and their probe is gone. Those without a process at any depth are older than `min_age_s`. A process in one
-    that a probe has made is of a run that nobody measures: it is killed, unless some of them, and so the probe, may be
-    where we cannot see it, in a container around ours.
+    user; nobody holds their lock; and their probe is gone. Those without a process at any depth are older than
+    `min_age_s`. A process in one that a probe has made is of a run that nobody measures: it is killed, unless some of
+    them, and so the probe, may be where we cannot see it, in a container around ours.
     """
     left = (leaf for leaf in _unused(tree, root) if _is_left(leaf, min_age_s))
     return [told for leaf in left if (told := _cleared(leaf, tree))]
@@ -71,13 +72,30 @@ def _is_left(leaf: Path, min_age_s: float) -> bool:
         status = leaf.lstat()
     except OSError:
         return False
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or _is_held(leaf):
         return False
     # `populated` covers everything below, too. Unreadable is not empty.
     events = (read(leaf / "cgroup.events") or "").splitlines()
     if "populated 0" in events:
         return time.time() - status.st_mtime >= min_age_s
     return bool("populated 1" in events and _PROBES_OWN.fullmatch(leaf.name) and _all_seen(leaf))
+
+
+def _is_held(leaf: Path) -> bool:
+    """Tell whether a probe lives that has locked it: of another name than ours, say, or in a container."""
+    try:
+        fd = os.open(leaf, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a kernel without such locks: the number of the probe tells
+        return False
+    finally:
+        os.close(fd)
+    return False
 
 
 def _all_seen(leaf: Path) -> bool:

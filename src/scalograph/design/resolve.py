@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from scalograph.control.apply import refusals
 from scalograph.control.control import LevelError, control
@@ -46,6 +47,34 @@ def design(study: Study, facts: HostFacts, refusal: Refusal = lambda treatment: 
         found = f"{made.n_runs} runs of {len(kept)} configurations"
         raise StudyError.one("protocol.runs", found, f"at most {MAX_RUNS} runs in all", "use fewer runs or levels")
     return made
+
+
+def without(made: Design, is_lacking: Callable[[Treatment], bool], why: str) -> Design | None:
+    """Return a design without the treatments for which something is not installed on its host.
+
+    Args:
+        made: the design.
+        is_lacking: tells them.
+        why: what is not there.
+
+    Returns:
+        None where nothing is left, nothing to compare the baseline with, or nothing is left out.
+    """
+    kept = [treatment for treatment in made.treatments if not is_lacking(treatment)]
+    gone = [treatment for treatment in made.treatments if is_lacking(treatment)]
+    n_levels = [[len({one[name] for one in some}) for some in (kept, made.treatments)] for name in made.study.baseline]
+    if not kept or not gone or any(left < 2 <= before for left, before in n_levels):
+        return None
+    reason = ": ".join(filter(None, (_levels_of(gone, kept), why)))
+    said = dict.fromkeys((*made.dropped, _not_planned(reason, len(gone)), *_no_baseline(made.study, kept)))
+    return replace(made, treatments=tuple(kept), dropped=tuple(said), repeats=_repeats(made.study, kept))
+
+
+def _levels_of(gone: Sequence[Treatment], kept: Sequence[Treatment]) -> str:
+    """The levels that no other treatment has; empty where none is theirs alone."""
+    own = {name: [*dict.fromkeys(one[name] for one in gone)] for name in gone[0]}
+    alone = {name: levels for name, levels in own.items() if not any(one[name] in levels for one in kept)}
+    return ", ".join(f"{name} = {' or '.join(map(str, levels))}" for name, levels in alone.items())
 
 
 def _either(first: Refusal, second: Refusal) -> Refusal:
@@ -147,7 +176,11 @@ def _treatments(study: Study, refusal: Refusal) -> tuple[list[Treatment], list[s
             kept.append(treatment)
         else:
             reasons[reason] = reasons.get(reason, 0) + 1
-    return kept, [f"{count} treatment{'s' * (count > 1)} not planned: {reason}" for reason, count in reasons.items()]
+    return kept, [_not_planned(reason, count) for reason, count in reasons.items()]
+
+
+def _not_planned(reason: str, count: int) -> str:
+    return f"{count} treatment{'s' * (count > 1)} not planned: {reason}"
 
 
 def _repeats(study: Study, treatments: Sequence[Treatment]) -> dict[int, int]:

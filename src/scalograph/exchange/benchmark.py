@@ -1,8 +1,11 @@
 """What another instrument measured: benchmarks, their forks, and the shots of each."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
+
+Kind = Literal["s", "1/s"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +23,68 @@ class Benchmark:
     Attributes:
         unit: of the shots: "s", or "1/s" if they are rates.
         forks: the experimental units; shots of one fork are no replicates.
+        notes: what a reader must know of how it was measured.
     """
 
     name: str
     mode: str
     params: Mapping[str, str]
-    unit: Literal["s", "1/s"]
+    unit: Kind
     forks: tuple[Fork, ...]
     threads: int = 1
     batch: int = 1
+    notes: tuple[str, ...] = ()
+
+
+def fork(values: Sequence[float], factor: float = 1.0) -> Fork:
+    """Return a fork of shots that occurred once each, scaled to seconds or to rates per second.
+
+    >>> fork([2.0, 3.0], 0.5)
+    Fork(values=[1.0, 1.5], counts=[1, 1])
+    """
+    return Fork([value * factor for value in values], [1] * len(values))
+
+
+def joined(every: Iterable[Benchmark]) -> list[Benchmark]:
+    """Join benchmarks that are the same into one with the forks of all, in order of appearance."""
+    return _joined((_identity(one), one) for one in every)
+
+
+def across(files: Iterable[Iterable[Benchmark]]) -> list[Benchmark]:
+    """Join benchmarks that are the same in several files; those of one file stay apart."""
+    return _joined(pair for file in files for pair in _numbered(file))
+
+
+def one_process(every: Iterable[Benchmark]) -> list[Benchmark]:
+    """Join benchmarks of one process that are the same into one whose only fork has the shots of all."""
+    return [replace(one, forks=(_pooled(one.forks),)) for one in joined(every)]
+
+
+def _identity(one: Benchmark) -> tuple[object, ...]:
+    return one.name, one.mode, tuple(sorted(one.params.items())), one.unit, one.threads, one.batch
+
+
+def _numbered(file: Iterable[Benchmark]) -> Iterator[tuple[object, Benchmark]]:
+    seen = Counter[object]()
+    for one in file:
+        seen[same := _identity(one)] += 1
+        yield (same, seen[same]), one
+
+
+def _joined(every: Iterable[tuple[object, Benchmark]]) -> list[Benchmark]:
+    found: dict[object, list[Benchmark]] = {}
+    for key, one in every:
+        found.setdefault(key, []).append(one)
+    return [
+        replace(
+            same[0],
+            forks=tuple(fork for one in same for fork in one.forks),
+            notes=tuple(dict.fromkeys(note for one in same for note in one.notes)),
+        )
+        for same in found.values()
+    ]
+
+
+def _pooled(forks: Iterable[Fork]) -> Fork:
+    every = list(forks)
+    return Fork([x for one in every for x in one.values], [n for one in every for n in one.counts])

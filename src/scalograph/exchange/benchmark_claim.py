@@ -53,7 +53,8 @@ def _first(
         told = ", ".join(_name(names, one) for one in none[:4])
         return f"Cannot be said which is the fastest: a score of 0 has no ratio ({told}).", False
     if any(one.low is None or one.high is None for one in ratios):
-        return "Cannot be said which is the fastest: one fork has no interval, however many shots it made.", False
+        why = "one fork has no interval, however many shots it made; import the files of several"
+        return f"Cannot be said which is the fastest: {why}.", False
     alike = [other for other, one in zip(others, ratios, strict=True) if one.contains(1.0)]
     if alike:
         told = ", ".join(_name(names, one) for one in (best, *alike)[:4])

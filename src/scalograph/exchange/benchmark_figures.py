@@ -1,5 +1,6 @@
 """The figures of imported benchmarks: a typical fork with its interval, and the tail over all shots."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -12,6 +13,7 @@ from scalograph.exchange.benchmark import Benchmark, Fork
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.protocol.plain import Model
 
+_QUALIFIED = re.compile(r"[\w$]+(\.[\w$]+)+")
 _NOTE = (
     "typical fork: the geometric mean of the forks' medians, with the interval over forks; p50 to max: over the shots "
     "of all forks, each a shot that was seen, without an interval"
@@ -76,6 +78,7 @@ def _flags(benchmark: Benchmark) -> Iterable[str]:
         yield f"a shot is {benchmark.batch} calls"
     if benchmark.threads > 1:
         yield f"{benchmark.threads} threads called it at once"
+    yield from benchmark.notes
 
 
 def tables(every: Sequence[BenchmarkFigures], instrument: str) -> list[TableDoc]:
@@ -99,12 +102,13 @@ def _table(unit: str, title: str, every: Sequence[BenchmarkFigures], names: dict
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Shorten names to class and method without the package, if they stay unique.
+    """Shorten names to class and method without the package, if they stay unique; a command is no such name.
 
-    >>> short_names(["a.b.Sum.run", "a.Queue.take", "c.Queue.take"])
-    {'a.b.Sum.run': 'Sum.run', 'a.Queue.take': 'a.Queue.take', 'c.Queue.take': 'c.Queue.take'}
+    >>> short_names(["a.b.Sum.run", "a.Queue.take", "c.Queue.take", "./prog-1.2.3 a.b.txt"])
+    {'a.b.Sum.run': 'Sum.run', 'a.Queue.take': 'a.Queue.take', 'c.Queue.take': 'c.Queue.take', \
+'./prog-1.2.3 a.b.txt': './prog-1.2.3 a.b.txt'}
     """
-    last = {name: ".".join(name.split(".")[-2:]) for name in names}
+    last = {name: ".".join(name.split(".")[-2:]) if _QUALIFIED.fullmatch(name) else name for name in names}
     often = Counter(last.values())
     return {name: short if often[short] == 1 else name for name, short in last.items()}
 

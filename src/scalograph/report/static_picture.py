@@ -35,6 +35,10 @@ class Canvas:
         pairs = zip(xs, ys, strict=False)
         return [(self.x(x), self.y(y)) if self.x.has(x) and self.y.has(y) else None for x, y in pairs]
 
+    def holds(self, point: tuple[float, float]) -> bool:
+        """Whether a place lies between the axes."""
+        return all(abs(place - axis.kept(place)) < 1 for axis, place in zip((self.x, self.y), point, strict=True))
+
 
 def picture(data: Sequence[dict[str, Any]], layout: dict[str, Any], width: float, height: float) -> str:
     """Draw a plot.
@@ -102,9 +106,18 @@ def _trace(canvas: Canvas, trace: dict[str, Any]) -> Iterator[str]:
         yield _bars(canvas, trace)
     mode, pen = trace.get("mode", "lines"), trace.get("line", {})
     if "lines" in mode and pen.get("width", 1.5) > 0:
-        yield element("path", d=_path(points), fill="none", **_pen(pen))
+        drawn = element("path", d=_path(points), fill="none", **_pen(pen))
+        yield drawn if all(canvas.holds(point) for point in points if point) else _cut(canvas, drawn)
     if "markers" in mode:
         yield from _markers(points, trace.get("marker", {}))
+
+
+def _cut(canvas: Canvas, drawn: str) -> str:
+    """What of it lies between the axes: an `svg` within another shows nothing beyond its own box."""
+    x, y = min(canvas.x.start, canvas.x.end), min(canvas.y.start, canvas.y.end)
+    width, height = abs(canvas.x.end - canvas.x.start), abs(canvas.y.end - canvas.y.start)
+    box = f"{x:g} {y:g} {width:g} {height:g}"
+    return element("svg", drawn, x=x, y=y, width=width, height=height, viewBox=box)
 
 
 def _path(points: Sequence[tuple[float, float] | None]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from scalograph.control.cache import cache, made_whole
-from scalograph.errors import HostError
+from scalograph.errors import HostError, MissingError, Problem
 from scalograph.run.contained import contained
 from scalograph.run.unpack import unpack
 from scalograph.study.build_plan import Fetch
@@ -34,7 +34,8 @@ def fetch(workload: str, wanted: Sequence[Fetch], tell: Callable[[str], None], w
         where: cache of what was fetched, else the user's.
 
     Raises:
-        HostError: there is no Maven, it failed, or brought something else; or the cache cannot be written.
+        MissingError: there is no Maven, or it cannot bring a file.
+        HostError: it brought something else, or the cache cannot be written.
     """
     home = where or cache() / "fetched"
     missing = list({_target(home, one): one for one in wanted if not _target(home, one).is_dir()}.values())
@@ -66,8 +67,9 @@ def _told(missing: Sequence[Fetch]) -> str:
 def _maven(workload: str, missing: Sequence[Fetch]) -> str:
     program = shutil.which("mvn")
     if program is None:
-        expected = f"Maven, which fetches {_told(missing)}"
-        raise HostError(f"workload {workload}", "no mvn on PATH", expected, f"install it with: {INSTALL}")
+        expected, fix = f"Maven, which fetches {_told(missing)}", f"install it with: {INSTALL}"
+        problem = Problem(f"workload {workload}", "no mvn on PATH", expected, fix)
+        raise MissingError([one.artifact for one in missing], f"no {expected}; {fix}", problem)
     return str(Path(program).absolute())
 
 
@@ -98,7 +100,9 @@ def _carry_out(maven: str, one: Fetch, into: Path) -> None:
     if done.returncode:
         said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()][:SHOWN_LINES]
         fix = "\n".join(["look at the network and at Maven's settings; it says:", *said])
-        raise HostError(where, f"exit code {done.returncode}", "the file", fix)
+        problem = Problem(where, f"exit code {done.returncode}", "the file", fix)
+        why = ": ".join([f"Maven cannot bring {one.title} ({megabytes(one.bytes)})", *said[:1]])
+        raise MissingError([one.artifact], why[:300], problem)
 
 
 def _refuse_another(one: Fetch, file: Path) -> None:

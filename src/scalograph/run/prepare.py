@@ -1,13 +1,14 @@
 """What a workload needs and does not carry, a source tree say: its own program fills a folder of the cache, once."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from scalograph.control.cache import cache, content_key, made_whole
-from scalograph.errors import HostError, StudyError
+from scalograph.errors import HostError, MissingError, Problem, StudyError
 from scalograph.protocol.written_file import replaced
 from scalograph.run.build import own_files
 from scalograph.run.contained import contained
@@ -16,6 +17,8 @@ from scalograph.study.workload import Prepare, Workload
 
 TIMEOUT_S = 3600
 SHOWN_LINES = 6
+# How a program ends that lacks something here (protocol/workload.md), and how it names what it made the folder with.
+UNAVAILABLE, USES = 69, "uses /"
 # What a program needs that fetches something, and nothing that would change what it makes.
 PASSED_ON = ("PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy")
 
@@ -30,7 +33,8 @@ def prepare(
 ) -> Path | None:
     """The folder `{prepared}`, which holds one folder for each name that `prepare.folder` comes to.
 
-    Its key is the content of `prepare.sources`: another program prepares anew.
+    Its key is the content of `prepare.sources`: another program prepares anew, and so does another release of what it
+    used.
 
     Args:
         folder: of the workload.
@@ -45,6 +49,7 @@ def prepare(
 
     Raises:
         StudyError: a level that is no name of a folder.
+        MissingError: what one of the folders needs is not installed here.
         HostError: the program is missing or failed, with what it said; or the cache cannot be written.
     """
     if workload.prepare is None:
@@ -52,8 +57,8 @@ def prepare(
     files = own_files(folder, workload.prepare.sources, "prepare.sources")
     key = content_key(folder, files, workload.prepare.argv)
     home = (where or cache() / "prepared") / f"{workload.name}-{key}"
-    for name, known in _wanted(workload.prepare, values, treatments).items():
-        if not (home / name).is_dir():
+    for name, known in wanted(workload.prepare, values, treatments).items():
+        if not _is_current(home / name):
             tell(f"{workload.name}: prepares {name}, once; it is kept in {home / name}")
             _make(workload, known, home / name)
     return home
@@ -69,14 +74,18 @@ def about(workload: Workload, values: Mapping[str, Any], treatments: Sequence[Ma
     """
     if workload.prepare is None or "prepared" not in values:
         return {}
-    files = {name: Path(values["prepared"], f"{name}.txt") for name in _wanted(workload.prepare, values, treatments)}
+    files = {name: Path(values["prepared"], f"{name}.txt") for name in wanted(workload.prepare, values, treatments)}
     return {name: file.read_text(encoding="utf-8").strip() for name, file in files.items() if file.is_file()}
 
 
-def _wanted(
+def wanted(
     plan: Prepare, values: Mapping[str, Any], treatments: Sequence[Mapping[str, Any]]
 ) -> dict[str, Mapping[str, Any]]:
-    """Names of folders, each with the values that it came from."""
+    """Return the names of the folders that treatments need, each with the values that it came from.
+
+    Raises:
+        StudyError: a level that is no name of a folder.
+    """
     found: dict[str, Mapping[str, Any]] = {}
     for treatment in treatments or [{}]:
         known = {**values, **treatment}
@@ -88,24 +97,50 @@ def _wanted(
     return found
 
 
+def _is_current(target: Path) -> bool:
+    """Whether it is there, and the programs that made it are still the same files."""
+    used = _beside(target, "uses")
+    lines = used.read_text(encoding="utf-8").splitlines() if target.is_dir() and used.is_file() else []
+    return target.is_dir() and all(_stamp(line.split(" ", 2)[-1]) == line for line in lines)
+
+
+def _stamp(path: str) -> str:
+    """A line that another release of a program does not have."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return ""
+    return f"{status.st_size} {status.st_mtime_ns} {path}"
+
+
+def _beside(target: Path, ending: str) -> Path:
+    return target.with_name(f"{target.name}.{ending}")
+
+
 def _make(workload: Workload, known: Mapping[str, Any], target: Path) -> None:
-    """Fill the folder, and note beside it what the program said of it."""
+    """Fill the folder, and note beside it what the program said of it, and what it used."""
+    shutil.rmtree(target, ignore_errors=True)
     with made_whole(target, "what is prepared") as made:
-        said = _carry_out(workload, known, made)
-        note = target.with_name(f"{target.name}.txt")
-        try:
-            with replaced(note) as stream:
-                stream.write(f"{said}\n".encode())
-        except OSError as error:
-            found = f"cannot be written: {error.strerror}"
-            raise HostError(str(note), found, "room for a line", "make room, or set XDG_CACHE_HOME") from error
+        said = _carry_out(workload, known, made, target.name)
+        used = [_stamp(line.removeprefix("uses ")) for line in said if line.startswith(USES)]
+        _note(_beside(target, "uses"), used)
+        _note(_beside(target, "txt"), said[-1:])
 
 
-def _carry_out(workload: Workload, known: Mapping[str, Any], made: Path) -> str:
-    """What the program wrote at its end."""
+def _note(file: Path, lines: Sequence[str]) -> None:
+    try:
+        with replaced(file) as stream:
+            stream.write("".join(f"{line}\n" for line in lines).encode())
+    except OSError as error:
+        found = f"cannot be written: {error.strerror}"
+        raise HostError(str(file), found, "room for a line", "make room, or set XDG_CACHE_HOME") from error
+
+
+def _carry_out(workload: Workload, known: Mapping[str, Any], made: Path, name: str) -> list[str]:
+    """The lines that the program wrote."""
     assert workload.prepare is not None
     argv = fill(workload.prepare.argv, {**known, "into": str(made), "prepared": str(made.parent)})
-    environ = {name: os.environ[name] for name in PASSED_ON if name in os.environ} | {"LC_ALL": "C.UTF-8"}
+    environ = {one: os.environ[one] for one in PASSED_ON if one in os.environ} | {"LC_ALL": "C.UTF-8"}
     where = f"workload {workload.name}"
     try:
         done = contained(argv, environ, TIMEOUT_S, made)
@@ -114,6 +149,9 @@ def _carry_out(workload: Workload, known: Mapping[str, Any], made: Path) -> str:
     except OSError as error:
         raise HostError(where, f"{argv[0]} cannot be started: {error.strerror}", "a program", "install it") from error
     if done.returncode:
-        said = "\n".join(done.stderr.strip().splitlines()[-SHOWN_LINES:]) or f"exit code {done.returncode}"
-        raise HostError(where, f"cannot be prepared: {said}")
-    return (done.stdout.strip().splitlines() or [""])[-1]
+        lines = done.stderr.strip().splitlines()[-SHOWN_LINES:] or [f"exit code {done.returncode}"]
+        problem = Problem(where, "cannot be prepared: " + "\n".join(lines))
+        if done.returncode == UNAVAILABLE:
+            raise MissingError([f"{workload.name}/{name}"], lines[-1], problem)
+        raise HostError(problem.where, problem.found)
+    return done.stdout.strip().splitlines() or [""]

@@ -135,6 +135,10 @@ class Factors:
         parts = [f"{self[name].title}: {visible(level_text(x, self[name].unit))}" for name, x in levels.items()]
         return " \N{MIDDLE DOT} ".join(parts)
 
+    def group(self, levels: dict[str, Level]) -> str:
+        """Say in words by what a group differs from others: factors of one level are left out."""
+        return self.treatment({name: level for name, level in levels.items() if len(self[name].levels) > 1})
+
 
 def _levels(factor: FactorDoc) -> Levels:
     unit = "" if factor.unit in ("", "1") else visible(factor.unit)

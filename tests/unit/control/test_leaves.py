@@ -1,10 +1,13 @@
 """Leaves that were left empty are removed; everything that might be somebody's stays."""
 
+import json
 import os
 import secrets
+import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from scalograph.control import leaves
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount
 from scalograph.control.leaves import end_unmeasured, sweep
 from scalograph.control.store import Store, lock_machine
+from scalograph.run.hosts.probe import PROGRAM, find_probe
 
 from .paper import machine, put_right
 from .trees import write
@@ -189,3 +193,38 @@ def test_processes_in_what_a_setting_is_held_in_stay(name: str) -> None:
         CgroupTree(MOUNT).write(leaf / "cgroup.procs", str(inside.pid))
         assert not leaves._is_left(leaf, 0)
         inside.kill()
+
+
+@live
+@pytest.mark.skipif(find_probe().warning is not None, reason="only the native probe makes leaves")
+@pytest.mark.parametrize(
+    ("around", "name"),
+    [((), PROGRAM), ((), "other"), (("unshare", "--pid", "--fork", "--kill-child", "--mount-proc"), PROGRAM)],
+)
+def test_another_start_touches_no_process_of_a_living_study(tmp_path: Path, around: Sequence[str], name: str) -> None:
+    """It finds the leaf of its run, whatever its probe is called, and however its processes are numbered."""
+    assert MOUNT is not None
+    program = shutil.copy(find_probe().argv[0], tmp_path / name)
+    words = ["sleep", f"20.{secrets.randbits(40)}"]
+    command = {"argv": words, "cwd": "/", "env": {"PATH": os.defpath}}
+    line = json.dumps({"protocol": 1, "run": "r", "commands": [command], "timeout_ns": 20 * 10**9})
+    with subprocess.Popen([*around, program], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as probe:
+        assert probe.stdin is not None
+        probe.stdin.write(line + "\n")
+        probe.stdin.flush()
+        while (held := started(words)) is None:
+            assert probe.poll() is None
+        put_right(Store(tmp_path / "state", CgroupTree(MOUNT)))
+        assert (held / "stat").read_text().split()[2] not in "ZX" and probe.poll() is None
+        probe.kill()
+
+
+def started(words: Sequence[str]) -> Path | None:
+    """Return the folder in /proc of a process of a run that has these arguments."""
+    assert MOUNT is not None
+    for file in MOUNT.glob("scalograph-*/**/cgroup.procs"):
+        with suppress(OSError):  # others measure here too
+            for pid in file.read_text().split():
+                if Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")[:-1] == [*words]:
+                    return Path(f"/proc/{pid}")
+    return None

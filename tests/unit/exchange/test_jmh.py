@@ -15,7 +15,7 @@ from scalograph.exchange.benchmark_figures import (
     scores,
     tables,
 )
-from scalograph.exchange.readers import jmh
+from scalograph.exchange.readers import foreign_file
 from scalograph.exchange.readers.jmh import read
 
 from .made import RECORDED, result, written
@@ -122,13 +122,13 @@ def test_what_is_too_large_is_refused_before_it_is_parsed(
 ) -> None:
     file = written(tmp_path, result([[1.0] * 100]))
     read(file)
-    monkeypatch.setattr(jmh, name, most)
+    monkeypatch.setattr(foreign_file, name, most)
     with pytest.raises(StudyError, match=r"larger than 100 bytes|more than 10 values"):
         read(file)
 
 
 def test_too_many_benchmarks_are_refused(tmp_path: Path) -> None:
-    many: list[Any] = [result([[1.0]])] * (jmh.MAX_BENCHMARKS + 1)
+    many: list[Any] = [result([[1.0]])] * (foreign_file.MAX_BENCHMARKS + 1)
     with pytest.raises(StudyError, match="at most 10000 items"):
         read(written(tmp_path, *many))
 

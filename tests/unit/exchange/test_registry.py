@@ -49,4 +49,5 @@ def test_its_figures_stand_beside_a_study(toy: Path, capsys: pytest.CaptureFixtu
 
 def test_an_unknown_format_is_refused_with_those_there_are(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _code(["import", "tox", str(toy)]) == 2
-    assert 'no format "tox"' in (said := capsys.readouterr().err) and "jmh, toy" in said
+    said = capsys.readouterr().err
+    assert 'no format "tox"' in said and "jmh, hyperfine" in said and ", toy" in said

@@ -73,10 +73,10 @@ def test_a_whole_study_is_under_3_mb(made: Made) -> None:
 
 def test_100_000_runs_stay_under_3_mb_and_say_that_they_are_rounded(sample: ModuleType) -> None:
     findings = sample.many_runs(100_000)
-    start = time.monotonic()
+    start = time.process_time()
     html = page(findings)
     assert len(html) < 3 * MB
-    assert time.monotonic() - start < 60
+    assert time.process_time() - start < 60
     assert unpacked(html)["samples"]["digits"] == 5
 
 

@@ -43,6 +43,13 @@ def test_colors_stay_roles_and_a_gap_stays_a_gap() -> None:
     assert not re.search("#[0-9a-f]{3}|rgb", ElementTree.tostring(drawn(LINE), encoding="unicode"))
 
 
+def test_a_line_is_cut_at_the_frame() -> None:
+    beyond = {"type": "scatter", "x": [1, 5], "y": [1, 1e6], "line": {"color": "line-0"}}
+    (cut,) = drawn(beyond).findall("svg")
+    assert cut.attrib["viewBox"] == "50 24 300 234" and cut.find("path") is not None
+    assert drawn(LINE).find("svg") is None
+
+
 def test_an_interval_ends_at_the_frame() -> None:
     bars = {"array": [1e6, 0, 1], "arrayminus": [5, 0, 1], "color": "line-0", "thickness": 1}
     heights = [

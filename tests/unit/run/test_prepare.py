@@ -117,3 +117,16 @@ def test_a_study_that_begins_prepares(place: Path, monkeypatch: pytest.MonkeyPat
     )
     ready = build_program(started, HostFacts(cpus=()), [{"tree": "a"}])
     assert Path(ready.values["prepared"], "a/file").read_text() == "a"
+
+
+def test_another_release_of_what_it_used_prepares_anew(place: Path) -> None:
+    program = place / "server"
+    program.write_text("1.0")
+    (place / "work/get.py").write_text(PROGRAM.replace('print("fetches")', f'print("uses {program}")'))
+    assert made(place, "a", "b") == made(place, "a", "b") and calls(place) == ["a", "b"]
+    program.write_text("1.0.1")
+    home = made(place, "a")
+    assert home == made(place, "a") and calls(place) == ["a", "b", "a"]
+    program.unlink()
+    made(place, "a")
+    assert calls(place)[3:] == ["a"]

@@ -5,33 +5,51 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scalograph.errors import StudyError
-from scalograph.exchange.benchmark import Benchmark
+from scalograph.exchange.benchmark import Benchmark, across
 
 
 class Reader(NamedTuple):
     """A format: the instrument as people call it, and the module whose `read(file)` returns its benchmarks.
 
-    `read` executes nothing, limits its input, and raises StudyError with place, found and expected.
+    `read` executes nothing, limits its input, and raises StudyError with place, found and expected. `how` writes such
+    a file.
     """
 
     instrument: str
     module: str
+    how: str = ""
 
 
-READERS = {"jmh": Reader("JMH", "scalograph.exchange.readers.jmh")}
+_HOME = "scalograph.exchange.readers"
+READERS = {
+    "jmh": Reader("JMH", f"{_HOME}.jmh", "java -jar benchmarks.jar -rf json -rff FILE"),
+    "hyperfine": Reader("hyperfine", f"{_HOME}.hyperfine", "hyperfine --export-json FILE COMMAND"),
+    "pyperf": Reader("pyperf", f"{_HOME}.pyperf", "pyperf timeit -o FILE"),
+    "google-benchmark": Reader(
+        "Google Benchmark", f"{_HOME}.google_benchmark", "--benchmark_out=FILE --benchmark_out_format=json"
+    ),
+    "criterion": Reader("Criterion", f"{_HOME}.criterion", "cargo bench, then the folder target/criterion"),
+    "gobench": Reader("go test -bench", f"{_HOME}.gobench", "go test -bench . > FILE"),
+    "sysbench": Reader("sysbench", f"{_HOME}.sysbench", "sysbench ... run > FILE"),
+    "pgbench": Reader("pgbench", f"{_HOME}.pgbench", "pgbench ... > FILE"),
+    "wrk": Reader("wrk", f"{_HOME}.wrk", "wrk ... URL > FILE"),
+    "oha": Reader("oha", f"{_HOME}.oha", "oha --no-tui --output-format json URL > FILE"),
+    "k6": Reader("k6", f"{_HOME}.k6", "k6 run --summary-export FILE script.js"),
+    "csv": Reader("the table", f"{_HOME}.plain_csv", "columns value, unit, run; all others are params"),
+}
 
 
-def read(name: str, file: Path) -> list[Benchmark]:
-    """Read the benchmarks of a file, in its order.
+def read(name: str, *files: Path) -> list[Benchmark]:
+    """Read the benchmarks of files, in their order; one that several files have gets the forks of all.
 
     Args:
         name: of the format.
-        file: what the instrument wrote.
+        files: what the instrument wrote.
 
     Raises:
-        StudyError: no reader has that name (lists the existing ones), or the file has another format.
+        StudyError: no reader has that name (lists the existing ones), or a file has another format.
     """
     if name not in READERS:
         raise StudyError.one("import", f'no format "{name}"', f"one of {', '.join(READERS)}")
-    found: list[Benchmark] = import_module(READERS[name].module).read(file)
-    return found
+    module = import_module(READERS[name].module)
+    return across(module.read(file) for file in files)

@@ -117,7 +117,7 @@ def _is_table(rows: list[list[float]], n_rows: int, n_columns: int) -> bool:
 def _panel(one: BreakEven, m: EvenMap, x: EvenAxis, y: EvenAxis | None, factors: Factors) -> Panel:
     columns = _chosen(len(m.x_levels), MOST_COLUMNS)
     return Panel(
-        title=factors.treatment(m.group),
+        title=factors.group(m.group),
         x=[x(m.x_levels[i]) for i in columns],
         places=[x.text(m.x_levels[i]) for i in columns],
         rows=[_row(one, m, row, columns, x, y) for row in _chosen(len(m.lines), MOST_ROWS)],

@@ -41,7 +41,7 @@ def _scale(named: ResponseDoc | None, drawn: list[Surface]) -> Scale:
 
 
 def _view(one: Surface, scale: Scale, measure: str, factors: Factors) -> View:
-    x, y, group = factors[one.x], factors[one.y], factors.treatment(one.group)
+    x, y, group = factors[one.x], factors[one.y], factors.group(one.group)
     z = [[_height(cell, scale) for cell in row] for row in one.cells]
     texts = [
         [

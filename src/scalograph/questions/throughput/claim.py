@@ -30,9 +30,10 @@ def throughput_claim(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) 
         taken: the runs of each configuration.
         groups: those of the highest rates first.
     """
+    figure = f"response {primary(table)}"
     why = unsaid(table, taken) or ("" if groups else f"no run tells {title(table, primary(table))}")
     if why:
-        return Claim(sentences=[f"Cannot be said: {why}."], answered=False)
+        return Claim(sentences=[f"Cannot be said: {why}."], answered=False, figure=figure)
     one = groups[0]
     point = one.point(one.at)
     assert point is not None
@@ -47,7 +48,7 @@ def throughput_claim(table: Table, taken: Taken, groups: Sequence[LoadedGroup]) 
         sentences=sentences,
         answered=answered,
         matrix=rate_matrix(table, taken, groups),
-        figure=f"response {primary(table)}",
+        figure=figure,
     )
 
 

@@ -35,7 +35,7 @@ def figures(findings: Findings) -> list[Figure]:
 
 
 def _view(one: LoadedGroup, factors: Factors, unit: str) -> View:
-    along, group = factors[one.factor], factors.treatment(one.group)
+    along, group = factors[one.factor], factors.group(one.group)
     return View([_rate(one, along, unit), *_times(one, along)], name=group, note=f"All with {group}." if group else "")
 
 

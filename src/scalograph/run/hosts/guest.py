@@ -6,14 +6,17 @@ Where the CPUs of a guest are emulated, its times are none of a machine: runs sh
 import os
 import platform
 import shutil
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from msgspec.structs import replace as replace_part
 
 from scalograph.control import capacity, isolation, tasks
+from scalograph.control.control import HeldSetting
 from scalograph.control.discover import discover
+from scalograph.control.kernel_counters import passed, read_counters
 from scalograph.errors import HostError
 from scalograph.protocol.events import Record
 from scalograph.protocol.facts import CpuFact, HostFacts
@@ -23,6 +26,7 @@ from scalograph.run.hosts.guest_process import (
     GuestProcess,
     GuestPrograms,
 )
+from scalograph.run.hosts.guest_settings import GuestSetting, guest_settings, lines, read_back
 from scalograph.run.hosts.kernel_packages import kernel
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe, measure
@@ -31,6 +35,7 @@ from scalograph.run.interrupts import note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.scratch import scratch
+from scalograph.study.reset import Reset
 from scalograph.study.treatment import Treatment
 
 DEFAULT_KERNEL = "cloud"
@@ -68,6 +73,7 @@ class GuestHost(LocalHost):
     def __init__(self, programs: GuestPrograms) -> None:
         super().__init__(find_probe())
         self._programs, self._kernels = programs, dict[str, Path]()
+        self._settings = list[GuestSetting]()
         self._guest_facts = as_guest(discover())
 
     def facts(self) -> HostFacts:
@@ -94,16 +100,34 @@ class GuestHost(LocalHost):
         self._guest_facts = self._guest_facts.model_copy(update=known)
         return super().ready(replace(planned, facts=planned.facts.model_copy(update=known)), tell)
 
-    def hold(self, planned: Plan, treatment: Treatment) -> AbstractContextManager[None]:
-        """Hold nothing: a guest is booted for each run, and ends with it."""
-        return nullcontext()
+    def _try_settings(self, planned: Plan) -> None:
+        """Conditions of this machine are none of a guest; that a setting is refused, its run will tell."""
+        if planned.design.study.conditions:
+            raise HostError("conditions", "conditions of this machine", "none for guests", _OUTSIDE)
+
+    @contextmanager
+    def hold(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
+        """Hand settings of the machine on to the next guest, which sets them, and ends with its run."""
+        self._settings = guest_settings(planned.design.study, treatment, planned.facts)
+        yield [one.held for one in self._settings]
+
+    def measure(self, spec: Specification) -> Record:
+        """Carry out one run, as `LocalHost` does; a guest that has just booted needs no reset."""
+        return super().measure(replace(spec, reset=Reset()))
+
+    def _counted(self, spec: Specification, folder: Path) -> Record:
+        return self._started(spec, folder)  # what counts is the kernel of the guest
 
     def _measured(self, spec: Specification, folder: Path) -> Record:
         launch = spec.launches[0]
         machine = self._machine(launch.kernel or DEFAULT_KERNEL, folder, launch.boot_options)
+        machine = replace(machine, settings=lines(self._settings, machine.n_cpus))
         with scratch("guest") as boot:
             process = GuestProcess(self._programs, machine, boot)
             record = measure(spec.line(folder), process, note)
+            read_back(self._settings, boot)
+            counted = passed(*(read_counters(boot / when) for when in ("in_force", "at_end")))
+            record = record.with_counters(counted if spec.counted else None)
             return replace_part(record, guest=process.guest())
 
     def _machine(self, level: str, folder: Path, options: str = "") -> GuestMachine:

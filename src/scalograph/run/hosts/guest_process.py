@@ -51,6 +51,7 @@ class GuestMachine:
         memory_bytes: memory that it has.
         folder: of the run, the only one of the machine that it may change; it has the same name in the guest.
         probe: path of the program that makes the run.
+        settings: files of /proc and /sys that it reads, and what it writes there (`guest_settings.lines`).
     """
 
     kernel: Path
@@ -60,6 +61,7 @@ class GuestMachine:
     memory_bytes: int
     folder: Path
     probe: str
+    settings: str = ""
 
 
 class GuestProcess(ProbeProcess):
@@ -140,8 +142,9 @@ class GuestProcess(ProbeProcess):
         )  # fmt: skip
 
     def _prepare(self) -> None:
-        for name, text in (("folder", str(self._machine.folder)), ("probe", self._machine.probe)):
-            (self._boot / name).write_text(f"{text}\n", encoding="utf-8")
+        told = {"folder": f"{self._machine.folder}\n", "probe": f"{self._machine.probe}\n"}
+        for name, text in (told | {"settings": self._machine.settings}).items():
+            (self._boot / name).write_text(text, encoding="utf-8")
         modules = sorted((self._machine.kernel / MODULES).iterdir())
         (self._boot / "initramfs").write_bytes(initramfs(Path(self._programs.busybox).read_bytes(), modules))
 

@@ -37,11 +37,24 @@ mount -t tmpfs tmpfs /root/dev/shm
 mount -t devpts devpts /root/dev/pts
 mount -t cgroup2 cgroup2 /root/sys/fs/cgroup
 ifconfig lo 127.0.0.1
+keep() {
+    while read -r path value; do
+        mkdir -p "/boot/$1/${path%/*}"
+        cat "/root/$path" > "/boot/$1/$path"
+    done < /boot/settings
+}
+keep before
+while read -r path value; do
+    [ -z "$value" ] || echo "$value" > "/root/$path"
+done < /boot/settings
+keep in_force
 for port in /root/dev/vport*p1; do break; done
 { uname -r; cat /root/proc/cmdline /root/sys/devices/system/cpu/online; } > /boot/booted
 mv /boot/booted /boot/up
 chroot /root "$probe" <> "$port" >&0
-echo $? > /boot/exit
+code=$?
+keep at_end
+echo $code > /boot/exit
 sync
 poweroff -f
 """

@@ -12,6 +12,7 @@ from scalograph.questions.throughput.document import LoadedGroup, Throughputs
 from scalograph.questions.throughput.figure import figures
 from scalograph.questions.throughput.published import quantities
 from scalograph.study.load import parse
+from scalograph.text.axes import Factors, Levels
 
 from ...findings.made import JITTER, Made, found_in
 from ...records import recorded
@@ -209,10 +210,18 @@ def test_every_setting_is_drawn(tmp_path: Path) -> None:
     assert len(times.data) == 3
 
 
+def test_a_group_is_not_named_by_what_all_have(tmp_path: Path) -> None:
+    silent = [({"clients": n, "servers": 1}, recorded(10.0)) for _ in JITTER for n in (1, 2)]
+    factors = Factors(found_in(tmp_path, silent, STUDY))
+    factors.known["front"] = Levels("front", "in front", "", ["direct"])
+    assert factors.group({"front": "direct", "servers": 2}) == "servers: 2"
+
+
 def test_without_a_driver_it_cannot_be_said(tmp_path: Path) -> None:
     silent = [({"clients": n, "servers": 1}, recorded(10.0)) for _ in JITTER for n in (1, 2)]
     found = found_in(tmp_path, silent, STUDY)
     assert found.claim is not None and found.claim.sentences == ["Cannot be said: no run tells rate."]
+    assert found.claim.figure == "response rate"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,57 @@
+"""What `go test -bench` printed: a line for each benchmark and count, all by one process. Executes nothing."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import Benchmark, fork, one_process
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, text
+
+_KIND = "the output of go test -bench"
+_FIX = "write it anew with: go test -bench . -count 5 > FILE"
+_LINE = re.compile(r"Benchmark(\S*)\s+([0-9]+)\s+(.*)")
+_TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?) ns/op")
+# Behind the last -: GOMAXPROCS, where it is not 1.
+_PROCS = re.compile(r"(.+?)(?:-([0-9]{1,5}))?")
+_MAX_LINE = 1000
+
+
+def read(file: Path) -> list[Benchmark]:
+    """Read the benchmarks of an output, in its order: ns/op; the counts of one process are shots of one fork.
+
+    Raises:
+        StudyError: the file is missing, too large, or holds no line of a benchmark with its ns/op.
+    """
+    lines = list(_lines(file))
+    if not lines:
+        raise StudyError.one(str(file), "no line of a benchmark", _KIND, _FIX)
+    if len(lines) > MAX_BENCHMARKS:
+        raise StudyError.one(str(file), f"more than {MAX_BENCHMARKS} lines", _KIND, "import its packages one by one")
+    return one_process(lines)
+
+
+def _lines(file: Path) -> Iterator[Benchmark]:
+    package = ""
+    for number, line in enumerate(text(file, _KIND).splitlines(), 1):
+        if line.startswith("pkg: "):
+            package = line[5:].strip()[:_MAX_LINE]
+        elif len(line) <= _MAX_LINE and (found := _LINE.match(line)):
+            if not (took := _TIME.search(found[3])):
+                raise StudyError.one(f"{file.name}:{number}", f'"{line[:80]}"', "a time in ns/op", _FIX)
+            name, params = _parts(found[1])
+            shown = f"{package}.{name}" if package else name
+            yield Benchmark(shown, "op", params, "s", (fork([float(took[1])], 1e-9),))
+
+
+def _parts(full: str) -> tuple[str, dict[str, str]]:
+    """Return the name of a benchmark without its named parts, and these; with GOMAXPROCS, which is 1 if left out.
+
+    >>> _parts("Sort/size=8/radix-4")
+    ('Sort/radix', {'size': '8', 'gomaxprocs': '4'})
+    """
+    found = _PROCS.fullmatch(full)
+    name, procs = (found[1], found[2] or "1") if found else (full, "1")
+    first, *rest = name.split("/")
+    named = dict(part.split("=", 1) for part in rest if "=" in part)
+    return "/".join([first, *(part for part in rest if "=" not in part)]), {**named, "gomaxprocs": procs}

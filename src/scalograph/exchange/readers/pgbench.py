@@ -1,0 +1,40 @@
+"""What pgbench printed: each run is a fork, its figure the transactions per second. Executes nothing."""
+
+import re
+from pathlib import Path
+
+from scalograph.exchange.benchmark import Benchmark, fork
+from scalograph.exchange.readers.printed_runs import number, printed_runs
+
+_KIND = "the output of pgbench"
+_FIX = "write it anew with: pgbench ... > FILE"
+_START = re.compile(r"^transaction type: ?(.*)$", re.MULTILINE)
+# Since release 14 without the time that connecting takes; before that, both were printed.
+_RATE = re.compile(
+    r"^tps = ([0-9]+\.[0-9]+) \((?:without initial connection time|excluding connections establishing|"
+    r"including reconnection times)\)$",
+    re.MULTILINE,
+)
+_PARAMS = {
+    "clients": re.compile(r"^number of clients: ([0-9]{1,6})$", re.MULTILINE),
+    "threads": re.compile(r"^number of threads: ([0-9]{1,6})$", re.MULTILINE),
+    "scale": re.compile(r"^scaling factor: ([0-9]{1,9})$", re.MULTILINE),
+}
+
+
+def read(file: Path) -> list[Benchmark]:
+    """Read the runs of a file that holds one output or several: transactions per second.
+
+    Raises:
+        StudyError: the file is missing, too large, or holds an output without its figures.
+    """
+    return printed_runs(file, _KIND, _START, _run, _FIX)
+
+
+def _run(output: str) -> Benchmark | None:
+    rate = number(_RATE, output)
+    if not rate:
+        return None
+    params = {name: value for name, pattern in _PARAMS.items() if (value := number(pattern, output))}
+    kind = number(_START, output).strip()[:200]
+    return Benchmark(f"pgbench {kind}".strip(), "transactions", params, "1/s", (fork([float(rate)]),))

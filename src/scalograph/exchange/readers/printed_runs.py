@@ -1,0 +1,46 @@
+"""Runs of a load tool, each printed as a text for people: how outputs in one file are told apart, and read."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import Benchmark, joined
+from scalograph.exchange.readers.foreign_file import MAX_BENCHMARKS, text
+
+
+def printed_runs(
+    file: Path, kind: str, start: re.Pattern[str], read_one: Callable[[str], Benchmark | None], fix: str
+) -> list[Benchmark]:
+    """Read the outputs that a file holds one after the other: each is a run, so a fork.
+
+    Args:
+        file: with the outputs.
+        kind: what was expected, in words.
+        start: the first line of an output.
+        read_one: reads one output; None where a figure is missing.
+        fix: how to write such a file.
+
+    Raises:
+        StudyError: the file is missing, too large, or holds an output without its figures.
+    """
+    whole = text(file, kind)
+    starts = [found.start() for found in start.finditer(whole)]
+    if not starts:
+        raise StudyError.one(str(file), "no such output", kind, fix)
+    if len(starts) > MAX_BENCHMARKS:
+        raise StudyError.one(str(file), f"more than {MAX_BENCHMARKS} outputs", kind, "import them in several files")
+    found = []
+    for begin, end in zip(starts, [*starts[1:], len(whole)], strict=True):
+        one = read_one(whole[begin:end])
+        if one is None:
+            line = whole.count("\n", 0, begin) + 1
+            raise StudyError.one(f"{file.name}:{line}", "an output without its rate", kind, "leave it out: it failed")
+        found.append(one)
+    return joined(found)
+
+
+def number(pattern: re.Pattern[str], output: str) -> str:
+    """Return what a pattern captures first in an output; empty where it is not there."""
+    found = pattern.search(output)
+    return found[1] if found else ""

@@ -1,0 +1,35 @@
+"""What wrk 4 printed: each run is a fork, its figure the right answers per second. Executes nothing."""
+
+import re
+from pathlib import Path
+
+from scalograph.exchange.benchmark import Benchmark, fork
+from scalograph.exchange.readers.printed_runs import number, printed_runs
+
+_KIND = "the output of wrk 4"
+_FIX = "write it anew with: wrk ... URL > FILE"
+_START = re.compile(r"^Running \S+ test @ (.*)$", re.MULTILINE)
+_LOAD = re.compile(r"^ +([0-9]{1,6}) threads and ([0-9]{1,9}) connections$", re.MULTILINE)
+_COUNT = re.compile(r"^ +([0-9]{1,18}) requests in ", re.MULTILINE)
+_RATE = re.compile(r"^Requests/sec: +([0-9]+\.?[0-9]*)$", re.MULTILINE)
+_STATUS = re.compile(r"^ +Non-2xx or 3xx responses: ([0-9]{1,18})$", re.MULTILINE)
+_LATE = re.compile(r"^ +Socket errors: .*timeout ([0-9]{1,18})$", re.MULTILINE)
+
+
+def read(file: Path) -> list[Benchmark]:
+    """Read the runs of a file that holds one output or several: rate of right answers; params connections, threads.
+
+    Raises:
+        StudyError: the file is missing, too large, or holds an output without its figures.
+    """
+    return printed_runs(file, _KIND, _START, _run, _FIX)
+
+
+def _run(output: str) -> Benchmark | None:
+    load, count, rate = _LOAD.search(output), number(_COUNT, output), number(_RATE, output)
+    if not (load and rate and int(count or 0)):
+        return None
+    wrong = min(int(count), int(number(_STATUS, output) or 0) + int(number(_LATE, output) or 0))
+    right = float(rate) * (1 - wrong / int(count))
+    params = {"connections": load[2], "threads": load[1]}
+    return Benchmark(f"wrk {number(_START, output)[:200]}", "requests", params, "1/s", (fork([right]),))

@@ -1,0 +1,212 @@
+"""What eleven instruments wrote: read to seconds or rates as they print them themselves, or refused in one message."""
+
+import json
+import re
+from pathlib import Path
+from statistics import mean, median
+
+import pytest
+
+from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import Benchmark, across
+from scalograph.exchange.benchmark_figures import figures, scores
+from scalograph.exchange.readers.registry import READERS, read
+
+HOME = Path(__file__).resolve().parents[2] / "recorded"
+RECORDED = {
+    "hyperfine": "instruments/hyperfine-1.15.json",
+    "pyperf": "instruments/pyperf-2.10.json",
+    "google-benchmark": "instruments/google-benchmark-1.7.json",
+    "criterion": "instruments/criterion-0.5",
+    "gobench": "instruments/gobench-1.26.txt",
+    "sysbench": "instruments/sysbench-1.0.txt",
+    "pgbench": "instruments/pgbench-15.txt",
+    "wrk": "drivers/wrk-4.1.txt",
+    "oha": "drivers/oha-1.json",
+    "k6": "drivers/k6-metrics-by-name.json",
+}
+
+
+def recorded(name: str) -> list[Benchmark]:
+    return read(name, HOME / RECORDED[name])
+
+
+def raw(name: str) -> str:
+    return (HOME / RECORDED[name]).read_text()
+
+
+def given(folder: Path, text: str, name: str = "given.txt") -> Path:
+    file = folder / name
+    file.write_text(text)
+    return file
+
+
+def test_each_run_of_hyperfine_is_a_fork() -> None:
+    first, second = recorded("hyperfine")
+    document = json.loads(raw("hyperfine"))["results"]
+    assert (first.name, first.unit, dict(first.params), len(first.forks)) == ("sleep 0.01", "s", {"n": "1"}, 6)
+    assert [median(scores(one)) for one in (first, second)] == pytest.approx([one["median"] for one in document])
+
+
+def test_runs_of_hyperfine_that_failed_are_told(tmp_path: Path) -> None:
+    timed = {"command": "grep x", "times": [0.1, 0.2], "exit_codes": [0, 1]}
+    (one,) = read("hyperfine", given(tmp_path, json.dumps({"results": [timed]})))
+    assert figures(one, 0.95).flags == ["1 run ended with another exit code than 0"]
+
+
+def test_each_process_of_pyperf_is_a_fork_and_calibration_is_none() -> None:
+    (one,) = recorded("pyperf")
+    runs = json.loads(raw("pyperf"))["benchmarks"][0]["runs"]
+    assert (one.name, len(runs), len(one.forks)) == ("sorted", 4, 3)
+    assert [list(fork.values) for fork in one.forks] == [run["values"] for run in runs if "values" in run]
+
+
+def test_repetitions_of_google_benchmark_are_shots_of_one_fork() -> None:
+    every = recorded("google-benchmark")
+    assert [(one.name, dict(one.params), one.threads) for one in every[:2]] == [
+        ("BM_Sum", {"n": "64", "threads": "1"}, 1),
+        ("BM_Sum", {"n": "64", "threads": "2"}, 2),
+    ]
+    means = [b for b in json.loads(raw("google-benchmark"))["benchmarks"] if b.get("aggregate_name") == "mean"]
+    assert [mean(one.forks[0].values) for one in every] == pytest.approx([b["real_time"] * 1e-9 for b in means])
+    assert all(len(one.forks) == 1 for one in every)
+
+
+def test_a_shot_of_criterion_is_the_time_of_an_iteration() -> None:
+    large, small = recorded("criterion")
+    assert (small.name, dict(small.params), dict(large.params)) == ("sum/iter", {"value": "64"}, {"value": "4096"})
+    assert small.forks[0].values[0] == pytest.approx(567340.0 / 57459.0 * 1e-9)
+    assert read("criterion", HOME / "instruments/criterion-0.5/sum/iter/64") == [small]
+
+
+def test_counts_of_go_are_shots_and_its_procs_a_param() -> None:
+    every = recorded("gobench")
+    assert [dict(one.params) for one in every[:2]] == [
+        {"n": "64", "gomaxprocs": "1"},
+        {"n": "64", "gomaxprocs": "2"},
+    ]
+    assert every[0].name == "example.org/sum.Sum"
+    assert list(every[0].forks[0].values) == pytest.approx([46.14e-9, 59.99e-9, 117.6e-9])
+
+
+@pytest.mark.parametrize(
+    ("name", "param", "printed"),
+    [
+        ("sysbench", "threads", r"events per second: +([0-9.]+)"),
+        ("pgbench", "clients", r"tps = ([0-9.]+)"),
+        ("wrk", "connections", r"Requests/sec: +([0-9.]+)"),
+    ],
+)
+def test_each_output_of_a_load_tool_is_a_fork(name: str, param: str, printed: str) -> None:
+    every = recorded(name)
+    told = [float(text) for text in re.findall(printed, raw(name))]
+    assert [rate for one in every for rate in scores(one)] == pytest.approx(told, rel=0.005)
+    assert all(one.unit == "1/s" and one.params[param].isdecimal() for one in every)
+
+
+def test_right_answers_count(tmp_path: Path) -> None:
+    (oha,), (k6,), (listed,) = (
+        recorded("oha"),
+        recorded("k6"),
+        read("k6", HOME / "drivers/k6-metrics-in-a-list.json"),
+    )
+    assert scores(oha) == pytest.approx([5930 / 3.0025])
+    assert scores(k6) == scores(listed) == pytest.approx([10005 * 0.99 / 5.0025])
+    exported = {"metrics": {"http_reqs": {"count": 100, "rate": 50}, "http_req_failed": {"value": 0.1}}}
+    assert scores(read("k6", given(tmp_path, json.dumps(exported)))[0]) == pytest.approx([45.0])
+    text = raw("wrk").replace("Requests/sec", "  Non-2xx or 3xx responses: 33034\nRequests/sec")
+    assert scores(read("wrk", given(tmp_path, text))[0]) == pytest.approx([21701.57 / 2])
+
+
+TABLE = "run,threads,value,unit\na,1,10,ms\na,1,30,ms\nb,1,12,ms\n"
+
+
+def test_a_table_has_a_fork_for_each_run(tmp_path: Path) -> None:
+    (one,) = read("csv", given(tmp_path, TABLE))
+    assert (one.unit, dict(one.params), scores(one)) == ("s", {"threads": "1"}, pytest.approx([0.02, 0.012]))
+    (rows,) = read("csv", given(tmp_path, "benchmark,value,unit\nx,5,1/s\nx,6,ops/s\n"))
+    assert (rows.name, rows.unit, scores(rows)) == ("x", "1/s", [5.0, 6.0])
+
+
+def test_what_we_export_is_such_a_table(tmp_path: Path) -> None:
+    text = "run,block,warmup,status,verdict,threads,response,iteration,value,unit\n"
+    text += "a,0,false,ok,clean,1,wall,0,2,s\nb,0,true,ok,clean,1,wall,0,9,s\nc,0,false,failed,failed,1,,,,\n"
+    (one,) = read("csv", given(tmp_path, text))
+    assert (one.name, scores(one), dict(one.params)) == ("wall", [2.0], {"threads": "1"})
+
+
+def test_several_files_are_several_forks() -> None:
+    files = [HOME / RECORDED["gobench"]] * 3
+    assert [len(one.forks) for one in read("gobench", *files)] == [3] * 4
+    same = Benchmark("x", "run", {}, "s", ())
+    assert len(across([[same, same], [same, same]])) == 2
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDED if name != "criterion"])
+def test_a_file_that_was_cut_is_refused(tmp_path: Path, name: str) -> None:
+    text = raw(name)
+    place = {"wrk": "Requests/sec", "sysbench": "General statistics", "pgbench": "tps ="}.get(name)
+    cut = text[: text.rindex(place)] if place else text[: len(text) // 2]
+    if name == "gobench":
+        cut = cut[: cut.rindex(" ns/op")]
+    with pytest.raises(StudyError) as caught:
+        read(name, given(tmp_path, cut))
+    assert len(caught.value.problems) == 1
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_no_such_file_is_refused_in_one_message(tmp_path: Path, name: str) -> None:
+    for text in ("", "{}", "[]", "x,y\n1,2\n", "\x00" * 100, "value,unit\n", "[" * 100_000):
+        with pytest.raises(StudyError) as caught:
+            read(name, given(tmp_path, text))
+        (problem,) = caught.value.problems
+        assert problem.found and problem.expected and len(str(problem)) < 800
+    with pytest.raises(StudyError):
+        read(name, tmp_path / "none")
+
+
+def google(**more: object) -> str:
+    return json.dumps({"benchmarks": [{"name": "B", "real_time": 1.0, "time_unit": "ns", **more}]})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("hyperfine", '{"results": [{"command": "x", "times": []}]}', r"results\[0\].times: .* at least 1 item"),
+        ("hyperfine", '{"results": [{"command": "x", "times": [-1]}]}', r"times\[0\]: .* greater than or equal to 0"),
+        ("pyperf", '{"version": "2.0", "benchmarks": [{"runs": [{}]}]}', "version: Input should be '1.0'"),
+        ("pyperf", '{"version": "1.0", "benchmarks": [{"runs": [{}]}]}', "benchmark without a value"),
+        (
+            "pyperf",
+            '{"version": "1.0", "metadata": {"unit": "byte"}, "benchmarks": [{"runs": [{"values": [1.0]}]}]}',
+            'in unit "byte", expected times',
+        ),
+        ("google-benchmark", google(error_occurred=True, error_message="no disk"), "B failed: no disk"),
+        ("google-benchmark", google(run_type="aggregate"), "at least 1 item"),
+        ("google-benchmark", google(time_unit="min"), r"benchmarks\[0\].time_unit"),
+        ("gobench", "BenchmarkX 10 5 MB/s\n", 'given.txt:1: "BenchmarkX 10 5 MB/s", expected a time in ns/op'),
+        ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"500": 9}}', "no right answer"),
+        ("oha", '{"summary": {"total": 1.0}, "statusCodeDistribution": {"ok": 9}}', '"ok", expected a status'),
+        ("k6", '{"metrics": {"http_reqs": {"count": 5}}}', "no count and rate"),
+        ("csv", "value,unit\n1_0,s\n", "given.txt:2: value = '1_0', expected a number"),
+        ("csv", "value,unit\n1,furlong\n", "unit 'furlong', expected a time or a rate"),
+        ("csv", "value,unit\n1,5,s\n", "given.txt:2: more fields"),
+        ("csv", "value,ms\n1,2\n", '0 columns "unit"'),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(tmp_path: Path, name: str, text: str, told: str) -> None:
+    with pytest.raises(StudyError, match=told):
+        read(name, given(tmp_path, text))
+
+
+def test_criterion_follows_no_link_and_reads_files_that_belong_together(tmp_path: Path) -> None:
+    home = tmp_path / "criterion" / "g" / "new"
+    home.mkdir(parents=True)
+    (home / "benchmark.json").write_text('{"group_id": "g"}')
+    (home / "sample.json").write_text('{"iters": [1.0, 2.0], "times": [1.0]}')
+    with pytest.raises(StudyError, match="2 iters and 1 times"):
+        read("criterion", tmp_path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "new").symlink_to(home)
+    with pytest.raises(StudyError, match="no benchmark"):
+        read("criterion", tmp_path / "other")
