@@ -150,8 +150,10 @@ class GuestProcess(ProbeProcess):
 
     def _lost(self, how: str) -> LostError:
         lines = [line.strip()[:_SHOWN] for line in self._stderr.decode(errors="replace").splitlines() if line.strip()]
-        said = " | ".join(lines[-_SHOWN_LINES:])
-        return LostError("guest", f"{how}; the last it said: {said!a}", "a run", "look at its kernel and memory")
+        # What follows a panic is where it came from.
+        grave = [line for line in lines if "panic" in line or "Out of memory" in line]
+        said = " | ".join(grave[:_SHOWN_LINES] or lines[-_SHOWN_LINES:])
+        return LostError("guest", f"{how}; it said: {said!a}", "a run", "look at its kernel and its memory")
 
     def _qemu(self) -> Iterator[str]:
         machine, memory = self._machine, f"{self._machine.memory_bytes >> 20}M"

@@ -1,7 +1,7 @@
 """Settings of the whole machine in a guest: it sets them itself, before its run, and keeps what it read of them.
 
-A guest has a machine of its own, which ends with its run: nothing need be restored. What it read lies in trees like those
-of /proc and /sys: `before` they were set, `in_force` at the start of the run, and `at_end` of it.
+A guest has a machine of its own, which ends with its run: nothing need be restored. What it read lies in trees like
+those of /proc and /sys: `before` they were set, `in_force` at the start of the run, and `at_end` of it.
 """
 
 from collections.abc import Iterator
