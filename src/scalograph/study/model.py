@@ -225,7 +225,8 @@ class Study(StudyPart):
     protocol: Protocol = Protocol()
     reset: Reset = Field(default=NO_RESET, exclude_if=lambda reset: reset == NO_RESET)
     conditions: dict[str, Scalar] = Field(default={}, max_length=64, exclude_if=lambda listed: not listed)
-    baseline: dict[Name, Scalar] = Field(default={}, max_length=1)
+    plan: Literal["screening", "one-at-a-time"] | None = Field(default=None, exclude_if=lambda plan: plan is None)
+    baseline: dict[Name, Scalar] = Field(default={}, max_length=16)
     reference: dict[Name, Scalar] = {}
     tables: list[ReportTable] = []
     published: Published | None = None
