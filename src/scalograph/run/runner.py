@@ -46,7 +46,7 @@ class Runner:
             steps=program.steps,
             running=program.running,
             reset=study.reset,
-            counted=study.is_machine_wide,
+            counted=study.is_counted,
         )
 
     def _as_asked(self, record: Record) -> Record:

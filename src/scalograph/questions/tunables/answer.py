@@ -85,13 +85,16 @@ def _factor(course: TunablesCourse, fit: SettingFit | None, j: int) -> FactorEff
 
 def _settings(table: Table, course: TunablesCourse, fit: SettingFit | None, confidence: float) -> list[SettingEffect]:
     space, runs = course.space, course.screening
-    rows, failed = [run.settings for run in runs], [run.log is None for run in runs]
+    out = course.left_out
     places = {setting: k for k, setting in enumerate(fit.names)} if fit else {}
     told, placed = (labels(fit, course.margin), ranks(fit)) if fit else ([], None)
     cpu = _cpu_times(table, course, confidence)
     found = []
     for j, level in space.settings:
-        failures_, k = failures(rows, failed, j, level), places.get((j, level))
+        # Failures that another setting is why of say nothing of this one.
+        fair = [run for run in runs if not any((i, x) in out - {(j, level)} for i, x in enumerate(run.settings))]
+        failures_ = failures([run.settings for run in fair], [run.log is None for run in fair], j, level)
+        k = places.get((j, level))
         known = {}
         if fit is not None and k is not None and placed is not None:
             known = {"gain": fit.gain(k), "label": told[k], "rank": (placed.low[k], placed.place[k], placed.high[k])}
