@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from scalograph.questions.throughput.model_driven import DRIVER_CPU, LATE, SPARE, DrivenRun, ProcessUse
-from scalograph.questions.throughput.model_waits import waited_share, waits_for_cpu
+from scalograph.questions.throughput.model_waits import holds_for_cpu, waited_share, waits_for_cpu
 from scalograph.questions.throughput.model_wrong import DROPPED, WRONG, dropped_connections, wrong_requests
 
 # From here on a part is full; parts that are nearer to each other are alike.
@@ -104,6 +104,8 @@ def ended_by(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool 
     # What has something of a pool waits for the others: it is in use because they are full.
     parts = [one for one in parts if one is not pool]
     full = [one for one in parts if one.share >= FULL and (one.kind != "clients" or not is_bounded)]
+    if not full and pool and holds_for_cpu(runs):
+        return LoadEnd("not resolved", (), tuple(parts), waited, grows)
     if not full and is_bounded and (lost := pool or _lost(runs)):
         return LoadEnd(lost.kind, (lost,), tuple(parts), waited, grows)
     if not full and not any(one.kind == "cpu" for one in parts):

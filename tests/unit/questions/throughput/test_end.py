@@ -103,6 +103,12 @@ def test_a_pool_ends_it_where_nothing_is_full_that_those_wait_for_who_have_one_o
         assert (part.used, part.granted, part.wait_s) == (1.95, 2, 0.06)
 
 
+def test_a_pool_whose_holders_have_no_cpu_is_not_what_ends_it() -> None:
+    """Neighbors may have it: 1.2 of 2 connections wait for a CPU."""
+    web = replace(service("web", 0.5, 0, waited=0.6), ready=2.0)
+    assert ended_by([replace(run(web), pool=PoolUse(2, 1.95, 0.06))], 0.01).kind == "not resolved"
+
+
 @pytest.mark.parametrize(("ready", "kind"), [(0.5, "inside"), (8.0, "not resolved"), (None, "not resolved")])
 def test_waits_for_a_cpu_are_weighed_by_the_time_that_requests_wait(ready: float | None, kind: str) -> None:
     """Of 8 in flight 7 wait; tasks are ready for 60 % of a little time without a CPU, or of much."""
