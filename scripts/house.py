@@ -23,6 +23,7 @@ FLOORS = (
     ("run", "questions"),
     ("machine", "profile", "exchange"),
     ("cli",),
+    ("notebook",),
 )
 FLOOR = {room: i for i, rooms in enumerate(FLOORS) for room in rooms}
 # Names of questions and where they lie: it imports nothing, so every floor may read it.

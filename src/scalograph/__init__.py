@@ -1,3 +1,34 @@
-"""Scalograph: a scalability laboratory for Linux."""
+"""Scalograph: a scalability laboratory for Linux.
+
+>>> import scalograph
+>>> r = scalograph.open("scalograph-results/first/latest")  # doctest: +SKIP
+>>> r.verdict.level, r.runs(), r.curves["cpus=2"].frame()  # doctest: +SKIP
+"""
+
+from importlib import import_module
 
 __version__ = "0.1.0"
+# What a notebook uses, and where it stands: imported when it is first asked for, so that `import scalograph` is quick.
+_OFFERED = {
+    "open": "scalograph.notebook.opened:open_results",
+    "fit_usl": "scalograph.notebook.fitted:fit_usl",
+    "Estimate": "scalograph.analysis.estimate:Estimate",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Return what is offered under a name.
+
+    Raises:
+        AttributeError: nothing is.
+    """
+    if name not in _OFFERED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, attribute = _OFFERED[name].partition(":")
+    found: object = getattr(import_module(module), attribute)
+    return found
+
+
+def __dir__() -> list[str]:
+    """Return the names that this module offers."""
+    return sorted([*globals(), *_OFFERED])

@@ -80,7 +80,8 @@ def test_the_commands_of_the_readme(tmp_path: Path, sanity: Sanity, noise_floor:
     assert (tmp_path / "first" / "burn.toml").read_text() == (measured / "latest" / "study.toml").read_text()
     assert "by the law" in done.stdout and "`sort -{order} numbers.txt`: n or g?" in done.stdout
     assert (tmp_path / "first" / "results.csv").read_text().count("\n") > 30
-    assert (tmp_path / "first" / "results.parquet").stat().st_size > 0
+    assert (tmp_path / "first" / "results.md").read_text().startswith("# Does burn.py use both CPUs?")
+    assert (tmp_path / "first" / "results.svg").read_text().startswith("<svg")
 
 
 def test_make_knows_both_commands() -> None:

@@ -1,8 +1,9 @@
 """What is an estimate? A value that never travels without its interval, its method and its warnings."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Self
 
 
@@ -30,6 +31,28 @@ class Estimate:
     n: int = 0
     method: str = ""
     warnings: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[float | None]:
+        """Yield lower end, value and upper end: `low, value, high = estimate`."""
+        return iter((self.low, self.value, self.high))
+
+    def __float__(self) -> float:
+        """Return the value. Raises ValueError where there is none, with the warnings that say why."""
+        if self.value is None:
+            raise ValueError(f"no value: {'; '.join(self.warnings) or 'no data'}")
+        return self.value
+
+    def __format__(self, spec: str) -> str:
+        """Format value and interval, with the digits that the interval supports, or each by `spec`.
+
+        >>> f"{Estimate(1.8312, 1.6803, 1.9911)}", f"{Estimate(1.8312, 1.6803, 1.9911):.1f}"
+        ('1.83 [1.68, 1.99]', '1.8 [1.7, 2.0]')
+        """
+        if not spec:
+            # How numbers become texts is told on a higher floor: it is found by name, where somebody asks for it.
+            return str(import_module("scalograph.text.format").estimate(self))
+        value, low, high = ("?" if x is None else format(x, spec) for x in (self.value, self.low, self.high))
+        return value if self.low is None and self.high is None else f"{value} [{low}, {high}]"
 
     def contains(self, x: float) -> bool:
         """Tell whether the interval covers `x`; an estimate without an interval covers nothing."""

@@ -52,6 +52,12 @@ class Usl:
         """Return the throughput of the fitted curve at size `n`."""
         return self.law.throughput(n)
 
+    def __call__(self, n: Sequence[float] | FloatArray) -> FloatArray:
+        """Return the throughputs of the fitted curve at sizes `n`, an array of any shape."""
+        gamma, sigma, kappa = self.law.best
+        sizes = np.asarray(n, dtype=float)
+        return np.asarray(gamma * sizes / (1 + sigma * (sizes - 1) + kappa * sizes * (sizes - 1)))
+
 
 def fit_usl(
     n: Sequence[float] | FloatArray,

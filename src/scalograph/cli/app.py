@@ -1,5 +1,6 @@
 """The table of commands. A command's module is imported when it is called, so that `--help` is quick."""
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -8,7 +9,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from scalograph import __version__
-from scalograph.errors import Exit, Terminated
+from scalograph.errors import Exit, HostError, Terminated
 
 COMMANDS = {
     "measure": "How does this command scale? `scalograph measure --threads 1,2,4 -- ./prog -t {threads}`",
@@ -22,11 +23,13 @@ COMMANDS = {
     "analyze": "Stop 4: from a journal to findings",
     "report": "Stop 5: tables on the terminal and one HTML file",
     "profile": "A Java study's configurations once more, apart, with a flight recorder: stacks, parks, waits",
-    "export": "A journal as CSV or Parquet, one row for each observation",
+    "export": "A journal for other tools: CSV, Parquet, Markdown, SVG, Extra-P",
     "fit": "Scaling laws for numbers measured elsewhere: `scalograph fit data.csv`",
     "import": "What another instrument measured, alone or beside a study: `scalograph import jmh jmh.json`",
     "doctor": "What this machine grants and refuses, and what to do about it",
 }
+# Those that need nothing but files: they work on any system.
+READING = ("check", "analyze", "report", "export", "fit", "import")
 # Commands that share a module, in which each is called by its name; any other is `command` in one of its own.
 TOGETHER = {"analyze": "stops", "report": "stops"}
 
@@ -49,6 +52,9 @@ class Commands(TyperGroup):
         """Import one command; the list above needs none."""
         if cmd_name not in COMMANDS:
             return None
+        if sys.platform != "linux" and cmd_name not in READING:
+            here = f"{', '.join(READING)} work here"
+            raise HostError("system", sys.platform, "Linux, which alone is measured", here)
         module = import_module(f"scalograph.cli.{TOGETHER.get(cmd_name, cmd_name)}_command")
         if hasattr(module, "group"):  # commands of its own
             return get_command(module.group)

@@ -1,30 +1,104 @@
 """`scalograph export`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scalograph.cli.console import say, tell
 from scalograph.cli.options import Source
 
+if TYPE_CHECKING:
+    from scalograph.exchange.export import Columns
+    from scalograph.findings.table import Table
+    from scalograph.protocol.figure import Figure, Overlay
+    from scalograph.protocol.findings import Findings
+
+# What is written where --as is left out, by the ending of the file.
+FORMS = {
+    ".csv": "observations", ".parquet": "observations", ".md": "tables", ".svg": "figure", ".jsonl": "extra-p",
+}  # fmt: skip
+OF_RUNS = ("observations", "runs", "extra-p")
+CHOICES = (*OF_RUNS, "points", "tables", "figure")
+
 
 def command(
     source: Source,
-    to: Annotated[Path, typer.Option("--to", help="A .csv or .parquet file.")],
+    to: Annotated[Path, typer.Option("--to", help="A .csv, .parquet, .md, .svg or .jsonl (Extra-P) file.")],
+    form: Annotated[
+        str | None,
+        typer.Option("--as", help="observations, runs, points (size and throughput), extra-p, tables or figure."),
+    ] = None,
 ) -> None:
-    """A journal as CSV or Parquet: one row for each observation, with all factors. Executes nothing.
+    """A journal for other tools: observations with all factors, or what was made of them. Executes nothing.
 
     \b
     scalograph export scalograph-results/thread-scaling/latest --to thread-scaling.csv
+    scalograph export scalograph-results/thread-scaling/latest --to thread-scaling.md     claim, verdict, tables
+    scalograph export scalograph-results/thread-scaling/latest --to thread-scaling.svg    the first figure
+    scalograph export scalograph-results/thread-scaling/latest --as points --to points.csv
     """
-    from scalograph.exchange.export import observations, write
+    from scalograph.errors import StudyError
+
+    form = form or FORMS.get(to.suffix, "")
+    if form not in CHOICES:
+        given = f'ending "{to.suffix}"' if not form else f'"{form}"'
+        expected = f"one of {', '.join(CHOICES if form else FORMS)}"
+        raise StudyError.one("--as" if form else str(to), given, expected)
+    tell(f"{to}: {_of_runs(source, form, to) if form in OF_RUNS else _of_findings(source, form, to)}")
+
+
+def _of_runs(source: Path, form: str, to: Path) -> str:
+    """Write what is in the journal, and say how much it is."""
+    from scalograph.exchange import export, modeling
+
+    table = _loaded(source)
+    if form == "extra-p":
+        text = modeling.extra_p(table)
+        export.write_text(text, to)
+        return f"{len(text.splitlines())} lines"
+    columns = export.observations(table) if form == "observations" else export.runs(table)
+    export.write(columns, to)
+    return _size(columns)
+
+
+def _of_findings(source: Path, form: str, to: Path) -> str:
+    """Write what was made of the journal, and say how much it is."""
+    from scalograph.errors import StudyError
+    from scalograph.exchange import export, modeling
+    from scalograph.exchange.markdown import markdown
+    from scalograph.report.standalone_picture import first_picture, standalone
+
+    findings, drawn = _found(source)
+    if form == "points":
+        columns = modeling.law_points(findings)
+        export.write(columns, to)
+        return _size(columns)
+    if form == "tables":
+        export.write_text(markdown(findings), to)
+        return f"{len(findings.tables)} tables"
+    if (plot := first_picture(findings, drawn)) is None:
+        raise StudyError.one("--as figure", "a study without a figure that stands still", "one with a curve")
+    export.write_text(standalone(plot) + "\n", to)
+    return "1 figure"
+
+
+def _found(source: Path) -> "tuple[Findings, list[Figure | Overlay]]":
+    from scalograph.cli.last_stops import figures, learned
+
+    found = learned(source)
+    return found, figures(found)
+
+
+def _loaded(source: Path) -> "Table":
     from scalograph.findings import table
     from scalograph.protocol import results
 
     read = table.load(results.journal_of(source))
     for text in read.warnings:
         say(f"warning: {text}", "yellow")
-    frame = observations(read)
-    write(frame, to)
-    tell(f"{to}: {frame.height} rows, {frame.width} columns")
+    return read
+
+
+def _size(columns: "Columns") -> str:
+    return f"{len(next(iter(columns.values()), []))} rows, {len(columns)} columns"

@@ -1,6 +1,6 @@
 """What `run` and `study` share: plan on this host, run with progress, tell what came of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +8,8 @@ from scalograph.cli.console import say
 from scalograph.cli.machine_lock import alone
 from scalograph.cli.preflight import examined
 from scalograph.cli.progress import LiveProgress
+from scalograph.control.conditions import told
+from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.design.planner import Planner
 from scalograph.protocol import results
 from scalograph.run.begin import begin
@@ -31,6 +33,7 @@ class StudyStart:
         ceiling: learn first what the machine itself scales to, unless that is known.
         noise: look first whether the machine's noise is as it was kept, if it was.
         host: name of the host that runs it.
+        consent: what it may do to the whole machine.
         label: what stands before its name where it is one of several, such as "part 3 of 12".
     """
 
@@ -39,6 +42,7 @@ class StudyStart:
     ceiling: bool = False
     noise: bool = True
     host: str = LOCAL
+    consent: Consent = NO_CONSENT
     label: str = ""
 
 
@@ -49,10 +53,10 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         StudyError: the host cannot carry the study out, or it differs from the one that is resumed.
         HostError: another study holds the machine, or the host refuses something that the study needs.
     """
-    with alone(), connected(start.host) as host:
+    with alone() as restored, connected(start.host) as host:
         if host.probe.warning:
             say(host.probe.warning, "yellow")
-        planned = host.ready(plan(declared, host.facts()), say)
+        planned = host.ready(plan(declared, host.facts(), consent=start.consent), say)
         # The folder is made when nothing is left that could refuse: a failed start leaves no empty results.
         earlier = None if start.accepted is None else results.latest(declared.study.name, start.folder)
         learned = examined(planned, host, start.ceiling, start.noise)
@@ -62,7 +66,16 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         _announce(planned, made.folder, start.label)
         gate = QuietGate(planned.design.study.protocol.wait_quiet_s, say, host.look)
         runner, probe = Runner(planned, host), host.probe.name
-        return run_session(planned, made, runner, probe, _progress(planned, start.label), start.accepted, gate, learned)
+        showing, notes = _progress(planned, start.label), [*_noted(planned, restored)]
+        return run_session(planned, made, runner, probe, showing, start.accepted, gate, learned, notes)
+
+
+def _noted(planned: Plan, restored: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What the journal keeps of the machine: settings that a crash had left, and conditions that were met."""
+    for text in restored:
+        yield f"restored after an earlier crash: {text}", "restored"
+    if met := told(planned.design.study.conditions):
+        yield met, "conditions"
 
 
 def _announce(planned: Plan, folder: Path, label: str) -> None:

@@ -77,10 +77,27 @@ def report(
     return found, page
 
 
+def learned(source: Path) -> Findings:
+    """Give the findings of results, those on the disk where the journal has no more to say; writes nothing.
+
+    Raises:
+        ProtocolError: there are no readable findings, and no journal to make them from.
+    """
+    if is_current(source):
+        found = findings_file.read(results.at(source).findings)
+        if found.protocol == findings_file.LATEST or not results.at(source).journal.exists():
+            return found
+    return _in_memory(source)
+
+
 def _made_anew(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
     """Findings as a reader of their file has them; the file is made unless the results are read-only."""
     if results.is_writable(results.at(source).folder):
         return findings_file.read(analyze(source, claims)[1])
+    return _in_memory(source, claims)
+
+
+def _in_memory(source: Path, claims: list[PublishedClaim] | None = None) -> Findings:
     return Findings.model_validate_json(analyze(source, claims, keep=False)[0].model_dump_json())
 
 

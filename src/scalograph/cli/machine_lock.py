@@ -17,10 +17,13 @@ LEAST_FILES = 20
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def alone() -> Iterator[list[str]]:
     """Hold the machine, say what keeps us from it and what a crash had left, and remove its scratch folders.
 
     From here on signals end us in order.
+
+    Yields:
+        What a crash had left and is restored, in words.
 
     Raises:
         HostError: another start holds it for longer than we wait, what one left cannot be put right, or hardly a file
@@ -32,7 +35,7 @@ def alone() -> Iterator[None]:
         for text in restored:
             say(f"restored after an earlier crash: {text}", "yellow")
         sweep_scratch()
-        yield
+        yield restored
 
 
 def _refuse_few_files() -> None:

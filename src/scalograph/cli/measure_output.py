@@ -14,6 +14,7 @@ from scalograph.cli.adhoc.declaration import as_options, study_text
 from scalograph.cli.measure_command import SweepOptions
 from scalograph.cli.options import AnswerOptions, CommandOptions
 from scalograph.cli.outcome import interrupted, tell_how_on
+from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
 from scalograph.protocol.results import Results, refuse_taken, write_text
 from scalograph.run.scratch import scratch
@@ -46,6 +47,7 @@ def carried_out(
     answer: Callable[["Session"], int],
     ceiling: bool = False,
     as_told: Callable[[ScalographError], ScalographError] = as_options,
+    consent: Consent = NO_CONSENT,
 ) -> int:
     """Run a command's study as `scalograph run` would, and tell what came of it, unless it was interrupted.
 
@@ -55,6 +57,7 @@ def carried_out(
         answer: tells what came of it, and gives the exit code.
         ceiling: learn first what the machine itself scales to.
         as_told: tells what is wrong with the study of the options that made it.
+        consent: what may be done to the whole machine.
 
     Raises:
         StudyError: the options make no study.
@@ -66,10 +69,10 @@ def carried_out(
     with scratch("measure") as folder:
         write_text(folder / "study.toml", text)
         try:
-            session = _run(folder / "study.toml", options, ceiling)
+            session = _run(folder / "study.toml", options, ceiling, consent)
         except (StudyError, HostError) as error:
             raise as_told(error) from error
-    again = _again(session.results, options)
+    again = [*_again(session.results, options), *consent.words()]
     if session.reason == "interrupted":
         return interrupted(session, again)
     tell_how_on(session.reason, again)
@@ -84,7 +87,7 @@ def _again(made: Results, options: AnswerOptions) -> list[str]:
     return ["scalograph", "run", str(made.study), *words, "--resume", "-o", str(made.folder)]
 
 
-def _run(file: Path, options: AnswerOptions, ceiling: bool) -> "Session":
+def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) -> "Session":
     from scalograph.cli.overrides import overridden
     from scalograph.study.declare import declare
 
@@ -92,7 +95,8 @@ def _run(file: Path, options: AnswerOptions, ceiling: bool) -> "Session":
     from scalograph.cli.five_stops import StudyStart, run_declared  # after the study is checked: it imports much
 
     # A look at the noise floor would take longer than many a command.
-    return run_declared(declared, StudyStart(folder=options.output, ceiling=ceiling, noise=False))
+    start = StudyStart(folder=options.output, ceiling=ceiling, noise=False, consent=consent)
+    return run_declared(declared, start)
 
 
 def _share(text: str) -> float:

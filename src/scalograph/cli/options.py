@@ -44,6 +44,13 @@ WhenBusy = Annotated[
     str | None,
     typer.Option("--when-busy", help="On a machine that stays busy: report (go on), cpu-time (go by it), or stop."),
 ]
+MachineWide = Annotated[
+    bool, typer.Option("--machine-wide", help="Settings of the whole machine that the study names may be changed.")
+]
+Dangerous = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="With --machine-wide: this setting too, although its levels may harm others."),
+]
 HostName = Annotated[str, typer.Option("--host", help="Where runs are made, by name.")]
 Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz).")]
 NoHost = Annotated[
@@ -73,6 +80,8 @@ class StartOptions:
     pilot: Pilot = False
     ceiling: Ceiling = False
     host: HostName = LOCAL
+    machine_wide: MachineWide = False
+    dangerous: Dangerous = None
     tables: Tables = False
     table: TableName = None
     json: Json = False
@@ -108,6 +117,8 @@ class SearchOptions(CommandOptions):
     """What every search takes."""
 
     max_runs: MaxRuns = None
+    machine_wide: MachineWide = False
+    dangerous: Dangerous = None
 
 
 class AnswerOptions(Protocol):

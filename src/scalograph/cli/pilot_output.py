@@ -14,12 +14,15 @@ from scalograph.errors import Exit, StudyError
 from scalograph.questions.registry import is_search
 
 if TYPE_CHECKING:
+    from scalograph.control.consent import Consent
     from scalograph.questions.pilot.plan_proposal import Offer, Proposal
     from scalograph.run.plan import Plan
     from scalograph.study.declare import Declared
 
 
-def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: bool, host: str) -> int:
+def run_pilot(
+    declared: "Declared", folder: Path | None, resume: bool, json: bool, host: str, consent: "Consent"
+) -> int:
     """Make a few short runs of a study in a results folder of their own, and propose a protocol.
 
     Raises:
@@ -38,9 +41,9 @@ def run_pilot(declared: "Declared", folder: Path | None, resume: bool, json: boo
     from scalograph.run.plan import plan
 
     with connected(host) as machine:
-        planned = plan(declared, machine.facts())
+        planned = plan(declared, machine.facts(), consent=consent)
     study = pilot(declared.study, planned.design, takes_iterations(declared.study, planned.program.argv))
-    conducted = run_declared(replace(declared, study=study), StudyStart(folder=folder, host=host))
+    conducted = run_declared(replace(declared, study=study), StudyStart(folder=folder, host=host, consent=consent))
     if conducted.reason == "interrupted":
         return interrupted(conducted, [])
     found, _ = analyze(conducted.results.folder)

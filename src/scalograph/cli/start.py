@@ -4,6 +4,7 @@ from scalograph.cli.five_stops import StudyStart, run_declared
 from scalograph.cli.options import StartOptions
 from scalograph.cli.outcome import conclude
 from scalograph.cli.overrides import given, note_quick, overridden, refuse_unused
+from scalograph.control.consent import Consent
 from scalograph.study.declare import Declared
 
 
@@ -23,13 +24,15 @@ def start(declared: Declared, options: StartOptions, command: list[str], report:
     o = options
     declared = overridden(declared, o.budget, o.max_runs, o.wait_quiet, o.when_busy)
     note_quick(declared, o.quick)
+    consent = Consent(o.machine_wide, tuple(o.dangerous or ()))
     refuse_unused(o.pilot, o.resume, o.accept_difference, o.max_runs, o.ceiling)
     if o.pilot:
         from scalograph.cli.pilot_output import run_pilot
 
-        return run_pilot(declared, o.output, o.resume, o.json, o.host)
+        return run_pilot(declared, o.output, o.resume, o.json, o.host, consent)
     accepted = (o.accept_difference or []) if o.resume else None
-    begun = StudyStart(folder=o.output, accepted=accepted, ceiling=o.ceiling, host=o.host)
+    begun = StudyStart(folder=o.output, accepted=accepted, ceiling=o.ceiling, host=o.host, consent=consent)
     session = run_declared(declared, begun)
-    again = [*command, *["--quick"] * o.quick, *given(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host)]
+    words = [*given(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host), *consent.words()]
+    again = [*command, *["--quick"] * o.quick, *words]
     return conclude(session, o, again, report)

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
+from scalograph.control.consent import machine_controls
 from scalograph.control.control import (
     Control,
+    HeldSetting,
     Launch,
     Level,
     LevelError,
@@ -48,7 +50,18 @@ def _sized(launch: Launch, facts: HostFacts, n_placed: Callable[[str], int]) -> 
         raise LevelError(f"a limit of tasks beside {beside}", "one of them", "exclude this combination")
     if launch.n_cpus is not None:
         refuse_count(launch.n_cpus, launch.placement, n_placed(launch.placement))
+    if launch.online is not None:
+        _refuse_offline(launch, len(launch.online))
     return launch
+
+
+def _refuse_offline(launch: Launch, n_online: int) -> None:
+    """Refuse a mask that holds CPUs that are offline."""
+    if launch.placement != Launch.placement or launch.exclusive:
+        beside = "exclusive CPUs" if launch.exclusive else f"placement {launch.placement}"
+        raise LevelError(f"{beside} beside CPUs offline", "placement compact, shared", "exclude this combination")
+    if launch.n_cpus is not None and launch.n_cpus > n_online:
+        raise LevelError(f"{launch.n_cpus} CPUs, {n_online} of them online", "as many", "exclude this combination")
 
 
 def _refuse_exclusive(launch: Launch, facts: HostFacts) -> None:
@@ -87,13 +100,20 @@ def refusals(study: Study, facts: HostFacts) -> Callable[[Treatment], str | None
     return lambda treatment: refusal(*map(treatment.__getitem__, conflicting))
 
 
-def hold(study: Study, treatment: Treatment, facts: HostFacts) -> Iterator[AbstractContextManager[None]]:
+def hold(study: Study, treatment: Treatment, facts: HostFacts) -> Iterator[AbstractContextManager[HeldSetting | None]]:
     """Yield the contexts that keep machine settings changed while the run lasts."""
     for found, level in _controlled(study, treatment):
         yield found.hold(level, facts)
     launch = apply(study, treatment, Launch(), facts)
     if launch.exclusive and launch.cpus:
         yield exclusive(launch.cpus)
+
+
+def attempts(study: Study, facts: HostFacts) -> Iterator[Callable[[], None]]:
+    """Yield what sets each level of the settings of the machine once, and restores it; it raises HostError."""
+    for name, found in machine_controls(study).items():
+        for level in study.factors[name].levels:
+            yield partial(found.attempt, level, facts)
 
 
 def read_back(study: Study, treatment: Treatment, facts: HostFacts, record: Record) -> list[str]:

@@ -22,7 +22,8 @@ class Launch:
     `name`, `role` and `copy` tell it apart if a run has several, of which each copy of a service is one; `service` is
     how such a one is waited for and ended. `argv` is filled in, beside services only when the run starts (`filled`).
     `own_quota_cpus` is granted to its process alone, in the folder `cgroup`, which is made when the run starts.
-    `values` fills the workload's templates. `place` turns the requested `n_cpus` and `placement` into `cpus`.
+    `values` fills the workload's templates. `place` turns the requested `n_cpus` and `placement` into `cpus`; `online`
+    are the CPUs that the others are taken offline beside.
     """
 
     name: str = ""
@@ -42,12 +43,28 @@ class Launch:
     exclusive: bool = False
     quota_cpus: float | None = None
     max_tasks: int | None = None
+    online: tuple[int, ...] | None = None
     own_quota_cpus: float | None = None
     cgroup: str | None = None
 
     def with_values(self, **values: Any) -> "Launch":
         """Return this launch with more template values."""
         return replace(self, values={**self.values, **values})
+
+
+@dataclass
+class HeldSetting:
+    """A setting of the whole machine while a run has changed it, each value as it was read.
+
+    `in_force` in the run, `at_end` of it, and `after` it had been restored; empty if it did not come to that.
+    """
+
+    name: str
+    before: str
+    asked: str
+    in_force: str = ""
+    at_end: str = ""
+    after: str = ""
 
 
 class LevelError(ValueError):
@@ -74,7 +91,7 @@ class Control:
         """Return the launch that obeys the level, without touching the machine."""
         return launch
 
-    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[None]:
+    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[HeldSetting | None]:
         """Set and later restore what cannot be set per process; most controls have nothing to hold."""
         return nullcontext()
 

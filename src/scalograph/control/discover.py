@@ -6,6 +6,7 @@ from pathlib import Path
 from scalograph.control import capacity, isolation, platform_facts, tasks
 from scalograph.control.cache import cache
 from scalograph.control.jvms import at, find, unasked
+from scalograph.control.machine_control import MACHINE, why_no_settings
 from scalograph.control.quota import cpu_quota
 from scalograph.control.scheduler import EXT, granted_scheduling, why_no_ext
 from scalograph.control.topology import read_topology
@@ -58,9 +59,10 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
 
 
 def _refused(root: Path) -> dict[str, str]:
-    """Tell why a cgroup of our own, with CPUs, a quota or a limit of tasks, or another scheduler is refused."""
+    """Tell why cgroups of our own (CPUs, quota, tasks), settings of the machine or another scheduler are refused."""
     found = {isolation.ISOLATION: isolation.refusal, capacity.QUOTA: capacity.refusal, tasks.TASKS: tasks.why_no_tasks}
     reasons = {name: refusal.why for name, why in found.items() if (refusal := why(root))}
+    reasons |= {MACHINE: why} if (why := why_no_settings(root)) else {}
     return {**reasons, EXT: no_ext} if (no_ext := why_no_ext(root)) else reasons
 
 

@@ -4,13 +4,15 @@ A record of a change names one of them and contains nothing else that could be w
 """
 
 import errno
+import re
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Literal, Protocol, Self
+from typing import Annotated, Protocol, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 
 from scalograph.control.cgroups import LEAF
+from scalograph.control.kernel_files import KERNEL, MAX_VALUE, KernelFile, KernelPlace, OnlineCpus
 
 
 class Setting(StrEnum):
@@ -22,6 +24,11 @@ class Setting(StrEnum):
     QUOTA_LEAF = "quota-leaf"
     TASKS_DELEGATION = "tasks-delegation"
     TASKS_LEAF = "tasks-leaf"
+    SYSCTL = "sysctl"
+    IO_SCHEDULER = "io-scheduler"
+    IO_QUEUE = "io-queue"
+    THP = "thp"
+    ONLINE = "online"
 
 
 _LEAVES = (Setting.EXCLUSIVE_LEAF, Setting.QUOTA_LEAF, Setting.TASKS_LEAF)
@@ -55,19 +62,25 @@ class SettingChange(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     setting: Setting
-    old: Literal["off", "absent"]
+    old: Annotated[str, StringConstraints(max_length=MAX_VALUE)]
     leaf: str = ""
+    name: str = ""
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        if self.setting in _LEAVES:
-            if self.old != "absent" or not LEAF.fullmatch(self.leaf):
+        if self.setting in KERNEL:
+            if self.leaf or not re.fullmatch(KERNEL[self.setting].names, self.name, re.ASCII):
+                raise ValueError("a setting of the kernel has the name of one")
+        elif self.setting in _LEAVES:
+            if self.old != "absent" or not LEAF.fullmatch(self.leaf) or self.name:
                 raise ValueError("a leaf is named scalograph-HEX and was absent")
-        elif self.old != "off" or self.leaf:
+        elif self.old != "off" or self.leaf or self.name:
             raise ValueError("a delegation was off, and has no leaf")
         return self
 
     def __str__(self) -> str:
+        if self.setting in KERNEL:
+            return f"{KERNEL[self.setting].words.format(name=self.name)}: {self.old}"
         return _WORDS[self.setting].format(leaf=self.leaf)
 
 
@@ -111,18 +124,26 @@ def tasks_leaf(name: str) -> SettingChange:
     return SettingChange(setting=Setting.TASKS_LEAF, old="absent", leaf=name)
 
 
-def in_force(change: SettingChange, tree: Tree) -> bool:
+def in_force(change: SettingChange, tree: Tree | KernelPlace) -> bool:
     """Tell whether the setting still differs from its old value."""
+    if isinstance(tree, KernelFile | OnlineCpus):
+        try:
+            return tree.value() != change.old
+        except FileNotFoundError:  # the device or the module is gone, and its setting with it
+            return False
     return tree.has_leaf(change.leaf) if change.setting in _LEAVES else tree.delegated()
 
 
-def undo(change: SettingChange, tree: Tree) -> bool:
+def undo(change: SettingChange, tree: Tree | KernelPlace) -> bool:
     """Restore the old value, if the setting still differs. Raises OSError.
 
     Returns:
         False if others rely on it meanwhile: then it is theirs, and stays.
     """
     if not in_force(change, tree):
+        return True
+    if isinstance(tree, KernelFile | OnlineCpus):
+        tree.set(change.old)
         return True
     if change.setting not in _LEAVES:
         return _switched_off(tree)

@@ -6,7 +6,7 @@ A change is recorded and fsynced before it is made. A later start undoes what a 
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scalograph.control.cgroups import CgroupTree, cgroup2_mount
 from scalograph.control.cpu_tree import TASKS, controller_tree, cpu_tree
-from scalograph.control.folder import PrivateFolder, state_folder
+from scalograph.control.folder import MAX_BYTES, PrivateFolder, state_folder
+from scalograph.control.kernel_files import KERNEL, KernelPlace
 from scalograph.control.leaves import sweep
 from scalograph.control.lock import Turn, advised, locked
 from scalograph.control.orphans import end_orphans
@@ -45,7 +46,7 @@ class Changes(BaseModel):
     version: int = Field(default=1, ge=1, le=1)
     boot_id: str = Field(max_length=64)
     owner: Owner
-    changes: tuple[SettingChange, ...] = Field(max_length=64)
+    changes: tuple[SettingChange, ...] = Field(max_length=256)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Store:
     """The record of changes and the trees they change. Without a folder there is no lock, and nothing can be changed.
 
     `shared` is the lock of the machine, which is advice: no user can keep another from measuring. `cpu_time` is the
-    tree with the controller of CPU time, `tasks` that with the one of tasks, `tree` that of everything else.
+    tree with the controller of CPU time, `tasks` that with the one of tasks, `tree` that of all other cgroups. Settings
+    of the kernel lie below `kernel`: in tests a folder that looks like it.
     """
 
     folder: Path | None
@@ -62,6 +64,7 @@ class Store:
     shared: Path | None = None
     cpu_time: Tree | None = None
     tasks: Tree | None = None
+    kernel: Path = Path("/")
 
     @classmethod
     def of_machine(cls) -> "Store":
@@ -70,8 +73,10 @@ class Store:
         tree = None if mount is None else CgroupTree(mount)
         return cls(state_folder(), tree, shared=shared_lock(), cpu_time=cpu_tree(), tasks=controller_tree(TASKS))
 
-    def tree_of(self, change: SettingChange) -> Tree | None:
-        """Return the tree that a change is made in; None if there is none."""
+    def tree_of(self, change: SettingChange) -> Tree | KernelPlace | None:
+        """Return what a change is made in; None if there is none."""
+        if change.setting in KERNEL:
+            return KERNEL[change.setting].place(self.kernel, change.name)
         if change.setting in OF_TASKS:
             return self.tasks
         return self.cpu_time if change.setting in OF_CPU_TIME else self.tree
@@ -115,8 +120,16 @@ def lock_machine(
 
 
 @contextmanager
-def changed(change: SettingChange, make: Callable[[], object], store: Store) -> Iterator[None]:
+def changed(
+    change: SettingChange, make: Callable[[], object], store: Store, beside: Sequence[SettingChange] = ()
+) -> Iterator[None]:
     """Make a change, undo it at the end, and prove that it is undone. The machine must be locked.
+
+    Args:
+        change: what is changed.
+        make: changes it.
+        store: where it is recorded.
+        beside: what the kernel may change with it; undone after it.
 
     Raises:
         HostError: there is no place to keep the record, or the kernel refuses the change or its undoing.
@@ -130,14 +143,16 @@ def changed(change: SettingChange, make: Callable[[], object], store: Store) -> 
             found = f"changes of process {before.owner.pid}, which is still there"
             raise HostError(str(folder.path / CHANGES), found, "one owner at a time", "wait for its end")
         kept = before.changes if before else ()
-        _write(folder, store.root, (*kept, change))
+        made = (*beside, change)
+        _write(folder, store.root, (*kept, *made))
         try:
             with _telling(change):
                 make()
             yield
         finally:
-            _undo(change, tree)
-            _forget(folder, store.root, change)
+            for one in reversed(made):
+                _undo(one, store.tree_of(one) or tree)
+                _forget(folder, store.root, one)
 
 
 def _put_right(store: Store, folder: PrivateFolder) -> list[str]:
@@ -170,7 +185,7 @@ def _outlives(owner: Owner, root: Path) -> bool:
     return alive
 
 
-def _undo(change: SettingChange, tree: Tree) -> str:
+def _undo(change: SettingChange, tree: Tree | KernelPlace) -> str:
     """Undo a change and return the outcome in words."""
     with _telling(change):
         if not undo(change, tree):
@@ -212,4 +227,9 @@ def _write(folder: PrivateFolder, root: Path, changes: tuple[SettingChange, ...]
         folder.remove(CHANGES)
         return
     record = Changes(boot_id=boot_id(root), owner=Owner.ourselves(root), changes=changes)
-    folder.write(CHANGES, json.dumps(record.model_dump(mode="json")).encode() + b"\n")
+    content = json.dumps(record.model_dump(mode="json")).encode() + b"\n"
+    if len(content) > MAX_BYTES:
+        raise HostError(
+            str(folder.path / CHANGES), f"{len(changes)} settings at once", "fewer", "change fewer together"
+        )
+    folder.write(CHANGES, content)

@@ -1,49 +1,120 @@
-"""Every observation with all factors, for other tools: CSV or Parquet."""
+"""Every observation, or every run, with all factors, for other tools: as columns, CSV or Parquet."""
 
-from collections.abc import Iterator
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-import polars as pl
 
 from scalograph.errors import HostError, StudyError
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.written_file import replaced
 from scalograph.study.scalars import as_text
 
+# Column -> its values; all of one length, None where there is none. A column holds values of one kind.
+Columns = dict[str, list[Any]]
+Line = dict[str, Any]
+
 _DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
+_HEAD = ("run", "block", "replicate", "warmup", "status", "verdict")
+_TAIL = ("response", "iteration", "value", "unit")
 
 
-def observations(table: Table) -> pl.DataFrame:
+def observations(table: Table) -> Columns:
     """Return a row for each observation: run, block, treatment, iteration, response, value; failed runs have no value.
 
     Returns:
         Columns `run block replicate warmup status verdict`, one for each factor (prefixed `factor.` if its name is
         taken), then `response iteration value unit`.
     """
-    names = {name: f"factor.{name}" if name in _OWN else name for name in table.study.factors}
     units = {name: response.unit for name, response in table.study.responses.items()}
-    schema = {**{k: v for k, v in _OWN.items() if k not in _TAIL}, **dict.fromkeys(names.values()), **_TAIL}
-    columns: dict[str, list[Any]] = {column: [] for column in schema}
-    for row in table.rows:
-        for line in _lines(row, names, units):
-            for column, values in columns.items():
-                values.append(line.get(column))
-    return pl.DataFrame([_series(column, values, schema[column]) for column, values in columns.items()])
+    names = _factors(table, (*_HEAD, *_TAIL))
+    return _columns((*_HEAD, *names.values(), *_TAIL), _each(table.rows, lambda row: _observed(row, names, units)))
 
 
-_OWN: dict[str, Any] = {
-    "run": pl.String, "block": pl.Int64, "replicate": pl.Int64, "warmup": pl.Boolean, "status": pl.String,
-    "verdict": pl.String, "response": pl.String, "iteration": pl.Int64, "value": pl.Float64, "unit": pl.String,
-}  # fmt: skip
-_TAIL: dict[str, Any] = {name: _OWN[name] for name in ("response", "iteration", "value", "unit")}
+def runs(table: Table) -> Columns:
+    """Return a row for each run: run, block, treatment, its score of each response, and the gravest cause.
+
+    Returns:
+        Columns `run block replicate warmup status verdict cause`, one for each factor, then one for each response in
+        its unit (prefixed `factor.` or `response.` if a name is taken).
+    """
+    head = (*_HEAD, "cause")
+    names = _factors(table, head)
+    taken = {*head, *names.values()}
+    scores = {name: f"response.{name}" if name in taken else name for name in table.study.responses}
+    return _columns(
+        (*head, *names.values(), *scores.values()), _each(table.rows, lambda row: _scored(row, names, scores))
+    )
 
 
-def _lines(row: Row, names: dict[str, str], units: dict[str, str]) -> Iterator[dict[str, Any]]:
-    head = {
+def write(columns: Columns, file: Path) -> None:
+    """Write columns in the format of the file's ending: .csv or .parquet.
+
+    Raises:
+        StudyError: the file has another ending.
+        HostError: the disk refuses, or polars, which writes Parquet, is not there.
+    """
+    if file.suffix not in (".csv", ".parquet"):
+        raise StudyError.one(str(file), f'ending "{file.suffix}"', "one of .csv, .parquet")
+    if file.suffix == ".csv":
+        return write_text(csv_text(columns), file)
+    from scalograph.exchange.frames import polars_frame
+
+    made = io.BytesIO()
+    polars_frame(columns).write_parquet(made)
+    _write(made.getvalue(), file)
+
+
+def write_text(text: str, file: Path) -> None:
+    """Write a text as a whole.
+
+    Raises:
+        HostError: the disk refuses.
+    """
+    _write(text.encode(), file)
+
+
+def csv_text(columns: Columns) -> str:
+    """Return columns as CSV: text that a spreadsheet would run as a formula gets a leading quote."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(map(_field, columns))
+    writer.writerows(map(_field, row) for row in zip(*columns.values(), strict=True))
+    return stream.getvalue()
+
+
+def _field(value: Any) -> Any:
+    if isinstance(value, bool):
+        return as_text(value)
+    return f"'{value}" if isinstance(value, str) and value.startswith(_DANGEROUS) else value
+
+
+def _write(content: bytes, file: Path) -> None:
+    try:
+        with replaced(file) as stream:
+            stream.write(content)
+    except OSError as error:
+        raise HostError(str(file), f"cannot be written: {error}", "a writable disk with room") from error
+
+
+def _factors(table: Table, taken: Iterable[str]) -> dict[str, str]:
+    return {name: f"factor.{name}" if name in (*taken,) else name for name in table.study.factors}
+
+
+def _each(rows: Iterable[Row], lines: Callable[[Row], Iterator[Line]]) -> Iterator[Line]:
+    return (line for row in rows for line in lines(row))
+
+
+def _head(row: Row, names: Mapping[str, str]) -> Line:
+    return {
         "run": row.run, "block": row.block, "replicate": row.replicate, "warmup": row.warmup, "status": row.status,
         "verdict": row.verdict, **{names[name]: level for name, level in row.treatment.items()},
     }  # fmt: skip
+
+
+def _observed(row: Row, names: Mapping[str, str], units: Mapping[str, str]) -> Iterator[Line]:
+    head = _head(row, names)
     if not row.observations:
         yield head
     for response, values in row.observations.items():
@@ -51,42 +122,23 @@ def _lines(row: Row, names: dict[str, str], units: dict[str, str]) -> Iterator[d
             yield {**head, "response": response, "iteration": iteration, "value": value, "unit": units[response]}
 
 
-def _series(name: str, values: list[Any], dtype: Any) -> pl.Series:
-    kinds = {type(value) for value in values}
-    if dtype is None and kinds == {int, float}:
-        return pl.Series(name, list(map(float, values)), dtype=pl.Float64)
-    if dtype is None and len(kinds) > 1:
-        values = [as_text(value) for value in values]  # levels of mixed kinds share a text column
-    return pl.Series(name, values, dtype=dtype)
+def _scored(row: Row, names: Mapping[str, str], scores: Mapping[str, str]) -> Iterator[Line]:
+    cause = row.causes[0].text if row.causes else ""
+    yield {**_head(row, names), "cause": cause, **{scores[name]: value for name, value in row.scores.items()}}
 
 
-def write(frame: pl.DataFrame, file: Path) -> None:
-    """Write a frame in the format of the file's ending: .csv or .parquet.
-
-    Raises:
-        StudyError: the file has another ending.
-        HostError: the disk refuses.
-    """
-    if file.suffix not in (".csv", ".parquet"):
-        raise StudyError.one(str(file), f'ending "{file.suffix}"', "one of .csv, .parquet")
-    try:
-        with replaced(file) as stream:
-            if file.suffix == ".csv":
-                _guarded(frame).write_csv(stream)
-            else:
-                frame.write_parquet(stream)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise HostError(str(file), f"cannot be written: {error}", "a writable disk with room") from error
+def _columns(names: Iterable[str], lines: Iterable[Line]) -> Columns:
+    columns: Columns = {name: [] for name in names}
+    for line in lines:
+        for name, values in columns.items():
+            values.append(line.get(name))
+    return {name: _one_kind(values) for name, values in columns.items()}
 
 
-def _guarded(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame for CSV: text that a spreadsheet would run as a formula gets a leading quote."""
-    texts = [pl.col(name) for name, dtype in frame.schema.items() if dtype == pl.String]
-    guarded = [
-        pl.when(text.str.slice(0, 1).is_in(_DANGEROUS))
-        .then(pl.concat_str(pl.lit("'"), text))
-        .otherwise(text)
-        .alias(text.meta.output_name())
-        for text in texts
-    ]
-    return frame.with_columns(guarded)
+def _one_kind(values: list[Any]) -> list[Any]:
+    """Values of mixed kinds as one: whole numbers beside others become such, all else texts."""
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) < 2:
+        return values
+    kind: Callable[[Any], Any] = float if kinds == {int, float} else as_text
+    return [None if value is None else kind(value) for value in values]

@@ -1,7 +1,6 @@
 """Append-only events of a study on disk; reading them back is how a study resumes (protocol/journal.md)."""
 
 import errno
-import fcntl
 import gzip
 import json
 import os
@@ -16,6 +15,7 @@ import msgspec
 
 from scalograph.errors import HostError, ProtocolError
 from scalograph.protocol.checked import UNREADABLE, checked
+from scalograph.protocol.file_lock import lock
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_part import LAST, RecordPart
 from scalograph.protocol.written_file import is_at, opened_to_append
@@ -106,7 +106,7 @@ class Journal:
     def _lock(self) -> None:
         """The lock of the machine is a user's; two users may still share a folder of results."""
         try:
-            fcntl.flock(self._stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._stream, wait=False)
         except BlockingIOError:
             self._stream.close()
             raise HostError(

@@ -18,6 +18,7 @@ from scalograph.protocol.record_part import (
     MAX_TEXT,
     CopyIndex,
     Count,
+    Name,
     Nanoseconds,
     Number,
     PerBin,
@@ -264,6 +265,20 @@ class Capabilities(RecordPart, frozen=True):
     capabilities: Annotated[list[Capability], Meta(max_length=256)]
 
 
+class MachineSetting(RecordPart, frozen=True):
+    """A setting of the whole machine that the run changed, each value as it was read.
+
+    `in_force` at its start, `at_end` of it, `after` it had been restored.
+    """
+
+    name: Name
+    before: Text
+    asked: Text
+    in_force: Text
+    at_end: Text
+    after: Text
+
+
 class Record(RecordPart, frozen=True, kw_only=True):
     """All that is known of one run; what the journal keeps."""
 
@@ -275,6 +290,8 @@ class Record(RecordPart, frozen=True, kw_only=True):
     histograms: Annotated[list[HistogramEvent], Meta(max_length=256)] = []
     processes: Annotated[list[ProcessEvent], Meta(max_length=64)] = []
     timeline: Timeline | None = None
+    settings: Annotated[list[MachineSetting], Meta(max_length=64)] = []
+    counters: Annotated[dict[ValueName, Count], Meta(max_length=64)] | None = None
     run: RunFigures
 
     def __post_init__(self) -> None:
@@ -300,6 +317,14 @@ class Record(RecordPart, frozen=True, kw_only=True):
     def with_figures(self, **figures: Any) -> Self:
         """The same record with other figures of the run; they are not checked."""
         return replace(self, run=replace(self.run, **figures))
+
+    def with_settings(self, settings: list[MachineSetting]) -> Self:
+        """The same record with the settings of the machine that the run changed."""
+        return replace(self, settings=settings)
+
+    def with_counters(self, counters: dict[str, int] | None) -> Self:
+        """The same record with what the kernel counted meanwhile."""
+        return replace(self, counters=counters)
 
     def failed(self, reason: str) -> Self:
         """The same record, of a run that has failed."""

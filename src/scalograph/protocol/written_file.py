@@ -1,7 +1,6 @@
 """Files of ours are written under their own name: never through a link that somebody put there, nor into a device."""
 
 import errno
-import fcntl
 import os
 import re
 import secrets
@@ -10,6 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+from scalograph.protocol.file_lock import lock
+
+# Of these flags other systems lack some.
+_PLAIN = ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY")
 
 
 @contextmanager
@@ -40,7 +44,7 @@ def _part(file: Path) -> BinaryIO:
     while True:
         stream = file.with_name(f".{file.name}.{secrets.token_hex(8)}").open("xb")
         with suppress(OSError):  # a file system without locks: nobody sweeps there
-            fcntl.flock(stream, fcntl.LOCK_EX)
+            lock(stream)
         if os.fstat(stream.fileno()).st_nlink:
             return stream
         stream.close()  # swept before it was locked
@@ -51,7 +55,7 @@ def _sweep_parts(file: Path) -> None:
     with suppress(OSError):
         for part in [entry for entry in file.parent.iterdir() if name.fullmatch(entry.name)]:
             with suppress(OSError), opened_to_append(part) as stream:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(stream, wait=False)
                 part.unlink()
 
 
@@ -61,7 +65,7 @@ def opened_to_append(file: Path) -> BinaryIO:
     Raises:
         OSError: it is a link, a folder, a pipe or a device, or the disk refuses.
     """
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | sum(getattr(os, name, 0) for name in _PLAIN)
     try:
         fd = os.open(file, flags, mode=0o666)
     except OSError as error:

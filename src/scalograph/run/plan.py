@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from scalograph import __version__
+from scalograph.control.consent import NO_CONSENT, Consent, refuse_unnamed
 from scalograph.control.discover import with_launchers
 from scalograph.control.process_cpus import too_many_cpus
 from scalograph.control.process_quotas import refused_quotas
@@ -59,20 +60,24 @@ class Plan:
         }
 
 
-def plan(declared: Declared, facts: HostFacts, starts: bool = True) -> Plan:
+def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Consent = NO_CONSENT) -> Plan:
     """Plan a study. Touches no machine: the host is the value that it is given, and a launcher that a level names.
 
     Args:
         declared: what to plan.
         facts: of the host.
-        starts: whether such launchers may be started, to ask what they are; else they are taken for the latest release.
+        starts: whether the study will be run, and such launchers may be started, to ask what they are; else they are
+            taken for the latest release.
+        consent: what may be done to the whole machine.
 
     Raises:
-        StudyError: levels or a workload that this host cannot carry out.
+        StudyError: levels or a workload that this host cannot carry out, or settings of the machine without consent.
     """
     facts = with_launchers(facts, _launchers(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
     made = design(declared.study, facts, _refusing(declared.study, started, facts))
+    if starts:
+        refuse_unnamed(made.study, facts, consent)
     planned = Plan(declared, facts, made, started)
     planned.runs.asked_for()  # refuses what cannot be searched before there is a folder of results
     return planned

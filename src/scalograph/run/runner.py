@@ -2,7 +2,7 @@
 
 from scalograph.control.apply import other_masks, read_back
 from scalograph.control.process_quotas import other_quotas
-from scalograph.protocol.record import Record
+from scalograph.protocol.record import MachineSetting, Record
 from scalograph.run.captured import Printed
 from scalograph.run.hosts.base import Host, Specification
 from scalograph.run.launches import launches
@@ -24,9 +24,10 @@ class Runner:
             HostError: a setting is refused, or no further run can be made.
         """
         spec = self.specification(run)
-        with self._host.hold(self._planned, run.treatment):
+        with self._host.hold(self._planned, run.treatment) as held:
             record = self._printed.read(self._host.measure(spec), spec.is_driver)
-        return self._obeyed(spec, record.with_figures(quota_cpus=spec.launches[0].quota_cpus))
+        record = record.with_figures(quota_cpus=spec.launches[0].quota_cpus)
+        return self._obeyed(spec, record.with_settings([MachineSetting(**vars(one)) for one in held or ()]))
 
     def specification(self, run: Run) -> Specification:
         """Return what the host is asked for a run."""
@@ -40,6 +41,8 @@ class Runner:
             in_callers_folder=study.workload.cwd == "caller",
             steps=program.steps,
             running=program.running,
+            reset=study.reset,
+            counted=study.is_machine_wide,
         )
 
     def _obeyed(self, spec: Specification, record: Record) -> Record:

@@ -36,15 +36,10 @@ class Session:
 
 
 def run_session(
-    planned: Plan,
-    made: Results,
-    instrument: Instrument,
-    probe: str,
-    progress: Showing,
-    accepted: Sequence[str] | None,
-    gate: Gate | None = None,
-    machine: Mapping[str, Mapping[str, Any]] | None = None,
-) -> Session:
+    planned: Plan, made: Results, instrument: Instrument, probe: str, progress: Showing,
+    accepted: Sequence[str] | None, gate: Gate | None = None,
+    machine: Mapping[str, Mapping[str, Any]] | None = None, notes: Sequence[tuple[str, str]] = (),
+) -> Session:  # fmt: skip
     """Run a study, or go on with it, and keep every finished run.
 
     Args:
@@ -56,6 +51,7 @@ def run_session(
         accepted: None starts anew; a list resumes, and names the differences that are accepted.
         gate: what each block has to pass before it begins.
         machine: what was learned of the machine before the first run: events of the journal (`noise`, `ceiling`).
+        notes: what a person should know later, each with what it is about.
 
     Raises:
         StudyError: the study or the machine differs from the journal's.
@@ -77,7 +73,9 @@ def run_session(
             book.append(name, **fields)
         with progress(n_before, planner) as shown:
             loop = Loop(instrument, book, shown, judging)
-            note(sharing_note(planned) if accepted is None else None, loop, about="driver")
+            shared = sharing_note(planned) if accepted is None else None
+            for text, about in (*notes, (shared, "driver")):
+                note(text, loop, about)
             ended = run_study(planner, loop, budget, gate, stop_if_busy=protocol.when_busy == "stop")
     return Session(made, ended.reason, n_before, ended.signal)
 

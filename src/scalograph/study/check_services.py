@@ -37,7 +37,7 @@ from scalograph.study.workload import BY_PROTOCOL, Parameter, Workload, load
 
 AT = ("workload", "process")
 # What they limit or reserve holds for everything that a run starts: the driver too.
-OF_WHOLE_RUNS = ("quota", "tasks", "isolation")
+OF_WHOLE_RUNS = ("quota", "tasks", "isolation", "online")
 
 
 def misstarted(raw: dict[str, Any], folder: Folder) -> Iterator[Found]:

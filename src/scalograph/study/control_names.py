@@ -5,6 +5,7 @@ floor. No control is imported before it is used. A further control is a file and
 says what the file defines. A name that ends in `:NAME` is of many controls alike, one for each NAME.
 """
 
+import re
 from typing import Literal, NamedTuple
 
 
@@ -15,24 +16,45 @@ class ControlRow(NamedTuple):
         defined: "module:class".
         kind: of the factors that it controls, unless they say otherwise.
         fills: the name that a command must hold if the level reaches the program only through it.
+        machine_wide: whether it changes a setting of the whole machine, which a start must be allowed by name.
+        named: what NAME may be, as a pattern; what it is, for a message.
+        called: what NAME is, for a message.
     """
 
     defined: str
     kind: Literal["placement", "tunable"] = "tunable"
     fills: str | None = None
+    machine_wide: bool = False
+    named: str = r".+"
+    called: str = "a name"
 
 
 CONTROLS: dict[str, ControlRow] = {
     "cpus": ControlRow("scalograph.control.cpus:CpusControl", "placement"),
     "placement": ControlRow("scalograph.control.placement:PlacementControl", "placement"),
     "isolation": ControlRow("scalograph.control.isolation:IsolationControl", "placement"),
+    "online": ControlRow("scalograph.control.online:OnlineControl", "placement", machine_wide=True),
     "quota": ControlRow("scalograph.control.capacity:QuotaControl"),
     "tasks": ControlRow("scalograph.control.tasks:TasksControl"),
     "policy": ControlRow("scalograph.control.scheduler:PolicyControl"),
     "nice": ControlRow("scalograph.control.scheduler:NiceControl"),
     "jvm": ControlRow("scalograph.control.jvm:JvmControl", fills="java"),
     "jvm-options": ControlRow("scalograph.control.jvm:JvmOptionsControl", fills="jvm_options"),
+    "arguments": ControlRow("scalograph.control.arguments:ArgumentsControl", fills="arguments"),
     "env:NAME": ControlRow("scalograph.control.environment:EnvironmentControl"),
+    "sysctl:NAME": ControlRow(
+        "scalograph.control.sysctl:SysctlControl",
+        machine_wide=True,
+        named=r"[a-z][a-z0-9_-]{0,63}(\.[A-Za-z0-9][A-Za-z0-9_-]{0,63}){1,7}",
+        called="the name of a kernel setting, such as vm.swappiness",
+    ),
+    "io-scheduler:NAME": ControlRow(
+        "scalograph.control.io_scheduler:IoSchedulerControl",
+        machine_wide=True,
+        named=r"[a-z][a-z0-9_-]{0,31}",
+        called="the name of a block device, such as sda",
+    ),
+    "thp": ControlRow("scalograph.control.huge_pages:HugePagesControl", machine_wide=True),
 }
 
 
@@ -44,6 +66,17 @@ def row_of(control: str) -> ControlRow | None:
     """
     base, colon, name = control.partition(":")
     return CONTROLS.get(f"{base}:NAME" if colon and name else base if not colon else "")
+
+
+def misnamed(control: str) -> str | None:
+    """Return what NAME of a control must be, if it is none such; None otherwise.
+
+    >>> misnamed("sysctl:vm.page-cluster"), misnamed("sysctl:../x")
+    (None, 'the name of a kernel setting, such as vm.swappiness')
+    """
+    row = row_of(control)
+    name = control.partition(":")[2]
+    return row.called if row and name and not re.fullmatch(row.named, name, re.ASCII | re.DOTALL) else None
 
 
 def variable(control: object) -> str | None:

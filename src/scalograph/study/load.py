@@ -14,6 +14,7 @@ from scalograph.study.check_copies import uncountable
 from scalograph.study.check_processes import disordered, processes_of
 from scalograph.study.check_published_claims import misquoted
 from scalograph.study.check_question import unanswerable
+from scalograph.study.check_settings import unsettable
 from scalograph.study.cross_checks import Found, dangling, meant, table
 from scalograph.study.limits import MOST_TOLD, told, too_many
 from scalograph.study.model import Study
@@ -46,7 +47,7 @@ def parse(text: str, name: str = "study.toml", look: Look = lambda raw: ()) -> S
     study, found = None, list(too_many(raw))
     if not found:
         study, found = _validated(raw)
-        for check in (dangling, misquoted, uncountable, unanswerable):
+        for check in (dangling, misquoted, uncountable, unanswerable, unsettable):
             found += told(check(raw))
         found += told(disordered(processes_of(table(raw, "workload")), ("workload", "process")))
         found += told(_quick(raw, found))

@@ -55,11 +55,13 @@ def test_every_control_of_the_protocol_is_registered() -> None:
     line = next(line for line in page.splitlines() if line.startswith("| `factors.NAME.control`"))
     assert all(f"`{name}`" in line for name in CONTROLS)
     placed, tuned = {"cpus", "placement", "isolation"}, {"quota", "tasks", "policy", "nice", "jvm"}
-    assert set(CONTROLS) == placed | tuned | {"jvm-options", "env:NAME"}
+    machine = {"online", "sysctl:NAME", "io-scheduler:NAME", "thp"}
+    assert set(CONTROLS) == placed | tuned | machine | {"jvm-options", "env:NAME"}
+    assert {name for name, row in CONTROLS.items() if row.machine_wide} == machine
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(StudyError, match='no control "cpu", expected one of cpus, placement, isolation, quota, tasks'):
+    with pytest.raises(StudyError, match='no control "cpu", expected one of cpus, placement, isolation, online, quota'):
         control("cpu")
 
 

@@ -371,6 +371,10 @@ def leaf(**changes: Any) -> list[dict[str, Any]]:
     return [{"setting": "exclusive-leaf", "old": "absent", "leaf": LEAF} | changes]
 
 
+def sysctl(name: str, **changes: Any) -> list[dict[str, Any]]:
+    return [{"setting": "sysctl", "old": "1", "name": name} | changes]
+
+
 @pytest.mark.parametrize(
     "record",
     [
@@ -384,7 +388,16 @@ def leaf(**changes: Any) -> list[dict[str, Any]]:
         valid(changes=leaf(leaf="user.slice")),
         valid(changes=leaf(old="1")),
         valid(changes=leaf(path="/etc/passwd")),
-        valid(changes=leaf() * 65),
+        valid(changes=leaf() * 257),
+        valid(changes=sysctl("kernel.core_pattern/../../etc")),
+        valid(changes=sysctl("../etc/passwd")),
+        valid(changes=sysctl("vm..swappiness")),
+        valid(changes=sysctl("vm/swappiness")),
+        valid(changes=sysctl("")),
+        valid(changes=sysctl("vm.swappiness", setting="io-queue")),
+        valid(changes=sysctl("sda/../../x", setting="io-queue")),
+        valid(changes=sysctl("sda", setting="thp")),
+        valid(changes=sysctl("vm.swappiness", old="1" * 1001)),
         valid(owner={"pid": -1, "start_ticks": 1}),
         valid(owner={"pid": "1", "start_ticks": 1}),
         valid(version=2),

@@ -1,6 +1,6 @@
 """What a host is: six verbs, all that is ever done on a machine. A further one is a file and a row of the registry."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +9,14 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from scalograph.control.control import Launch
+from scalograph.control.control import HeldSetting, Launch
 from scalograph.control.quiet import Look
 from scalograph.protocol.events import CopyEvent, Record
 from scalograph.protocol.facts import HostFacts
 from scalograph.run.plan import Plan
 from scalograph.run.services import has_services
 from scalograph.study.program import Service
+from scalograph.study.reset import NO_RESET, Reset
 from scalograph.study.treatment import Run, Treatment
 
 MAX_OUTPUT_BYTES = 8 << 20
@@ -52,6 +53,8 @@ class Specification:
         in_callers_folder: run where the caller stands, else in a fresh folder.
         steps: templates by name; those of `prepare` and `cleanup` count.
         running: names and process ids of services that run already.
+        reset: what is done to the machine right before.
+        counted: whether counters of the kernel are read before and after.
     """
 
     run: Run
@@ -62,6 +65,8 @@ class Specification:
     in_callers_folder: bool
     steps: Mapping[str, tuple[str, ...]]
     running: tuple[tuple[str, int], ...] = ()
+    reset: Reset = NO_RESET
+    counted: bool = False
 
     def line(self, folder: Path) -> dict[str, Any]:
         """Return what the probe reads (protocol/probe.md), with `folder` to work in."""
@@ -152,8 +157,10 @@ class Host(Protocol):
             HostError: something is missing or failed.
         """
 
-    def hold(self, planned: Plan, treatment: Treatment) -> AbstractContextManager[None]:
+    def hold(self, planned: Plan, treatment: Treatment) -> AbstractContextManager[Sequence[HeldSetting] | None]:
         """Set what a treatment asks of the machine and no process can be given; restore it at the end.
+
+        What was read of settings of the whole machine is known when the context has ended.
 
         Raises:
             HostError: the machine refuses.

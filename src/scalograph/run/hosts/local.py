@@ -1,15 +1,17 @@
 """The host that we stand on: its own /proc and /sys, its compilers, and a probe for each run."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from scalograph.control import apply, quiet
-from scalograph.control.control import Launch
+from scalograph.control import apply, quiet, resetting
+from scalograph.control.conditions import refuse_unmet
+from scalograph.control.control import HeldSetting, Launch
 from scalograph.control.discover import discover
+from scalograph.control.kernel_counters import passed, read_counters
 from scalograph.control.process_quotas import with_quotas
 from scalograph.errors import HostError
 from scalograph.protocol.events import Record
@@ -25,7 +27,7 @@ from scalograph.run.hosts.probe import (
 from scalograph.run.hosts.probe_process import NotStartedError
 from scalograph.run.hosts.ready import build_planned
 from scalograph.run.hosts.study_steps import StudySteps
-from scalograph.run.interrupts import kept, note
+from scalograph.run.interrupts import Interrupts, interruption, kept, note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.scratch import disk_usage, is_full, scratch
@@ -58,10 +60,11 @@ class LocalHost:
         return self._facts
 
     def ready(self, planned: Plan, tell: Tell) -> Plan:
-        """Compile and prepare the program, look for all that the study starts, and carry out its `setup`.
+        """Compile and prepare the program, look for all that the study starts and sets, and carry out its `setup`.
 
         Raises:
-            HostError: no compiler, no JVM, sources that do not compile, a program is missing, or a step failed.
+            HostError: no compiler, no JVM, sources that do not compile, a program is missing, a condition is not met,
+                a setting of the machine is refused, or a step failed.
         """
         planned = build_planned(planned, tell)
         programs = dict[tuple[str, str | None], Launch]()
@@ -76,17 +79,21 @@ class LocalHost:
             if not Path(f"/proc/{pid}").is_dir():
                 raise HostError(f"workload.process {service}", f"no process {pid}", "one that runs", "start it before")
         study = planned.design.study
+        refuse_unmet(study.conditions)
+        resetting.ready_to_reset(study.reset)
+        _attempt(apply.attempts(study, planned.facts))
         steps = StudySteps(planned.program.steps, study.protocol.timeout_s, self.probe.argv)
         steps.begin(next(iter(programs.values())), lambda: _folder(study.workload.cwd == "caller"), tell)
         return planned
 
     @contextmanager
-    def hold(self, planned: Plan, treatment: Treatment) -> Iterator[None]:
-        """Set and later restore what the levels ask of this machine."""
+    def hold(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
+        """Set and later restore what the levels ask of this machine, where its conditions are met."""
+        study = planned.design.study
+        refuse_unmet(study.conditions)
         with ExitStack() as held:
-            for context in apply.hold(planned.design.study, treatment, planned.facts):
-                held.enter_context(context)
-            yield
+            contexts = apply.hold(study, treatment, planned.facts)
+            yield [one for context in contexts if (one := held.enter_context(context)) is not None]
 
     def look(self) -> quiet.Look:
         """Look at the CPUs that this process may use."""
@@ -113,7 +120,9 @@ class LocalHost:
             wrong = steps.carry_out("prepare", spec.launches[0], folder)
             if kept() is not None:  # a signal that came during `prepare`
                 return interrupted()
-            record = lost(wrong) if wrong else self._started(spec, folder)
+            if not wrong:
+                resetting.carry_out(spec.reset)
+            record = lost(wrong) if wrong else self._counted(spec, folder)
         except NotStartedError as error:
             self._n_not_started += 1
             if self._n_not_started == MAX_NOT_STARTED:
@@ -124,6 +133,11 @@ class LocalHost:
         self._n_not_started = 0
         return _with_ended(record, steps.n_ended)
 
+    def _counted(self, spec: Specification, folder: Path) -> Record:
+        before = read_counters() if spec.counted else None
+        record = self._started(spec, folder)
+        return record.with_counters(passed(before, read_counters())) if spec.counted else record
+
     def _started(self, spec: Specification, folder: Path) -> Record:
         if not is_named(spec.launches):
             return measure(spec.line(folder), self.probe.argv, note)
@@ -133,6 +147,17 @@ class LocalHost:
 
     def close(self) -> None:
         """Nothing outlives a run here."""
+
+
+def _attempt(attempts: Iterable[Callable[[], None]]) -> None:
+    """Make attempts, each restored before a signal ends us. Raises KeyboardInterrupt for it."""
+    with Interrupts() as signals:
+        for attempt in attempts:
+            attempt()
+            if signals.number is not None:
+                break
+    if signals.number is not None:
+        raise interruption(signals.number)
 
 
 def _on_disk(record: Record, state: Path) -> Record:

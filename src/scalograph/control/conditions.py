@@ -1,0 +1,83 @@
+"""Conditions that a study declares of the machine: looked at, never set, and told where they are not met."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from scalograph.control.cgroups import read
+from scalograph.control.kernel_files import KERNEL, plain
+from scalograph.errors import HostError
+from scalograph.study.scalars import Level
+
+_UNKNOWN = "unknown"
+
+
+def refuse_unmet(conditions: Mapping[str, Level], root: Path = Path("/")) -> None:
+    """Refuse to run where a condition is not met.
+
+    Args:
+        conditions: name -> value that is wanted, as a study declares them.
+        root: where /proc and /sys are.
+
+    Raises:
+        HostError: names the first, what was found, and what would meet it.
+    """
+    for name, wanted in conditions.items():
+        expected = plain(str(wanted))
+        if (found := _found(name, root)) != expected:
+            raise HostError(f"conditions.{name}", found, expected, _remedy(name, expected))
+
+
+def told(conditions: Mapping[str, Level]) -> str | None:
+    """Return the note of the journal on conditions that were met; None if there is none."""
+    words = (f"{name.removeprefix('sysctl:')} {plain(str(value))}" for name, value in conditions.items())
+    return f"conditions, met: {', '.join(words)}" if conditions else None
+
+
+def _found(name: str, root: Path) -> str:
+    base, _, of = name.partition(":")
+    if base in _READERS:
+        return _READERS[base](root)
+    try:
+        return KERNEL[base].place(root, of).value()
+    except OSError:
+        return _UNKNOWN
+
+
+def _swap(root: Path) -> str:
+    lines = (read(root / "proc/swaps") or "").splitlines()[1:]
+    return "on" if lines else "off"
+
+
+def _smt(root: Path) -> str:
+    active = read(root / "sys/devices/system/cpu/smt/active")
+    return {"1": "on", "0": "off", None: "off"}.get(active, _UNKNOWN)
+
+
+def _governor(root: Path) -> str:
+    found = sorted(set(_governors(root)))
+    return ", ".join(found) or _UNKNOWN
+
+
+def _governors(root: Path) -> Iterator[str]:
+    for file in root.glob("sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"):
+        yield read(file) or _UNKNOWN
+
+
+_READERS: Mapping[str, Callable[[Path], str]] = {"swap": _swap, "smt": _smt, "governor": _governor}
+_REMEDIES = {
+    ("swap", "off"): "turn it off: swapoff -a",
+    ("swap", "on"): "turn it on: swapon -a",
+    ("smt", "off"): "echo off > /sys/devices/system/cpu/smt/control",
+    ("smt", "on"): "echo on > /sys/devices/system/cpu/smt/control",
+}
+
+
+def _remedy(name: str, wanted: str) -> str:
+    base, _, of = name.partition(":")
+    commands = {
+        "governor": f"cpupower frequency-set -g {wanted}",
+        "thp": f"echo {wanted} > /sys/kernel/mm/transparent_hugepage/enabled",
+        "sysctl": f"sysctl -w {of}='{wanted}'",
+        "io-scheduler": f"echo {wanted} > /sys/block/{of}/queue/scheduler",
+    }
+    return _REMEDIES.get((base, wanted)) or f"set it: {commands.get(base, name)}, or leave the condition out"

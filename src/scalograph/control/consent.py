@@ -1,0 +1,65 @@
+"""What a start may do to the whole machine: nothing, unless it says so; what may harm others only by name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scalograph.control.control import control
+from scalograph.control.kernel_files import plain
+from scalograph.control.machine_control import MachineControl
+from scalograph.errors import Problem, StudyError
+from scalograph.protocol.facts import HostFacts
+from scalograph.study.model import Study
+
+ALLOW, NAME = "--machine-wide", "--dangerous"
+
+
+@dataclass(frozen=True)
+class Consent:
+    """What a start is allowed: to change settings of the whole machine, and `dangerous` ones of these names."""
+
+    machine_wide: bool = False
+    dangerous: tuple[str, ...] = ()
+
+    def words(self) -> list[str]:
+        """Return it as words of a command."""
+        return [*[ALLOW] * self.machine_wide, *(word for name in self.dangerous for word in (NAME, name))]
+
+
+NO_CONSENT = Consent()
+
+
+def refuse_unnamed(study: Study, facts: HostFacts, consent: Consent) -> None:
+    """Refuse a study that changes more of the machine than its start is allowed.
+
+    Raises:
+        StudyError: names each setting, and what to add to the command.
+    """
+    if problems := [*_not_allowed(study, facts, consent), *_not_asked(study, consent)]:
+        raise StudyError(problems)
+
+
+def _not_allowed(study: Study, facts: HostFacts, consent: Consent) -> Iterator[Problem]:
+    for name, found in machine_controls(study).items():
+        levels, where = [level for level in study.factors[name].levels if level is not False], f"factors.{name}"
+        if levels and not consent.machine_wide:
+            yield Problem(where, f"{found.called} is a setting of the whole machine", ALLOW, f"add {ALLOW}")
+        harms = {level: why for level in levels if (why := found.dangers(plain(str(level)), facts))}
+        if harms and found.called not in consent.dangerous:
+            level, why = next(iter(harms.items()))
+            word = f"{NAME} {found.called}"
+            yield Problem(where, f"{found.called} = {level}: {why}", word, f"leave it out, or add {word}")
+    if study.reset.drop_caches and not consent.machine_wide:
+        yield Problem("reset.drop_caches", "it drops the caches of all programs", ALLOW, f"add {ALLOW}")
+
+
+def _not_asked(study: Study, consent: Consent) -> Iterator[Problem]:
+    known = {found.called for found in machine_controls(study).values()}
+    for name in consent.dangerous:
+        if name not in known:
+            yield Problem(NAME, f'"{name}"', "a setting that a factor of the study changes", "leave it out")
+
+
+def machine_controls(study: Study) -> dict[str, MachineControl]:
+    """Return the controls of settings of the whole machine, by factor."""
+    made = {name: control(factor.control) for name, factor in study.factors.items() if factor.control}
+    return {name: found for name, found in made.items() if isinstance(found, MachineControl)}

@@ -1,0 +1,118 @@
+"""One setting of the machine, changed while a context lasts: written ahead, read back, restored, and read once more."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from errno import errorcode
+
+from scalograph.control.control import HeldSetting
+from scalograph.control.kernel_files import KERNEL, MAX_VALUE
+from scalograph.control.settings import Setting, SettingChange
+from scalograph.control.store import Store, changed, lock_machine
+from scalograph.errors import HostError
+
+_ELSEWHERE = "leave the factor out"
+_FIXES = {
+    "EROFS": f"run outside the container, or {_ELSEWHERE}",
+    "EACCES": f"run as root, or {_ELSEWHERE}",
+    "EPERM": f"run as root, or {_ELSEWHERE}",
+    "ENOENT": f"correct its name, or {_ELSEWHERE}: this kernel does not have it",
+    "EINVAL": "use a value that this kernel takes",
+}
+
+
+def called(setting: Setting, name: str) -> str:
+    """Return what a setting is called in records and messages: a sysctl by its own name.
+
+    >>> called(Setting.SYSCTL, "vm.swappiness"), called(Setting.IO_SCHEDULER, "sda"), called(Setting.THP, "")
+    ('vm.swappiness', 'io-scheduler:sda', 'thp')
+    """
+    return name if setting == Setting.SYSCTL else f"{setting.value}:{name}".rstrip(":")
+
+
+def refused(error: OSError, name: str, what: str) -> HostError:
+    """Return a refusal of the kernel in words: of what, by which error, and what would help."""
+    code = errorcode.get(error.errno or 0, "")
+    why = f"{code}: {os.strerror(error.errno)}" if error.errno else str(error)
+    return HostError(name, f"{what} ({why})", "", _FIXES.get(code, _ELSEWHERE))
+
+
+class KernelValue:
+    """One setting of the kernel, as a store reaches it.
+
+    Args:
+        setting: its kind.
+        name: which one of its kind; empty if there is one only.
+        store: below whose folder it lies; the machine's if None.
+    """
+
+    def __init__(self, setting: Setting, name: str = "", store: Store | None = None) -> None:
+        self.setting, self.name, self.store = setting, name, store or Store.of_machine()
+        self.called = called(setting, name)
+        self._place = KERNEL[setting].place(self.store.kernel, name)
+
+    def read(self) -> str:
+        """Return what is in force.
+
+        Raises:
+            HostError: it cannot be read, or is longer than what may be changed.
+        """
+        try:
+            value = self._place.value()
+        except OSError as error:
+            raise refused(error, self.called, "cannot be read") from error
+        if len(value) > MAX_VALUE:
+            raise HostError(self.called, f"{len(value)} characters", f"at most {MAX_VALUE}", _ELSEWHERE)
+        return value
+
+    def put(self, value: str) -> None:
+        """Write a value; the kernel may take another one. Raises HostError with the kernel's reason."""
+        try:
+            self._place.set(value)
+        except OSError as error:
+            raise refused(error, self.called, f"cannot be set to {value}") from error
+
+    def change(self) -> SettingChange:
+        """Return the change from what it is now. Raises HostError."""
+        return SettingChange(setting=self.setting, name=self.name, old=self.read())
+
+
+# What is undone in the end, the last one first, where the kernel changes more with a setting than that.
+Changes = Callable[[KernelValue], Sequence[SettingChange]]
+
+
+@contextmanager
+def held_setting(
+    value: KernelValue, asked: str, changes: Changes = lambda value: (value.change(),)
+) -> Iterator[HeldSetting]:
+    """Give a setting a value while the context lasts; the machine is locked meanwhile.
+
+    Args:
+        value: the setting.
+        asked: the value, as the kernel tells it.
+        changes: what is undone.
+
+    Yields:
+        What was read of it; `at_end` and `after` are known when the context has ended.
+
+    Raises:
+        HostError: it cannot be read, set or restored, with the kernel's reason.
+    """
+    with lock_machine(store=value.store):
+        held = HeldSetting(value.called, before=value.read(), asked=asked)
+        # What is as asked is not written: there would be nothing to restore.
+        made = () if held.before == asked else changes(value)
+        with _made(value, asked, made):
+            held.in_force = value.read()
+            yield held
+            held.at_end = value.read()
+        held.after = value.read()
+
+
+@contextmanager
+def _made(value: KernelValue, asked: str, changes: Sequence[SettingChange]) -> Iterator[None]:
+    if not changes:
+        yield
+        return
+    with changed(changes[-1], lambda: value.put(asked), value.store, changes[:-1]):
+        yield

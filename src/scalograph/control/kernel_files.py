@@ -1,0 +1,134 @@
+"""Settings of the whole machine that are files of /proc/sys and /sys: where each is, what it holds, how it is set."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from scalograph.control.topology import parse_cpu_list
+from scalograph.study.control_names import CONTROLS
+from scalograph.text.cpu_list import format_cpu_list
+
+# Of a value that is changed; and of what a file of the kernel holds, a page.
+MAX_VALUE, _PAGE = 1000, 4096
+_CPUS = "sys/devices/system/cpu"
+_CHOSEN = re.compile(r"\[([^\]]+)\]")
+
+
+def plain(text: str) -> str:
+    """Return a value with one space between its words: the kernel separates numbers by tabs, people by spaces.
+
+    >>> plain("4096\\t131072\\t6291456\\n")
+    '4096 131072 6291456'
+    """
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True)
+class KernelFile:
+    """A file of the kernel with one setting. With `is_choice` it lists all values, the one in force in brackets."""
+
+    path: Path
+    is_choice: bool = False
+
+    def value(self) -> str:
+        """Return what is in force. Raises OSError."""
+        text = _text(self.path)
+        chosen = _CHOSEN.search(text) if self.is_choice else None
+        return chosen[1] if chosen else plain(text)
+
+    def set(self, value: str) -> None:
+        """Write a value; the kernel may take another one, so read it back. Raises OSError."""
+        _write(self.path, value)
+
+
+@dataclass(frozen=True)
+class OnlineCpus:
+    """The CPUs that are online, as a list of the kernel."""
+
+    root: Path
+
+    def value(self) -> str:
+        """Return those that are online. Raises OSError."""
+        present = parse_cpu_list(_text(self.root / _CPUS / "present"))
+        return format_cpu_list(cpu for cpu in present if self._is_online(cpu))
+
+    def set(self, value: str) -> None:
+        """Bring these online, the lowest first, then take the others offline, the highest first. Raises OSError."""
+        wanted, now = set(parse_cpu_list(value)), set(parse_cpu_list(self.value()))
+        for cpu in sorted(wanted - now):
+            _write(self._file(cpu), "1")
+        for cpu in sorted(now - wanted, reverse=True):
+            _write(self._file(cpu), "0")
+
+    def _file(self, cpu: int) -> Path:
+        return self.root / _CPUS / f"cpu{cpu}/online"
+
+    def _is_online(self, cpu: int) -> bool:
+        """A CPU that cannot be taken offline, as the first one of most machines, has no such file."""
+        try:
+            return plain(_text(self._file(cpu))) == "1"
+        except FileNotFoundError:
+            return True
+
+
+def _text(file: Path) -> str:
+    with file.open("rb") as stream:
+        return stream.read(_PAGE).decode("utf-8", "replace")
+
+
+def _write(file: Path, value: str) -> None:
+    """Write in one piece, and make no file: what is not there is no setting."""
+    fd = os.open(file, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.write(fd, value.encode() + b"\n")
+    finally:
+        os.close(fd)
+
+
+KernelPlace = KernelFile | OnlineCpus
+
+
+class KernelSetting(NamedTuple):
+    """A kind of setting: where one of a name lies below the root, what names there are, and what it is called."""
+
+    place: Callable[[Path, str], KernelPlace]
+    names: str = ""
+    words: str = "{name}"
+
+
+def _sysctl(root: Path, name: str) -> KernelFile:
+    return KernelFile(root / "proc/sys" / name.replace(".", "/"))
+
+
+def _scheduler(root: Path, device: str) -> KernelFile:
+    return KernelFile(root / "sys/block" / device / "queue/scheduler", is_choice=True)
+
+
+def _queue(root: Path, name: str) -> KernelFile:
+    device, _, file = name.partition("/")
+    return KernelFile(root / "sys/block" / device / "queue" / file)
+
+
+def _huge_pages(root: Path, _name: str) -> KernelFile:
+    return KernelFile(root / "sys/kernel/mm/transparent_hugepage/enabled", is_choice=True)
+
+
+def _online(root: Path, _name: str) -> OnlineCpus:
+    return OnlineCpus(root)
+
+
+_DEVICE = CONTROLS["io-scheduler:NAME"].named
+_OF_A_QUEUE = rf"{_DEVICE}/(nr_requests|wbt_lat_usec|iosched/[a-z0-9_]{{1,32}})"
+# By the names of `scalograph.control.settings.Setting`.
+KERNEL: Mapping[str, KernelSetting] = {
+    "sysctl": KernelSetting(_sysctl, CONTROLS["sysctl:NAME"].named),
+    "io-scheduler": KernelSetting(_scheduler, _DEVICE, "I/O scheduler of {name}"),
+    "io-queue": KernelSetting(
+        _queue, rf"{_DEVICE}/(nr_requests|wbt_lat_usec|iosched/[a-z0-9_]{{1,32}})", "queue of {name}"
+    ),
+    "thp": KernelSetting(_huge_pages, words="transparent huge pages"),
+    "online": KernelSetting(_online, words="CPUs online"),
+}

@@ -1,0 +1,110 @@
+"""A control of a setting of the whole machine: changed for a run, and restored after it."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from errno import errorcode
+from pathlib import Path
+
+from scalograph.control.control import Control, HeldSetting, Level, LevelError
+from scalograph.control.held_settings import KernelValue, called, held_setting
+from scalograph.control.kernel_files import MAX_VALUE, plain
+from scalograph.control.settings import Setting, SettingChange
+from scalograph.errors import HostError
+from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
+
+MACHINE = "machine"
+
+
+def why_no_settings(root: Path = Path("/")) -> str | None:
+    """Tell why settings of the machine are refused, by opening one that every kernel has; None if they are not."""
+    try:
+        os.close(os.open(root / "proc/sys/vm/swappiness", os.O_WRONLY | os.O_CLOEXEC))
+    except FileNotFoundError:  # a recorded tree, or a kernel without: each setting is attempted by itself
+        return None
+    except OSError as error:
+        return f"{errorcode.get(error.errno or 0, 'OSError')}: /proc/sys may not be written"
+    return None
+
+
+class MachineControl(Control, ABC):
+    """Levels are values of the setting as text or a number; `false` leaves it as it is.
+
+    The run's record tells the values before, in and after the run. A start must be allowed to change such a setting
+    (`scalograph.control.consent`).
+
+    Attributes:
+        setting: its kind.
+        name: which one of its kind; empty if there is one only.
+        called: what it is called in records, and for `--dangerous`.
+    """
+
+    setting: Setting
+
+    def __init__(self, name: str = "") -> None:
+        self.name, self.called = name, called(self.setting, name)
+
+    @abstractmethod
+    def check(self, value: str, facts: HostFacts) -> None:
+        """Raise LevelError for a text that is no value of the setting, as far as that is known without it."""
+
+    def dangers(self, value: str, facts: HostFacts) -> str | None:
+        """Tell why a value may end or harm what else runs on the machine; None if it does not."""
+        return None
+
+    def changes(self, value: KernelValue) -> Sequence[SettingChange]:
+        """Return what is undone after a run, the last one first: more than one if the kernel changes others with it."""
+        return (value.change(),)
+
+    def text(self, level: Level, facts: HostFacts) -> str:
+        """Return a level as the kernel tells it."""
+        return plain(str(level))
+
+    def value(self) -> KernelValue:
+        """Return the setting of this machine."""
+        return KernelValue(self.setting, self.name)
+
+    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
+        """Return the levels as written. Raises LevelError for one that is no value, or that is refused here."""
+        for level in levels:
+            if level is not False:
+                self._check(level, facts)
+        return list(levels)
+
+    def hold(self, level: Level, facts: HostFacts) -> AbstractContextManager[HeldSetting | None]:
+        """Return the context in which the setting has the value. Raises HostError in it, as `held_setting` does."""
+        if level is False:
+            return nullcontext()
+        return held_setting(self.value(), self.text(level, facts), self.changes)
+
+    def attempt(self, level: Level, facts: HostFacts) -> None:
+        """Set a level and restore it: a study should not end in its last hour because it is refused.
+
+        Raises:
+            HostError: the kernel refuses it, or takes another value.
+        """
+        with self.hold(level, facts) as held:
+            if held and held.in_force != held.asked:
+                found = f"asked for {held.asked}, the kernel has {held.in_force}"
+                raise HostError(held.name, found, "a value that it keeps", "change the level")
+
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
+        """Say what the setting was instead, at the start of the run or at its end."""
+        if level is False:
+            return []
+        asked = self.text(level, facts)
+        found = [one for one in record.settings if one.name == self.called]
+        pairs = [("in force was", one.in_force) for one in found] + [("at the end it was", one.at_end) for one in found]
+        return [f"{self.called}: asked for {asked}, {words} {value}" for words, value in pairs if value != asked][:1]
+
+    def _check(self, level: Level, facts: HostFacts) -> None:
+        text = str(level)
+        if level is True or not text.strip() or len(text) > MAX_VALUE or not plain(text).isprintable():
+            expected = f"a value of at most {MAX_VALUE} characters, or false to leave it as it is"
+            raise LevelError(f"{self.called} = {str(level)[:60]!r}", expected, "correct it")
+        if why := facts.refused.get(MACHINE):
+            fix = "leave it out; `scalograph doctor` says what would help"
+            raise LevelError(f"{self.called} {text} is refused here ({why})", "false", fix)
+        self.check(plain(text), facts)

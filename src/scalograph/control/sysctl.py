@@ -1,0 +1,70 @@
+"""One setting of /proc/sys by its dotted name: how the kernel writes back, swaps, schedules and talks to networks."""
+
+import re
+from collections.abc import Sequence
+
+from scalograph.control.control import LevelError
+from scalograph.control.held_settings import KernelValue
+from scalograph.control.machine_control import MachineControl
+from scalograph.control.settings import Setting, SettingChange
+from scalograph.errors import HostError
+from scalograph.protocol.facts import HostFacts
+
+# Two units of one limit: the kernel sets one to 0 when the other is written.
+PAIRS = {
+    "vm.dirty_bytes": "vm.dirty_ratio",
+    "vm.dirty_background_bytes": "vm.dirty_background_ratio",
+    "vm.overcommit_kbytes": "vm.overcommit_ratio",
+}
+_OTHER_UNIT = {**PAIRS, **{ratio: amount for amount, ratio in PAIRS.items()}}
+# What is written there is done once, and is no state that could be restored.
+_ACTIONS = ("vm.drop_caches", "vm.compact_memory", "vm.stat_refresh")
+# Families of which a wrong value makes programs slow, and neither ends them nor opens the machine.
+_FAMILIES = re.compile(r"(vm\.|kernel\.sched|kernel\.numa|net\.core\.|net\.ipv4\.tcp_|fs\.).+")
+_GUARDED = re.compile(
+    r"vm\.(panic_on_oom|oom_kill_allocating_task|mmap_min_addr|mmap_rnd_\w+|max_map_count|memfd_noexec"
+    r"|unprivileged_userfaultfd|hugetlb_shm_group|legacy_va_layout)"
+    r"|fs\.(protected_\w+|suid_dumpable|binfmt_misc\..+|file-max|nr_open|mount-max|pipe-user-pages-\w+)"
+)
+# In kilobytes, kept away from programs: with an eighth of the memory others begin to be killed.
+_RESERVED = ("vm.min_free_kbytes", "vm.user_reserve_kbytes", "vm.admin_reserve_kbytes")
+_SHARE = 8
+
+
+class SysctlControl(MachineControl):
+    """Levels are values as text, several numbers in one, or a number; `false` leaves the setting as it is."""
+
+    setting = Setting.SYSCTL
+
+    def check(self, value: str, facts: HostFacts) -> None:
+        """Raise LevelError for a setting that is none: writing to it does something, once."""
+        if self.name in _ACTIONS:
+            raise LevelError(self.name, "a setting that keeps its value", "for caches declare [reset] drop_caches")
+
+    def dangers(self, value: str, facts: HostFacts) -> str | None:
+        """Tell why a value may end or harm other programs: by its name, or by its amount."""
+        if not _FAMILIES.fullmatch(self.name):
+            return "outside vm, kernel.sched, kernel.numa, net.core, net.ipv4.tcp and fs"
+        if _GUARDED.fullmatch(self.name):
+            return "it ends programs, or guards the machine"
+        if self.name == "vm.overcommit_memory" and value == "2":
+            return "programs are refused memory that they rely on"
+        if self.name in _RESERVED and value.isdecimal() and int(value) * 1024 * _SHARE >= (facts.memory_bytes or 0):
+            return "an eighth of the memory or more is kept from programs"
+        return None
+
+    def changes(self, value: KernelValue) -> Sequence[SettingChange]:
+        """Return what is undone: of two units of one limit first the one that was in force, which sets the other to 0.
+
+        Raises:
+            HostError: neither was in force; the kernel does not take 0 back.
+        """
+        own = value.change()
+        if self.name not in _OTHER_UNIT:
+            return (own,)
+        other = KernelValue(self.setting, _OTHER_UNIT[self.name], value.store).change()
+        if own.old == other.old == "0":
+            raise HostError(
+                self.name, f"{other.name} is 0 too", "one that is not", "the kernel has no way back to both"
+            )
+        return (other, own) if other.old == "0" else (own, other)

@@ -1,0 +1,50 @@
+"""Findings as Markdown: claim, matrix, verdict and tables, as a page that people comment on shows them."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from scalograph.protocol.findings import Findings, TableDoc
+from scalograph.report.cells import sheet
+from scalograph.report.first_screen import WORDS, matrix_text
+from scalograph.text.escape import prose
+
+# What Markdown, or HTML inside it, would read as more than a letter.
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
+
+
+def markdown(findings: Findings) -> str:
+    """Return the answer, the verdict, and all tables of a study."""
+    claim = findings.claim
+    said = claim.sentences if claim else findings.answer[:1]
+    parts = [f"# {plain(findings.study.title or findings.study.name)}", f"**{plain(' '.join(said))}**" if said else ""]
+    if claim and claim.matrix:
+        matrix = matrix_text(claim.matrix)
+        rows = [[label, *(" ".join(filter(None, cell[:2])) for cell in cells)] for label, cells in matrix.rows]
+        parts += [plain(matrix.caption), table_text(matrix.head, rows), plain(matrix.note)]
+    parts.append(f"**{WORDS[findings.trust.level]}.** {plain(findings.trust.sentence)}")
+    parts += [f"- {plain(point)}" for point in findings.trust.points]
+    parts += [text for doc in findings.tables for text in _table(doc)]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def table_text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table: the first column to the left, all others to the right."""
+    lines = [head, [":--", *["--:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(map(plain, line) if i != 1 else line)} |" for i, line in enumerate(lines))
+
+
+def plain(text: str) -> str:
+    r"""Return a text on one line that Markdown shows as it is.
+
+    >>> print(plain("a|b *c*"))
+    a\|b \*c\*
+    """
+    return _SPECIAL.sub(r"\\\1", prose(text))
+
+
+def _table(doc: TableDoc) -> Iterator[str]:
+    shown = sheet(doc)
+    yield f"## {plain(doc.title)}"
+    yield table_text([str(heading) for heading in shown.headings], [[str(cell) for cell in row] for row in shown.rows])
+    yield plain(doc.note)
+    yield from (f"({mark}) {plain(text)}" for mark, text in shown.footnotes)

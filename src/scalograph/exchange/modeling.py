@@ -1,0 +1,69 @@
+"""Runs as points for tools that model performance: Extra-P, and the two columns that laws of scaling are fitted to."""
+
+import json
+from collections.abc import Iterator
+
+from scalograph.errors import StudyError
+from scalograph.exchange.export import Columns
+from scalograph.findings.sample import samples
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Findings, Point, PointResponse
+from scalograph.study.scalars import as_text
+
+
+def extra_p(table: Table) -> str:
+    """Return JSON lines as Extra-P 4 reads them: one for each run that counts and each response.
+
+    Factors whose levels are all numbers are its parameters; others name the call path.
+
+    Raises:
+        StudyError: no factor is a number in all of its levels, so nothing can be modeled.
+    """
+    levels = {name: [t[name] for t in table.treatments] for name in table.study.factors}
+    params = [name for name, every in levels.items() if all(_is_number(level) for level in every)]
+    if not params:
+        raise StudyError.one("export", "no factor with numbers as levels", "one, such as threads or size")
+    return "".join(f"{json.dumps(line)}\n" for line in _lines(table, params))
+
+
+def _lines(table: Table, params: list[str]) -> Iterator[dict[str, object]]:
+    for sample in samples(table).values():
+        told = {name: sample.treatment[name] for name in params}
+        path = ", ".join(f"{name}={as_text(x)}" for name, x in sample.treatment.items() if name not in params)
+        for response in table.study.responses:
+            for score in sample.scores(response):
+                yield {"params": told, "callpath": path or "run", "metric": response, "value": score}
+
+
+def law_points(findings: Findings) -> Columns:
+    """Return a row for each run that an estimate rests on: size `n`, `throughput`, and the levels of its curve.
+
+    Throughput is work per second: of a time, one over it, times n if each worker does the same work.
+
+    Raises:
+        StudyError: no curve has numbers along it.
+    """
+    study = findings.study
+    better = next((one.better for one in study.responses if one.name == study.primary), "lower")
+    curves = [one for one in findings.curves if all(_is_number(point.level) for point in one.points)]
+    if not curves:
+        raise StudyError.one("export", "no curve along numbers", "a factor such as threads or CPUs")
+    groups = list(dict.fromkeys(name for one in curves for name in one.group if name not in ("n", "throughput")))
+    rows = [
+        (point.level, rate, *(curve.group.get(name) for name in groups))
+        for curve in curves
+        for point in curve.points
+        if study.primary in point.responses
+        for rate in _rates(point, point.responses[study.primary], better, study.work)
+    ]
+    return {name: [row[i] for row in rows] for i, name in enumerate(("n", "throughput", *groups))}
+
+
+def _rates(point: Point, response: PointResponse, better: str, work: str) -> Iterator[float]:
+    counted = (score for score, run in zip(response.scores, response.runs, strict=True) if run not in response.left_out)
+    per_time = float(point.level) if work == "per-worker" else 1.0
+    yield from (score if better == "higher" else per_time / score for score in counted if score > 0)
+
+
+def _is_number(level: object) -> bool:
+    return isinstance(level, int | float) and not isinstance(level, bool)

@@ -1,0 +1,53 @@
+"""A plot as an SVG that stands alone, in a file or in a notebook: its colors are written out."""
+
+import html
+import re
+from functools import cache
+from pathlib import Path
+
+from scalograph.protocol.figure import Figure, Overlay, Plot
+from scalograph.protocol.findings import Findings
+from scalograph.report.first_figure import first_figure
+from scalograph.report.payload import payload
+from scalograph.report.static_picture import picture
+from scalograph.text.escape import visible
+
+_BASE = Path(__file__).parent / "page" / "css" / "base.css"
+_ROLE = re.compile(r"--(ink|paper|muted|rule|wait|line-\d): (#[0-9a-f]{6});")
+# In an attribute; texts have no such quotes, for they are escaped.
+_USED = re.compile(r'="var\(--([a-z0-9-]+)\)"')
+_LAID_OUT = ' aria-hidden="true" focusable="false"'
+
+
+def standalone(plot: Plot, width: float = 900, height: float = 400) -> str:
+    """Draw a plot that has ranges, with its colors on paper.
+
+    Args:
+        plot: whose label says what it shows.
+        width: of the picture in pixels.
+        height: likewise.
+    """
+    drawn = _USED.sub(lambda role: f'="{_colors()[role[1]]}"', picture(plot.data, plot.layout, width, height))
+    head = f' xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" role="img"'
+    style = f' style="background:{_colors()["paper"]};font-family:sans-serif"'
+    title = f"<title>{html.escape(visible(plot.label))}</title>"
+    return drawn.replace(f"{_LAID_OUT}>", f"{head}{style}>{title}", 1)
+
+
+def first_picture(findings: Findings, drawn: list[Figure | Overlay]) -> Plot | None:
+    """Return the plot that stands first in the report; None where nothing can be drawn without its script.
+
+    Args:
+        findings: of a study.
+        drawn: what its questions draw.
+    """
+    plot = first_figure(findings, payload(findings, drawn), drawn)
+    has_ranges = plot is not None and all("range" in plot.layout.get(one, {}) for one in ("xaxis", "yaxis"))
+    return plot if has_ranges else None
+
+
+@cache
+def _colors() -> dict[str, str]:
+    """The roles of the style sheet, light: the first block of it."""
+    light, _, _ = _BASE.read_text(encoding="utf-8").partition("}")
+    return dict(_ROLE.findall(light))

@@ -1,0 +1,68 @@
+"""Points for models, and pages for people: what runs that count become in other tools' forms."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scalograph.cli.last_stops import learned
+from scalograph.cli.main import _code
+from scalograph.errors import StudyError
+from scalograph.exchange.markdown import markdown, plain
+from scalograph.exchange.modeling import extra_p, law_points
+from scalograph.findings import table
+
+from ..findings.test_table import TREATMENTS, write
+from ..records import recorded
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    made = [(t, recorded(2.0 / int(t["threads"]) + r / 100)) for r in range(3) for t in TREATMENTS]
+    return write(tmp_path / "journal.jsonl", made).parent
+
+
+def test_numbers_are_parameters_of_extra_p_and_texts_its_call_path(results: Path) -> None:
+    lines = [json.loads(line) for line in extra_p(table.load(results / "journal.jsonl")).splitlines()]
+    assert {line["callpath"] for line in lines} == {f"lock={t['lock']}" for t in TREATMENTS}
+    assert {line["metric"] for line in lines} == {"wall", "cpu"} and set(lines[0]["params"]) == {"threads"}
+    assert lines[0]["value"] == pytest.approx(2.0)
+
+
+def test_a_study_without_numbers_has_no_parameter(results: Path) -> None:
+    loaded = table.load(results / "journal.jsonl")
+    loaded.treatments = [{"threads": "one", "lock": "cas"}, {"threads": True, "lock": "cas"}]
+    with pytest.raises(StudyError, match="no factor with numbers"):
+        extra_p(loaded)
+
+
+def test_points_are_what_fit_reads(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    points = law_points(learned(results))
+    assert list(points) == ["n", "throughput", "lock"]
+    assert points["n"][0] == 1 and points["throughput"][0] == pytest.approx(0.5)
+    assert _code(["export", str(results), "--as", "points", "--to", str(results / "points.csv")]) == 0
+    assert _code(["fit", str(results / "points.csv")]) == 0
+    assert "Throughput still grows at 4" in capsys.readouterr().out
+
+
+def test_markdown_holds_claim_verdict_and_tables_escaped(results: Path) -> None:
+    found = learned(results)
+    text = markdown(found)
+    assert found.claim and plain(found.claim.sentences[0]) in text and plain(found.trust.sentence) in text
+    assert text.count("\n## ") == len(found.tables) and "| --: |" in text
+    assert plain("<b>[x](y) | `z`") == r"\<b\>\[x\](y) \| \`z\`"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--to", "x.xlsx"], 'x.xlsx: ending ".xlsx", expected one of .csv, .parquet, .md, .svg, .jsonl'),
+        (["--to", "x.csv", "--as", "other"], '--as: "other", expected one of observations'),
+        (["--to", "x.txt", "--as", "runs"], 'ending ".txt", expected one of .csv, .parquet'),
+    ],
+)
+def test_what_cannot_be_written_is_refused(
+    results: Path, arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _code(["export", str(results), *arguments]) == 2
+    assert told in capsys.readouterr().err

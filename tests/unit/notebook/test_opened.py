@@ -1,0 +1,109 @@
+"""Results as a notebook has them: what they hold, what they show, and what is refused."""
+
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import scalograph
+from scalograph.errors import HostError, ProtocolError
+from scalograph.exchange import frames
+from scalograph.notebook.opened import Opened
+
+from ..findings.test_table import TREATMENTS, write
+from ..records import recorded
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Opened:
+    """A study of two threads counts and two locks, three runs each, one of them failed."""
+    folder = tmp_path_factory.mktemp("results")
+    made = [(t, recorded(0.5 / int(t["threads"]) + r / 100)) for r in range(3) for t in TREATMENTS]
+    made[-1] = (TREATMENTS[-1], recorded(status="failed", reason="<b>x"))
+    write(folder / "journal.jsonl", made)
+    return scalograph.open(str(folder))
+
+
+def test_runs_have_a_row_each_with_scores(opened: Opened) -> None:
+    runs = opened.runs()
+    assert runs.columns[:7] == ["run", "block", "replicate", "warmup", "status", "verdict", "cause"]
+    assert runs.columns[7:] == ["threads", "lock", "wall", "cpu"] and runs.height == 3 * len(TREATMENTS)
+    assert runs["wall"].null_count() == 1 and runs.filter(runs["status"] == "failed").height == 1
+
+
+def test_observations_are_what_export_writes(opened: Opened, tmp_path: Path) -> None:
+    frame = opened.observations()
+    assert frame.columns[-4:] == ["response", "iteration", "value", "unit"]
+    assert frame["value"].null_count() == 1
+
+
+def test_curves_are_found_by_what_they_have_fixed(opened: Opened) -> None:
+    names = list(opened.curves)
+    assert names and all("=" in name for name in names)
+    curve = opened.curves[names[0]]
+    frame = curve.frame()
+    assert frame.columns[0] == curve.factor == "threads" and {"wall", "wall_low", "wall_high"} < set(frame.columns)
+    with pytest.raises(KeyError, match="0 curves are"):
+        opened.curves["lock=other"]
+    with pytest.raises(ValueError, match="expected one of: wall"):
+        curve.plot("other")
+    ElementTree.fromstring(curve.plot("wall").svg)
+
+
+def test_it_shows_itself_as_html_with_every_text_escaped(opened: Opened) -> None:
+    shown = opened._repr_html_()
+    assert shown.startswith("<div") and "<script" not in shown and "<b>x" not in shown
+    assert opened.verdict.sentence.split()[0] in shown
+    assert repr(opened).startswith(f"<{opened.findings.study.name}: ")
+
+
+def test_opening_writes_nothing(opened: Opened) -> None:
+    assert opened.findings.runs.n_done
+    assert [file.name for file in opened.path.iterdir()] == ["journal.jsonl"]
+
+
+def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ProtocolError, match="no such file"):
+        scalograph.open(tmp_path / "none")
+
+
+def test_a_picture_is_kept_as_svg_alone(tmp_path: Path) -> None:
+    drawn = scalograph.fit_usl([1, 2, 4, 8], [10, 18, 29, 39]).plot()
+    drawn.save(tmp_path / "law.svg")
+    text = (tmp_path / "law.svg").read_text()
+    assert ElementTree.fromstring(text).tag.endswith("svg") and "var(--" not in text
+    with pytest.raises(HostError, match=r"expected \.svg"):
+        drawn.save(tmp_path / "law.png")
+
+
+def test_a_fit_is_called_with_any_shape() -> None:
+    fit = scalograph.fit_usl([1, 2, 4, 8], [10, 20, 40, 80])
+    assert fit([[1, 2], [3, 4]]).ravel() == pytest.approx([10, 20, 30, 40]) and float(fit(5)) == pytest.approx(50)
+    assert float(fit.gamma) == pytest.approx(10) and "sigma" in repr(fit)
+
+
+def test_frames_are_of_whichever_library_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "toy_frames.py").write_text("DataFrame = dict\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(frames, "LIBRARIES", ("no_such_library", "toy_frames"))
+    assert frames.frame({"a": [1]}) == {"a": [1]}
+    monkeypatch.setattr(frames, "LIBRARIES", ("no_such_library",))
+    with pytest.raises(HostError, match="pip install"):
+        frames.frame({"a": [1]})
+
+
+def test_an_estimate_without_a_value_says_why() -> None:
+    nothing = scalograph.Estimate(warnings=("no run that counts",))
+    assert f"{nothing}" == "\N{EN DASH}" and f"{nothing:.1f}" == "?" and list(nothing) == [None, None, None]
+    with pytest.raises(ValueError, match="no run that counts"):
+        float(nothing)
+
+
+def test_import_alone_is_cheap() -> None:
+    code = "import sys, scalograph; print(*sorted(m for m in sys.modules if m.startswith(('scalograph', 'numpy'))))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["scalograph"] and {"open", "fit_usl"} <= set(dir(scalograph))
+    with pytest.raises(AttributeError, match="no attribute 'other'"):
+        scalograph.other  # type: ignore[attr-defined]  # noqa: B018
