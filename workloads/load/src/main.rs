@@ -59,7 +59,6 @@ fn main() -> ExitCode {
 
 fn run() -> Result<ExitCode, Refusal> {
     let options = Options::parse(std::env::args().skip(1))?;
-    sys::go_first();
     let mix = Mix::new(&options)?;
     let n_threads = options.threads.min(options.n_active());
     enough_descriptors(&options, n_threads)?;

@@ -36,19 +36,6 @@ pub fn wake_exactly() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1usize) };
 }
 
-/// The kernel's preference that a driver asks for: what is due is sent when it is due, also where others use its CPUs.
-const PREFERENCE: i32 = -10;
-
-/// Asks to get a CPU before others do, where that is granted and nobody chose otherwise; threads to come do so too.
-pub fn go_first() {
-    // SAFETY: takes numbers only; a refusal leaves what was.
-    unsafe {
-        if libc::getpriority(libc::PRIO_PROCESS, 0) == 0 && libc::sched_getscheduler(0) == libc::SCHED_OTHER {
-            libc::setpriority(libc::PRIO_PROCESS, 0, PREFERENCE);
-        }
-    }
-}
-
 /// Raises the soft limit of open files as far as it may be raised; returns the limit then.
 pub fn raise_descriptors() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
