@@ -182,18 +182,22 @@ def _rays(n: float, base: float, ratio: float) -> tuple[Vector, Vector]:
 
     n / y(n) = ratio base / y(base), with y(k) = a + b (k - 1) + c k (k - 1), is w.x = 0.
     """
-    near, far = linear_columns(np.array([base, n]))
-    w = near * n / base - far * ratio
-    w[np.abs(w) < _ROUNDING * near * n / base] = 0.0
+    # Plain numbers: a profile asks ten thousand times, and of three numbers numpy takes ten times as long.
+    columns = ((1.0, 1.0), (base - 1.0, n - 1.0), (base * (base - 1.0), n * (n - 1.0)))
+    w = [_unless_rounding(near * n / base - far * ratio, near * n / base) for near, far in columns]
     edges: list[Vector] = []
     for i, j in ((0, 1), (0, 2), (1, 2)):
         if w[i] * w[j] < 0:
             edge = [0.0, 0.0, 0.0]
-            edge[i], edge[j] = abs(float(w[j])), abs(float(w[i]))
+            edge[i], edge[j] = abs(w[j]), abs(w[i])
             edges.append((edge[0], edge[1], edge[2]))
     edges += [_AXES[i] for i in range(3) if w[i] == 0]
     first, second, *_ = [*edges, _NOWHERE, _NOWHERE]
     return first, second
+
+
+def _unless_rounding(difference: float, of: float) -> float:
+    return 0.0 if abs(difference) < _ROUNDING * of else difference
 
 
 def linear_columns(sizes: FloatArray) -> FloatArray:

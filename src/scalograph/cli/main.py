@@ -4,11 +4,16 @@ All else is imported inside `_code`: the imports of a command take a tenth of a 
 is to end as it does later, without a traceback.
 """
 
+import gc
 import sys
 
 from scalograph.run.own_threads import one_thread
 
 one_thread()  # before the first import of numpy
+# Modules are made of objects that stay, and a table of 100,000 runs too: Python would look through them for cycles each
+# time that there are 700 more, for an eighth of a start. Cycles that are dropped are found a little later.
+_MORE_OBJECTS = 50_000
+
 # As `Exit.INTERRUPTED` of scalograph.errors,
 # which is not imported yet.
 _INTERRUPTED = 130
@@ -16,6 +21,7 @@ _INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and exit with the code that README names."""
+    gc.set_threshold(_MORE_OBJECTS)
     sys.exit(_code(sys.argv[1:]))
 
 

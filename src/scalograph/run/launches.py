@@ -19,6 +19,9 @@ from scalograph.study.treatment import Treatment
 from scalograph.study.workload import fill
 from scalograph.text.quantities import counted
 
+# Of a driver beside services: on a CPU that others use, too, what is due is sent then, and not at the next tick.
+DRIVER_NICE = -10
+
 
 def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
     """Return how each process of the program will be started, services first, each copy of one by itself.
@@ -89,6 +92,7 @@ def _undisturbed(launch: Launch, planned: Plan) -> Launch:
     return Launch(
         name=launch.name, role=launch.role, argv=launch.argv, values=launch.values, copies=launch.copies,
         env=environment(planned.design.study.workload), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus,
+        nice=DRIVER_NICE if planned.facts.granted_nice <= DRIVER_NICE else None,
     )  # fmt: skip
 
 
