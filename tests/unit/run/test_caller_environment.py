@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from scalograph.run import own_threads
 from scalograph.run.caller_environment import environment, left_behind, left_behind_note
 from scalograph.study.load import parse
 from scalograph.study.model import Study, WorkloadUse
@@ -35,7 +36,8 @@ def study(env: str = "") -> Study:
     return parse(STUDY.replace("{env}", env))
 
 
-def test_telling_variables_that_do_not_reach_the_command_are_named() -> None:
+def test_telling_variables_that_do_not_reach_the_command_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_threads, "_CALLERS", {})
     assert left_behind(study(), CALLER) == [
         "GOMAXPROCS", "LD_LIBRARY_PATH", "MAKEFLAGS", "OMP_NUM_THREADS", "PYTHONPATH",
     ]  # fmt: skip
@@ -54,6 +56,7 @@ def test_a_workload_that_ships_says_itself_what_it_needs() -> None:
 
 
 def test_all_of_it_but_what_no_run_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_threads, "_CALLERS", {})
     for name, value in CALLER.items():
         monkeypatch.setenv(name, value)
     few = environment(WorkloadUse(command=["x"]))
@@ -74,6 +77,7 @@ def test_threads_of_our_own_are_not_those_of_a_run() -> None:
     code = """
 import os
 from scalograph.cli.main import _code
+from scalograph.run import own_threads
 from scalograph.run.caller_environment import environment
 from scalograph.study.model import WorkloadUse
 passed = environment(WorkloadUse(command=["x"], env_all=True))
