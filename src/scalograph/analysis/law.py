@@ -182,18 +182,25 @@ def _rays(n: float, base: float, ratio: float) -> tuple[Vector, Vector]:
 
     n / y(n) = ratio base / y(base), with y(k) = a + b (k - 1) + c k (k - 1), is w.x = 0.
     """
-    near, far = linear_columns(np.array([base, n]))
-    w = near * n / base - far * ratio
-    w[np.abs(w) < _ROUNDING * near * n / base] = 0.0
+    w = _through(n, base, ratio)
     edges: list[Vector] = []
     for i, j in ((0, 1), (0, 2), (1, 2)):
         if w[i] * w[j] < 0:
             edge = [0.0, 0.0, 0.0]
-            edge[i], edge[j] = abs(float(w[j])), abs(float(w[i]))
+            edge[i], edge[j] = abs(w[j]), abs(w[i])
             edges.append((edge[0], edge[1], edge[2]))
     edges += [_AXES[i] for i in range(3) if w[i] == 0]
     first, second, *_ = [*edges, _NOWHERE, _NOWHERE]
     return first, second
+
+
+def _through(n: float, base: float, ratio: float) -> list[float]:
+    """Return w; plain numbers, for a profile asks thousands of times, and three of them are no array's work."""
+    found = []
+    for near, far in zip((1.0, base - 1, base * (base - 1)), (1.0, n - 1, n * (n - 1)), strict=True):
+        w = near * n / base - far * ratio
+        found.append(0.0 if abs(w) < _ROUNDING * near * n / base else w)
+    return found
 
 
 def linear_columns(sizes: FloatArray) -> FloatArray:
