@@ -13,6 +13,7 @@ from scalograph.findings.speedup_rule import primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import StudyNoise, Trust
+from scalograph.questions.registry import basis
 from scalograph.text.quantities import counted, two_digits
 from scalograph.verdict.cause import Cause
 
@@ -159,8 +160,10 @@ def n_short(table: Table, samples: Sequence[Sample]) -> int:
 
     An unverified run counts as clean here: it was asked for, it succeeded, and no disturbance was found; to ask for it
     again would find no more on a machine that cannot tell. The causes of `trust` say how many there are. A
-    configuration that is as precise as was asked is not short.
+    configuration that is as precise as was asked is not short, nor is one of an array, where all runs stand for all.
     """
+    if basis(table.study.question) == "array":
+        return 0
     asked = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
     rule, response = stopping(table.study), primary(table)
     wanted = [asked.get(tuple(sample.treatment.values()), 0) for sample in samples]

@@ -27,7 +27,8 @@ Text = Annotated[str, BeforeValidator(_cut), StringConstraints(max_length=MAX_TE
 class Model(BaseModel):
     """A plain value of the findings document; unknown fields of a later version are ignored."""
 
-    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+    # Built when it is first used: a command uses few of the documents that its modules define.
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False, defer_build=True)
 
 
 # Some model of a document.

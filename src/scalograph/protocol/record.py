@@ -302,6 +302,8 @@ class Record(RecordPart, frozen=True, kw_only=True):
 
     def of_drivers(self) -> list[CopyEvent]:
         """The copies that are none of a service: all, in a run without services."""
+        if not self.processes:
+            return self.copies
         services = {process.command for process in self.processes if process.role == "service"}
         return [copy for copy in self.copies if copy.command not in services]
 

@@ -34,7 +34,10 @@ MAX_COPIES = 4096
 class StudyPart(BaseModel):
     """A table of the study; every key must be known."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True, strict=True)
+    # Built when it is first used: most are parts of the whole study, and never stand alone.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_by_name=True, validate_by_alias=True, strict=True, defer_build=True
+    )
 
 
 def _refused(wrong: str | None) -> None:

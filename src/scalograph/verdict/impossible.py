@@ -1,7 +1,7 @@
 """Impossible records: they contradict themselves, such as more CPU time than there was."""
 
 from collections.abc import Iterator, Sequence
-from operator import lt
+from operator import attrgetter, lt
 
 from scalograph.protocol.record import CopyEvent, Record, RunFigures
 from scalograph.verdict.cause import PLAY, TICK_NS, Cause
@@ -9,6 +9,7 @@ from scalograph.verdict.little import unlawful
 
 # Times within a run.
 _WITHIN = ("memory_stall_ns", "io_stall_ns", "stopped_ns")
+_TIMES = attrgetter(*_WITHIN)
 
 
 def impossible(record: Record, cpus: int) -> list[Cause]:
@@ -18,8 +19,13 @@ def impossible(record: Record, cpus: int) -> list[Cause]:
         record: of a run (protocol/journal.md).
         cpus: number of CPUs that its copies were allowed to use together.
     """
-    whole = (_too_much(record.run, cpus), _too_soon(record.copies))
-    return [*filter(None, whole), *_outside(record), *_longer(record.run), *unlawful(record)]
+    run = record.run
+    found = [cause for cause in (_too_much(run, cpus), _too_soon(record.copies)) if cause]
+    if record.iterations:
+        found += _outside(record)
+    if any(_TIMES(run)):
+        found += _longer(run)
+    return [*found, *unlawful(record)] if record.values else found
 
 
 def _too_much(run: RunFigures, cpus: int) -> Cause | None:
@@ -41,7 +47,7 @@ def _too_soon(copies: Sequence[CopyEvent]) -> Cause | None:
     found = [copy for copy in copies if _excess(copy) > 0]
     if found:
         first, cpus = found[0], _n_cpus(found[0])
-        used, lasted = _used(first) / 1e9, _lived_ns(first) / 1e9
+        used, lasted = _used(first) / 1e9, ((first.end_ns or 0) - (first.start_ns or 0)) / 1e9
         many = f" (and {len(found) - 1} other copies)" if len(found) > 1 else ""
         text = f"copy {first.copy_index} ended after {lasted:.3g} s on {cpus} CPUs, with {used:.3g} s of CPU time{many}"
         return Cause("finished too soon", None, "", text)
@@ -56,15 +62,11 @@ def _n_cpus(copy: CopyEvent) -> int:
     return len(copy.in_force.cpus) if copy.in_force else 0
 
 
-def _lived_ns(copy: CopyEvent) -> int:
-    return (copy.end_ns or 0) - (copy.start_ns or 0)
-
-
 def _excess(copy: CopyEvent) -> float:
     """Return the CPU time of a copy and its waited-for children beyond what its CPUs had while it lived."""
     if copy.start_ns is None or copy.end_ns is None or not copy.in_force:
         return 0.0
-    capacity = _lived_ns(copy) * _n_cpus(copy)
+    capacity = (copy.end_ns - copy.start_ns) * len(copy.in_force.cpus)
     return float(_used(copy) - PLAY * capacity - 2 * TICK_NS)
 
 

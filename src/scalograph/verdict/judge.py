@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from scalograph.protocol.record import CopyEvent, Record
+from scalograph.protocol.record import CopyEvent, Iterations, Record
 from scalograph.verdict.cause import TICK_NS, Cause
 from scalograph.verdict.coverage import is_sparse, small, unplaced
 from scalograph.verdict.impossible import impossible
@@ -118,6 +118,8 @@ def _if_any(cause: Cause | None) -> tuple[Cause, ...]:
 def _not_as_asked(record: Record, asked: Asked) -> str:
     """Tell why a run has other iterations than requested: it measured something else."""
     iterations = record.iterations
+    if len(iterations) == 1 == len(record.copies) and _is_whole(iterations[0], record.copies[0], asked.iterations):
+        return ""  # as most runs
     if silent := _silent(record.copies, {part.copy_index for part in iterations}):
         return f"copy {min(silent)} reported no iteration of {asked.iterations}, and others did"
     if odd := [part for part in iterations if part.index != [*range(len(part.index))]]:
@@ -128,6 +130,11 @@ def _not_as_asked(record: Record, asked: Asked) -> str:
     if not counts and asked.windows and asked.iterations > 1:
         return f"reported no iteration, asked for {asked.iterations}"
     return ""
+
+
+def _is_whole(part: Iterations, copy: CopyEvent, n: int) -> bool:
+    """Tell whether these are so many iterations of this copy, numbered in order."""
+    return part.copy_index == copy.copy_index and len(part.index) == n and part.index == list(range(n))
 
 
 def _silent(copies: Sequence[CopyEvent], reported: Collection[int]) -> list[int]:

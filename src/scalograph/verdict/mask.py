@@ -21,12 +21,12 @@ def left_its_cpus(record: Record) -> Cause | None:
         record: of a run (protocol/journal.md).
     """
     outside = record.run.outside_ns
+    changed = [copy for copy in record.copies if copy.changed]
+    if outside is None and not changed:
+        return None
     # Without a sum there would be none outside either.
     share = outside / max(1, sum(record.run.per_cpu_ns or ())) if outside else 0.0
     if outside is not None and (outside < STRAY_NS or share < SHARE):
-        return None
-    changed = [copy for copy in record.copies if copy.changed]
-    if outside is None and not changed:
         return None
     own = given(record)
     strayed = [copy for copy in changed if set(_at_end(copy)) - own]

@@ -1,0 +1,91 @@
+"""Settings with their intervals over what noise alone fills, factors as bars, and ranks with their sets."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.figure import Figure, Plot, View
+from scalograph.protocol.findings import Findings
+from scalograph.questions.tunables.document import SettingEffect, Tunables
+from scalograph.questions.tunables.figure_bars import bars, ranked, rows
+from scalograph.text.axes import Factors
+from scalograph.text.format import estimate
+from scalograph.text.plots import axis, faded, hover, line
+
+CAPTION = (
+    "Bars: intervals that hold for all settings together. Shaded: where the best or worst would lie by noise alone."
+)
+FRESH = "Above them: the same settings alone, in fresh runs."
+# How far above its setting a fresh gain is drawn.
+BESIDE = 0.25
+MARGIN = {"l": 150, "r": 16, "t": 8, "b": 42}
+# Rows at most; from so many on the figure is taller.
+MOST, MANY = 36, 15
+
+
+def figures(findings: Findings) -> list[Figure]:
+    """Draw what is known of settings and factors; none where too few runs were made."""
+    part = findings.document("tunables", Tunables)
+    if part is None or part.visible is None:
+        return []
+    factors = Factors(findings)
+    names = {(one.factor, str(one.level)): factors.treatment({one.factor: one.level}) for one in part.settings}
+    return [
+        Figure("tunables-effects", "Settings against the default", CAPTION, [View([_effects(part, names)])], unit="%"),
+        *bars(part, {one.factor: factors[one.factor].title for one in part.factors}),
+        *ranked(part, names),
+    ]
+
+
+def _effects(part: Tunables, names: dict[tuple[str, str], str]) -> Plot:
+    given = [one for one in part.settings if one.gain]
+    # Those that do most, in order: the others lie in the middle, and in the table.
+    far = sorted(given, key=lambda one: -abs(_percent(one.gain)[1]))[:MOST]
+    known = sorted(far, key=lambda one: _percent(one.gain)[1])
+    every = [(float(k), one, one.gain) for k, one in enumerate(known)]
+    fresh = [(k + BESIDE, one, one.alone) for k, one, _ in every if one.alone]
+    data = [*_marked(every, "line-0", 8), *(_marked(fresh, "line-1", 6) if fresh else [])]
+    noise = (part.worst_of_noise or (0.0,) * 3)[0], (part.best_of_noise or (0.0,) * 3)[2]
+    ends = [x for _, _, gain in [*every, *fresh] for x in _percent(gain)]
+    low, high = min(*ends, *noise), max(*ends, *noise)
+    spare = 0.06 * (high - low) or 1.0
+    layout = {
+        "margin": MARGIN, "shapes": [_band(*noise), *_margins(part)],
+        "xaxis": axis("performance over the default (%)", (low - spare, high + spare)),
+        "yaxis": rows([k for k, _, _ in every], [names[one.factor, str(one.level)] for one in known]),
+    }  # fmt: skip
+    label = "each setting against the default; numbers in the table of settings"
+    return Plot(label, data, layout, key=FRESH if fresh else "", size="tall" if len(known) >= MANY else "large")
+
+
+def _percent(found: Estimate | None) -> tuple[float, float, float]:
+    """Low end, value and high end of a gain, in percent."""
+    value = (found.value if found else None) or 1.0
+    ends = [(found.low if found else None) or value, value, (found.high if found else None) or value]
+    low, middle, high = (round(100 * (x - 1), 4) for x in ends)
+    return low, middle, high
+
+
+def _marked(
+    placed: Sequence[tuple[float, SettingEffect, Estimate | None]], color: str, size: int
+) -> list[dict[str, Any]]:
+    """Draw a dot for each, over its interval."""
+    spans = [(place, *_percent(gain)) for place, _, gain in placed]
+    texts = [hover([f"{one.factor} {one.level}: {one.label}", str(estimate(gain))]) for _, one, gain in placed]
+    more = {"mode": "markers", "marker": {"size": size, "color": color}, "hoverinfo": "text", "text": texts}
+    dots = line([value for _, _, value, _ in spans], [place for place, *_ in spans], color, 0, **more)
+    return [*(line([low, high], [place, place], color, 1.6) for place, low, _, high in spans), dots]
+
+
+def _band(low: float, high: float) -> dict[str, Any]:
+    return {
+        "type": "rect", "xref": "x", "yref": "paper", "x0": low, "x1": high, "y0": 0, "y1": 1, "layer": "below",
+        "fillcolor": faded("muted", 0.18), "line": {"width": 0},
+    }  # fmt: skip
+
+
+def _margins(part: Tunables) -> list[dict[str, Any]]:
+    """Where performance counts as that of the default."""
+    upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+    edge = {"width": 1, "color": "muted", "dash": "2px,3px"}
+    return [upright | {"x0": x, "x1": x, "line": edge} for x in (-100 * part.margin, 100 * part.margin)]
