@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from scalograph.cli.last_stops import figures
 from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
+
+from ..unit.report.test_html import MB, unpacked
 
 pytestmark = pytest.mark.xdist_group("browser")
 SAMPLES = Path(__file__).parents[1] / "unit" / "report" / "sample.py"
@@ -70,6 +73,8 @@ AS_NOW = """
   return [...document.querySelectorAll(".plot")].every(isNow);
 }
 """
+
+WIDEST = "Math.max(...[...document.querySelectorAll('.main-svg')].map((s) => s.clientWidth))"
 
 
 @pytest.fixture(scope="module")
@@ -295,7 +300,7 @@ def test_a_change_of_scheme_draws_the_figures_again(small: Visit) -> None:
 
 
 def test_paper_shows_figures_and_no_controls(browser: Any, sample: ModuleType, report: Any, tmp_path: Path) -> None:
-    with Visit(browser, report(sample.brief()), in_view=None, color_scheme="dark") as visit:
+    with Visit(browser, report(sample.small()), in_view=None, color_scheme="dark") as visit:
         page = visit.page
         page.emulate_media(media="print", color_scheme="dark")
         page.wait_for_selector("html.printing", state="attached")
@@ -303,7 +308,7 @@ def test_paper_shows_figures_and_no_controls(browser: Any, sample: ModuleType, r
             assert not page.locator(chrome).first.is_visible()
         assert page.locator(".plot svg.main-svg").first.is_visible()
         assert page.locator(".key-lines").first.is_visible()
-        assert page.evaluate("Math.max(...[...document.querySelectorAll('.main-svg')].map(s => s.clientWidth))") <= 700
+        assert page.evaluate(WIDEST) <= 700
         assert page.evaluate(CONTRAST) == []
         page.set_viewport_size({"width": 794, "height": 1100})
         wide = "[...document.querySelectorAll('#tables table')].map((t) => t.clientWidth - t.parentElement.clientWidth)"
@@ -483,8 +488,12 @@ def test_the_edges_are_drawn_quietly_at_any_width(browser: Any, sample: ModuleTy
                 assert "nothing to draw" in visit.page.locator("#drawing").inner_text()
 
 
-def test_100_000_runs_are_drawn_in_time(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.many_runs(100_000)), in_view=FIRST) as visit:
+def test_100_000_runs_are_drawn_in_time_and_rounded(browser: Any, sample: ModuleType, report: Any) -> None:
+    findings, begun = sample.many_runs(100_000), time.process_time()
+    path = report(findings)
+    assert time.process_time() - begun < 60 and path.stat().st_size < 3 * MB
+    assert unpacked(path.read_text())["samples"]["digits"] == 5
+    with Visit(browser, path, in_view=FIRST) as visit:
         assert "26 of up to 446 runs a point" in visit.page.locator(".key").first.inner_text()
         assert visit.is_quiet()
 
@@ -499,6 +508,7 @@ def test_a_figure_is_drawn_when_it_comes_into_view_and_all_are_on_paper(browser:
         visit.page.emulate_media(media="print")
         visit.page.wait_for_selector("html.printing", state="attached")
         assert drawn.count() == plots.count()
+        assert visit.page.evaluate(WIDEST) <= 700
         assert visit.is_quiet()
 
 
