@@ -88,14 +88,15 @@ def _again(made: Results, options: AnswerOptions) -> list[str]:
 
 
 def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) -> "Session":
-    from scalograph.cli.overrides import overridden
+    from scalograph.cli.overrides import overridden, seconds_of
     from scalograph.study.declare import declare
 
     declared = overridden(declare(file), wait_quiet=options.wait_quiet, when_busy=options.when_busy)
     from scalograph.cli.five_stops import StudyStart, run_declared  # after the study is checked: it imports much
 
     # A look at the noise floor would take longer than many a command.
-    start = StudyStart(folder=options.output, ceiling=ceiling, noise=False, consent=consent)
+    waiting = seconds_of("--wait-lock", options.wait_lock)
+    start = StudyStart(folder=options.output, ceiling=ceiling, noise=False, consent=consent, wait_lock_s=waiting)
     return run_declared(declared, start)
 
 
