@@ -1,5 +1,6 @@
 """Two results beside each other: what differs around them, the ratio of every treatment, and one answer."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
@@ -70,3 +71,22 @@ class ResultComparisons(Model):
 
     answer: Answer = Field(description="the worst: slower, then not measurable, same, faster")
     results: list[ResultComparison] = Field(min_length=1)
+
+
+def ordered(found: ResultComparison) -> list[TreatmentRatio]:
+    """In the order of the levels of the curves' factor, where these are numbers."""
+    levels = [one.levels.get(found.along) for one in found.treatments]
+    numbers = [float(level) for level in levels if isinstance(level, int | float)]
+    if len(numbers) < len(levels):
+        return [*found.treatments]
+    return [one for _, one in sorted(zip(numbers, found.treatments, strict=True), key=lambda pair: pair[0])]
+
+
+def curves(found: ResultComparison) -> Iterator[tuple[dict[str, Level], ResultComparison]]:
+    """Yield each curve by the levels of its other factors, as a comparison of its own."""
+    groups: dict[tuple[tuple[str, Level], ...], list[TreatmentRatio]] = {}
+    for one in found.treatments:
+        key = tuple((name, level) for name, level in one.levels.items() if name != found.along)
+        groups.setdefault(key, []).append(one)
+    for key, members in groups.items():
+        yield dict(key), found.model_copy(update={"treatments": members})

@@ -3,9 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.exchange.compare.result_spans import ResultSpan, curves, ordered, spans, where
+from scalograph.exchange.compare.result_spans import ResultSpan, spans, where
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.compared_results import ResultComparison, ResultComparisons, Shown, TreatmentRatio
+from scalograph.protocol.compared_results import (
+    ResultComparison,
+    ResultComparisons,
+    Shown,
+    TreatmentRatio,
+    curves,
+    ordered,
+)
 from scalograph.protocol.findings import Trust
 from scalograph.protocol.plain import Level
 from scalograph.text.compact import NOT_RESOLVED, WIDEST, compact

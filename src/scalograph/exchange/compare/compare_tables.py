@@ -1,8 +1,7 @@
 """Every treatment of two results, in a table."""
 
 from scalograph.exchange.compare.compare_claim import noun
-from scalograph.exchange.compare.result_spans import ordered
-from scalograph.protocol.compared_results import ResultComparison, ResultComparisons
+from scalograph.protocol.compared_results import ResultComparison, ResultComparisons, ordered
 from scalograph.protocol.findings import Cell, Column, TableDoc
 
 _NOTE = (
