@@ -31,6 +31,15 @@ class TreatmentRatio(Model):
     doubt: Text = Field(default="", description="why it decides nothing; empty where it does")
 
 
+class LawChange(Model):
+    """A coefficient of the scaling law whose intervals in both results have nothing in common."""
+
+    coefficient: Literal["sigma", "kappa", "gamma"]
+    group: dict[str, Level] = Field(default_factory=dict, description="levels of the curve's other factors")
+    reference: Estimate
+    other: Estimate
+
+
 class ResultComparison(Model):
     """A result against the one that it is compared with."""
 
@@ -62,6 +71,7 @@ class ResultComparison(Model):
     )
     upper_from: Level | None = Field(default=None, description="the level that it begins at")
     alike: float | None = Field(default=None, description="ratios of single treatments lie so near to it, as a share")
+    laws: list[LawChange] = Field(default_factory=list, description="coefficients of the scaling law that changed")
     causes: list[Text] = Field(default_factory=list, description="what disturbed the runs of either")
     doubts: list[Text] = Field(default_factory=list, description="what each of both says against itself")
 
