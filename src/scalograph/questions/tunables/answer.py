@@ -11,7 +11,7 @@ from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.tunables.claim import tunables_claim
-from scalograph.questions.tunables.course import TunablesCourse, begin
+from scalograph.questions.tunables.course import RESOLVED, TunablesCourse, begin
 from scalograph.questions.tunables.document import Combination, FactorEffect, SettingEffect, Tunables
 from scalograph.questions.tunables.model_array import Settings
 from scalograph.questions.tunables.model_confirm import confirmed, factorial
@@ -44,6 +44,8 @@ def _open(found: Tunables) -> list[str]:
         return []
     if found.visible is None:
         return ["too few runs to compare settings"]
+    if found.visible <= RESOLVED:
+        return ["the runs end before what they found is confirmed"]
     return [f"effects below {100 * found.visible:.2g} % are not seen: the runs end before that"]
 
 
@@ -118,16 +120,16 @@ def _settings(table: Table, course: TunablesCourse, fit: SettingFit | None, conf
 def _alone(course: TunablesCourse, setting: tuple[int, int], confidence: float) -> Estimate | None:
     if setting not in course.candidates:
         return None
-    return confirmed(course.pairs, course.space.alone(*setting), confidence)
+    found = confirmed(course.pairs, course.space.alone(*setting), confidence)
+    return found if found.low is not None else None
 
 
 def _combinations(course: TunablesCourse, confidence: float) -> list[Combination]:
     space = course.space
     treatments = factorial(course.candidates, len(space.names)) if course.candidates else []
-    return [
-        Combination(levels=_levels(course, settings), gain=confirmed(course.pairs, settings, confidence))
-        for settings in treatments
-    ]
+    found = [(settings, confirmed(course.pairs, settings, confidence)) for settings in treatments]
+    # A gain without an interval is none.
+    return [Combination(levels=_levels(course, one), gain=gain) for one, gain in found if gain.low is not None]
 
 
 def _levels(course: TunablesCourse, settings: Settings) -> dict[str, bool | int | float | str]:

@@ -86,8 +86,9 @@ def _others(table: Table, found: Tunables) -> Iterator[str]:
     if not rest:
         return
     if len(same) == len(rest):
-        what = "It is" if len(rest) == 1 else f"All {len(rest)}" if not found.matter else f"The other {len(rest)}"
-        yield f"{what} {'' if len(rest) == 1 else 'are '}equivalent to the default within {margin} %."
+        what = "The other" if found.matter else "All" if len(rest) > 1 else "It"
+        n = f" {len(rest)} are" if len(rest) > 1 else " is"
+        yield f"{what}{n} equivalent to the default within {margin} %."
         return
     if found.matter:
         within = percent_at_most(max((_far(one) for own in settings.values() for one in own), default=0.0))
