@@ -97,7 +97,7 @@ def _ratios(
     if not kept:
         return None
     upper = [ranks.get(levels[reference.along], 0) for levels, *_ in kept] if ranks else []
-    return curve_ratios([_logs(one) for _, one, _ in kept], [_logs(two) for *_, two in kept], confidence, upper)
+    return curve_ratios([logs_of(one) for _, one, _ in kept], [logs_of(two) for *_, two in kept], confidence, upper)
 
 
 def _ranks(reference: MeasuredSource, pairs: MatchedTreatments) -> dict[Level, int]:
@@ -112,7 +112,8 @@ def _decides(one: SourceTreatment, two: SourceTreatment) -> bool:
     return not (one.doubt or two.doubt) and min(*one.scores, *two.scores) > 0
 
 
-def _logs(treatment: SourceTreatment) -> BlockedLogs:
+def logs_of(treatment: SourceTreatment) -> BlockedLogs:
+    """Return the logs of a treatment's scores, which are above zero, with their blocks."""
     return BlockedLogs(np.log(np.asarray(treatment.scores, dtype=np.float64)), treatment.blocks)
 
 
