@@ -36,10 +36,7 @@ def quantities(document: Tunables) -> Mapping[str, Sequence[OfferedFigure]]:
             OfferedFigure(rank, _levels(document, one)) for one in document.settings if (rank := _rank(document, one))
         ],
     }
-    if not document.n_failed:
-        # Where no run fails, none has a setting that is why.
-        found["failed_share"] = []
-    return {name: each for name, each in found.items() if each or name == "failed_share"}
+    return {name: each for name, each in found.items() if each}
 
 
 def _value(gain: Estimate) -> float:
