@@ -24,6 +24,7 @@ COMMANDS = {
     "report": "Stop 5: tables on the terminal and one HTML file",
     "compare": "Is B faster than A, slower, the same? `scalograph compare results-before results-after`",
     "ab": "Is the new build faster? Both run in pairs: `scalograph ab --a ./old --b ./new -- {version}`",
+    "history": "The results of a study over time: where does a new level begin? `scalograph history first`",
     "gate": "Fail a build that is slower than a kept result: `scalograph gate results --against kept`",
     "profile": "A Java study's configurations once more, apart, with a flight recorder: stacks, parks, waits",
     "export": "A journal for other tools: CSV, Parquet, Markdown, SVG, Extra-P",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scalograph.cli.adhoc.command_study import CommandStudy
 from scalograph.cli.adhoc.declaration import as_options, study_text
 from scalograph.cli.measure_command import SweepOptions
-from scalograph.cli.options import AnswerOptions, CommandOptions
+from scalograph.cli.options import AnswerOptions, CommandOptions, SearchOptions
 from scalograph.cli.outcome import interrupted, tell_how_on
 from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
@@ -123,6 +123,11 @@ def _answer(session: "Session", target: float, cost: float | None, options: Comm
     return close(session, found, told, options, show.document(found, said, cost))
 
 
+def _allowed(options: AnswerOptions) -> list[str]:
+    """What a start of this command was allowed to do to the machine, as words; only searches take such options."""
+    return options.consent().words() if isinstance(options, SearchOptions) else []
+
+
 def close(
     session: "Session", found: "Findings", told: "Screen", options: AnswerOptions, document: dict[str, Any]
 ) -> int:
@@ -134,7 +139,7 @@ def close(
     # What it was, unless that is too long to read, or its results have a folder of their own, which is taken now.
     given = shlex.join(["scalograph", *sys.argv[1:]])
     by_file = options.output is not None or len(given) > _LONGEST
-    again = shlex.join(["scalograph", "run", str(results.study)]) if by_file else given
+    again = shlex.join(["scalograph", "run", str(results.study), *_allowed(options)]) if by_file else given
     places = study_places(results.folder, found, again)
     as_one = {**document, "results": str(results.folder)} if options.json else None
     answer(told, places, options.tables, options.table, as_one)

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
 from scalograph.run.hosts.host_names import LOCAL
+
+if TYPE_CHECKING:
+    from scalograph.control.consent import Consent
 
 StudyFile = Annotated[Path, typer.Argument(help="A study.toml, or a folder that holds one.")]
 Quick = Annotated[bool, typer.Option("--quick", help="The quick form, which the study declares in [quick].")]
@@ -131,6 +134,12 @@ class SearchOptions(CommandOptions):
     max_runs: MaxRuns = None
     machine_wide: MachineWide = False
     dangerous: Dangerous = None
+
+    def consent(self) -> "Consent":
+        """What the start is allowed to do to the machine."""
+        from scalograph.control.consent import Consent
+
+        return Consent(self.machine_wide, tuple(self.dangerous or ()))
 
 
 class AnswerOptions(Protocol):

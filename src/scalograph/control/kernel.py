@@ -39,15 +39,28 @@ def _refuse_without_boot(what: str, facts: HostFacts) -> None:
         raise LevelError(f"{what} on a machine that runs already", expected, "add --host guest")
 
 
+def _refuse_missing(level: Level, facts: HostFacts) -> None:
+    family, kind = parse_kernel(level)
+    offered = facts.offered_kernels
+    if offered and not any(one == level or (family is None and one.endswith(f"-{kind}")) for one in offered):
+        fix = "change the level, or add a source of packages that has it"
+        raise LevelError(f"kernel {level} is not offered here", f"one of {', '.join(offered)}", fix)
+
+
 class KernelControl(Control):
-    """Levels are kernels of the distribution: a configuration, or one of a family."""
+    """Levels are kernels of the distribution: a configuration, one of a family, or "all" that are offered."""
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
-        """Return the levels as written. Raises LevelError for what is no kernel, or where none is booted."""
+        """Return the levels, with "all" spelled out.
+
+        Raises:
+            LevelError: one is no kernel, or is not offered; or none is booted here.
+        """
         for level in levels:
-            parse_kernel(level)
+            if level != "all":
+                _refuse_missing(level, facts)
         _refuse_without_boot("a kernel", facts)
-        return list(levels)
+        return list(facts.offered_kernels) if "all" in levels else list(levels)
 
     def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
         """Set the kernel in the launch."""

@@ -51,6 +51,10 @@ class KernelPackage(Value):
     sha256: str
 
 
+# What a host grants, and of kernels what each run tells of its own.
+_NOT_TOLD = {"kernels", "offered_kernels", "refused", "granted_priority", "granted_nice"}
+
+
 class HostFacts(Value):
     """A host as seen before a study; unreadable facts are None, never a guess."""
 
@@ -74,6 +78,7 @@ class HostFacts(Value):
     kernel_command_line: tuple[str, ...] = ()
     jvms: tuple[Jvm, ...] = ()
     kernels: tuple[KernelPackage, ...] = Field(default=(), description="that are booted for runs, by level")
+    offered_kernels: tuple[str, ...] = Field(default=(), description="levels that may be booted; empty: not known")
     accelerator: Literal["kvm", "tcg"] | None = Field(
         default=None, description="of guests in which runs are made, kvm or tcg; None: the machine itself makes them"
     )
@@ -88,7 +93,7 @@ class HostFacts(Value):
 
     def machine(self) -> dict[str, Any]:
         """The `machine` field of the journal: facts without names of people or hosts."""
-        plain = self.model_dump(exclude={"cpus", "jvms", "kernels", "refused", "granted_priority", "granted_nice"})
+        plain = self.model_dump(exclude={*_NOT_TOLD, "cpus", "jvms"})
         if self.accelerator is None:
             del plain["accelerator"]
         plain["n_cpus"] = self.n_cpus

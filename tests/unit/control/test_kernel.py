@@ -37,6 +37,17 @@ def test_what_is_no_kernel_is_refused(level: str) -> None:
         control("kernel").resolve([level], GUESTS)
 
 
+def test_only_what_is_offered_is_a_level() -> None:
+    facts = GUESTS.model_copy(update={"offered_kernels": ("6.1-cloud", "6.12-cloud")})
+    assert control("kernel").resolve(["all"], facts) == ["6.1-cloud", "6.12-cloud"]
+    assert control("kernel").resolve(["cloud", "6.1-cloud"], facts) == ["cloud", "6.1-cloud"]
+    for level in ("rt", "5.10-cloud"):
+        with pytest.raises(
+            LevelError, match=f"kernel {level} is not offered here, expected one of 6.1-cloud, 6.12-cloud"
+        ):
+            control("kernel").resolve([level], facts)
+
+
 def test_the_kernel_in_force_is_the_one_that_was_fetched() -> None:
     kernel = control("kernel")
     assert kernel.read_back("cloud", GUESTS, booted()) == []

@@ -27,7 +27,7 @@ from scalograph.run.hosts.guest_process import (
     GuestPrograms,
 )
 from scalograph.run.hosts.guest_settings import GuestSetting, guest_settings, lines, read_back
-from scalograph.run.hosts.kernel_packages import kernel
+from scalograph.run.hosts.kernel_packages import kernel, offered
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe, measure
 from scalograph.run.hosts.probe_process import LostError
@@ -74,7 +74,7 @@ class GuestHost(LocalHost):
         super().__init__(find_probe())
         self._programs, self._kernels = programs, dict[str, Path]()
         self._settings = list[GuestSetting]()
-        self._guest_facts = as_guest(discover())
+        self._guest_facts = as_guest(discover()).model_copy(update={"offered_kernels": offered()})
 
     def facts(self) -> HostFacts:
         """Return what guests are; of which kind their CPUs are is known when one was booted (`ready`)."""

@@ -32,6 +32,10 @@ mount --move /run "/root$folder"
 mount --move /proc /root/proc
 mount --move /sys /root/sys
 mount --move /dev /root/dev
+ln -s /proc/self/fd /root/dev/fd
+ln -s fd/0 /root/dev/stdin
+ln -s fd/1 /root/dev/stdout
+ln -s fd/2 /root/dev/stderr
 mkdir -p /root/dev/shm /root/dev/pts
 mount -t tmpfs tmpfs /root/dev/shm
 mount -t devpts devpts /root/dev/pts

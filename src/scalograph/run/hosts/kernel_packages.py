@@ -21,6 +21,7 @@ from scalograph.protocol.facts import KernelPackage
 from scalograph.run.contained import contained
 from scalograph.run.hosts.base import Tell
 from scalograph.run.hosts.initramfs import needed_modules, unpacked
+from scalograph.run.scratch import scratch
 
 TIMEOUT_S = 1800
 ABOUT, IMAGE, MODULES = "package.json", "vmlinuz", "modules"
@@ -108,6 +109,17 @@ def newest(level: str, names: Sequence[str]) -> str:
         expected = f"one of {', '.join(families) or 'none'}, which the machine's sources of packages offer"
         raise HostError(f"kernel {level}", "no such package", expected, "change the level, or add a source to /etc/apt")
     return max(wanted, key=_numbers)
+
+
+def offered() -> tuple[str, ...]:
+    """Return the levels that the machine's index of packages has, oldest first; none where it has no index."""
+    try:
+        with scratch("kernels") as folder:
+            names = _apt(["apt-cache", "-o", f"Dir::Cache={folder}", "pkgnames", "linux-image-"], folder).split()
+    except HostError:
+        return ()
+    found = {(found["family"], found["kind"] or "generic") for name in names if (found := _NAME.fullmatch(name))}
+    return tuple(f"{family}-{kind}" for family, kind in sorted(found, key=lambda one: (_numbers(one[0]), one[1])))
 
 
 def _numbers(name: str) -> list[int]:
