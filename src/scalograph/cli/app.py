@@ -79,12 +79,21 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-_root = typer.Typer(cls=Commands, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+def _man(wanted: bool) -> None:
+    if wanted:
+        from scalograph.cli.man_page import man_page
+
+        typer.echo(man_page(), nl=False)
+        raise typer.Exit
+
+
+_root = typer.Typer(cls=Commands, rich_markup_mode=None, no_args_is_help=True)
 
 
 @_root.callback()
 def _callback(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the release."),
+    man: bool = typer.Option(False, "--man", callback=_man, is_eager=True, help="Print the manual page, for man -l -."),
 ) -> None:
     """Scalograph: how does this program behave as it gets more CPUs, threads, processes or JVMs?
 
