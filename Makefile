@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PYTHON ?= python3
 # One at a time where make works side by side (-j): all of them write into the same folders.
 PIP = flock $(VENV)/.pip $(BIN)/python -m pip --quiet --disable-pip-version-check
-SOURCES := $(shell find src studies workloads pyproject.toml README.md -type f -not -name '*.pyc' 2>/dev/null | sed 's/ /\\ /g')
+SOURCES := $(shell find src studies workloads pyproject.toml hatch_build.py LICENSE README.md -type f -not -name '*.pyc' 2>/dev/null | sed 's/ /\\ /g')
 PROBE_SOURCES := $(shell find probe -type f -not -path '*/target/*' 2>/dev/null)
 CRATES := $(dir $(wildcard workloads/*/Cargo.lock))
 TREE := $(CURDIR)
@@ -66,10 +66,9 @@ $(VENV)/.build: requirements/build.lock $(VENV)/.runtime
 	$(PIP) install --require-hashes -r requirements/build.lock
 	@touch $@
 
-$(VENV)/.probe: $(PROBE_SOURCES) $(VENV)/.build
+$(VENV)/.probe: $(PROBE_SOURCES) | $(VENV)/.prerequisites
 	@rm -rf build/probe
-	PATH="$(TREE)/$(BIN):$$PATH" probe/build.sh build/probe
-	$(PIP) install --no-index --no-deps --force-reinstall build/probe/*.whl
+	probe/build.sh build/probe
 	@touch $@
 
 # A workload in Rust is compiled when a study first uses it: what it is made of is here by then.
@@ -79,7 +78,8 @@ $(VENV)/.crates: $(CRATES:=Cargo.lock) | $(VENV)/.prerequisites
 
 $(VENV)/.installed: $(SOURCES) $(VENV)/.build $(VENV)/.probe $(VENV)/.crates
 	@rm -rf build/wheel
-	$(PIP) wheel --no-index --no-deps --no-build-isolation --wheel-dir build/wheel .
+	SCALOGRAPH_BUILT_PROBE=$(TREE)/build/probe/scalograph-probe \
+		$(PIP) wheel --no-index --no-deps --no-build-isolation --wheel-dir build/wheel .
 	$(PIP) install --no-index --no-deps --force-reinstall build/wheel/*.whl
 	@touch $@
 

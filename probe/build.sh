@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the wheel into OUTDIR (default: dist) and says which kind of binary it holds.
+# Builds the probe into OUTDIR (default: dist) and says which kind of binary it is.
 # A static one runs on any Linux, in a guest without libraries too; so that is tried first.
 set -eu
 
@@ -21,21 +21,22 @@ links_static() {
 
 if [ -n "$libdir" ] && [ -d "$libdir" ]; then
     kind="static (musl)"
-    set -- --target "$musl"
+    target=$musl
 elif links_static; then
     # It asks the CPU some forty questions at each start: dear in a virtual machine, where each is a trap.
     kind="static (glibc; it starts faster with musl: rustup target add $musl)"
     export RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static"
     # With an explicit target the flags leave build scripts and macros alone.
-    set -- --target "$machine-unknown-linux-gnu"
+    target=$machine-unknown-linux-gnu
 else
     kind="dynamic (glibc)"
-    set --
+    target=
 fi
 
-# The plain tag: it is installed where it was built, and a static binary asks for no particular libc.
-maturin build --release --locked --compatibility linux --out "$outdir" "$@" >"$scratch/log" 2>&1 || {
+cargo build --release --locked ${target:+--target "$target"} >"$scratch/log" 2>&1 || {
     cat "$scratch/log" >&2
     exit 1
 }
-echo "scalograph-probe: $kind wheel in $outdir"
+mkdir -p "$outdir"
+cp "${CARGO_TARGET_DIR:-target}/${target:+$target/}release/scalograph-probe" "$outdir/scalograph-probe"
+echo "scalograph-probe: $kind in $outdir"

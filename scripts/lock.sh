@@ -11,7 +11,7 @@ python3 -m venv "$tools/venv"
 import sys, tomllib
 from pathlib import Path
 project = tomllib.loads(Path("pyproject.toml").read_text())
-runtime = [d for d in project["project"]["dependencies"] if not d.startswith("scalograph-probe")]
+runtime = project["project"]["dependencies"] + project["project"]["optional-dependencies"]["frames"]
 groups = project["dependency-groups"]
 wanted = {"runtime": runtime, "build": groups["build"], "dev": groups["test"] + groups["check"]}
 for name, lines in wanted.items():

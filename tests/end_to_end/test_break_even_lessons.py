@@ -21,7 +21,7 @@ from scalograph.study.workload import (
     shipped_study,
 )
 
-from .shell import degraded, in_process
+from .shell import in_process
 from .test_workloads import Said, through_pipes
 
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc: apt install gcc libc6-dev")
@@ -52,11 +52,6 @@ iterations = 3
 max_reruns = 0
 think = "1ms"
 """
-
-
-@pytest.fixture(scope="module")
-def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("builds")
 
 
 @cache
@@ -192,7 +187,7 @@ def test_how_threads_wait_is_what_was_asked_for(builds: Path, wait: str) -> None
 def test_a_study_measures_it(name: str, tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
     file.write_text(SMALL.format(name=name))
-    env = {**degraded(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    env = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = in_process("run", file, "-o", tmp_path / "out", cwd=tmp_path, env=env)
     assert done.returncode in (0, 5), done.stderr
     journal = (tmp_path / "out/journal.jsonl").read_text().splitlines()

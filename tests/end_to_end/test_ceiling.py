@@ -27,9 +27,9 @@ MEMORY = 1 << 30
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(builds: Path) -> Path:
     try:
-        folder = build(shipped("ceiling"), WORKLOAD, (), tmp_path_factory.mktemp("builds"))
+        folder = build(shipped("ceiling"), WORKLOAD, (), builds)
     except HostError as error:
         pytest.skip(f"needs a compiler: {error}")
     assert folder is not None

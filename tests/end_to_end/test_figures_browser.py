@@ -58,7 +58,7 @@ def visit(browser: Any, findings: Any, tmp_path_factory: pytest.TempPathFactory)
     path = tmp_path_factory.mktemp("figures") / "report.html"
     write(findings, [], path)
     size = {"width": 1600, "height": 300}
-    with Visit(browser, path, lazy=True, viewport=size, permissions=["clipboard-read", "clipboard-write"]) as visit:
+    with Visit(browser, path, in_view=None, viewport=size, permissions=["clipboard-read", "clipboard-write"]) as visit:
         yield visit
 
 

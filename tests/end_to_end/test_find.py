@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .shell import degraded, in_process
+from .shell import in_process
 
 N_CPUS = len(os.sched_getaffinity(0))
 ONCE = ("--max-reruns", 0)
@@ -40,8 +40,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def find(folder: Path, *arguments: object, expect: tuple[int, ...] = (0, 5)) -> "subprocess.CompletedProcess[str]":
-    """`scalograph find effective-cpus` with the degraded probe, no reruns."""
-    done = in_process("find", "effective-cpus", *ONCE, *arguments, cwd=folder, env=degraded(folder))
+    """`scalograph find effective-cpus` without reruns."""
+    done = in_process("find", "effective-cpus", *ONCE, *arguments, cwd=folder)
     assert done.returncode in expect, done.stderr
     return done
 
@@ -86,7 +86,7 @@ def test_the_study_that_it_keeps_is_planned_and_resumed(folder: Path) -> None:
     assert 'levels = "1:all"' in study.read_text()
     plan = in_process("plan", study, "--json", cwd=folder)
     assert json.loads(plan.stdout)["question"] == "effective-cpus"
-    more = in_process("run", study, "--resume", "--max-runs", "10", "-o", "first", cwd=folder, env=degraded(folder))
+    more = in_process("run", study, "--resume", "--max-runs", "10", "-o", "first", cwd=folder)
     assert more.returncode in (0, 5), more.stderr
     found = json.loads((folder / "first" / "findings.json").read_text())
     assert 3 < found["runs"]["n_done"] + found["runs"]["n_repeated"] <= 10

@@ -9,15 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.jvms import find
 from scalograph.errors import HostError
 from scalograph.run.build import build
 from scalograph.study.workload import fill, load, shipped
 
-from .shell import degraded, in_process
-from .test_workloads import MASK, Said, through_pipes
+from .shell import in_process
+from .test_workloads import JVMS, MASK, Said, through_pipes
 
-JVMS = find()
 HERE = shipped("fork-join")
 START = 0x9E3779B97F4A7C15
 SMALL = {"n": 100, "q": 3, "prerun": 20, "iterations": 3, "think_ns": 0, "jvm_options": []}
@@ -40,9 +38,9 @@ max_reruns = 0
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(builds: Path) -> Path:
     try:
-        folder = build(HERE, load(HERE), JVMS, tmp_path_factory.mktemp("builds"))
+        folder = build(HERE, load(HERE), JVMS, builds)
     except HostError as error:
         pytest.skip(f"needs a compiler: {error}")
     assert folder is not None
@@ -177,7 +175,7 @@ def test_too_few_threads_are_one_sentence(built: Path) -> None:
 
 def test_overlapping_windows_reach_the_journal(built: Path, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    done = in_process("run", "study.toml", "-o", "results", cwd=tmp_path, env=degraded(tmp_path))
+    done = in_process("run", "study.toml", "-o", "results", cwd=tmp_path)
     assert done.returncode in (0, 5), done.stderr
     lines = [json.loads(line) for line in (tmp_path / "results" / "journal.jsonl").read_text().splitlines()]
     parts = [line["record"]["iterations"] for line in lines if line["event"] == "run"]

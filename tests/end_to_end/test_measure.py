@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .shell import degraded, in_process
+from .shell import in_process
 
 ONCE = ("--max-reruns", 0, "--runs", 2)
 # Work that can be divided, a figure of it, and a file that tells where it ran.
@@ -28,8 +28,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def measure(folder: Path, *arguments: object, expect: tuple[int, ...] = (0, 5)) -> "subprocess.CompletedProcess[str]":
-    """`scalograph measure` with the degraded probe, two runs each, no reruns."""
-    done = in_process("measure", *ONCE, *arguments, cwd=folder, env=degraded(folder))
+    """`scalograph measure` of two runs each, without reruns."""
+    done = in_process("measure", *ONCE, *arguments, cwd=folder)
     assert done.returncode in expect, done.stderr
     return done
 
@@ -55,7 +55,7 @@ def test_the_study_that_it_keeps_is_checked_and_run_without_retyping(folder: Pat
     measure(folder, "--threads", "1,2", "-o", "first", "--", "./prog", "{threads}")
     study = folder / "first" / "study.toml"
     assert in_process("check", study, cwd=folder).returncode == 0
-    done = in_process("run", study, "-o", "second", "--json", cwd=folder, env=degraded(folder))
+    done = in_process("run", study, "-o", "second", "--json", cwd=folder)
     assert done.returncode in (0, 5), done.stderr
     first = json.loads((folder / "first" / "findings.json").read_text())
     assert document(done)["study"]["hash"] == first["study"]["hash"]

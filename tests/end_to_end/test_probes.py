@@ -244,7 +244,7 @@ def test_services_are_started_by_the_probe_or_refused_in_one_sentence(probe: Seq
     service = {**plain, **ready, "name": "app", "role": "service"}
     driver = {**plain, "argv": ["true"], "name": "load"}
     if probe is DEGRADED:
-        with pytest.raises(HostError, match="install scalograph-probe: services need it"):
+        with pytest.raises(HostError, match="install scalograph where cargo is: services need its probe"):
             measure(spec(service, driver), probe)
         return
     record = measure(spec(service, driver), probe)

@@ -10,7 +10,7 @@ import pytest
 from scalograph.control.jvms import find
 from scalograph.profile.recording import refusal
 
-from .shell import degraded, in_process
+from .shell import in_process
 
 STUDY = """\
 version = 1
@@ -55,13 +55,13 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip(f"needs a JDK: {why or 'no javac was found'}")
     folder = tmp_path_factory.mktemp("profiled")
     (folder / "study.toml").write_text(STUDY)
-    done = in_process("run", "study.toml", "-o", "results", cwd=folder, env=degraded(folder))
+    done = in_process("run", "study.toml", "-o", "results", cwd=folder)
     assert done.returncode in (0, 5), done.stderr
     return folder / "results"
 
 
 def profiled(results: Path, *more: str) -> Any:
-    done = in_process("profile", results, "--json", *more, cwd=results.parent, env=degraded(results.parent))
+    done = in_process("profile", results, "--json", *more, cwd=results.parent)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -69,7 +69,7 @@ def profiled(results: Path, *more: str) -> Any:
 def test_workers_park_and_the_journal_stays(results: Path, tmp_path: Path) -> None:
     journal = (results / "journal.jsonl").read_bytes()
     (tmp_path / "scratch").mkdir()
-    env = {**degraded(results.parent), "TMPDIR": str(tmp_path / "scratch")}
+    env = {"TMPDIR": str(tmp_path / "scratch")}
     done = in_process("profile", results, "--period", "1ms", "--iterations", 300, cwd=results.parent, env=env)
     assert done.returncode == 0, done.stderr
     assert "predominant" in done.stdout and "parks" in done.stdout
@@ -99,7 +99,7 @@ def test_another_study_is_refused_by_what_differs(results: Path, tmp_path: Path)
     copy = shutil.copytree(results, tmp_path / "copy")
     (copy / "profile.json").unlink(missing_ok=True)
     (copy / "study.toml").write_text(STUDY.replace("q = 60", "q = 61"))
-    done = in_process("profile", copy, cwd=tmp_path, env=degraded(tmp_path))
+    done = in_process("profile", copy, cwd=tmp_path)
     assert done.returncode == 2
     assert "another study" in done.stderr and "parameters.q" in done.stderr
     assert not (copy / "profile.json").exists()
@@ -107,13 +107,13 @@ def test_another_study_is_refused_by_what_differs(results: Path, tmp_path: Path)
 
 def test_a_command_that_is_not_java_is_refused(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(COMMAND)
-    done = in_process("run", "study.toml", "-o", "results", cwd=tmp_path, env=degraded(tmp_path))
+    done = in_process("run", "study.toml", "-o", "results", cwd=tmp_path)
     assert done.returncode in (0, 5), done.stderr
-    done = in_process("profile", "results", cwd=tmp_path, env=degraded(tmp_path))
+    done = in_process("profile", "results", cwd=tmp_path)
     assert done.returncode == 2
     assert "{java}" in done.stderr and "{jvm_options}" in done.stderr
 
 
 def test_results_without_a_journal(tmp_path: Path) -> None:
-    done = in_process("profile", tmp_path, cwd=tmp_path, env=degraded(tmp_path))
+    done = in_process("profile", tmp_path, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (6, 1)

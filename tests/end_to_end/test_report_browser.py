@@ -46,14 +46,18 @@ CONTRAST = """
 }
 """
 
-# As if the whole page were in view: most tests are about what is drawn, not when.
-ALL_IN_VIEW = """
+# As if the whole page were in view, or what one selector has in it: most tests are about what is drawn, not when.
+IN_VIEW = """
 window.IntersectionObserver = class {
   constructor(see) { this.see = see; }
-  observe(target) { queueMicrotask(() => this.see([{ target, isIntersecting: true }])); }
+  observe(target) {
+    const seen = () => document.querySelector("%s")?.contains(target) && this.see([{ target, isIntersecting: true }]);
+    queueMicrotask(seen);
+  }
   unobserve() {}
 };
 """
+FIRST = ".family figure"
 
 # Whether every figure is as wide as its place, in the colors of now.
 AS_NOW = """
@@ -81,11 +85,11 @@ class Visit:
 
     def __init__(self, browser: Any, path: Path, **options: Any) -> None:
         options.setdefault("viewport", {"width": WIDTH, "height": 900})
-        lazy = options.pop("lazy", False)
+        in_view = options.pop("in_view", "html")
         self.shape = (options["viewport"]["width"], options.get("color_scheme", "light"))
         self.context = browser.new_context(**options)
-        if not lazy:
-            self.context.add_init_script(ALL_IN_VIEW)
+        if in_view:
+            self.context.add_init_script(IN_VIEW % in_view)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.requests: list[str] = []
@@ -256,7 +260,7 @@ def test_a_wide_interval_does_not_squeeze_the_others(browser: Any, sample: Modul
 
 
 def test_ticks_of_a_logarithmic_scale_are_whole_numbers(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.brief())) as visit:
+    with Visit(browser, report(sample.brief()), in_view=FIRST) as visit:
         chooser(visit.page, "Vertical scale").select_option("log")
         ticks = visit.page.locator(".family .plot").first.locator(".ytick").all_text_contents()
         values = [float(tick.replace(",", "")) for tick in ticks]
@@ -289,7 +293,7 @@ def test_a_change_of_scheme_draws_the_figures_again(small: Visit) -> None:
 
 
 def test_paper_shows_figures_and_no_controls(browser: Any, sample: ModuleType, report: Any, tmp_path: Path) -> None:
-    with Visit(browser, report(sample.brief()), color_scheme="dark") as visit:
+    with Visit(browser, report(sample.brief()), in_view=None, color_scheme="dark") as visit:
         page = visit.page
         page.emulate_media(media="print", color_scheme="dark")
         page.wait_for_selector("html.printing", state="attached")
@@ -348,7 +352,7 @@ def test_csv_holds_every_run_and_no_formula(sample: ModuleType, hostile: Visit, 
 
 
 def test_factors_can_trade_places(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.brief())) as visit:
+    with Visit(browser, report(sample.brief()), in_view=FIRST) as visit:
         page = visit.page
         assert page.locator(".family figure").first.locator(".panel").count() == 4
         chooser(page, "Lines").select_option("cpus")
@@ -387,7 +391,7 @@ def test_laws_stand_under_the_speedup_and_can_be_hidden(browser: Any, sample: Mo
 
 
 def test_factors_of_many_levels_are_held_until_they_are_chosen(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.many())) as visit:
+    with Visit(browser, report(sample.many()), in_view=FIRST) as visit:
         page = visit.page
         figure = page.locator(".family figure").first
         assert figure.locator(".panel").count() == 2
@@ -484,7 +488,7 @@ def test_100_000_runs_are_drawn_in_time(browser: Any, sample: ModuleType, report
 
 
 def test_a_figure_is_drawn_when_it_comes_into_view_and_all_are_on_paper(browser: Any, full_report: Path) -> None:
-    with Visit(browser, full_report, lazy=True) as visit:
+    with Visit(browser, full_report, in_view=None) as visit:
         drawn, plots = visit.page.locator(".plot:has(svg.main-svg)"), visit.page.locator(".plot")
         assert visit.page.locator(".timelines .plot svg.main-svg").count() == 0
         visit.page.locator(".timelines").first.scroll_into_view_if_needed()

@@ -25,11 +25,6 @@ MASK = (1 << 64) - 1
 LOCKS = ("none", "method", "coarse", "object", "cas", "reentrant", "adder")
 
 
-@pytest.fixture(scope="session")
-def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("builds")
-
-
 @cache
 def built(name: str, builds: Path) -> Path:
     """Built once: to ask a compiler for its version takes as long as most of the runs here."""

@@ -1,6 +1,7 @@
 """The published case of two kernel threads, as the study that ships has it: which JVMs, and threads in rounds."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -31,13 +32,13 @@ def test_without_a_new_jvm_it_says_so() -> None:
 
 
 @pytest.fixture(scope="module")
-def command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def command(builds: Path) -> list[str]:
     """What starts the program on a JVM that has virtual threads."""
     new = [jvm for jvm in find() if jvm.release >= 21]
     if not new:
         pytest.skip("no JVM of release 21 or later")
     try:
-        made = build(shipped("java-threads"), load(shipped("java-threads")), new, tmp_path_factory.mktemp("builds"))
+        made = build(shipped("java-threads"), load(shipped("java-threads")), new, builds)
     except HostError as error:
         pytest.skip(f"needs a compiler: {error}")
     return [new[0].java, "-cp", str(made), "JavaThreads"]

@@ -22,7 +22,9 @@ def bundled(function: Callable[..., int], *bundles: type) -> Callable[..., int]:
     def command(**given: Any) -> int:
         return function(*(bundle(**{field.name: given[field.name] for field in fields(bundle)}) for bundle in bundles))
 
-    parameters = [parameter for bundle in bundles for parameter in _parameters(bundle)]
+    named = {p.name: p for bundle in reversed(bundles) for p in _parameters(bundle)}
+    # In their order; a name that two bundles have is declared by the first.
+    parameters = [named[name] for name in dict.fromkeys(p.name for bundle in bundles for p in _parameters(bundle))]
     command.__doc__ = function.__doc__
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]

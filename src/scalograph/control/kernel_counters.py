@@ -7,15 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scalograph.control.cgroups import read
+from scalograph.study.responses import COUNTERS
 
 # Counted by zones of memory, and added up.
 _SUMS = ("allocstall",)
-_COUNTS = (
-    "nr_dirtied", "nr_written", "nr_throttled_written", "pgpgin", "pgpgout", "pswpin", "pswpout", "pgmajfault",
-    "pgscan_kswapd", "pgscan_direct", "pgscan_direct_throttle", "pgsteal_kswapd", "pgsteal_direct", "compact_stall",
-    "thp_fault_alloc", "numa_pages_migrated",
-)  # fmt: skip
-# Limits in pages as the kernel works with them; a background limit at or above the other one is halved there, unseen.
+# In pages, as they are; a background limit at or above the other is half of it, which the settings do not show.
 LIMITS = ("nr_dirty_threshold", "nr_dirty_background_threshold")
 
 
@@ -23,7 +19,7 @@ def read_counters(root: Path = Path("/")) -> dict[str, int] | None:
     """Return counters and limits; those that this kernel does not have are absent, None if it tells none."""
     lines = (line.split() for line in (read(root / "proc/vmstat") or "").splitlines())
     told = {words[0]: int(words[1]) for words in lines if len(words) == 2 and words[1].isdecimal()}
-    found = {name: told[name] for name in (*_COUNTS, *LIMITS) if name in told}
+    found = {name: told[name] for name in COUNTERS if name in told}
     for name in _SUMS:
         parts = [count for key, count in told.items() if key == name or key.startswith(f"{name}_")]
         found |= {name: sum(parts)} if parts else {}

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from scalograph.control.apply import refusals
@@ -11,7 +11,7 @@ from scalograph.design.exclusions import Exclusions
 from scalograph.design.planner import Design
 from scalograph.errors import HostError, Problem, StudyError
 from scalograph.protocol.facts import HostFacts
-from scalograph.questions.registry import is_search
+from scalograph.questions.registry import having, is_search, role
 from scalograph.study.levels import LevelsError, parse_levels
 from scalograph.study.model import Factor, Study
 from scalograph.study.scalars import Level, brief, enumerated
@@ -138,7 +138,7 @@ def _spelled_out(study: Study, facts: HostFacts) -> tuple[Study, list[str]]:
     if problems:
         raise StudyError(problems)
     size = math.prod(len(factor.levels) for factor in factors.values())
-    if size > MAX_TREATMENTS:
+    if size > MAX_TREATMENTS and _planned_first(study) is None:
         raise StudyError.one("factors", f"{size} treatments", f"at most {MAX_TREATMENTS}", "use fewer levels")
     return study.model_copy(update={"factors": factors}), left_out
 
@@ -163,12 +163,10 @@ def _levels(factor: Factor, facts: HostFacts) -> tuple[list[Level], list[str]]:
 
 
 def _treatments(study: Study, refusal: Refusal) -> tuple[list[Treatment], list[str]]:
-    names = list(study.factors)
     kept: list[Treatment] = []
     reasons: dict[str, int] = {}
     excluded = Exclusions(study.exclude)
-    for levels in itertools.product(*(study.factors[name].levels for name in names)):
-        treatment: Treatment = dict(zip(names, levels, strict=True))
+    for treatment in _candidates(study):
         if excluded.hold(treatment):
             continue
         reason = refusal(treatment)
@@ -183,9 +181,24 @@ def _not_planned(reason: str, count: int) -> str:
     return f"{count} treatment{'s' * (count > 1)} not planned: {reason}"
 
 
+def _candidates(study: Study) -> Iterator[Treatment]:
+    """Yield the full grid, or what the question plans first."""
+    if (first := _planned_first(study)) is not None:
+        yield from first(study)
+        return
+    for levels in itertools.product(*(factor.levels for factor in study.factors.values())):
+        yield dict(zip(study.factors, levels, strict=True))
+
+
+def _planned_first(study: Study) -> Callable[[Study], Iterable[Treatment]] | None:
+    """Return what names the treatments of a question that does not begin with the full grid."""
+    planned = role(study.question, "plan") if study.question in having("plan") else None
+    return getattr(planned, "treatments", None)
+
+
 def _repeats(study: Study, treatments: Sequence[Treatment]) -> dict[int, int]:
     """Return the repeats of each baseline: all speedups share it, so sqrt(columns) times more runs (Dunnett 1955)."""
-    if not study.baseline:
+    if not study.baseline or is_search(study.question):
         return {}
     ((factor, level),) = study.baseline.items()
     columns = max(1, len({treatment[factor] for treatment in treatments}) - 1)

@@ -88,13 +88,13 @@ class SearchPlanner:
         Raises:
             StudyError: the design does not have the treatment of the run.
         """
-        key = key_of(run.treatment)
-        if key not in self._steps.levels:
+        level = self._steps.level_of(run.treatment)
+        if level is None:
             raise self._unknown(run)
         if run.warmup:
             return None
         self._steps.begin(run.block)  # not the next one if another release, or other options, counted them
-        self._told[run.run], self._again, self._under_way = key, "", self._steps.levels[key]
+        self._told[run.run], self._again, self._under_way = key_of(run.treatment), "", level
         if verdict in REPEATED:
             self._n_impossible += verdict == "impossible"
             return self._disturbed(run.run)

@@ -48,7 +48,8 @@ class Search(Generic[C]):
 
     Attributes:
         what: is searched: the factor, or the word for a point.
-        steps: level -> treatments of the runs that one step makes there: one, or several that are compared.
+        steps: level -> treatments of the runs that one step makes there: one, or several that are compared. The course
+            may add to them.
         first: levels that are measured whatever they say, in their order.
         course: what is known; mutable.
         most: runs at most, disturbed ones and all.
@@ -74,16 +75,24 @@ class SearchSteps:
     """The steps of a search: runs go in, and the course is told of each step that is complete, or has failed.
 
     Attributes:
-        levels: of each treatment that a step has.
         block: of the step under way; each step is a block of its own.
     """
 
     def __init__(self, search: Search[Any]) -> None:
         self._search = search
         self._course: Course = search.course
-        self.levels = {key_of(t): level for level, made in search.steps.items() for t in made}
+        self._levels: dict[Key, int] = {}
+        self._n_known = 0
         self.block = 0
         self._scores: dict[Key, float] = {}
+
+    def level_of(self, treatment: Treatment) -> int | None:
+        """Return the level that has a treatment; None where none has. Steps may have become more."""
+        key = key_of(treatment)
+        if key not in self._levels and len(self._search.steps) > self._n_known:
+            self._levels |= {key_of(t): level for level, made in self._search.steps.items() for t in made}
+            self._n_known = len(self._search.steps)
+        return self._levels.get(key)
 
     def begin(self, block: int) -> None:
         """Go on with the step of a block; one that another was left for is forgotten."""
@@ -108,13 +117,15 @@ class SearchSteps:
         """Take a run that was not disturbed; with the last one of its step the course has the score.
 
         Args:
-            treatment: one of `levels`.
+            treatment: of a step.
             time: of the same work; None where the run has none, which ends its step.
 
         Returns:
             What a person should know.
         """
-        level = self.levels[key_of(treatment)]
+        level = self.level_of(treatment)
+        if level is None:
+            return None
         if time is None:
             self.end()
             return self._course.fail(level)
@@ -131,7 +142,7 @@ def retold(search: Search[C], table: Table) -> C:
     """Tell a search what its planner knew after the last run: it is a function of the runs in their order."""
     steps = SearchSteps(search)
     for row in table.rows:
-        if not row.warmup and row.verdict not in REPEATED and key_of(row.treatment) in steps.levels:
+        if not row.warmup and row.verdict not in REPEATED and steps.level_of(row.treatment) is not None:
             steps.begin(row.block)
             steps.take(row.treatment, time_of(table, row))
     return search.course

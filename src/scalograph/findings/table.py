@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
@@ -19,6 +18,8 @@ from scalograph.errors import ProtocolError
 from scalograph.findings.held_treatments import HeldTreatments
 from scalograph.findings.machine_notes import Note, note
 from scalograph.findings.own_changes import kept_to_fewer, own_changes
+from scalograph.findings.restored_settings import restored
+from scalograph.findings.run_setup import degradations, set_up
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
 from scalograph.protocol.events import Record, RunFigures
@@ -61,7 +62,8 @@ class Row(Struct, frozen=True, gc=False):
     the primary response of many iterations by size. `last_words` is the last line that a failed run wrote to stderr.
     It started `start_s` after the study, by the clock of the journal. `taken` is the share that others
     had of what it wanted, at most; None where nothing bounds it. `changed` is what its program changed of its settings,
-    in words, and `kept_to` says that it kept to some of its CPUs.
+    in words, and `kept_to` says that it kept to some of its CPUs. `settings` has the name of each setting that it
+    changed of the machine, with the values before and after; `counters` are the kernel's.
     A journal may hold 100,000 of them: the timeline stays on the disk, and `timeline_line` says where;
     `trace_line` does for a trace of subtasks that several workers did. It holds no cycles, which nobody need look for.
     """
@@ -99,6 +101,8 @@ class Row(Struct, frozen=True, gc=False):
     taken: float | None = None
     changed: tuple[str, ...] = ()
     kept_to: str = ""
+    settings: tuple[tuple[str, str, str], ...] = ()
+    counters: Mapping[str, int] | None = None
 
     @property
     def key(self) -> tuple[Level, ...]:
@@ -269,7 +273,7 @@ class _Reading:
             observations={name: tuple(values) for name, values in observations.items()} if self._keep else {},
             work=_work(iterations) if self._is_work_declared else None,
             n_cpus=n_cpus(record), per_cpu_ns=tuple(run.per_cpu_ns or ()),
-            degraded=self._once(_degraded(record)), setup=_setup(record),
+            degraded=self._once(degradations(record)), setup=set_up(record),
             timeline_line=line if record.timeline else None, trace_line=_trace_line(record, line),
             n_survivors=run.n_survivors or 0,
             course=course.kind, settled=course.warmup, finish_s=_finish(record) if ok else (),
@@ -279,6 +283,7 @@ class _Reading:
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
             n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=self._start_s(event),
             taken=_taken(record.run, judgment), changed=self._once(own_changes(record)), kept_to=kept_to_fewer(record),
+            settings=self._once(restored(record)), counters=record.counters,
         )  # fmt: skip
 
     def _start_s(self, event: Mapping[str, Any]) -> float:
@@ -339,29 +344,6 @@ def _finish(record: Record) -> tuple[float, ...]:
         ends[part.copy_index] = max(part.end_ns, default=ends.get(part.copy_index))
     known = [ns for ns in ends.values() if ns is not None]
     return tuple(ns / 1e9 for ns in known) if len(known) == len(ends) else ()
-
-
-def _degraded(record: Record) -> tuple[tuple[str, str, str], ...]:
-    if not record.header.degraded and not record.run.degraded:
-        return ()
-    parts = {(d.what, d.why, d.fix) for d in (*record.header.degraded, *record.run.degraded)}
-    return tuple(sorted(parts))
-
-
-def _setup(record: Record) -> tuple[str, ...]:
-    """Instrument, backend, containment, policies and nice values of a run: what must not vary undeclared."""
-    forces = frozenset([(copy.in_force.policy, copy.in_force.nice) for copy in record.copies if copy.in_force])
-    header = record.header
-    return _set_up(header.kind, header.probe, header.backend, header.containment, forces)
-
-
-@lru_cache
-def _set_up(
-    kind: str, probe: str, backend: str, containment: str, forces: Iterable[tuple[str, int]]
-) -> tuple[str, ...]:
-    policies = "+".join(sorted({policy for policy, _ in forces}))
-    nices = "+".join(sorted({str(nice) for _, nice in forces}))
-    return (f"{kind} {probe}", backend, containment, policies, nices)
 
 
 def _taken(run: RunFigures, judgment: Judgment) -> float | None:

@@ -13,6 +13,7 @@ from scalograph.machine.attempts import attempted, limit_of_tasks
 from scalograph.machine.checks import Check, Report
 from scalograph.machine.examine import disk, examined
 from scalograph.machine.floor.kept_floor import KeptNoise, read_noise
+from scalograph.machine.setting_attempts import settings_attempted
 from scalograph.protocol.facts import HostFacts
 from scalograph.text.quantities import two_digits
 
@@ -42,6 +43,7 @@ def examine(
         *examined(facts, root),
         *attempted(facts, isolation.refusal(root), capacity.refusal(root) or capacity.granted_by(root)),
         limit_of_tasks(tasks.why_no_tasks(root)),
+        *settings_attempted(root),
         *_probe(probe_capabilities),
         _jvms(facts),
         *_programs(facts, environ),

@@ -7,7 +7,7 @@ import msgspec
 
 from scalograph.errors import ProtocolError
 
-FIX = "install scalograph and scalograph-probe of the same release"
+FIX = "install scalograph anew: it brings a scalograph-probe of its own release"
 Checked = TypeVar("Checked")
 # What `msgspec.json.decode` raises for what is no JSON: bad syntax, bytes that are no text, endless nesting.
 UNREADABLE = (ValueError, RecursionError)

@@ -60,7 +60,7 @@ EVENTS: Mapping[str, type[RecordPart]] = {
     "capabilities": Capabilities,
 }
 _OF_A_COPY = (Iterations, Values, Output, Phases, HistogramEvent)
-_FIX = "install scalograph and scalograph-probe of the same release"
+_FIX = "install scalograph anew: it brings a scalograph-probe of its own release"
 
 
 def parse_event(line: str | bytes, where: str = "probe") -> tuple[str | None, RecordPart]:

@@ -4,8 +4,11 @@ A question's `find.py` has `OPTIONS`, a dataclass whose docstring is the command
 factors of the study, and `figures(findings)`, the answer for machines.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
+
+from scalograph.study.scalars import Level
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,12 @@ class AskedFactors:
         baseline: factor and level that others are compared with.
         per_worker: whether each worker does the same work.
         precision: difference that counts as none, as text.
+        lists: levels in place of the text, where they may hold what divides it.
+        controls: what sets a factor, by its name.
+        titles: what a factor is for people, by its name.
+        fills: the name that the command is to hold; put behind the program where it does not.
+        plan: of the question, by name; None for its own.
+        runs: of each treatment, where the plan leaves that open.
     """
 
     levels: dict[str, str]
@@ -25,6 +34,12 @@ class AskedFactors:
     baseline: tuple[str, str] | None = None
     per_worker: bool = False
     precision: str | None = None
+    lists: Mapping[str, Sequence[Level]] = field(default_factory=dict)
+    controls: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
+    fills: str | None = None
+    plan: str | None = None
+    runs: int | None = None
 
 
 class Option(NamedTuple):

@@ -25,6 +25,7 @@ from scalograph.findings.published_claims_table import claims_table
 from scalograph.findings.published_curves import published_curves
 from scalograph.findings.reason import from_text
 from scalograph.findings.residue import residue
+from scalograph.findings.restored_settings import restored_sentences
 from scalograph.findings.run_log import run_log, too_long
 from scalograph.findings.sample import measured
 from scalograph.findings.table import Table
@@ -37,7 +38,7 @@ from scalograph.findings.visible_effect import Visible, noise
 from scalograph.protocol.claim import Claim
 from scalograph.protocol.findings import Curve, Findings, Part, TableDoc
 from scalograph.questions.claims import first_claim
-from scalograph.questions.registry import answering, basis, is_search, offering, role
+from scalograph.questions.registry import answering, has_curves, is_search, offering, role
 from scalograph.text.reproduced import outcome
 
 # Characters of a sentence: levels may be texts of any length.
@@ -56,7 +57,7 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
     """
     taken = measured(table, samples(table))
     every, asked = list(taken.values()), table.study.question
-    drawn = [] if basis(asked) == "pairs" else curves(table, taken)
+    drawn = curves(table, taken) if has_curves(asked) else []
     bound, cold = bounds(table, taken), cold_runs.examine(table, drawn, taken)
     marked_by = marks(table, drawn, taken, bound, physics_doubts.examine(table, drawn, taken))
     answers, silent = _answers(table, taken, drawn)
@@ -86,7 +87,8 @@ def findings(table: Table, folder: Path | None = None, reproduce: Sequence[str] 
         tables=_tables(table, taken, drawn, own, readings, [doc for doc in below if doc]),
         timelines=timelines(every, primary(table), table.file, table.study.protocol.warmup), residue=varying,
         traces=traces(every, primary(table), table.file),
-        warnings=[*table.warnings, *table.dropped, *notes(table.notes, table.noise), *missed, *noted, *too_long(table)],
+        warnings=[*table.warnings, *table.dropped, *notes(table.notes, table.noise),
+                  *restored_sentences(table.rows), *missed, *noted, *too_long(table)],
         noise=floor, noise_since=table.noise.model_dump(mode="json") if table.noise else None,
         degraded=degraded(table.rows), reproduce=list(reproduce), log=run_log(table, taken),
     )  # fmt: skip
@@ -151,7 +153,7 @@ def _tables(
     visible, every = Visible(table), list(taken.values())
     shown = [*_each(own, lambda said: said.tables), *declared_tables(table, taken, drawn, visible)]
     shown += _each(readings, lambda said: said.tables)
-    if basis(table.study.question) != "pairs":
+    if has_curves(table.study.question):
         shown += [*tails_table(table, taken), *treatment_tables(table, drawn, taken, visible)]
     below = [*_each([*own, *readings], lambda said: said.below), *below]
     return [*shown, *(visible.beside(doc, every, primary(table)) for doc in below)]

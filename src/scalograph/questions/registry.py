@@ -7,7 +7,8 @@ its roles:
 `check`     `BASIS`, and `mistakes(raw, factors)`: what is wrong with the study as it was written
 `model*`    the statistics
 `course`    what is known after some runs, and which comes next
-`plan`      `plan(design) -> design.planner.RunPlan`; without it, the runs are those of a sweep
+`plan`      `plan(design) -> design.planner.RunPlan`; without it, the runs are those of a sweep; it
+            may have `treatments(study) -> Iterable[Treatment]`: those that are planned first, in place of the full grid
 `answer`    `answer(table, taken, curves) -> findings.answer.Answer`; of a reading also
             `applies(table) -> str | None`: why it says nothing of a study that did not ask
 `claim*`    what it says of the study first, in three sentences and a small matrix (`protocol.claim`)
@@ -29,8 +30,9 @@ from types import ModuleType
 from typing import Literal
 
 # What an answer rests on: treatments of which each stands for itself; levels of a search, with figures of single ones
-# beside the answer; all runs of a search together; or pairs of runs, of which none stands for its treatment.
-Basis = Literal["treatments", "levels", "runs", "pairs"]
+# beside the answer; all runs of a search together; or pairs of runs, or the rows of an array, of which none stands for
+# its treatment.
+Basis = Literal["treatments", "levels", "runs", "pairs", "array"]
 
 # What a study asks that names no question.
 SWEEP = "sweep"
@@ -41,6 +43,7 @@ QUESTIONS: dict[str, str] = {
     "break-even": "scalograph.questions.break_even",
     "throughput": "scalograph.questions.throughput",
     "within-limit": "scalograph.questions.within_limit",
+    "tunables": "scalograph.questions.tunables",
 }
 # What answers without being asked, in the order in which it is told.
 READINGS: dict[str, str] = {
@@ -88,6 +91,11 @@ def basis(question: str) -> Basis:
     """Tell what the answer to a question rests on, as its role `check` says."""
     rests_on: Basis = role(question, "check").BASIS
     return rests_on
+
+
+def has_curves(question: str) -> bool:
+    """Tell whether treatments stand for themselves, so that curves run through them."""
+    return basis(question) not in ("pairs", "array")
 
 
 def is_search(question: str) -> bool:

@@ -42,7 +42,7 @@ class Runner:
             steps=program.steps,
             running=program.running,
             reset=study.reset,
-            counted=study.is_machine_wide,
+            counted=study.is_counted,
         )
 
     def _obeyed(self, spec: Specification, record: Record) -> Record:

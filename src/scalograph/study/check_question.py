@@ -10,6 +10,8 @@ from scalograph.study.model import Protocol
 Factors = dict[str, dict[str, Any]]
 # The one question that reads the limit of a response.
 LIMITED = "within-limit"
+# The one question that has a default of every factor, and a plan by name.
+TUNED = "tunables"
 # Runs at which the rule can end a treatment at the earliest: it looks from eight on, and must pass twice in a row.
 FEWEST = 9
 
@@ -22,6 +24,8 @@ def unanswerable(raw: dict[str, Any]) -> Iterator[Found]:
     yield from role(known, "check").mistakes(raw, factors)
     if known != LIMITED:
         yield from _no_limit(raw)
+    if known != TUNED:
+        yield from _not_tuned(raw)
 
 
 def _no_limit(raw: dict[str, Any]) -> Iterator[Found]:
@@ -29,6 +33,15 @@ def _no_limit(raw: dict[str, Any]) -> Iterator[Found]:
     for name, response in table(raw, "responses").items():
         if isinstance(response, dict) and "limit" in response:
             yield ("responses", name, "limit"), f"outside {LIMITED}", "none: nothing goes by it", "remove it"
+
+
+def _not_tuned(raw: dict[str, Any]) -> Iterator[Found]:
+    """Find a baseline of several factors, or a plan, of which other questions have one."""
+    if (n := len(table(raw, "baseline"))) > 1:
+        fix = f'take one, or ask question = "{TUNED}"'
+        yield ("baseline",), f"{n} factors", "one: speedups are taken along it", fix
+    if "plan" in raw:
+        yield ("plan",), f"outside {TUNED}", "none: the question has one plan", "remove it"
 
 
 def not_asked(raw: dict[str, Any], *keys: str) -> Iterator[Found]:

@@ -18,7 +18,7 @@ def misread(raw: dict[str, Any]) -> Iterator[Found]:
     is_known = "use" not in workload  # a used one may start several
     for name, response in table(raw, "responses").items():
         source = response.get("from") if isinstance(response, dict) else None
-        if not isinstance(source, str) or source.partition(".")[0] not in ("window", "run", "process"):
+        if not isinstance(source, str) or source.partition(".")[0] not in ("window", "run", "process", "kernel"):
             continue
         known = _unit(source)
         if known is None:
@@ -43,13 +43,15 @@ def _figure(room: str, name: str) -> str:
 
 def _units(room: str) -> dict[str, str]:
     # A slow import of the whole protocol, needed only for such figures.
-    from scalograph.study.responses import figure_units, process_units
+    from scalograph.study.responses import COUNTERS, figure_units, process_units
 
+    if room == "kernel":
+        return dict.fromkeys(COUNTERS, "")
     return process_units() if room == "process" else figure_units()
 
 
 def _unknown(place: tuple[str, ...], source: str) -> Found:
     room, _, name = source.partition(".")
     known, name = sorted(_units(room)), _figure(room, name)
-    begin = "process.NAME." if room == "process" else "run."
+    begin = "process.NAME." if room == "process" else f"{room}."
     return place, f'found "{source}"', f"{begin} and one of {', '.join(known)}", meant(name, known)

@@ -40,6 +40,7 @@ CONTROLS: dict[str, ControlRow] = {
     "nice": ControlRow("scalograph.control.scheduler:NiceControl"),
     "jvm": ControlRow("scalograph.control.jvm:JvmControl", fills="java"),
     "jvm-options": ControlRow("scalograph.control.jvm:JvmOptionsControl", fills="jvm_options"),
+    "arguments": ControlRow("scalograph.control.arguments:ArgumentsControl", fills="arguments"),
     "env:NAME": ControlRow("scalograph.control.environment:EnvironmentControl"),
     "sysctl:NAME": ControlRow(
         "scalograph.control.sysctl:SysctlControl",

@@ -34,7 +34,7 @@ from scalograph.study.processes import MAX_COMMANDS, DeclaredProcess
 from scalograph.study.published_claim import PublishedClaim
 from scalograph.study.reset import NO_RESET, Reset
 
-_SOURCES = r"window\.(wall|cpu)|run\.[a-z_]+|process\.[a-z][a-z0-9-]*\.[a-z_]+|value\.[a-z][a-z0-9_]*|output"
+_SOURCES = r"window\.(wall|cpu)|(run|kernel)\.[a-z_]+|process\.[a-z][a-z0-9-]*\.[a-z_]+|value\.[a-z][a-z0-9_]*|output"
 From = Annotated[str, StringConstraints(pattern=rf"^({_SOURCES})$")]
 
 
@@ -225,17 +225,19 @@ class Study(StudyPart):
     protocol: Protocol = Protocol()
     reset: Reset = Field(default=NO_RESET, exclude_if=lambda reset: reset == NO_RESET)
     conditions: dict[str, Scalar] = Field(default={}, max_length=64, exclude_if=lambda listed: not listed)
-    baseline: dict[Name, Scalar] = Field(default={}, max_length=1)
+    plan: Literal["screening", "one-at-a-time"] | None = Field(default=None, exclude_if=lambda plan: plan is None)
+    baseline: dict[Name, Scalar] = Field(default={}, max_length=16)
     reference: dict[Name, Scalar] = {}
     tables: list[ReportTable] = []
     published: Published | None = None
     quick: Quick = Quick()
 
     @property
-    def is_machine_wide(self) -> bool:
-        """Whether a factor is a setting of the whole machine."""
+    def is_counted(self) -> bool:
+        """Whether counters of the kernel are kept of each run: a factor may move them, or a response reads one."""
         rows = (row_of(factor.control) for factor in self.factors.values() if factor.control)
-        return any(row.machine_wide for row in rows if row)
+        reads = any(response.source.startswith("kernel.") for response in self.responses.values())
+        return reads or any(row.machine_wide for row in rows if row)
 
     @field_validator("responses")
     @classmethod

@@ -14,6 +14,12 @@ from scalograph.study.model import Study
 CPU_TIMES = ("window.cpu", "run.cpu", "run.user", "run.system")
 # Of a driver that sends requests for a time that is set: how much work it did is the answer, and no study declares it.
 RATE = "value.rate"
+# What the kernel counts for the whole machine, and two of its limits (/proc/vmstat): whether a setting moved anything.
+COUNTERS = (
+    "nr_dirtied", "nr_written", "nr_throttled_written", "pgpgin", "pgpgout", "pswpin", "pswpout", "pgmajfault",
+    "pgscan_kswapd", "pgscan_direct", "pgscan_direct_throttle", "pgsteal_kswapd", "pgsteal_direct", "allocstall",
+    "compact_stall", "thp_fault_alloc", "numa_pages_migrated", "nr_dirty_threshold", "nr_dirty_background_threshold",
+)  # fmt: skip
 # Bins of a timeline that show the use of a window.
 FEWEST_BINS = 5
 # What replaces a window's figure if no window represents the run: the field of `table.Row` for the whole run.
@@ -73,6 +79,8 @@ def observer(source: str, warmup: int) -> Observer:
     room, _, name = source.partition(".")
     if room == "value":
         return partial(_values, name)
+    if room == "kernel":
+        return partial(_one, partial(_counted, name))
     whole = partial(_one, _DERIVED[name] if name in _DERIVED else partial(_figure, _fields(name)))
     if room == "process":
         process, _, figure = name.partition(".")
@@ -98,6 +106,10 @@ def observe(source: str, record: Record, windows: Windows, warmup: int) -> Seque
 def _one(read: "Callable[[Record, Windows], float | None]", record: Record, windows: Windows) -> Sequence[float]:
     value = read(record, windows)
     return () if value is None else (value,)
+
+
+def _counted(name: str, record: Record, _: Windows) -> float | None:
+    return (record.counters or {}).get(name)
 
 
 def _values(name: str, record: Record, windows: Windows) -> Sequence[float]:

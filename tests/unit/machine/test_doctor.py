@@ -1,5 +1,6 @@
 """What `doctor` says of recorded and made machines, of this one, and to nobody."""
 
+import errno
 import json
 import os
 import subprocess
@@ -23,8 +24,10 @@ from scalograph.machine.floor.kept_floor import (
     noise_file,
     read_noise,
 )
+from scalograph.machine.setting_attempts import settings_attempted
 from scalograph.protocol.facts import CpuFact, HostFacts, Jvm
 
+from ..control import paper_kernel
 from ..control.conftest import nobody as nobody
 from ..control.trees import bare, grown, hybrid, planted, two_sockets, write
 
@@ -321,3 +324,19 @@ def test_nothing_heavy_is_imported() -> None:
     home = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": home}, capture_output=True, text=True)
     assert done.stdout == "set()\n", done.stderr
+
+
+def test_settings_of_the_machine_are_opened_and_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = paper_kernel.content(kernel := paper_kernel.planted(tmp_path))
+    found = {check.name: (check.status, check.found) for check in settings_attempted(kernel)}
+    assert found == {
+        "control: sysctl": ("granted", "vm.swappiness, with --machine-wide"),
+        "control: io-scheduler": ("granted", "sda, with --machine-wide"),
+        "control: thp": ("granted", "always, madvise, never, with --machine-wide"),
+        "control: online": ("granted", "CPUs 1-3, with --machine-wide"),
+    }
+    assert paper_kernel.content(kernel) == before
+    monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(OSError(errno.EROFS, "Read-only file system")))
+    refused = {check.name: (check.status, check.why) for check in settings_attempted(kernel)}
+    assert set(refused.values()) == {("refused", "EROFS: Read-only file system")}
+    assert {check.status for check in settings_attempted(tmp_path / "none")} == {"info"}

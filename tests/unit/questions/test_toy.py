@@ -168,7 +168,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     probe.write_text(f'#!/bin/sh\nexec {simulating} "$@"\n')
     probe.chmod(probe.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("SCALOGRAPH_PROBE", str(probe))
-    monkeypatch.setattr(five_stops, "alone", nullcontext)  # nothing is measured
+    monkeypatch.setattr(five_stops, "alone", lambda: nullcontext(()))  # nothing is measured
     yield tmp_path
     for name in [name for name in sys.modules if name.partition(".")[0] == "toy_question"]:
         del sys.modules[name]
@@ -222,5 +222,5 @@ def test_find_asks_it_of_a_command(folder: Path) -> None:
 def test_without_its_row_it_is_no_question(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(QUESTIONS, "fastest")
     said = scalograph(["check", "study.toml"], folder)
-    expected = "expected 'sweep', 'effective-cpus', 'cliff', 'break-even', 'throughput' or 'within-limit'"
+    expected = "expected 'sweep', 'effective-cpus', 'cliff', 'break-even', 'throughput', 'within-limit' or 'tunables'"
     assert said.code == 2 and expected in " ".join(said.printed.split())

@@ -17,6 +17,7 @@ from scalograph.protocol.findings import (
 )
 from scalograph.protocol.plain import Level
 from scalograph.questions.break_even.document import BreakEven, EvenLine, EvenMap, EvenPair
+from scalograph.questions.break_even.figure_panels import MOST_MAPS, MOST_ROWS
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 SIZES = [16.0 * 2 ** (i / 4) for i in range(49)]
@@ -110,9 +111,9 @@ def hostile() -> Findings:
 
 
 def largest() -> Findings:
-    """As much as a document may hold, and more than a page can draw."""
-    levels = [float(2 + i) for i in range(512)]
-    return with_maps([even_map(1 + i / 7, levels, {"cost": i}) for i in range(64)])
+    """More of everything than a page draws: what is beyond is left out, however much it is."""
+    levels = [float(2 + i) for i in range(MOST_ROWS + 8)]
+    return with_maps([even_map(1 + i / 7, levels, {"cost": i}) for i in range(MOST_MAPS + 2)])
 
 
 def speedups(workers: float) -> list[float]:

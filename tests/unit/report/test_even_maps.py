@@ -151,7 +151,7 @@ def test_without_a_search_there_is_nothing() -> None:
     assert 'id="drawn"' in page(sample.two_factors(), figures(sample.two_factors()))
 
 
-def test_the_largest_document_fits(tmp_path: Path) -> None:
+def test_more_than_a_page_draws_is_left_out_and_the_rest_fits(tmp_path: Path) -> None:
     found = sample.largest()
     made = figures(found)
     plots = made[0].views[0].plots

@@ -4,8 +4,11 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -73,3 +76,24 @@ def test_the_audit_names_what_is_wrong_and_a_message_is_dealt_with_once(tmp_path
     assert few == "new_order: 2 acknowledged, 1 in the database"
     assert more == "1 more are in the database than were asked for"
     assert re.fullmatch("part [0-9]+ is short", short)
+
+
+def test_open_liberty_is_laid_out_in_the_folder_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "built/shop").mkdir(parents=True)
+    (tmp_path / "built/shop/Shop.class").touch()
+    (tmp_path / "postgresql-1.jar").touch()
+    given = {"server": "liberty", "java": "echo", "build": tmp_path / "built", "liberty": "/opt/wlp", "port": 8081,
+             "postgresql": tmp_path / "postgresql-1.jar", "database": "postgres", "database_port": 5433,
+             "state": tmp_path / "state", "connections": 7, "seed": 1}  # fmt: skip
+    argv = [sys.executable, "-B", str(HERE / "serve.py"), *(f"{name}={value}" for name, value in given.items())]
+    done = subprocess.run([*argv, "--", "-Xmx64m"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("-Xmx64m @/opt/wlp/lib/platform/java/") and done.stdout.endswith(
+        "ws-server.jar shop\n"
+    )
+    server = tmp_path / "state/usr/servers/shop"
+    told = ElementTree.parse(server / "server.xml")
+    endpoint, source = told.find("httpEndpoint"), told.find("dataSource/properties")
+    assert endpoint is not None and endpoint.attrib | {"host": "127.0.0.1", "httpPort": "8081"} == endpoint.attrib
+    assert source is not None and source.attrib["portNumber"] == "5433"
+    assert (server / "postgresql-1.jar").exists()
+    assert zipfile.ZipFile(server / "apps/ROOT.war").namelist() == ["WEB-INF/classes/shop/Shop.class"]

@@ -1,5 +1,6 @@
 """A command line as a study, before it is declared."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scalograph.study.levels import SOME_HOST, LevelsError, needs_host, parse_levels
@@ -30,7 +31,8 @@ class CommandStudy:
 
     `copies` is a count; levels of copies stand among the factors. Texts with units are as people write them. `asked` is
     the command that asked, and `question` the one that the study answers; `roles` of factors and the `baseline` are of
-    one that compares two versions.
+    one that compares two versions. `lists` stand in place of the text of their factors; `controls` and `titles` are of
+    factors; `plan` is that of the question.
     """
 
     command: tuple[str, ...]
@@ -45,6 +47,10 @@ class CommandStudy:
     asked: str = "measure"
     roles: dict[str, str] = field(default_factory=dict)
     baseline: tuple[str, str] | None = None
+    lists: Mapping[str, Sequence[Level]] = field(default_factory=dict)
+    controls: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
+    plan: str | None = None
 
     @property
     def along(self) -> tuple[str, int] | None:

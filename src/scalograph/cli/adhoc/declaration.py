@@ -40,6 +40,7 @@ def study_text(study: CommandStudy) -> str:
         f"question = {quoted(study.question)}",
         f"work = {quoted('per-worker' if per_worker else 'total')}",
         "seed = 1",
+        *([f"plan = {quoted(study.plan)}"] if study.plan else []),
     ]
     # A search measures levels as often as it needs: no speedup is paired with a baseline.
     baseline = ["", "[baseline]", f"{along[0]} = {along[1]}"] if along and not is_search(study.question) else []
@@ -99,7 +100,13 @@ def _workload(study: CommandStudy) -> Iterator[str]:
 def _factors(study: CommandStudy) -> Iterator[str]:
     # A command by itself is measured on all CPUs there are.
     for factor, levels in (study.factors or {"cpus": "all"}).items():
-        yield from ("", f"[factors.{factor}]", f"levels = {quoted(levels)}")
+        listed = study.lists.get(factor)
+        text = quoted(levels) if listed is None else f"[{', '.join(map(_scalar, listed))}]"
+        yield from ("", f"[factors.{factor}]", f"levels = {text}")
+        if factor in study.controls:
+            yield f"control = {quoted(study.controls[factor])}"
+        if factor in study.titles:
+            yield f"title = {quoted(study.titles[factor])}"
         if factor == "cpus":
             yield from ('control = "cpus"', 'title = "CPUs"')
         if factor in study.roles:

@@ -36,6 +36,7 @@ def searched_study(question: str, factors: AskedFactors, options: SearchOptions)
         StudyError: an option has another form.
     """
     runs = {"budget_runs": options.max_runs} if options.max_runs else {}
+    runs |= {"runs": factors.runs} if factors.runs else {}
     return _study(options, factors, runs, question=question, asked=f"find {question}")
 
 
@@ -54,19 +55,29 @@ def _study(
         "timeout": options.timeout,
     }
     return CommandStudy(
-        command=argv(options.command, options.shell),
+        command=_with_place(argv(options.command, options.shell), factors.fills),
         factors=factors.levels,
         copies=copies,
         per_worker=factors.per_worker,
         responses=responses(options.response),
         steps=steps(options.shell, setup=options.setup, prepare=options.prepare, cleanup=options.cleanup),
-        env=variables(options.env),
+        env={k: v for k, v in variables(options.env).items() if f"env:{k}" not in factors.controls.values()},
         protocol={**runs, **precision, **limits},
         question=question,
         asked=asked,
         roles=factors.roles,
         baseline=factors.baseline,
+        lists=factors.lists,
+        controls=factors.controls,
+        titles=factors.titles,
+        plan=factors.plan,
     )
+
+
+def _with_place(command: tuple[str, ...], name: str | None) -> tuple[str, ...]:
+    """Put what the command is to hold behind the program, where it is nowhere."""
+    place = f"{{{name}}}"
+    return command if name is None or place in command else (command[0], place, *command[1:])
 
 
 def _is_count(text: str | None) -> bool:

@@ -53,7 +53,7 @@ def find_probe(environ: Mapping[str, str] | None = None) -> ProbeProgram:
     beside = Path(sys.prefix) / "bin" / PROGRAM
     if found := shutil.which(str(beside)) or shutil.which(PROGRAM, path=environ.get("PATH")):
         return ProbeProgram((found,))
-    warning = f"{PROGRAM} was not found: times are taken from outside by Python; install {PROGRAM}"
+    warning = f"{PROGRAM} was not found: times are taken from outside by Python; install scalograph where cargo is"
     return ProbeProgram(DEGRADED, warning)
 
 

@@ -80,7 +80,7 @@ class ProbeProcess:
             # A session of its own: Ctrl-C on the terminal reaches the probe through us only.
             self.process = subprocess.Popen(self.argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
         except OSError as error:
-            fix = "reinstall scalograph-probe, or unset SCALOGRAPH_PROBE"
+            fix = "install scalograph anew, or unset SCALOGRAPH_PROBE"
             raise NotStartedError("probe", f"{self.argv[0]}: {error.strerror}", "a program", fix) from None
         with self.process:
             try:

@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _capabilities() -> dict[str, Any]:
-    unused = {"granted": False, "why": "not used by the Python probe", "fix": "install scalograph-probe"}
+    unused = {"granted": False, "why": "not used by the Python probe", "fix": "install scalograph where cargo is"}
     return {"protocol": PROTOCOL, "probe": VERSION, "capabilities": [{"name": name, **unused} for name in _UNUSED]}
 
 
@@ -39,7 +39,7 @@ def _refuse_services(checked: Spec) -> None:
     services = [("running", name) for name in checked.running]
     services += [(f"commands[{i}].role", one.name) for i, one in enumerate(checked.commands) if one.ports is not None]
     for where, name in services:
-        fix = "install scalograph-probe: services need it"
+        fix = "install scalograph where cargo is: services need its probe"
         raise RefusalError(3, where, f"service {name}", "drivers only", fix)
 
 

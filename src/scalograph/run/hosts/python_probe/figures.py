@@ -17,7 +17,7 @@ _MISSING = {
     "neighbors": "the Python probe reads nothing of the machine: it can call no run clean",
     "containment": "a subreaper is all that the Python probe uses",
 }
-_DEGRADED = [{"what": what, "why": why, "fix": "install scalograph-probe"} for what, why in _MISSING.items()]
+_DEGRADED = [{"what": what, "why": why, "fix": "install scalograph where cargo is"} for what, why in _MISSING.items()]
 
 Event = tuple[str, dict[str, Any]]
 

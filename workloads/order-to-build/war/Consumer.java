@@ -1,6 +1,5 @@
 package shop;
 
-import jakarta.ejb.ActivationConfigProperty;
 import jakarta.ejb.EJB;
 import jakarta.ejb.MessageDriven;
 import jakarta.jms.JMSException;
@@ -8,11 +7,11 @@ import jakarta.jms.Message;
 import jakarta.jms.MessageListener;
 import java.sql.SQLException;
 
-/** Builds what large orders ask for, in the transaction that takes the message; where it fails, the message comes again. */
-@MessageDriven(activationConfig = {
-    @ActivationConfigProperty(propertyName = "destinationLookup", propertyValue = "java:global/jms/shop"),
-    @ActivationConfigProperty(propertyName = "destinationType", propertyValue = "jakarta.jms.Queue"),
-    @ActivationConfigProperty(propertyName = "maxSession", propertyValue = "2")})
+/**
+ * Builds what large orders ask for, in the transaction that takes the message; where it fails, the message comes again.
+ * From which queue, and by how many, is told to the server (wildfly.py, liberty.py).
+ */
+@MessageDriven
 public class Consumer implements MessageListener {
     @EJB
     private Business business;

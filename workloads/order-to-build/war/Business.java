@@ -28,14 +28,6 @@ import javax.sql.DataSource;
 public class Business {
     private static final long POLL_MS = 20;
 
-    @Resource(lookup = "java:/TransactionManager")
-    private TransactionManager manager;
-    @Resource(lookup = "java:/jdbc/shop")
-    private DataSource source;
-    @Resource(lookup = "java:/JmsXA")
-    private ConnectionFactory factory;
-    @Resource(lookup = "java:global/jms/shop")
-    private Queue queue;
     @Resource
     private ManagedScheduledExecutorService timer;
 
@@ -49,6 +41,8 @@ public class Business {
 
     @PostConstruct
     void open() {
+        TransactionManager manager = Server.manager();
+        DataSource source = Server.find("shop.source", DataSource.class);
         Transactions own = new JtaTransactions(manager, source, true);
         Transactions joining = new JtaTransactions(manager, source, false);
         try {
@@ -62,7 +56,9 @@ public class Business {
         Keys keys = new Keys(own);
         Suppliers suppliers = new Suppliers(joining, keys, Long.getLong("shop.supplier_ms", 200));
         manufacturing = new Manufacturing(joining, keys, suppliers, Long.getLong("shop.station_ms", 0));
-        operations = new Operations(joining, new OrderEntry(joining, keys, new JmsMessages(factory, queue)), manufacturing);
+        Messages messages = new JmsMessages(Server.find("shop.factory", ConnectionFactory.class),
+                Server.find("shop.queue", Queue.class));
+        operations = new Operations(joining, new OrderEntry(joining, keys, messages), manufacturing);
         deliveries = timer.scheduleWithFixedDelay(() -> deliver(suppliers), POLL_MS, POLL_MS, TimeUnit.MILLISECONDS);
     }
 

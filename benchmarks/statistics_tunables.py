@@ -1,0 +1,104 @@
+"""Which settings matter? Searches among eleven factors of which it is known what each does.
+
+Of an active factor one level gains 6 to 9 %; of the other ones each gains half of that or loses as much. Beside it
+the published protocol, every setting alone: 33 settings three times, and ten runs of the default.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import exp
+
+import numpy as np
+from statistics_common import SEED, Case, Measure, main, share
+
+from scalograph.questions.tunables.course import ONE_AT_A_TIME, SCREENING
+from scalograph.questions.tunables.model_confirm import confirmed, factorial
+from scalograph.questions.tunables.truth import N_FACTORS, program, search
+from scalograph.simulate.noise import HIGH, LOW
+
+NOISES = {"low": LOW, "high": HIGH}
+# Runs of the array by which both of two are to be found.
+ASKED = {"low": 54, "high": 81}
+ROWS = 27
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a search: after how many runs of the array all were found, and what else was said."""
+
+    found_after: int | None
+    false: bool
+    held: bool
+    covers: tuple[bool, ...]
+    n_runs: int
+
+
+@cache
+def outcomes(noise: str, n_active: int, plan: str, n: int) -> tuple[Outcome, ...]:
+    """Search among the settings of n programs."""
+    rng = np.random.default_rng([SEED, n_active, len(noise), len(plan)])
+    return tuple(_outcome(noise, n_active, plan, rng) for _ in range(n))
+
+
+def _outcome(noise: str, n_active: int, plan: str, rng: np.random.Generator) -> Outcome:
+    made = program(rng, n_active, (4 if plan == ONE_AT_A_TIME else 3,) * N_FACTORS)
+    course = search(made, rng, NOISES[noise], plan)
+    after = next((k for k, said in enumerate(course.looks, 1) if made.active <= {*said}), None)
+    fit = course.fitted()
+    assert fit is not None
+    gains = zip([made.gains[j][level] for j, level in fit.names], map(fit.gain, range(len(fit.names))), strict=True)
+    fresh = factorial(course.candidates, N_FACTORS) if course.candidates else []
+    return Outcome(
+        found_after=None if after is None else ROWS * after,
+        false=bool({*course.selected} - made.active),
+        held=all((e.low or 0) <= exp(x) <= (e.high or 0) for x, e in gains),
+        covers=tuple(confirmed(course.pairs, one, 0.95).contains(exp(made.log(one))) for one in fresh),
+        n_runs=len(course.told),
+    )
+
+
+def of(noise: str, n_active: int, plan: str, told: Callable[[Outcome], bool]) -> Measure:
+    """Share of the searches of which something is true; the note has their runs."""
+
+    def measure(rng: np.random.Generator, n: int) -> tuple[float, float, str]:
+        found = outcomes(noise, n_active, plan, n)
+        runs = np.mean([one.n_runs for one in found])
+        return share(sum(map(told, found)), n, f"{runs:.0f} runs in all")
+
+    return measure
+
+
+def covered(noise: str) -> Measure:
+    """Share of the intervals of confirmed gains that hold the truth."""
+
+    def measure(rng: np.random.Generator, n: int) -> tuple[float, float, str]:
+        every = [hit for k in (1, 2, 4) for one in outcomes(noise, k, SCREENING, n) for hit in one.covers]
+        return share(sum(every), len(every), f"{len(every)} gains")
+
+    return measure
+
+
+def cases() -> Iterator[Case]:
+    for noise, asked in ASKED.items():
+
+        def in_time(one: Outcome, most: int = asked) -> bool:
+            return one.found_after is not None and one.found_after <= most
+
+        yield Case(f"{noise} noise: 2 of 11 found in {asked} runs", (98.0, 100.0), of(noise, 2, SCREENING, in_time))
+        yield Case(f"{noise} noise: 4 of 11 found", None, of(noise, 4, SCREENING, lambda one: bool(one.found_after)))
+        for k in (0, 1, 2, 4):
+            name = f"{noise} noise, {k} active: any other is said to matter"
+            yield Case(name, (0.0, 6.0), of(noise, k, SCREENING, lambda one: one.false))
+        yield Case(f"{noise} noise: confirmed gains are covered", (93.0, 97.0), covered(noise))
+        held = of(noise, 2, SCREENING, lambda one: one.held)
+        yield Case(f"{noise} noise: intervals of all settings hold together", (93.0, 100.0), held)
+        name = f"{noise} noise, one at a time"
+        yield Case(
+            f"{name}: 2 of 11 found in 109 runs", None, of(noise, 2, ONE_AT_A_TIME, lambda one: bool(one.found_after))
+        )
+        yield Case(f"{name}: any other is said to matter", None, of(noise, 0, ONE_AT_A_TIME, lambda one: one.false))
+
+
+if __name__ == "__main__":
+    main("statistics_tunables", list(cases()), n_long=200, n_quick=25)

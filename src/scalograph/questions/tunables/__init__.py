@@ -1,0 +1,1 @@
+"""Which of many settings matter, by how much, and which only seem to?"""

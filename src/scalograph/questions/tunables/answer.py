@@ -1,0 +1,148 @@
+"""Which settings matter? The search told again from its runs, and all of them in one fit."""
+
+from collections.abc import Mapping, Sequence
+from math import expm1, log
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.findings.answer import Answer, Taken
+from scalograph.findings.sample import REPEATED
+from scalograph.findings.search_steps import retold
+from scalograph.findings.speedup_rule import primary
+from scalograph.findings.table import Row, Table
+from scalograph.protocol.findings import Curve
+from scalograph.questions.tunables.claim import tunables_claim
+from scalograph.questions.tunables.course import TunablesCourse, begin
+from scalograph.questions.tunables.document import Combination, FactorEffect, SettingEffect, Tunables
+from scalograph.questions.tunables.model_array import Settings
+from scalograph.questions.tunables.model_confirm import confirmed, factorial
+from scalograph.questions.tunables.model_effects import labels, null_band, ranks, sensitivity
+from scalograph.questions.tunables.model_failures import failures
+from scalograph.questions.tunables.model_fit import SettingFit
+from scalograph.questions.tunables.sentences import tunables_sentences
+from scalograph.questions.tunables.tables import tunables_tables
+from scalograph.study.responses import CPU_TIMES
+from scalograph.text.quantities import inverse
+
+
+def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
+    """Tell what the search has found."""
+    course = retold(begin(table.study, table.treatments), table)
+    found = tunables(table, course)
+    return Answer(
+        document=found,
+        decided=found.decided,
+        claim=tunables_claim(table, found),
+        sentences=tunables_sentences(table, found),
+        tables=tunables_tables(table, found),
+        doubts=_open(found),
+    )
+
+
+def _open(found: Tunables) -> list[str]:
+    """The doubt of a search that ended without an answer."""
+    if found.decided:
+        return []
+    if found.visible is None:
+        return ["too few runs to compare settings"]
+    return [f"effects below {100 * found.visible:.2g} % are not seen: the runs end before that"]
+
+
+def tunables(table: Table, course: TunablesCourse) -> Tunables:
+    """Say what is known of each setting.
+
+    Args:
+        table: the study.
+        course: the search, told of all runs.
+    """
+    confidence = table.study.protocol.confidence
+    fit = course.fitted(confidence=confidence)
+    screening = course.screening
+    band = null_band(fit) if fit else None
+    return Tunables(
+        plan="one-at-a-time" if table.study.plan == "one-at-a-time" else "screening",
+        response=primary(table), decided=course.decided, margin=course.margin,
+        noise_percent=100 * fit.sd if fit else None, visible=expm1(fit.widest) if fit else None,
+        n_runs=len(screening), n_default=sum(run.settings == course.space.default for run in screening),
+        n_fresh=len(course.told) - len(screening), blocks=course.n_blocks,
+        factors=[_factor(course, fit, j) for j in range(len(course.space.names))],
+        settings=_settings(table, course, fit, confidence),
+        combinations=_combinations(course, confidence),
+        best_of_noise=band.best if band else None, worst_of_noise=band.worst if band else None,
+    )  # fmt: skip
+
+
+def _factor(course: TunablesCourse, fit: SettingFit | None, j: int) -> FactorEffect:
+    space, told = course.space, {}
+    if fit is not None:
+        found = sensitivity(fit, j)
+        told = {
+            "sensitivity": found.value, "sensitivity_noise": found.most, "plain": found.plain,
+            "plain_noise": found.noise,
+        }  # fmt: skip
+    p = course.screened.p[j] if course.screened else None
+    return FactorEffect(factor=space.names[j], default=space.levels[j][0], matters=j in course.selected, p=p, **told)
+
+
+def _settings(table: Table, course: TunablesCourse, fit: SettingFit | None, confidence: float) -> list[SettingEffect]:
+    space, runs = course.space, course.screening
+    rows, failed = [run.settings for run in runs], [run.log is None for run in runs]
+    places = {setting: k for k, setting in enumerate(fit.names)} if fit else {}
+    told, placed = (labels(fit, course.margin), ranks(fit)) if fit else ([], None)
+    cpu = _cpu_times(table, course, confidence)
+    found = []
+    for j, level in space.settings:
+        failures_, k = failures(rows, failed, j, level), places.get((j, level))
+        known = {}
+        if fit is not None and k is not None and placed is not None:
+            known = {"gain": fit.gain(k), "label": told[k], "rank": (placed.low[k], placed.place[k], placed.high[k])}
+        found.append(
+            SettingEffect(
+                factor=space.names[j],
+                level=space.levels[j][level],
+                alone=_alone(course, (j, level), confidence),
+                cpu_time=cpu.get((j, level)),
+                n=failures_.n,
+                n_failed=failures_.n_failed,
+                fails=failures_.share,
+                fails_p=failures_.p,
+                left_out=(j, level) in course.left_out,
+                **known,
+            )
+        )
+    return found
+
+
+def _alone(course: TunablesCourse, setting: tuple[int, int], confidence: float) -> Estimate | None:
+    if setting not in course.candidates:
+        return None
+    return confirmed(course.pairs, course.space.alone(*setting), confidence)
+
+
+def _combinations(course: TunablesCourse, confidence: float) -> list[Combination]:
+    space = course.space
+    treatments = factorial(course.candidates, len(space.names)) if course.candidates else []
+    return [
+        Combination(levels=_levels(course, settings), gain=confirmed(course.pairs, settings, confidence))
+        for settings in treatments
+    ]
+
+
+def _levels(course: TunablesCourse, settings: Settings) -> dict[str, bool | int | float | str]:
+    space = course.space
+    return {space.names[j]: space.levels[j][level] for j, level in enumerate(settings) if level}
+
+
+def _cpu_times(table: Table, course: TunablesCourse, confidence: float) -> Mapping[tuple[int, int], Estimate]:
+    """CPU time of each setting over that of the default, by the same fit; none where the study does not read it."""
+    name = next((name for name, response in table.study.responses.items() if response.source in CPU_TIMES), None)
+    if name is None or name == primary(table):
+        return {}
+    scores = [row.scores.get(name) for row in _told_rows(table)]
+    logs = {i: -log(x) for i, x in enumerate(scores) if x and x > 0}
+    fit = course.fitted(logs, confidence)
+    return {setting: inverse(fit.gain(k)) for k, setting in enumerate(fit.names)} if fit else {}
+
+
+def _told_rows(table: Table) -> list[Row]:
+    """The rows that the course was told, in that order."""
+    return [row for row in table.rows if not row.warmup and row.verdict not in REPEATED]

@@ -1,0 +1,38 @@
+"""What the question for settings that matter needs of its study: factors of few levels, and a default of each."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from scalograph.questions.registry import Basis
+from scalograph.study.check_question import Factors, no_role, not_asked, several
+from scalograph.study.cross_checks import Found, levels_of, table
+
+BASIS: Basis = "array"
+ONE_AT_A_TIME = "one-at-a-time"
+# Levels of a factor: each block of an array tries two beside the default.
+MOST_LEVELS = 9
+
+
+def mistakes(raw: dict[str, Any], factors: Factors) -> Iterator[Found]:
+    """Find why the settings of a study cannot be compared.
+
+    Args:
+        raw: the study as it was written.
+        factors: those of its factors that are tables.
+
+    Yields:
+        Where, what was found, what was expected, what to do.
+    """
+    yield from no_role(factors)
+    if not any(several(factor) for factor in factors.values()):
+        yield ("factors",), "no factor of several levels", "one or more: the default, and what may be better", ""
+    for name, factor in factors.items():
+        levels = levels_of(factor)
+        if levels is not None and len(levels) > MOST_LEVELS:
+            fix = "take those that differ most"
+            yield ("factors", name, "levels"), f"{len(levels)} levels", f"at most {MOST_LEVELS}", fix
+    for path in ((("exclude",), raw.get("exclude")), (("quick", "exclude"), table(raw, "quick").get("exclude"))):
+        if path[1]:
+            yield path[0], "exclusions", "none: every setting is tried beside all others", "remove them"
+    is_screening = raw.get("plan") != ONE_AT_A_TIME
+    yield from not_asked(raw, "warmup_runs", *(["runs"] if is_screening else []))

@@ -1,0 +1,80 @@
+"""The settings that matter, as findings hold them."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.plain import Level, Model
+
+
+class SettingEffect(Model):
+    """One setting against the default of its factor; performance is a rate, or one over a time."""
+
+    factor: str
+    level: Level
+    gain: Estimate | None = Field(default=None, description="performance over the default's, from all runs together")
+    label: Literal["positive", "negative", "equivalent", "uncertain"] = Field(
+        default="uncertain", description="positive or negative where all of the interval lies outside the margin"
+    )
+    alone: Estimate | None = Field(
+        default=None, description="the same alone, from fresh runs in pairs with the default: only this is a gain"
+    )
+    cpu_time: Estimate | None = Field(default=None, description="CPU time over the default's, from all runs together")
+    rank: tuple[int, int, int] | None = Field(
+        default=None, description="place by performance, 1 the worst: lowest that it may have, its own, highest"
+    )
+    n: int = Field(description="runs of the comparison that have it")
+    n_failed: int = Field(default=0, description="of them")
+    fails: Estimate | None = Field(default=None, description="share of its runs that fails")
+    fails_p: float | None = Field(
+        default=None, description="probability of as many failures if it failed as the default does; null: none failed"
+    )
+    left_out: bool = Field(default=False, description="whether it got no more runs because they fail")
+
+
+class FactorEffect(Model):
+    """One factor over its levels; figures are percent of the performance."""
+
+    factor: str
+    default: Level
+    matters: bool
+    p: float | None = Field(default=None, description="probability of levels so unlike by chance, beside all others")
+    sensitivity: float | None = Field(default=None, description="standard deviation of its levels without the noise")
+    sensitivity_noise: float | None = Field(default=None, description="what noise alone shows as that, at most")
+    plain: float | None = Field(default=None, description="standard deviation of its levels with the noise")
+    plain_noise: float | None = Field(default=None, description="what noise alone shows as that, typically")
+
+
+class Combination(Model):
+    """Settings that were confirmed together, on fresh runs in pairs with the default."""
+
+    levels: dict[str, Level]
+    gain: Estimate
+
+
+class Tunables(Model):
+    """Which of the settings matter, by how much, and which only seem to."""
+
+    plan: Literal["screening", "one-at-a-time"]
+    response: str
+    decided: bool
+    margin: float = Field(description="performance that counts as none, as a share")
+    noise_percent: float | None = Field(default=None, description="standard deviation of runs of one treatment")
+    visible: float | None = Field(default=None, description="effects from so much on would be seen, as a share")
+    n_runs: int = Field(description="runs that compare settings")
+    n_default: int = Field(description="of them, of the default")
+    n_fresh: int = Field(description="runs that confirm")
+    blocks: int
+    factors: list[FactorEffect]
+    settings: list[SettingEffect]
+    combinations: list[Combination] = Field(default=[])
+    best_of_noise: tuple[float, float, float] | None = Field(
+        default=None, description="best setting in percent if none has an effect: 2.5 %, median, 97.5 %"
+    )
+    worst_of_noise: tuple[float, float, float] | None = None
+
+    @property
+    def matter(self) -> list[FactorEffect]:
+        """Factors that do."""
+        return [one for one in self.factors if one.matters]

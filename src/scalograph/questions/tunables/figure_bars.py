@@ -1,0 +1,86 @@
+"""How much each factor moves the performance, beside what noise alone shows; and ranks with their sets."""
+
+from typing import Any
+
+from scalograph.protocol.figure import Figure, Plot, View
+from scalograph.questions.tunables.document import Tunables
+from scalograph.text.plots import at, axis, faded, hover, line
+
+MARGIN = {"l": 150, "r": 16, "t": 8, "b": 42}
+SENSITIVITY = (
+    "Standard deviation over a factor's levels without the noise. Shaded: a factor without effect shows no more."
+)
+RANKS = "Rank 1 is the worst. Bars: all ranks that a setting may have."
+# What a label is drawn in.
+COLORS = {"positive": "line-2", "negative": "line-1", "equivalent": "muted", "uncertain": "line-0"}
+
+
+def bars(part: Tunables, titles: dict[str, str]) -> list[Figure]:
+    """Draw one bar for each factor, the longest on top."""
+    known = [one for one in part.factors if one.sensitivity is not None]
+    ordered = sorted(known, key=lambda one: one.sensitivity or 0.0)
+    if not ordered:
+        return []
+    places = [float(k) for k in range(len(ordered))]
+    values, noise = ([getattr(one, name) or 0.0 for one in ordered] for name in ("sensitivity", "sensitivity_noise"))
+    texts = [hover([titles[one.factor], f"{one.sensitivity:.2g} %"]) for one in ordered]
+    data = [
+        _bar(noise, places, faded("muted", 0.25), 0.8, hoverinfo="skip"),
+        _bar(values, places, "line-0", 0.4, text=texts, hoverinfo="text", textposition="none"),
+    ]
+    layout = {
+        "margin": MARGIN, "barmode": "overlay",
+        "xaxis": axis("standard deviation over levels (%)", (0.0, 1.08 * max(*values, *noise, 0.1))),
+        "yaxis": _rows(places, [titles[one.factor] for one in ordered]),
+    }  # fmt: skip
+    plot = Plot("sensitivity of each factor; numbers in the table of factors", data, layout, size="large")
+    return [
+        Figure(
+            "tunables-sensitivity", "How much each factor moves the performance", SENSITIVITY, [View([plot])], unit="%"
+        )
+    ]
+
+
+def _bar(values: list[float], places: list[float], color: str, width: float, **more: Any) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": values,
+        "y": places,
+        "width": width,
+        "marker": {"color": color},
+        **more,
+    }
+
+
+def ranked(part: Tunables, names: dict[tuple[str, str], str]) -> list[Figure]:
+    """Draw the rank of each setting, factors side by side, in the colors of its label."""
+    known = [(one, one.rank) for one in part.settings if one.rank is not None]
+    if len(known) < 2:
+        return []
+    places = [float(k) for k in range(len(known))]
+    spread = {
+        "type": "data", "symmetric": False, "thickness": 1.4, "width": 3, "color": "muted",
+        "array": [rank[2] - rank[1] for _, rank in known], "arrayminus": [rank[1] - rank[0] for _, rank in known],
+    }  # fmt: skip
+    texts = [
+        hover([names[one.factor, str(one.level)], f"rank {rank[1]}, {rank[0]} to {rank[2]}", one.label])
+        for one, rank in known
+    ]
+    marker = {"size": 9, "color": [COLORS[one.label] for one, _ in known]}
+    more = {"mode": "markers", "marker": marker, "hoverinfo": "text", "text": texts, "error_x": spread}
+    layout = {
+        "margin": MARGIN, "xaxis": axis("rank by performance", (0.0, len(known) + 1.0)),
+        "yaxis": _rows(places, [names[one.factor, str(one.level)] for one, _ in known]),
+    }  # fmt: skip
+    plot = Plot(
+        "ranks of settings; numbers in the table of settings",
+        [line([r[1] + 0.0 for _, r in known], places, "muted", 0, **more)],
+        layout,
+        size="large",
+    )
+    return [Figure("tunables-ranks", "Ranks of the settings", RANKS, [View([plot])])]
+
+
+def _rows(places: list[float], texts: list[str]) -> dict[str, Any]:
+    return {"range": [-0.7, len(places) - 0.3], "showgrid": False, **at(places, texts)}

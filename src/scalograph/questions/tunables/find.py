@@ -1,0 +1,148 @@
+"""`find tunables`: its options, the settings that they name, and its answer for machines."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from scalograph.errors import StudyError
+from scalograph.questions.asked import AskedFactors, Option
+from scalograph.study.levels import LevelsError, parse_levels
+from scalograph.study.scalars import Level, as_text
+from scalograph.text.units import parse_percent
+
+if TYPE_CHECKING:
+    from scalograph.protocol.findings import Findings
+
+ARGUMENTS = "arguments"
+_FACTOR = re.compile(r"([a-z][a-z0-9_-]*)=(.+)", re.DOTALL)
+_CONTROLLED = re.compile(r"([^=]+)=(.+)", re.DOTALL)
+
+
+class Knob(NamedTuple):
+    """A setting that is varied: its factor, what sets it (None: the template), its name for people, its levels."""
+
+    name: str
+    control: str | None
+    title: str
+    levels: list[Level]
+
+
+@dataclass(frozen=True)
+class TunablesOptions:
+    """Which of many settings matter, by how much, and which only seem to? The first level of each is its default.
+
+    \b
+    scalograph find tunables --option -O0,-O2 --option -ffast-math -- ./build-and-run {arguments}
+    scalograph find tunables --env MALLOC_ARENA_MAX=1,2,8 --factor size=64,256,1024 -- ./prog -b {size}
+    scalograph find tunables --sysctl vm.swappiness=60,0,100 -- ./prog
+    """
+
+    option: Annotated[
+        list[str] | None, Option("Words of the command, such as -O0,-O2; one alone: without or with.")
+    ] = None
+    env: Annotated[
+        list[str] | None, Option("NAME=LEVELS of an environment variable; one level alone is no factor.")
+    ] = None
+    sysctl: Annotated[list[str] | None, Option("NAME=LEVELS of a kernel setting.")] = None
+    factor: Annotated[list[str] | None, Option("NAME=LEVELS of what fills {NAME} in the command.")] = None
+    one_at_a_time: Annotated[bool, Option("Try each setting alone instead, three times.")] = False
+    same: Annotated[str, Option("A difference of so much counts as none.")] = "1%"
+
+    def factors(self) -> AskedFactors:
+        """The settings, the first level of each being the default."""
+        knobs = [*_options(self.option), *_variables(self.env), *_kernel(self.sysctl), *_templates(self.factor)]
+        if not knobs:
+            expected = "one or more of --option, --env, --sysctl, --factor"
+            raise StudyError.one("tunables", "no setting to vary", expected, "such as --env MALLOC_ARENA_MAX=1,2,8")
+        names = [knob.name for knob in knobs]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise StudyError.one("tunables", f"{twice} twice", "each setting once", "give all its levels together")
+        return AskedFactors(
+            levels={knob.name: ",".join(as_text(level) for level in knob.levels) for knob in knobs},
+            lists={knob.name: knob.levels for knob in knobs},
+            controls={knob.name: knob.control for knob in knobs if knob.control},
+            titles={knob.name: knob.title for knob in knobs if knob.title != knob.name},
+            fills=ARGUMENTS if self.option else None,
+            precision=_share(self.same),
+            plan="one-at-a-time" if self.one_at_a_time else None,
+            runs=3 if self.one_at_a_time else None,
+        )
+
+
+OPTIONS = TunablesOptions
+
+
+def figures(found: "Findings") -> dict[str, Any]:
+    """What is known of each setting, those that matter by their names."""
+    from scalograph.questions.tunables.document import Tunables
+
+    part = found.document("tunables", Tunables)
+    if part is None:
+        return {"decided": False, "matter": [], "settings": []}
+    return {"matter": [one.factor for one in part.matter], **part.model_dump(mode="json", exclude={"factors"})}
+
+
+def _options(texts: Sequence[str] | None) -> Iterator[Knob]:
+    for text in texts or ():
+        levels = _levels("--option", text)
+        levels = levels if len(levels) > 1 else ["", *levels]
+        words = [level if isinstance(level, str) else as_text(level) for level in levels]
+        title = words[-1] if words[0] == "" else " or ".join(words)
+        yield Knob(_name(words[-1]), ARGUMENTS, title, [*words])
+
+
+def _variables(texts: Sequence[str] | None) -> Iterator[Knob]:
+    """One level alone is set for all runs, as in every search."""
+    for text in texts or ():
+        name, levels = _divided("--env", text)
+        if len(levels) > 1:
+            yield Knob(_name(name), f"env:{name}", name, levels)
+
+
+def _kernel(texts: Sequence[str] | None) -> Iterator[Knob]:
+    for text in texts or ():
+        name, levels = _divided("--sysctl", text)
+        yield Knob(_name(name.rpartition(".")[2]), f"sysctl:{name}", name, [as_text(level) for level in levels])
+
+
+def _templates(texts: Sequence[str] | None) -> Iterator[Knob]:
+    for text in texts or ():
+        found = _FACTOR.fullmatch(text)
+        if found is None:
+            raise StudyError.one("--factor", f"{text[:80]!r}", "NAME=LEVELS", "such as size=64,256")
+        yield Knob(found[1], None, found[1], _levels("--factor", found[2]))
+
+
+def _divided(option: str, text: str) -> tuple[str, list[Level]]:
+    found = _CONTROLLED.fullmatch(text)
+    if found is None:
+        raise StudyError.one(option, f"{text[:80]!r}", "NAME=LEVELS, the default first", "such as NAME=1,2")
+    return found[1].strip(), _levels(option, found[2])
+
+
+def _levels(option: str, text: str) -> list[Level]:
+    try:
+        return parse_levels(text)
+    except LevelsError as error:
+        raise StudyError.one(option, str(error)) from error
+
+
+def _name(text: str) -> str:
+    """Name a factor after what it sets.
+
+    >>> _name("-XX:+UseParallelGC"), _name("MALLOC_ARENA_MAX")
+    ('xx-useparallelgc', 'malloc_arena_max')
+    """
+    plain = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-_")
+    return (plain if plain[:1].isalpha() else f"option-{plain}")[:64].rstrip("-")
+
+
+def _share(text: str) -> str:
+    try:
+        share = parse_percent(text)
+    except ValueError as error:
+        raise StudyError.one("--same", str(error)) from error
+    if not 0 < share < 1:
+        raise StudyError.one("--same", f"{text!r}", "above 0 and below 100 %", "such as 1%")
+    return text

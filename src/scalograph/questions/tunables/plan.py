@@ -1,0 +1,54 @@
+"""The runs of a search for the settings that matter.
+
+The first block of an orthogonal array is made in any case; further blocks follow until every effect that is large
+enough would have been seen, then fresh runs confirm what was found. Or every setting is tried alone, as published.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+from scalograph.design.planner import Design
+from scalograph.design.search import SearchPlan
+from scalograph.questions.tunables.course import ONE_AT_A_TIME, SCREENING, begin
+from scalograph.study.model import Study
+from scalograph.study.treatment import Treatment
+from scalograph.text.quantities import counted
+
+
+class TunablesPlan(SearchPlan):
+    """A search of which a first block is made, and the rest follows from it."""
+
+    def __init__(self, design: Design) -> None:
+        """Begin with the treatments of a design."""
+        super().__init__(design, partial(begin, design.study, design.treatments))
+        self._study = design.study
+
+    def outlook(self) -> str:
+        """Say what will be run."""
+        search = begin(self._study, ())
+        n, first = counted(len(search.course.space.settings), "setting"), len(search.first)
+        if (self._study.plan or SCREENING) == ONE_AT_A_TIME:
+            return f"{n}, one at a time: {first} runs"
+        most = min(search.course.most, self.most_runs)
+        return f"{n}; {first} runs first, further blocks until effects of 4 % show, at most {most} runs"
+
+
+def treatments(study: Study) -> Iterator[Treatment]:
+    """Yield the default, and what the first block has, or every setting alone; each once: a grid would be millions.
+
+    Args:
+        study: its levels spelled out.
+    """
+    yield from (dict(treatment) for (treatment,) in begin(study, ()).steps.values())
+
+
+def plan(design: Design) -> TunablesPlan:
+    """Make the plan of a search for the settings that matter.
+
+    Args:
+        design: of one factor or more with a default each.
+
+    Returns:
+        The first runs, and who asks for all further ones.
+    """
+    return TunablesPlan(design)

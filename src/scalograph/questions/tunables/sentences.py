@@ -1,0 +1,60 @@
+"""What is said of the settings beside the claim: failures, and what noise alone would show."""
+
+from collections.abc import Iterator, Sequence
+
+from scalograph.findings.names import short
+from scalograph.findings.table import Table
+from scalograph.questions.tunables.document import SettingEffect, Tunables
+from scalograph.text.quantities import counted, two_digits
+from scalograph.text.short_names import listed
+
+# Settings that are named; of more, how many there are.
+MOST_NAMED = 4
+
+
+def tunables_sentences(table: Table, found: Tunables) -> list[str]:
+    """Say what is worth knowing beside the claim, most important first."""
+    return [*failing(table, found), *_seeming(table, found), *_made(found)]
+
+
+def failing(table: Table, found: Tunables) -> Iterator[str]:
+    """Say which settings make runs fail, for sure."""
+    many = len(found.settings)
+    for one in found.settings:
+        if one.fails_p is not None and one.fails_p * many < 0.05:
+            yield f"With {setting(table, one)} {one.n_failed} of {counted(one.n, 'run')} failed."
+
+
+def _seeming(table: Table, found: Tunables) -> Iterator[str]:
+    """Hold the best and the worst setting against what noise alone makes of so many."""
+    known = [one for one in found.settings if one.gain and one.gain.value]
+    if len(known) < 2 or found.best_of_noise is None or found.worst_of_noise is None:
+        return
+    best = max(known, key=lambda one: one.gain.value if one.gain and one.gain.value else 0.0)
+    seen = 100 * ((best.gain.value if best.gain else None) or 1.0) - 100
+    _, middle, most = found.best_of_noise
+    yield (
+        f"The best of {len(known)} settings, {setting(table, best)}, looks {two_digits(seen)} % better; noise alone "
+        f"shows {two_digits(middle)} %, and up to {two_digits(most)} %."
+    )
+
+
+def _made(found: Tunables) -> Iterator[str]:
+    if found.noise_percent is not None:
+        fresh = f", and {found.n_fresh} fresh ones" if found.n_fresh else ""
+        yield (
+            f"{counted(found.n_runs, 'run')} compare settings ({found.n_default} of the default){fresh}; "
+            f"runs of one setting differ by {two_digits(found.noise_percent)} %."
+        )
+
+
+def setting(table: Table, one: SettingEffect) -> str:
+    """Name a setting."""
+    return short(table, {one.factor: one.level})
+
+
+def named(names: Sequence[str]) -> str:
+    """Name a few; of many, the first and how many there are."""
+    if len(names) <= MOST_NAMED:
+        return listed(names)
+    return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"

@@ -1,0 +1,92 @@
+"""Settings and factors in tables, each figure beside what noise alone would show."""
+
+from scalograph.findings.names import short, title
+from scalograph.findings.table import Table
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.questions.tunables.document import Tunables
+from scalograph.text.format import level_text
+from scalograph.text.quantities import two_digits
+
+_FACTORS = (
+    "sensitivity: standard deviation of a factor's levels, the noise taken away; at most by noise: what a factor "
+    "without effect shows as that, 95 times in 100; plain: with the noise, as one-at-a-time studies print it; typical "
+    "of noise: what a factor without effect shows as that: more levels, more of it"
+)
+
+
+def tunables_tables(table: Table, found: Tunables) -> list[TableDoc]:
+    """Make one table of the settings, one of the factors, and one of what was confirmed where there is any.
+
+    Args:
+        table: the study.
+        found: what the search came to.
+    """
+    if found.visible is None:
+        return []
+    return [
+        *([_combinations(table, found)] if found.combinations else []),
+        _settings(table, found),
+        _factors(table, found),
+    ]
+
+
+def _settings(table: Table, found: Tunables) -> TableDoc:
+    columns = [
+        Column(name="setting", kind="label"), Column(name="over the default", kind="estimate"),
+        Column(name="label", kind="text"), Column(name="alone, fresh runs", kind="estimate"),
+        Column(name="CPU time", kind="estimate"), Column(name="rank", kind="text"), Column(name="runs"),
+        Column(name="failed"), Column(name="share that fails", kind="estimate"),
+        Column(name="p of failures"),
+    ]  # fmt: skip
+    rows: list[list[Cell]] = [
+        [
+            short(table, {one.factor: one.level}), one.gain, one.label if one.gain else "not known", one.alone,
+            one.cpu_time, _rank(one.rank), one.n, one.n_failed, one.fails, _rounded(one.fails_p),
+        ]
+        for one in found.settings
+    ]  # fmt: skip
+    note = (
+        f"performance over the default's, simultaneous intervals; equivalent: within {two_digits(100 * found.margin)} %"
+    )
+    if found.best_of_noise and found.worst_of_noise:
+        best, worst = (
+            " to ".join(two_digits(x) for x in (b[0], b[2])) for b in (found.best_of_noise, found.worst_of_noise)
+        )
+        note += f"; of noise alone the best of these lies at {best} %, the worst at {worst} %; rank 1 is the worst"
+    return TableDoc(id="tunables-settings", title="Settings against the default", note=note, columns=columns, rows=rows)
+
+
+def _rank(rank: tuple[int, int, int] | None) -> str:
+    return "" if rank is None else f"{rank[1]} [{rank[0]}, {rank[2]}]"
+
+
+def _rounded(x: float | None, digits: int = 3) -> float | None:
+    return None if x is None else round(x, digits)
+
+
+def _factors(table: Table, found: Tunables) -> TableDoc:
+    columns = [
+        Column(name="factor", kind="label"), Column(name="default", kind="text"), Column(name="matters", kind="text"),
+        Column(name="p"), Column(name="sensitivity", unit="%"), Column(name="at most by noise", unit="%"),
+        Column(name="plain", unit="%"), Column(name="typical of noise", unit="%"),
+    ]  # fmt: skip
+    rows: list[list[Cell]] = [
+        [
+            title(table, one.factor), level_text(one.default, table.study.factors[one.factor].unit),
+            "yes" if one.matters else "not seen", _rounded(one.p, 4),
+            *(_rounded(x, 2) for x in (one.sensitivity, one.sensitivity_noise, one.plain, one.plain_noise)),
+        ]
+        for one in sorted(found.factors, key=lambda one: -(one.sensitivity or 0.0))
+    ]  # fmt: skip
+    return TableDoc(id="tunables-factors", title="Which factors matter", note=_FACTORS, columns=columns, rows=rows)
+
+
+def _combinations(table: Table, found: Tunables) -> TableDoc:
+    columns = [
+        Column(name="settings", kind="label"),
+        Column(name="over the default", kind="estimate"),
+        Column(name="pairs"),
+    ]
+    rows: list[list[Cell]] = [[short(table, one.levels), one.gain, one.gain.n] for one in found.combinations]
+    note = "fresh runs, each paired with one of the default; all other factors at their defaults"
+    return TableDoc(id="tunables-confirmed", title="What fresh runs confirm", note=note, columns=columns, rows=rows)

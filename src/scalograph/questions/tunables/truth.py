@@ -1,0 +1,94 @@
+"""Searches among settings of which it is known what each does, as the planner makes them, and one at a time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp
+
+import numpy as np
+
+from scalograph.questions.tunables.course import SCREENING, TunablesCourse
+from scalograph.questions.tunables.course_order import replicate
+from scalograph.questions.tunables.model_array import Settings
+from scalograph.questions.tunables.model_fit import SettingFit, fit
+from scalograph.questions.tunables.model_space import Tuned
+from scalograph.simulate.noise import Noise
+from scalograph.simulate.runs import run_scores
+
+# Factors of three levels each, and what the best level of an active one gains at least and at most, as a log.
+N_FACTORS, GAINS = 11, (0.06, 0.09)
+
+
+@dataclass(frozen=True)
+class TunedProgram:
+    """A program that settings make faster or slower.
+
+    Attributes:
+        gains: log performance of each level of each factor; the first one, the default, has 0.
+    """
+
+    gains: tuple[tuple[float, ...], ...]
+
+    @property
+    def active(self) -> set[int]:
+        """Factors that do something."""
+        return {j for j, levels in enumerate(self.gains) if any(levels)}
+
+    @property
+    def space(self) -> Tuned:
+        """Its factors, as a study has them."""
+        names = tuple(f"f{j}" for j in range(len(self.gains)))
+        return Tuned(names, tuple(tuple(range(len(levels))) for levels in self.gains), {}, names)
+
+    def log(self, settings: Settings) -> float:
+        """Log performance of a treatment, without noise."""
+        return sum(levels[k] for levels, k in zip(self.gains, settings, strict=True))
+
+
+def program(rng: np.random.Generator, n_active: int, n_levels: Sequence[int] = (3,) * N_FACTORS) -> TunedProgram:
+    """Draw a program: of each active factor one level gains, and each other one half of that or loses as much."""
+    active = set(rng.permutation(len(n_levels))[:n_active].tolist())
+    gains = []
+    for j, n in enumerate(n_levels):
+        best, own = float(rng.uniform(*GAINS)), [0.0] * n
+        for level in range(1, n) if j in active else ():
+            own[level] = best * float(rng.choice([-0.5, 0.5]))
+        if j in active:
+            own[int(rng.integers(1, n))] = best
+        gains.append(tuple(own))
+    return TunedProgram(tuple(gains))
+
+
+def search(
+    made: TunedProgram, rng: np.random.Generator, noise: Noise, plan: str = SCREENING, n_runs: int = 3
+) -> TunablesCourse:
+    """Search as the planner does, to its end.
+
+    Args:
+        made: what the settings do.
+        rng: source of the noise and of the seed.
+        noise: of the runs.
+        plan: screening or one at a time.
+        n_runs: of each setting, one at a time.
+    """
+    course = TunablesCourse(made.space, int(rng.integers(1 << 30)), plan, 0.01, n_runs)
+    while (level := course.next_level) is not None:
+        off = float(run_scores(rng, (1,), noise)[0])
+        course.add(level, off * exp(-made.log(course.steps[level])))
+    return course
+
+
+def one_at_a_time(n_levels: Sequence[int], rng: np.random.Generator, noise_sd: float, n_runs: int = 3) -> SettingFit:
+    """Simulate the published protocol on a program on which no setting has an effect.
+
+    Args:
+        n_levels: of each factor, the default among them.
+        rng: source of randomness.
+        noise_sd: of log times between runs.
+        n_runs: of each setting; the default has ten.
+    """
+    space = TunedProgram(tuple((0.0,) * n for n in n_levels)).space
+    ordered = [run for k in range(n_runs) for run in replicate(space, k, n_runs, int(rng.integers(1 << 30)))]
+    logs = noise_sd * rng.standard_normal(len(ordered))
+    made = fit([run.settings for run in ordered], logs, [0] * len(ordered), n_levels, matter=())
+    assert made is not None
+    return made

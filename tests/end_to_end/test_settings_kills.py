@@ -1,0 +1,20 @@
+"""Settings of the machine are as before after every kill: the short form of the campaign, on plain files."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CAMPAIGN = Path(__file__).resolve().parents[2] / "benchmarks" / "settings_kills.py"
+
+
+def test_every_setting_is_restored_and_no_run_is_lost() -> None:
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    argv = [sys.executable, str(CAMPAIGN), "--quick", "--json"]
+    done = subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    figures = {figure["name"]: figure for figure in map(json.loads, done.stdout.splitlines())}
+    assert (figures["kills"]["value"], figures["studies"]["value"]) == (4, 1)
+    faults = {name: figure["value"] for name, figure in figures.items() if figure["limit"] == 0}
+    assert len(faults) == 6 and set(faults.values()) == {0}

@@ -1,0 +1,102 @@
+"""What a study wants of the machine before its runs: resets that are carried out, conditions that are looked at."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.control.conditions import refuse_unmet, told
+from scalograph.control.kernel_counters import passed, read_counters
+from scalograph.control.resetting import carry_out, ready_to_reset
+from scalograph.errors import HostError
+from scalograph.study.reset import Reset
+from scalograph.study.responses import COUNTERS
+
+from .paper_kernel import planted
+from .trees import write
+
+SWAP = "Filename\t\tType\t\tSize\n"
+VMSTAT = """\
+nr_dirtied 100
+nr_written 90
+allocstall_normal 3
+allocstall_movable 4
+pgscan_direct 7
+pgscan_direct_throttle 0
+nr_dirty_threshold 1000
+nr_dirty_background_threshold 500
+workingset_nodes 5
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write(tmp_path / "proc/swaps", SWAP)
+    write(tmp_path / "proc/sys/vm/drop_caches", "0\n")
+    write(tmp_path / "proc/vmstat", VMSTAT)
+    return planted(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "met", "unmet", "said"),
+    [
+        ("swap", "off", "on", "conditions.swap: off, expected on; turn it on: swapon -a"),
+        ("smt", "off", "on", "conditions.smt: off, expected on"),
+        ("thp", "madvise", "never", "conditions.thp: madvise, expected never; set it: echo never > /sys/kernel/mm"),
+        ("sysctl:vm.swappiness", 60, 10, "conditions.sysctl:vm.swappiness: 60, expected 10; set it: sysctl -w vm.swap"),
+        ("sysctl:vm.lowmem_reserve_ratio", "256 256 32  0 0", "1", "256 256 32 0 0, expected 1; set it"),
+        ("io-scheduler:sda", "mq-deadline", "none", "mq-deadline, expected none; set it: echo none > /sys/block/sda/"),
+        ("governor", "unknown", "performance", "unknown, expected performance; set it: cpupower frequency-set -g perf"),
+    ],
+)
+def test_a_condition_is_met_or_told_with_what_would_meet_it(
+    root: Path, name: str, met: Any, unmet: Any, said: str
+) -> None:
+    refuse_unmet({name: met}, root)
+    with pytest.raises(HostError) as refused:
+        refuse_unmet({name: unmet}, root)
+    assert said in str(refused.value)
+
+
+def test_swap_is_on_where_the_kernel_lists_any(root: Path) -> None:
+    write(root / "proc/swaps", f"{SWAP}/dev/vdb partition 1 0 -2\n")
+    with pytest.raises(HostError, match=r"conditions\.swap: on, expected off; turn it off: swapoff -a"):
+        refuse_unmet({"swap": "off"}, root)
+
+
+def test_conditions_that_are_met_are_a_note() -> None:
+    assert told({}) is None
+    assert told({"swap": "off", "sysctl:vm.laptop_mode": 0}) == "conditions, met: swap off, vm.laptop_mode 0"
+
+
+def test_caches_are_dropped_after_what_is_dirty_is_written(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, done = root / "proc/sys/vm/drop_caches", []
+    monkeypatch.setattr(os, "sync", lambda: done.append(file.read_text()))
+    carry_out(Reset(sync=True, drop_caches=3), root)
+    assert (done, file.read_text()) == (["0\n"], "3\n")
+    carry_out(Reset(drop_caches=1), root)
+    carry_out(Reset(), root)
+    assert (len(done), file.read_text()) == (1, "1\n")
+
+
+def test_a_machine_that_drops_no_caches_says_so_before_the_first_run(root: Path) -> None:
+    ready_to_reset(Reset(drop_caches=3), root)
+    (root / "proc/sys/vm/drop_caches").unlink()
+    ready_to_reset(Reset(sync=True), root)
+    with pytest.raises(HostError, match=r"reset\.drop_caches: cannot be done \(ENOENT"):
+        ready_to_reset(Reset(drop_caches=3), root)
+
+
+def test_counters_are_those_of_the_run_and_limits_those_at_its_end(root: Path) -> None:
+    before = read_counters(root)
+    assert before is not None and before["allocstall"] == 7
+    assert {*before} <= {*COUNTERS}
+    write(root / "proc/vmstat", VMSTAT.replace("dirtied 100", "dirtied 130").replace("threshold 500", "threshold 400"))
+    after = passed(before, read_counters(root))
+    assert after == {
+        "nr_dirtied": 30, "nr_written": 0, "pgscan_direct": 0, "pgscan_direct_throttle": 0, "allocstall": 0,
+        "nr_dirty_threshold": 1000, "nr_dirty_background_threshold": 400,
+    }  # fmt: skip
+    (root / "proc/vmstat").unlink()
+    assert passed(before, read_counters(root)) is None

@@ -1,0 +1,114 @@
+"""What runs say of settings: which factors are selected, what each gains, what noise alone would show."""
+
+from math import exp, log
+
+import numpy as np
+import pytest
+
+from scalograph.questions.tunables.course_order import array_block
+from scalograph.questions.tunables.model_array import Settings
+from scalograph.questions.tunables.model_confirm import chosen, confirmed
+from scalograph.questions.tunables.model_effects import labels, null_band, ranks, sensitivity
+from scalograph.questions.tunables.model_failures import failures, hopeless
+from scalograph.questions.tunables.model_fit import SettingFit, fit
+from scalograph.questions.tunables.model_screen import screen
+from scalograph.questions.tunables.truth import TunedProgram, one_at_a_time
+from scalograph.simulate.noise import FloatArray
+
+GAINS = ((0.0, 0.1, 0.0), (0.0, -0.06, -0.06), (0.0, 0.0, 0.0), (0.0, 0.0), (0.0, 0.0, 0.0))
+MADE = TunedProgram(GAINS)
+Runs = tuple[list[Settings], FloatArray, list[int]]
+
+
+@pytest.fixture(scope="module")
+def runs() -> Runs:
+    """Two blocks of 27, at 1 % noise, one run in twenty slowed by a half."""
+    ordered = [run for k in range(2) for run in array_block(MADE.space, k, 3, set())]
+    draw = np.random.default_rng(5)
+    off = 0.01 * draw.standard_normal(len(ordered)) - log(1.5) * (draw.random(len(ordered)) < 0.05)
+    return [run.settings for run in ordered], off + [MADE.log(r.settings) for r in ordered], [r.block for r in ordered]
+
+
+@pytest.fixture(scope="module")
+def found(runs: Runs) -> SettingFit:
+    made = fit(*runs, MADE.space.n_levels, matter=(0, 1))
+    assert made is not None
+    return made
+
+
+def test_the_strongest_is_selected_first_and_nothing_without_effect(runs: Runs) -> None:
+    said = screen(*runs, MADE.space.n_levels, alpha=0.0125, seed=1)
+    assert said.selected == (0, 1)
+    assert max(said.p[:2]) <= 0.002 and min(said.p[2:]) > 0.0125
+
+
+def test_estimates_hold_the_truth_and_slowed_runs_do_not_spread_them(found: SettingFit) -> None:
+    truth = [GAINS[j][level] for j, level in found.names]
+    inside = [(e := found.gain(k)).low < exp(x) < e.high for k, x in enumerate(truth)]  # type: ignore[operator]
+    assert all(inside) and 0.007 < found.sd < 0.016
+    assert found.counts == [18, 18, 18, 18, 18, 18, 27, 18, 18]
+
+
+def test_labels_are_of_intervals_not_of_values(found: SettingFit) -> None:
+    said = dict(zip(found.names, labels(found, 0.01), strict=True))
+    assert (said[0, 1], said[1, 1], said[1, 2]) == ("positive", "negative", "negative")
+    assert {said[0, 2], *(said[j, 1] for j in (2, 3, 4))} <= {"uncertain", "equivalent"}
+    assert {*labels(found, 0.9)} == {"equivalent"}
+
+
+def test_sensitivity_is_without_the_noise_and_beside_it(found: SettingFit) -> None:
+    first, idle = sensitivity(found, 0), sensitivity(found, 2)
+    assert first.value == pytest.approx(100 * np.std([0, 0.1, 0.0], ddof=1), rel=0.1) and first.value > first.most
+    assert idle.value <= idle.most and idle.plain > idle.value
+
+
+def test_ranks_are_sets(found: SettingFit) -> None:
+    said = ranks(found)
+    assert said.low[0] == said.place[0] == said.high[0] == 9
+    worst = sorted(said.place[k] for k, name in enumerate(found.names) if name[0] == 1)
+    assert worst == [1, 2] and {said.high[k] for k, name in enumerate(found.names) if name[0] == 1} == {2}
+    assert all(low <= place <= high for low, place, high in zip(said.low, said.place, said.high, strict=True))
+
+
+def test_the_best_of_many_by_noise_alone_is_no_gain(found: SettingFit) -> None:
+    band = null_band(found)
+    assert 0 < band.best[0] < band.best[1] < band.best[2] < 2.5 and band.worst[2] < 0
+
+
+def test_pure_noise_reproduces_the_published_table() -> None:
+    """Best and worst of 33 three-run means against ten runs of the default, at 4.2 %, and three kinds of parameter."""
+    levels = (3,) * 4 + (4,) * 3 + (5,) * 4  # 11 parameters of 2, 3 and 4 values beside the default: 33 settings
+    draw = np.random.default_rng(1)
+    best, plain = [], []
+    for _ in range(12):
+        made = one_at_a_time(levels, draw, noise_sd=0.042)
+        best.append(100 * float(np.expm1(made.gains.max())))
+        plain.append([sensitivity(made, j).plain for j in range(11)])
+    typical = np.mean(plain, axis=0)
+    assert 4.1 < np.mean(best) < 6.5
+    few, many = typical[:4].mean(), typical[7:].mean()
+    assert few < many, "more levels look more sensitive"
+
+
+def test_too_few_runs_tell_nothing() -> None:
+    assert fit([(0, 0), (1, 0)], np.array([0.0, 0.1]), [0, 0], [2, 2], matter=()) is None
+
+
+def test_failures_are_a_response() -> None:
+    rows: list[Settings] = [(k % 3, k % 2) for k in range(18)]
+    failed = [row[0] == 2 for row in rows]
+    bad, good = failures(rows, failed, 0, 2), failures(rows, failed, 0, 1)
+    assert (bad.n_failed, bad.n, good.n_failed, good.p) == (6, 6, 0, None)
+    assert bad.p is not None and bad.p < 0.002 and bad.share.low is not None and bad.share.low > 0.5
+    assert hopeless(rows, failed, [3, 2]) == {(0, 2)} and hopeless(rows, [False] * 18, [3, 2]) == set()
+
+
+def test_only_settings_that_promise_more_than_the_margin_are_confirmed(found: SettingFit) -> None:
+    assert chosen(found, (0, 1, 2), 0.01, set()) == [(0, 1)]
+    assert chosen(found, (1, 2), 0.01, set()) == [] and chosen(found, (0,), 0.01, {(0, 1)}) == []
+
+
+def test_a_gain_rests_on_complete_pairs() -> None:
+    blocks = [{(0,): 0.0, (1,): 0.05 + 0.001 * (k % 3)} for k in range(10)] + [{(0,): None, (1,): 9.0}]
+    said = confirmed(blocks, (1,), 0.95)
+    assert said.n == 10 and said.value == pytest.approx(exp(0.051), rel=0.001)

@@ -1,0 +1,126 @@
+"""Settings of the machine through a whole run: set for it, in its record, put back, and told in the findings."""
+
+from pathlib import Path
+
+import pytest
+
+from scalograph.control import kernel_files
+from scalograph.control.consent import Consent
+from scalograph.control.kernel_counters import read_counters
+from scalograph.control.store import Store, lock_machine
+from scalograph.errors import HostError, StudyError
+from scalograph.findings.restored_settings import restored, restored_sentences
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.protocol.record import MachineSetting, Record
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.probe import find_probe
+from scalograph.run.plan import Plan, plan
+from scalograph.run.runner import Runner
+from scalograph.study.declare import declare
+from scalograph.study.treatment import Run
+
+from ...control.paper_kernel import content, kernel_writes, planted, store
+
+STUDY = """\
+version = 1
+name = "settings"
+title = "Settings"
+work = "total"
+seed = 1
+[workload]
+command = ["sh", "-c", "cat {kernel}/proc/sys/vm/swappiness >&2; test $(cat {kernel}/proc/sys/vm/swappiness) != 30"]
+[factors.swappiness]
+control = "sysctl:vm.swappiness"
+levels = [false, 10, 30]
+[factors.pages]
+control = "thp"
+levels = ["never"]
+"""
+FACTS = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """The machine's store, with a kernel of paper."""
+    monkeypatch.setattr(kernel_files, "_write", kernel_writes)
+    made = store(tmp_path / "state", planted(tmp_path / "kernel"))
+    monkeypatch.setattr(Store, "of_machine", lambda: made)
+    return made
+
+
+def planned(kept: Store, text: str = STUDY, consent: Consent = Consent(machine_wide=True)) -> Plan:  # noqa: B008
+    file = kept.kernel.parent / "study.toml"
+    file.write_text(text.replace("{kernel}", str(kept.kernel)))
+    return plan(declare(file), FACTS, consent=consent)
+
+
+def measured(kept: Store, level: object) -> Record:
+    with lock_machine(store=kept):
+        return Runner(planned(kept), LocalHost(find_probe())).measure(
+            Run("r1", 0, {"swappiness": level, "pages": "never"}, 0)  # type: ignore[dict-item]
+        )
+
+
+def test_a_run_has_its_settings_and_its_record_says_that_they_were_put_back(kept: Store) -> None:
+    before = content(kept.kernel)
+    record = measured(kept, 10)
+    assert content(kept.kernel) == before
+    assert (record.run.status, record.copies[0].stderr_tail.strip()) == ("ok", "10")
+    assert record.settings == [
+        MachineSetting("vm.swappiness", "60", "10", "10", "10", "60"),
+        MachineSetting("thp", "madvise", "never", "never", "never", "madvise"),
+    ]
+    assert record.counters is not None and {*record.counters} == {*(read_counters() or {})}
+
+
+def test_a_setting_that_another_one_changed_fails_the_run(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = LocalHost._started
+
+    def meddling(self: LocalHost, *args: object) -> Record:
+        kernel_writes(kept.kernel / "proc/sys/vm/swappiness", "77")
+        return started(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LocalHost, "_started", meddling)
+    record = measured(kept, 10)
+    assert (record.run.status, record.run.reason) == ("failed", "vm.swappiness: asked for 10, at the end it was 77")
+    assert (kept.kernel / "proc/sys/vm/swappiness").read_text() == "60\n"
+
+
+def test_a_run_that_fails_under_a_setting_has_it_all_the_same(kept: Store) -> None:
+    record = measured(kept, 30)
+    assert (record.run.status, record.settings[0].in_force, record.settings[0].after) == ("failed", "30", "60")
+
+
+def test_every_level_is_attempted_before_the_first_run(kept: Store) -> None:
+    before = content(kept.kernel)
+    host, told = LocalHost(find_probe()), list[str]()
+    with lock_machine(store=kept):
+        host.ready(planned(kept), told.append)
+        assert content(kept.kernel) == before
+        with pytest.raises(HostError, match=r"vm\.swappiness: asked for 900, the kernel has 200"):
+            host.ready(planned(kept, STUDY.replace("30]", "900]")), told.append)
+        with pytest.raises(HostError, match=r"conditions\.governor: .*, expected none such"):
+            host.ready(planned(kept, f'{STUDY}[conditions]\ngovernor = "none such"\n'), told.append)
+    assert content(kept.kernel) == before
+
+
+def test_a_plan_that_will_be_run_needs_consent(kept: Store) -> None:
+    with pytest.raises(StudyError, match="add --machine-wide"):
+        planned(kept, consent=Consent())
+
+
+def test_findings_say_that_settings_were_restored_or_which_was_not(kept: Store) -> None:
+    class Changing:
+        def __init__(self, run: str, record: Record) -> None:
+            self.run, self.settings = run, restored(record)
+
+    rows = [Changing("r0001", measured(kept, 10)), Changing("r0002", measured(kept, False))]
+    (said,) = restored_sentences(rows)
+    assert said == (
+        "settings of the machine were changed for 2 runs and restored after each, as read back: "
+        "vm.swappiness 60, thp madvise"
+    )
+    left = rows[0]
+    left.settings = (("vm.swappiness", "60", "77"),)
+    assert [*restored_sentences(rows)] == ["after run r0001 the setting vm.swappiness was 77, and 60 before it"]
+    assert [*restored_sentences([])] == []

@@ -1,0 +1,66 @@
+"""Lays out an Open Liberty server in the folder of the run, with the business as its war."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+FEATURES = ("servlet-6.0", "enterpriseBeansLite-4.0", "mdb-4.0", "messagingServer-3.0", "messagingClient-3.0",
+            "jdbc-4.3", "jndi-1.0", "concurrent-3.0")  # fmt: skip
+# What the business looks up, and who names it here; the manager is asked of a class of the server.
+NAMES = {"shop.manager": "com.ibm.tx.jta.TransactionManagerFactory", "shop.source": "jdbc/shop",
+         "shop.factory": "jms/factory", "shop.queue": "jms/shop"}  # fmt: skip
+SERVER = """\
+<server>
+  <featureManager>{features}</featureManager>
+  <httpEndpoint id="defaultHttpEndpoint" host="127.0.0.1" httpPort="{port}" httpsPort="-1"/>
+  <wasJmsEndpoint enabled="false"/>
+  <messagingEngine><queue id="shop" maxQueueDepth="1000000"/></messagingEngine>
+  <jmsQueue id="queue" jndiName="jms/shop"><properties.wasJms queueName="shop"/></jmsQueue>
+  <jmsConnectionFactory jndiName="jms/factory">
+    <connectionManager maxPoolSize="{connections}"/><properties.wasJms/>
+  </jmsConnectionFactory>
+  <jmsActivationSpec id="ROOT/Consumer" maxEndpoints="2">
+    <properties.wasJms destinationRef="queue" maxConcurrency="2"/>
+  </jmsActivationSpec>
+  <library id="driver"><file name="{jar}"/></library>
+  <dataSource jndiName="jdbc/shop" type="javax.sql.XADataSource" statementCacheSize="100">
+    <jdbcDriver libraryRef="driver" javax.sql.XADataSource="{class_name}"/>
+    <connectionManager minPoolSize="{connections}" maxPoolSize="{connections}"/>
+    <properties {properties}/>
+  </dataSource>
+  <webApplication location="ROOT.war" contextRoot="/"/>
+</server>
+"""
+
+
+def liberty(given: dict[str, str], war: Callable[[Path], None]) -> tuple[list[str], dict[str, str]]:
+    """Return the words that start it and its variables; OSError where it cannot be laid out."""
+    home, user = Path(given["liberty"]), Path(given["state"]) / "usr"
+    server = user / "servers/shop"
+    (server / "apps").mkdir(parents=True)
+    war(server / "apps/ROOT.war")
+    (server / "server.xml").write_text(configuration(given, server))
+    tools = home / "bin/tools"
+    named = {**NAMES, **{f"shop.{name}": given[name] for name in ("seed", "supplier_ms", "station_ms")}}
+    # What of the JDK is opened to it stands in a file of its own.
+    opened = f"@{home}/lib/platform/java/java9.options"
+    words = [opened, f"-javaagent:{tools}/ws-javaagent.jar", *(f"-D{name}={value}" for name, value in named.items())]
+    return [*words, "-jar", str(tools / "ws-server.jar"), "shop"], {"WLP_USER_DIR": str(user)}
+
+
+def configuration(given: dict[str, str], server: Path) -> str:
+    """Return server.xml, and lay the driver of the database beside it."""
+    if given["database"] == "postgres":
+        jar, class_name = Path(given["postgresql"]), "org.postgresql.xa.PGXADataSource"
+        values = {"serverName": "127.0.0.1", "portNumber": given["database_port"], "databaseName": "postgres",
+                  "user": "bench"}  # fmt: skip
+    else:
+        jar, class_name = Path(given["classpath"].rpartition(":")[2]), "org.h2.jdbcx.JdbcDataSource"
+        place = "mem:shop;DB_CLOSE_DELAY=-1" if given["database"] == "memory" else f"file:{given['state']}/shop"
+        values = {"URL": f"jdbc:h2:{place};LOCK_TIMEOUT=10000", "user": "sa"}
+    copied = shutil.copy(jar, server / f"{jar.stem}.jar")
+    return SERVER.format(
+        features="".join(f"<feature>{name}</feature>" for name in FEATURES), jar=copied, class_name=class_name,
+        properties=" ".join(f'{name}="{value}"' for name, value in values.items()),
+        port=given["port"], connections=given["connections"],
+    )  # fmt: skip
