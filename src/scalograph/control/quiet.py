@@ -11,8 +11,8 @@ from pathlib import Path
 LOOK_S = 0.5
 # A look without a tick until then ends: a neighbor with a tenth of a CPU would have two or three.
 GLANCE_S = 0.25
-# A start of ours may stand for a look: shorter, it has seen too little; longer, who came at its end would be missed.
-START_S = (0.4, 2.0)
+# A start of ours may stand for a look, unless it took longer: who came at its end would be missed.
+LONGEST_START_S = 2.0
 # Below this, a look cannot distinguish a neighbor from the ticks of any machine.
 BUSY = 0.10
 _HZ = os.sysconf("SC_CLK_TCK")
@@ -64,13 +64,13 @@ def begin(root: Path = Path("/")) -> None:
 def look(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) -> Look:
     """Look for at most `LOOK_S` seconds at the CPUs that this process may use.
 
-    No wait is needed where a command has begun a moment ago and had the CPUs to itself since.
+    A command that has begun a moment ago, and had the CPUs to itself since, need not wait for the time that has passed.
 
     Args:
         sleep: how to wait; tests pass time by hand.
         root: where /proc is.
     """
-    if _begun and (start := _alone(_begun.pop(), _reading(root))):
+    if _begun and (start := _since(_begun.pop(), sleep, root)):
         return start
     before, began = _ticks(root), time.monotonic()
     sleep(GLANCE_S)
@@ -82,13 +82,16 @@ def look(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) ->
     return Look({cpu: min(1.0, max(0.0, ticks / passed)) for cpu, ticks in used.items()})
 
 
-def _alone(before: Reading, after: Reading) -> Look | None:
+def _since(before: Reading, sleep: Callable[[float], None], root: Path) -> Look | None:
     """Return the look that a start of ours was; None where others had more than half of what makes one CPU busy.
 
     Where we ran is not known, so that what we used is taken from the sum of all CPUs.
     """
+    if (left_s := before.at_s + GLANCE_S - time.monotonic()) > 0:
+        sleep(left_s)
+    after = _reading(root)
     passed_s = after.at_s - before.at_s
-    if not START_S[0] <= passed_s <= START_S[1] or not before.ticks or before.ticks.keys() != after.ticks.keys():
+    if passed_s > LONGEST_START_S or not before.ticks or before.ticks.keys() != after.ticks.keys():
         return None
     used = sum(sum(after.ticks[cpu]) - sum(before.ticks[cpu]) for cpu in before.ticks)
     others = max(0.0, used / _HZ - (after.own_s - before.own_s)) / passed_s

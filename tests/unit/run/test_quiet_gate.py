@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.control import quiet
-from scalograph.control.quiet import LOOK_S, Look, Reading, look
+from scalograph.control.quiet import GLANCE_S, LOOK_S, Look, Reading, look
 from scalograph.protocol.record import Record
 from scalograph.run.quiet_gate import HOLDS_S, QuietGate
 
@@ -147,22 +147,30 @@ def test_a_look_counts_what_others_and_the_hypervisor_used(
 
 
 @pytest.mark.parametrize(
-    ("passed_s", "own_s", "used", "waits"),
-    [(0.5, 0.4, 40, False), (0.5, 0.4, 42, False), (0.5, 0.4, 45, True), (0.3, 0.2, 20, True), (9.0, 0.4, 40, True)],
-    ids=["alone", "rounded", "a neighbor", "too short", "long ago"],
+    ("passed_s", "used", "waits_s"),
+    [(0.5, 40, 0.0), (0.5, 42, 0.0), (0.5, 45, GLANCE_S), (0.05, 40, GLANCE_S - 0.05), (9.0, 40, GLANCE_S)],
+    ids=["alone", "rounded", "a neighbor", "short", "long ago"],
 )
 def test_a_start_that_had_the_cpus_to_itself_is_a_look(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passed_s: float, own_s: float, used: int, waits: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passed_s: float, used: int, waits_s: float
 ) -> None:
-    readings = [Reading({0: (9, 0), 1: (0, 0)}, 1.0, 5.0)]
-    readings += [Reading({0: (9 + used // 2, 0), 1: (used - used // 2, 0)}, 1.0 + own_s, 5.0 + passed_s)]
-    monkeypatch.setattr(quiet, "_reading", lambda root: readings.pop(0))
-    waited = list[float]()
+    now, waited = 5.0, list[float]()
+    ticks = {0: (9 + used // 2, 0), 1: (used - used // 2, 0)}
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        waited.append(seconds)
+
+    monkeypatch.setattr(quiet.time, "monotonic", lambda: now)
+    monkeypatch.setattr(quiet, "_reading", lambda root: Reading({0: (9, 0), 1: (0, 0)}, 1.0, now))
     quiet.begin(tmp_path)
-    assert look(waited.append, tmp_path).quiet
-    assert bool(waited) is waits
-    look(waited.append, tmp_path)
-    assert waited  # only the first look reaches back
+    now += passed_s
+    monkeypatch.setattr(quiet, "_reading", lambda root: Reading(ticks, 1.4, now))
+    assert look(sleep, tmp_path).quiet
+    assert sum(waited) == pytest.approx(waits_s)
+    look(sleep, tmp_path)
+    assert sum(waited) == pytest.approx(waits_s + GLANCE_S)  # only the first look reaches back
 
 
 def test_a_machine_that_does_not_tell_is_taken_as_quiet(tmp_path: Path) -> None:
