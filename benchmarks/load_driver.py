@@ -134,8 +134,10 @@ def _serving(work: Callable[[], object], recorded: list[float] | None = None) ->
     with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever).start()
-        yield f"127.0.0.1:{server.server_port}"
-        server.shutdown()
+        try:
+            yield f"127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 queueing_server.py PORT SHAPE SERVERS:MS [SERVERS:MS ...]
 
+/pool tells of the first station as of a pool (workloads/load/README.md).
 Each request passes the stations one after the other. A station has so many servers, which take so many milliseconds on
 average: all alike (SHAPE fixed), or negative-exponential (exponential). A lock is a station with one server. Service
 begins when a request came or a server was free, by the clock and not by when this process woke up: it carries no less
@@ -15,10 +16,11 @@ import math
 import random
 import selectors
 import sys
+from collections import deque
 from collections.abc import Iterator
 
 BLOCK = 20
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s"
 
 
 def times(shape: str, mean_s: float, rng: random.Random) -> Iterator[float]:
@@ -33,14 +35,38 @@ class Station:
     """Servers with one queue, in the order of arrival."""
 
     def __init__(self, servers: int, service: Iterator[float]) -> None:
-        self._free = [0.0] * servers
+        self._size, self._free = servers, [0.0] * servers
         self._service = service
+        # When each request came, was begun and ended; of those that are over the sums alone.
+        self._under_way: deque[tuple[float, float, float]] = deque()
+        self._waited = self._busy = 0.0
+        self._taken = 0
 
     def done(self, at: float) -> float:
         """Take the next request at a time, s; return when it will have been served."""
-        end = max(at, heapq.heappop(self._free)) + next(self._service)
+        begin = max(at, heapq.heappop(self._free))
+        end = begin + next(self._service)
         heapq.heappush(self._free, end)
+        self._under_way.append((at, begin, end))
         return end
+
+    def told(self, now: float) -> bytes:
+        """Sums over time until now of how many servers were busy and how many requests waited, as of a pool."""
+        for _ in range(len(self._under_way)):
+            came, begin, end = one = self._under_way.popleft()
+            if end > now:
+                self._under_way.append(one)
+            else:
+                self._waited, self._busy, self._taken = (
+                    self._waited + begin - came,
+                    self._busy + end - begin,
+                    self._taken + 1,
+                )
+        waited = self._waited + sum(min(now, begin) - came for came, begin, _ in self._under_way)
+        busy = self._busy + sum(max(0.0, now - begin) for _, begin, _ in self._under_way)
+        taken = self._taken + sum(begin <= now for _, begin, _ in self._under_way)
+        ns = (round(1e9 * x) for x in (now, busy, waited))
+        return b"%d %d %d %d %d" % (next(ns), self._size, *ns, taken)
 
 
 class Queue(asyncio.Protocol):
@@ -57,6 +83,9 @@ class Queue(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Begin to serve each request that ends here; none has a body."""
+        if data.startswith(b"GET /pool "):
+            self._answer(self._stations[0].told(self._loop.time()))
+            return
         for _ in range(data.count(b"\r\n\r\n")):
             self._enter(self._loop.time(), 0)
 
@@ -64,8 +93,12 @@ class Queue(asyncio.Protocol):
         if station < len(self._stations):
             end = self._stations[station].done(at)
             self._loop.call_at(end, self._enter, end, station + 1)
-        elif self._transport is not None and not self._transport.is_closing():
-            self._transport.write(ANSWER)
+        else:
+            self._answer(b"")
+
+    def _answer(self, body: bytes) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(ANSWER % (len(body), body))
 
 
 async def serve(port: int, shape: str, words: list[str]) -> None:

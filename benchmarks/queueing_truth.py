@@ -1,8 +1,9 @@
 """Is what a study says of a server right? Servers with known service times, driven by `scalograph load`.
 
-Twenty servers: one, two or four at once, fixed and exponential times, with and without a lock; closed loops, some with
-so much think time that the clients end it, and open loops below and above what the server carries. Rates are held
-against exact solutions of the queueing network, or one run event by event where service times are fixed.
+Twenty-four servers: one, two or four at once, fixed and exponential times, with and without a lock, some that tell of
+their servers as of a pool; closed loops, some with so much think time that the clients end it, and open loops below and
+above what the server carries. Rates are held against exact solutions of the queueing network, or one run event by event
+where service times are fixed.
 """
 
 import json
@@ -38,6 +39,8 @@ class Service:
         shape: of its service times.
         loads: numbers of clients, or rates of an open loop.
         ends: kind of the part that ends it, and its first name.
+        is_open: whether loads are rates.
+        tells: whether it tells of its first station as of a pool.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Service:
     loads: tuple[int, ...]
     ends: tuple[str, str] = ("inside", "")
     is_open: bool = False
+    tells: bool = False
 
     def truth(self) -> dict[int, float]:
         """The rate at each load, per second."""
@@ -58,11 +62,16 @@ class Service:
 
 
 def services() -> Iterator[Service]:
-    """Twenty, those of a kind one after the other."""
+    """Twenty-four, those of a kind one after the other."""
     for shape in ("fixed", "exponential"):
         for c in (1, 2, 4):
             pool = Network((Station("pool", WORK_S, c),))
             yield Service(f"{c} at once", pool, shape, tuple(2**i for i in range(3 + c // 2)))
+        for c in (2, 4):
+            pool = Network((Station("pool", WORK_S, c),))
+            yield Service(
+                f"a pool of {c}", pool, shape, tuple(2**i for i in range(3 + c // 2)), ("pool", "pool"), tells=True
+            )
         for lock_s in (WORK_S / 2, WORK_S / 4):
             net = Network((Station("pool", WORK_S / 2, 8), Station("lock", lock_s)))
             yield Service(f"a lock for {1e3 * lock_s:g} ms", net, shape, (1, 2, 4, 8, 16))
@@ -87,6 +96,7 @@ def asked(service: Service, runs: int, steady_s: float) -> Mapping[str, Any]:
     cycle = ("--cycle", f"fixed:{1e3 * CYCLE_S:g}") if service.network.think_s else ()
     loads = ("--rate" if service.is_open else "--clients", ",".join(map(str, service.loads)))
     times = ("--runs", str(runs), "--ramp", "300ms", "--steady", f"{steady_s}s", "--warmup", "4", "--max-reruns", "0")
+    cycle += ("--pool", "/pool") if service.tells else ()
     with tempfile.TemporaryDirectory() as folder:
         what = ("--serve", serve, "--get", "http://127.0.0.1:{port}/", *loads, *cycle, *times)
         argv = command("load", *what, "--json", "-o", f"{folder}/out")
@@ -141,4 +151,4 @@ def figures(quick: bool) -> Iterator[Figure]:
 
 
 if __name__ == "__main__":
-    main(figures, "five servers of twenty, two short runs")
+    main(figures, "six servers of twenty-four, two short runs")

@@ -1,6 +1,6 @@
 """How often is what a study of throughput says right? Services as queueing networks whose rates are known.
 
-Seven kinds of service, by what ends them, with one, two or four servers each and think times; runs of several noises.
+Nine kinds of service, by what ends them, with one, two or four servers each and think times; runs of several noises.
 Service times are exponential, solved exactly, or fixed or with a lock that needs a CPU, run event by event.
 """
 

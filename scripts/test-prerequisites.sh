@@ -15,6 +15,9 @@ has pgbench || wanted+=(postgresql)
 has haproxy || wanted+=(haproxy)
 has nginx || wanted+=(nginx)
 has mvn || wanted+=(maven)
+# Guests.
+has qemu-system-x86_64 || wanted+=(qemu-system-x86)
+has busybox || wanted+=(busybox-static)
 [ "${#wanted[@]}" -gt 0 ] || exit 0
 
 if [ "${CI:-}" = true ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then

@@ -15,6 +15,8 @@ class Exit(IntEnum):
     TREATMENT_FAILED = 4
     SHORT_OF_RUNS = 5
     UNREADABLE = 6
+    SLOWER = 7
+    NOT_MEASURABLE = 8
     INTERRUPTED = 130
     TERMINATED = 143
 

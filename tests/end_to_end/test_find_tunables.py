@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .shell import in_process, simulated
+from .shell import degraded, in_process, simulated
 
 # A level of a gains, one of b loses; c and d do nothing.
 LEVELS = {"a": (1, 2, 3), "b": (1, 2, 3), "c": (0, 1), "d": ("x", "y", "z")}
@@ -34,3 +34,49 @@ def test_two_of_four_matter_and_the_gain_is_confirmed(tmp_path: Path) -> None:
     assert 'question = "tunables"' in study
     report = in_process("report", "results", "--tables", cwd=tmp_path)
     assert "Settings against the default" in report.stdout
+
+
+# Work by iterations, told in CPU time: what others do on the machine changes it little.
+SOURCE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+int is(const char *name, const char *value) { const char *v = getenv(name); return v && !strcmp(v, value); }
+int main(void) {
+    volatile long sum = 0;
+    long n = 2000000;
+    if (is("POOL", "big")) n /= 2;
+    if (is("CHECKS", "2")) n += n / 2;
+    for (long i = 0; i < n; i++) sum += i;
+    printf("cpu %.6f\n", (double)clock() / CLOCKS_PER_SEC);
+    return is("MODE", "broken") ? 3 : 0;
+}
+"""
+VARIABLES = {"POOL": "small,big", "CHECKS": "0,1,2", "MODE": "plain,broken"} | {f"IDLE_{k}": "a,b" for k in range(5)}
+
+
+def test_a_program_that_two_of_eight_variables_change(tmp_path: Path) -> None:
+    (tmp_path / "prog.c").write_text(SOURCE)
+    subprocess.run(["cc", "-O1", "-o", "prog", "prog.c"], cwd=tmp_path, check=True)
+    settings = [word for name, levels in VARIABLES.items() for word in ("--env", f"{name}={levels}")]
+    figure = ("--response", "used(s):lower: cpu ([0-9.]+)", "--max-reruns", 0, "--max-runs", 30)
+    done = in_process(
+        "find",
+        "tunables",
+        *settings,
+        *figure,
+        "--json",
+        "-o",
+        "out",
+        "--",
+        "./prog",
+        cwd=tmp_path,
+        env=degraded(tmp_path),
+    )
+    found = json.loads(done.stdout)
+    assert {"pool", "checks"} == {*found["matter"]}
+    (broken,) = [one for one in found["settings"] if one["factor"] == "mode"]
+    assert broken["n_failed"] == broken["n"] > 5 and broken["fails_p"] < 0.001 and broken["left_out"]
+    (gain,) = [one["gain"]["value"] for one in found["settings"] if (one["factor"], one["level"]) == ("pool", "big")]
+    assert 1.2 < gain < 2.4

@@ -14,6 +14,7 @@ import pytest
 
 from scalograph.control.capacity import refusal
 from scalograph.control.cpu_tree import cpu_tree
+from scalograph.control.scheduler import granted_scheduling
 from scalograph.control.store import lock_machine
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe
@@ -151,10 +152,10 @@ def test_servers_are_driven_accounted_apart_and_gone(tmp_path: Path) -> None:
     assert [part.values["servers"] for part in record.values] == [[2]]
     assert all(part.ready_ns and part.stopped_by == "TERM" for part in record.processes[:2])
     assert all(part.cpu_ns for part in record.processes) and record.run.n_survivors == 0
-    # Levels are those of the servers: the driver has what they leave, and its own nice value.
+    # Levels are those of the servers: the driver has what they leave, and goes before others where that is granted.
     *servers, driver = [copy.in_force for copy in record.copies]
     assert [(len(one.cpus), one.nice) for one in servers if one] == [(1, 10), (1, 10)]
-    assert driver and driver.nice == os.getpriority(os.PRIO_PROCESS, 0)
+    assert driver and driver.nice == (-10 if granted_scheduling().nice <= -10 else os.getpriority(os.PRIO_PROCESS, 0))
     assert set(driver.cpus) == (os.sched_getaffinity(0) - {*servers[0].cpus} or os.sched_getaffinity(0))  # type: ignore[union-attr]
 
 

@@ -37,7 +37,7 @@ def test_every_field_of_the_page_is_told_by_some_golden_document() -> None:
     assert {field for document in documents for field, value in document.items() if value} == documented()
     assert documented() == set(Findings.model_fields)
     questions = {document["study"]["question"] for document in documents}
-    assert questions == {"sweep", "effective-cpus", "cliff", "break-even", "throughput", "within-limit"}
+    assert questions == {"sweep", "effective-cpus", "cliff", "break-even", "throughput", "within-limit", "tunables"}
 
 
 @pytest.mark.parametrize("number", range(len(EARLIER)))

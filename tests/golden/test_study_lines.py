@@ -31,7 +31,7 @@ def test_every_mistake_of_a_golden_study_is_told_where_it_is(file: Path) -> None
 
 def test_every_question_and_every_table_of_a_study_has_an_example() -> None:
     studies = [tomllib.loads(file.read_text(encoding="utf-8")) for file in ACCEPTED]
-    questions = {"sweep", "effective-cpus", "cliff", "break-even", "throughput", "within-limit"}
+    questions = {"sweep", "effective-cpus", "cliff", "break-even", "throughput", "within-limit", "tunables"}
     assert {study.get("question", "sweep") for study in studies} == questions
     tables = {"workload", "factors", "exclude", "responses", "protocol", "baseline", "reference", "tables", "quick"}
     assert tables <= set(next(study for study in studies if study["name"] == "hello-threads"))

@@ -39,7 +39,8 @@ public final class DatabasePage {
 
     /** The server is there once all connections to the database are. */
     private static void serve(Arguments arguments) throws IOException, SQLException, InterruptedException {
-        Page page = new Page(new Pool(arguments.address, arguments.connections), arguments.reads, arguments.repeats);
+        Pool pool = new Pool(arguments.address, arguments.connections);
+        Page page = new Page(pool, arguments.reads, arguments.repeats);
         // Read by the server's classes when they are loaded. Without the first an answer waits 40 ms for its last packet.
         System.setProperty("sun.net.httpserver.nodelay", "true");
         System.setProperty("sun.net.httpserver.maxIdleConnections", Integer.toString(CONNECTIONS));
@@ -47,6 +48,7 @@ public final class DatabasePage {
         HttpServer server = HttpServer.create(at, CONNECTIONS);
         server.createContext("/", exchange -> answer(exchange, page));
         server.createContext("/health", exchange -> send(exchange, 200, "ready\n"));
+        server.createContext("/pool", exchange -> send(exchange, 200, pool.told()));
         server.setExecutor(Executors.newFixedThreadPool(arguments.threads));
         server.start();
     }

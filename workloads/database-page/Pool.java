@@ -10,10 +10,12 @@ final class Pool {
     private static final long PAUSE_MS = 20;
 
     private final BlockingQueue<Reader> free;
+    private final Meter meter;
 
     /** Connects {@code size} times; {@link SQLException} where the database does not answer in time. */
     Pool(String address, int size) throws SQLException, InterruptedException {
         free = new ArrayBlockingQueue<>(size, true);
+        meter = new Meter(size);
         long limit = System.nanoTime() + PATIENCE_NS;
         while (free.remainingCapacity() > 0) {
             free.add(connected(address, limit));
@@ -35,12 +37,21 @@ final class Pool {
 
     /** Does something with a connection, after waiting for one. */
     <T> T with(Use<T> use) throws SQLException, InterruptedException {
+        meter.waits();
         Reader reader = free.take();
+        meter.takes();
         try {
             return use.of(reader);
         } finally {
+            // Before another one can take it.
+            meter.gives();
             free.add(reader);
         }
+    }
+
+    /** One line on how much of it is and was in use. */
+    String told() {
+        return meter.told();
     }
 
     /** What a request does while it has a connection. */

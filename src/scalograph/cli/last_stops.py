@@ -80,9 +80,13 @@ def report(
 def learned(source: Path) -> Findings:
     """Give the findings of results, those on the disk where the journal has no more to say; writes nothing.
 
+    A file of findings is read as it is.
+
     Raises:
         ProtocolError: there are no readable findings, and no journal to make them from.
     """
+    if source.suffix == ".json" and source.is_file():
+        return findings_file.read(source)
     if is_current(source):
         found = findings_file.read(results.at(source).findings)
         if found.protocol == findings_file.LATEST or not results.at(source).journal.exists():

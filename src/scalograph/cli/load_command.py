@@ -47,6 +47,9 @@ class LoadOptions:
     connections: Annotated[int, typer.Option(min=1, help="With --rate: at most so many requests in flight.")] = 16
     status: Annotated[int, typer.Option(help="HTTP status of a right answer.")] = 200
     contains: Annotated[str | None, typer.Option(help="Text that a right answer contains.")] = None
+    pool: Annotated[str | None, typer.Option(metavar="PATH", help="Where the server tells of a pool of its own.")] = (
+        None
+    )
     remote: Annotated[
         bool, typer.Option("--remote", help="The server may be another machine, one that you may load.")
     ] = False

@@ -122,8 +122,16 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
         "sd_from": origin,
         "confidence": protocol.confidence,
         "detectable_percent": None if effect is None else 100 * expm1(effect),
+        "settings": _settings(planned),
         "dropped": list(design.dropped),
     }
+
+
+def _settings(planned: "Plan") -> list[str]:
+    """Settings of the whole machine that the study changes: a start must be allowed to."""
+    from scalograph.control.consent import machine_controls
+
+    return [found.called for found in machine_controls(planned.design.study).values()]
 
 
 def _fewest(protocol: "Protocol") -> int:
@@ -157,6 +165,8 @@ def _print(document: dict[str, object]) -> None:
     if document["blocks"] is not None:  # a search has none
         tell(f"  time: {known or 'unknown; give results of an earlier run with --earlier'}")
         _detectable(document, effect)
+    if isinstance(settings := document["settings"], list) and settings:
+        tell(f"  settings of the machine: {', '.join(settings)}; run it with --machine-wide")
     dropped = document["dropped"]
     for text in dropped if isinstance(dropped, list) else []:
         tell(f"  {text}")

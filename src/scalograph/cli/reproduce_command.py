@@ -9,11 +9,12 @@ import typer
 
 from scalograph.cli.bundles import bundled
 from scalograph.cli.console import emit_json, say, tell
-from scalograph.cli.options import Json, OutDir, Quick, WaitQuiet, WhenBusy
+from scalograph.cli.options import Dangerous, Json, MachineWide, OutDir, Quick, WaitQuiet, WhenBusy
 from scalograph.errors import Exit, StudyError, Terminated
 
 if TYPE_CHECKING:
     from scalograph.cli.reproduce_parts import Reproducing
+    from scalograph.control.consent import Consent
     from scalograph.run.plan import Plan
     from scalograph.study.catalogue import OpenedCatalogue
 
@@ -39,6 +40,8 @@ class ReproduceOptions:
     ] = None
     wait_quiet: WaitQuiet = None
     when_busy: WhenBusy = None
+    machine_wide: MachineWide = False
+    dangerous: Dangerous = None
     output: OutDir = None
     catalogue: Annotated[
         Path | None,
@@ -82,7 +85,13 @@ def _begun(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing":
         fix = "choose another -o, or add --resume"
         raise StudyError.one(str(options.output), "holds a reproduction", "a folder without one", fix)
     catalogue = _opened(options, options.quick, names)
-    return Reproducing(catalogue, options.output or Path(), options.quick, journal.now())
+    return Reproducing(catalogue, options.output or Path(), options.quick, journal.now(), _consent(options))
+
+
+def _consent(options: ReproduceOptions) -> "Consent":
+    from scalograph.control.consent import Consent
+
+    return Consent(options.machine_wide, tuple(options.dangerous or ()))
 
 
 def _opened(options: ReproduceOptions, quick: bool, names: tuple[str, ...]) -> "OpenedCatalogue":
@@ -118,7 +127,7 @@ def _resumed(options: ReproduceOptions, names: tuple[str, ...]) -> "Reproducing"
     if names and {study.id for study in open_catalogue(options.catalogue, before.quick, names).studies} != {*ids}:
         begun = ", ".join(study.name for study in before.studies)
         raise StudyError.one("--study", f"it was begun with {begun}", "the same studies", "leave --study out")
-    return Reproducing(catalogue, folder, before.quick, before.started)
+    return Reproducing(catalogue, folder, before.quick, before.started, _consent(options))
 
 
 def _plan(made: "Reproducing", budget_s: float | None, busy_again: bool) -> None:
@@ -177,7 +186,7 @@ def _carried_out(made: "Reproducing", options: ReproduceOptions, budget_s: float
 
     again = ["scalograph", NAME, "--resume", "-o", _from_here(made.folder)]
     again += ["--catalogue", str(options.catalogue)] if options.catalogue else []
-    again += given(None, None, options.wait_quiet, options.when_busy)
+    again += [*given(None, None, options.wait_quiet, options.when_busy), *made.consent.words()]
     try:
         code = run_parts(made, budget_s)
     except KeyboardInterrupt as error:

@@ -11,6 +11,7 @@ from scalograph.cli.console import say
 from scalograph.cli.five_stops import StudyStart, run_declared
 from scalograph.cli.overrides import overridden
 from scalograph.cli.reproduce_again import again_at, is_busy, run_again, settle
+from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import Exit, ScalographError
 from scalograph.findings.reproduced_claims import reproduced_studies
 from scalograph.protocol import journal, reproduction_file, results
@@ -35,6 +36,7 @@ class Reproducing:
         folder: of the results; each part has one of its name in it.
         quick: whether the parts run in their quick forms.
         started: when, in UTC.
+        consent: what its parts may do to the whole machine.
         machine: what the host is.
         parts: what became of each part so far.
         found: findings of those that are done.
@@ -45,6 +47,7 @@ class Reproducing:
     folder: Path
     quick: bool
     started: str
+    consent: Consent = NO_CONSENT
     machine: dict[str, Any] = field(default_factory=dict)
     parts: dict[str, ReproducedPart] = field(default_factory=dict)
     found: dict[str, Findings] = field(default_factory=dict)
@@ -106,7 +109,9 @@ def look_ahead(made: Reproducing, host: Host, busy_again: bool = False) -> dict[
                 continue
             made.again.add(row.study)
         try:
-            plans[row.study] = host.ready(plan(made.catalogue.declared[row.study], host.facts()), say)
+            declared = made.catalogue.declared[row.study]
+            planned = plan(declared, host.facts(), consent=made.consent.within(declared.study))
+            plans[row.study] = host.ready(planned, say)
         except ScalographError as error:
             made.tell(row.study, state="skipped", why=str(error)[:LONGEST])
     return plans
@@ -116,7 +121,8 @@ def _declared_part(study: PublishedStudy, row: CataloguedPart, made: Reproducing
     declared = made.catalogue.declared[row.study]
     started = "study" if made.catalogue.is_shipped else "run"
     named = row.study if made.catalogue.is_shipped else str(declared.file)
-    command = f"scalograph {started} {named}{' --quick' * made.quick}"
+    words = ["--quick"] * made.quick + made.consent.within(declared.study).words()
+    command = " ".join(["scalograph", started, named, *words])
     begun = results.is_begun(results.at(made.folder / row.study).journal) if (made.folder / row.study).exists() else 0
     state = "begun" if begun else "not run"
     return ReproducedPart(study=row.study, title=declared.study.title, of=study.id, state=state, command=command)
@@ -193,14 +199,14 @@ def _carry_out(made: Reproducing, name: str, label: str, left: float | None) -> 
         if made.parts[name].state != "done":
             made.tell(name, state="begun", why="")
             made.keep()
-            _run(declared, folder, label, left)
+            _run(made, declared, folder, label, left)
             made.tell(name, state="done")
         elif name in made.again:
-            stays = run_again(folder, lambda new: _run(declared, new, label, left))
+            stays = run_again(folder, lambda new: _run(made, declared, new, label, left))
             made.again.remove(name)
             say(f"{label}: {name}: {'the new' if stays else 'the earlier'} result stays: fewer runs were disturbed")
         if row.profile:
-            _profile(declared, folder, row.profile, label)
+            _profile(made, declared, folder, row.profile, label)
         found, _ = last_stops.report(folder, claims_of(declared))
     except ScalographError as error:
         made.tell(name, state="failed", why=str(error)[:LONGEST], code=int(error.exit_code))
@@ -213,19 +219,21 @@ def _carry_out(made: Reproducing, name: str, label: str, left: float | None) -> 
     say(f"{label}: {name}: {found.trust.sentence}")
 
 
-def _run(declared: Declared, folder: Path, label: str, left: float | None) -> None:
+def _run(made: Reproducing, declared: Declared, folder: Path, label: str, left: float | None) -> None:
     """All runs of a part. Raises KeyboardInterrupt where a signal ended it."""
     from scalograph.run.interrupts import interruption
 
     if left is not None and declared.study.protocol.budget_s is None:
         declared = overridden(declared, f"{left:.0f}s")
     begun = results.is_begun(folder / "journal.jsonl") if folder.exists() else False
-    session = run_declared(declared, StudyStart(folder=folder, accepted=[] if begun else None, label=label))
+    consent = made.consent.within(declared.study)
+    start = StudyStart(folder=folder, accepted=[] if begun else None, label=label, consent=consent)
+    session = run_declared(declared, start)
     if session.reason == "interrupted":
         raise interruption(session.signal)
 
 
-def _profile(declared: Declared, folder: Path, where: Sequence[str], label: str) -> None:
+def _profile(made: Reproducing, declared: Declared, folder: Path, where: Sequence[str], label: str) -> None:
     """The profile beside the runs, where it is not there yet; without one the runs say what they say."""
     from scalograph.cli.profile_command import LEAST_S, keep_profile
     from scalograph.profile.values import FILE
@@ -234,7 +242,8 @@ def _profile(declared: Declared, folder: Path, where: Sequence[str], label: str)
         return
     try:
         say(f"{label}: {declared.study.name}: its profile")
-        keep_profile(results.at(folder), declared.file, where, LEAST_S)
+        consent = made.consent.within(declared.study)
+        keep_profile(results.at(folder), declared.file, where, LEAST_S, consent=consent)
     except ScalographError as error:
         say(f"{label}: {declared.study.name}: no profile: {error}", "yellow")
 

@@ -20,6 +20,12 @@ class Consent:
     machine_wide: bool = False
     dangerous: tuple[str, ...] = ()
 
+    def within(self, study: Study) -> "Consent":
+        """Return what of it a study needs."""
+        found = {one.called: one for one in machine_controls(study).values()}
+        needed = self.machine_wide and bool(found or study.reset.drop_caches)
+        return Consent(needed, tuple(name for name in self.dangerous if name in found))
+
     def words(self) -> list[str]:
         """Return it as words of a command."""
         return [*[ALLOW] * self.machine_wide, *(word for name in self.dangerous for word in (NAME, name))]

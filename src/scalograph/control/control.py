@@ -22,6 +22,7 @@ class Launch:
     `name`, `role` and `copy` tell it apart if a run has several, of which each copy of a service is one; `service` is
     how such a one is waited for and ended. `argv` is filled in, beside services only when the run starts (`filled`).
     `own_quota_cpus` is granted to its process alone, in the folder `cgroup`, which is made when the run starts.
+    `kernel` and `boot_options` are of the machine that is booted for the run, if one is.
     `values` fills the workload's templates. `place` turns the requested `n_cpus` and `placement` into `cpus`; `online`
     are the CPUs that the others are taken offline beside.
     """
@@ -46,6 +47,8 @@ class Launch:
     online: tuple[int, ...] | None = None
     own_quota_cpus: float | None = None
     cgroup: str | None = None
+    kernel: str | None = None
+    boot_options: str = ""
 
     def with_values(self, **values: Any) -> "Launch":
         """Return this launch with more template values."""

@@ -59,17 +59,18 @@ class OnlineCpus:
         """Bring these online, the lowest first, then take the others offline, the highest first. Raises OSError."""
         wanted, now = set(parse_cpu_list(value)), set(parse_cpu_list(self.value()))
         for cpu in sorted(wanted - now):
-            _write(self._file(cpu), "1")
+            _write(self.file(cpu), "1")
         for cpu in sorted(now - wanted, reverse=True):
-            _write(self._file(cpu), "0")
+            _write(self.file(cpu), "0")
 
-    def _file(self, cpu: int) -> Path:
+    def file(self, cpu: int) -> Path:
+        """Return the file that takes a CPU offline."""
         return self.root / _CPUS / f"cpu{cpu}/online"
 
     def _is_online(self, cpu: int) -> bool:
         """A CPU that cannot be taken offline, as the first one of most machines, has no such file."""
         try:
-            return plain(_text(self._file(cpu))) == "1"
+            return plain(_text(self.file(cpu))) == "1"
         except FileNotFoundError:
             return True
 

@@ -21,7 +21,11 @@ def assumed(study: Study, n_cpus: int) -> HostFacts:
     """
     shared = any("siblings" in study.factors[name].levels for name in study.baseline)
     cpus = tuple(CpuFact(cpu=n, core=n // 2 if shared else n) for n in range(n_cpus))
-    return HostFacts(cpus=cpus, smt=shared, jvms=tuple(_jvms(study, n_cpus)))
+    boots = any(factor.control in ("kernel", "boot-options") for factor in study.factors.values())
+    return HostFacts(
+        cpus=cpus, smt=shared, jvms=tuple(_jvms(study, n_cpus)), accelerator="kvm" if boots else None,
+        offered_kernels=("6.1-cloud", "6.1-generic") if boots else (),
+    )  # fmt: skip
 
 
 def _jvms(study: Study, n_cpus: int) -> Iterator[Jvm]:

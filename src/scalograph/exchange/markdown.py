@@ -10,6 +10,8 @@ from scalograph.text.escape import prose
 
 # What Markdown, or HTML inside it, would read as more than a letter.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
+# A name behind it would be called: a remark between keeps it a text.
+_NAMED = "@<!-- -->"
 
 
 def markdown(findings: Findings) -> str:
@@ -38,8 +40,10 @@ def plain(text: str) -> str:
 
     >>> print(plain("a|b *c*"))
     a\|b \*c\*
+    >>> print(plain("@me"))
+    @<!-- -->me
     """
-    return _SPECIAL.sub(r"\\\1", prose(text))
+    return _SPECIAL.sub(r"\\\1", prose(text)).replace("@", _NAMED)
 
 
 def _table(doc: TableDoc) -> Iterator[str]:

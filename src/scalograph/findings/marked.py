@@ -9,7 +9,7 @@ from statistics import median
 from scalograph.findings.answer import Taken
 from scalograph.findings.curves import key
 from scalograph.findings.reason import Doubt
-from scalograph.findings.sample import Sample, is_open
+from scalograph.findings.sample import Sample, is_functional, is_open
 from scalograph.findings.speedup_rule import kind as scale_of
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.steady_state import is_late
@@ -35,6 +35,11 @@ _KINDS = {
     "baseline": ("has a disturbed baseline", "have a disturbed baseline", "their speedups are too high"),
     "timeout": ("lost runs at the timeout", "lost runs at the timeout", "what is left is the faster part"),
     "physics": ("cannot be as measured", "cannot be as measured", "do not build on them"),
+    "functional": (
+        "ran in an emulated guest",
+        "ran in emulated guests",
+        "functional, not timing: figures of time are left out",
+    ),
     "unverified": ("rests on unverified runs", "rest on unverified runs", "their times may be too long"),
     "off": (
         "may be off by 5 % or more",
@@ -107,6 +112,8 @@ def _reasons(table: Table, sample: Sample, off: float | None) -> Iterator[tuple[
         yield "disturbed", "rests on disturbed runs"
     elif len(sample.counted) == 1 and basis(table.study.question) == "treatments":
         yield "single", "one run"
+    if any(map(is_functional, sample.every)):
+        yield "functional", "functional, not timing"
     if off is not None and not sample.falls_back:
         open_runs = sum(row.verdict == "undecided" for row in sample.every)
         if is_open(sample) or off == math.inf:

@@ -80,6 +80,11 @@ class Sample:
         return self._known[response]
 
 
+def is_functional(row: Row) -> bool:
+    """Tell whether a run shows what happens, and not how fast: the CPUs of its guest were emulated."""
+    return any(cause.cause == "functional" for cause in row.causes)
+
+
 def samples(table: Table) -> dict[tuple[Level, ...], Sample]:
     """The sample of each planned treatment, also of one that has no run yet."""
     rows: dict[tuple[Level, ...], list[Row]] = {tuple(t.values()): [] for t in table.treatments}
@@ -153,7 +158,8 @@ def is_open(sample: Sample) -> bool:
 def _undecided(sample: Sample) -> Iterable[Flag]:
     if is_open(sample):
         n = sum(row.verdict == "undecided" for row in sample.every)
-        text = f"{n} of {len(sample.every)} runs unverified: they count"
+        functional = all(map(is_functional, sample.every))
+        text = "functional, not timing" if functional else f"{n} of {len(sample.every)} runs unverified: they count"
         yield Flag("undecided", text, n)
 
 

@@ -8,11 +8,12 @@ from typing import Literal
 from scalograph.findings.doubts import n_disturbed
 from scalograph.findings.marked import Marked
 from scalograph.findings.reason import MOST_WORDS, Doubt, as_sentence
-from scalograph.findings.sample import COUNTED, Sample, cpu_times
+from scalograph.findings.sample import COUNTED, Sample, cpu_times, is_functional
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.stopping_rule import stopping
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import StudyNoise, Trust
+from scalograph.questions.registry import basis
 from scalograph.text.quantities import counted, two_digits
 from scalograph.verdict.cause import Cause
 
@@ -46,7 +47,7 @@ def trust(
     """
     ok, known = table.counted(), [*marked.reasons, *reasons]
     causes = [*(one.text for one in known), *_by_cause(ok, ("contaminated", "impossible"), "left out")]
-    causes += [*_short(table, samples), *_by_cause(ok, ("undecided",), "unverified, and counted")]
+    causes += [*_short(table, samples), *_by_cause(_timed(ok), ("undecided",), "unverified, and counted")]
     if why := _rejected(table, ok):
         return Trust(level="reject", sentence=as_sentence(why, MOST_WORDS), causes=causes)
     busy = [*_busy(ok)]
@@ -122,7 +123,7 @@ def _facts(ok: Sequence[Row], noise: StudyNoise | None) -> Iterable[str]:
     if lost:
         causes = " and ".join(name for name, _ in lost.most_common(2))
         yield f"{lost.total()} of {counted(len(ok), 'run')} left out ({causes}): intervals are wider"
-    if n := sum(row.verdict == "undecided" for row in ok):
+    if n := sum(row.verdict == "undecided" for row in _timed(ok)):
         yield f"{counted(n, 'run')} unverified: {'they count' if n > 1 else 'it counts'}"
     if noise and noise.sd_log_percent == 0:
         yield "runs of a typical configuration do not differ at all"
@@ -130,6 +131,11 @@ def _facts(ok: Sequence[Row], noise: StudyNoise | None) -> Iterable[str]:
         yield "runs differ too much to see any effect"
     elif noise:
         yield f"effects between two configurations from {two_digits(noise.minimum_detectable_percent)} % are visible"
+
+
+def _timed(ok: Sequence[Row]) -> list[Row]:
+    """Runs that could have been verified: of others is told that they show no times."""
+    return [row for row in ok if not is_functional(row)]
 
 
 def _cause(row: Row) -> str:
@@ -159,8 +165,10 @@ def n_short(table: Table, samples: Sequence[Sample]) -> int:
 
     An unverified run counts as clean here: it was asked for, it succeeded, and no disturbance was found; to ask for it
     again would find no more on a machine that cannot tell. The causes of `trust` say how many there are. A
-    configuration that is as precise as was asked is not short.
+    configuration that is as precise as was asked is not short, nor is one of an array, where all runs stand for all.
     """
+    if basis(table.study.question) == "array":
+        return 0
     asked = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
     rule, response = stopping(table.study), primary(table)
     wanted = [asked.get(tuple(sample.treatment.values()), 0) for sample in samples]

@@ -1,6 +1,6 @@
 """What a host is: a plain value, so that checking and planning touch no machine."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
@@ -41,6 +41,20 @@ class Jvm(Value):
     javac: str | None = None
 
 
+class KernelPackage(Value):
+    """A kernel of the distribution that a level names: its package, and what it calls itself."""
+
+    level: str
+    release: str
+    package: str
+    version: str
+    sha256: str
+
+
+# What a host grants, and of kernels what each run tells of its own.
+_NOT_TOLD = {"kernels", "offered_kernels", "refused", "granted_priority", "granted_nice"}
+
+
 class HostFacts(Value):
     """A host as seen before a study; unreadable facts are None, never a guess."""
 
@@ -63,6 +77,11 @@ class HostFacts(Value):
     cpu_quota: float | None = Field(default=None, description="CPUs' worth of time that our cgroups grant; None: all")
     kernel_command_line: tuple[str, ...] = ()
     jvms: tuple[Jvm, ...] = ()
+    kernels: tuple[KernelPackage, ...] = Field(default=(), description="that are booted for runs, by level")
+    offered_kernels: tuple[str, ...] = Field(default=(), description="levels that may be booted; empty: not known")
+    accelerator: Literal["kvm", "tcg"] | None = Field(
+        default=None, description="of guests in which runs are made, kvm or tcg; None: the machine itself makes them"
+    )
     refused: dict[str, str] = Field(default={}, description="control or level -> why it is not granted here")
     granted_priority: int = Field(default=99, description="highest static priority of fifo and rr; 0: none")
     granted_nice: int = Field(default=-20, description="lowest nice value")
@@ -74,7 +93,9 @@ class HostFacts(Value):
 
     def machine(self) -> dict[str, Any]:
         """The `machine` field of the journal: facts without names of people or hosts."""
-        plain = self.model_dump(exclude={"cpus", "jvms", "refused", "granted_priority", "granted_nice"})
+        plain = self.model_dump(exclude={*_NOT_TOLD, "cpus", "jvms"})
+        if self.accelerator is None:
+            del plain["accelerator"]
         plain["n_cpus"] = self.n_cpus
         plain["jvms"] = {jvm.name: jvm.build for jvm in self.jvms}
         plain["topology"] = [cpu.model_dump() for cpu in self.cpus]

@@ -49,7 +49,7 @@ class Plot:
     note: str = ""
     details: list[Details] = field(default_factory=list)
     reach: float | None = None
-    size: Literal["small", "large"] = "small"
+    size: Literal["small", "large", "tall"] = "small"
 
 
 @dataclass(frozen=True)

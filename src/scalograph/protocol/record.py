@@ -228,6 +228,17 @@ class RunFigures(RecordPart, frozen=True):
     degraded: Annotated[list[Degraded], Meta(max_length=256)] = []
 
 
+class Guest(RecordPart, frozen=True, kw_only=True):
+    """What was booted for a run. `has_times` says whether its times are those of a machine."""
+
+    kernel: Text
+    command_line: Text
+    cpus: Text
+    accelerator: Literal["kvm", "tcg"]
+    boot_ns: Count
+    has_times: bool = True
+
+
 class ErrorEvent(RecordPart, frozen=True):
     """Why a probe carried out no run."""
 
@@ -290,6 +301,7 @@ class Record(RecordPart, frozen=True, kw_only=True):
     histograms: Annotated[list[HistogramEvent], Meta(max_length=256)] = []
     processes: Annotated[list[ProcessEvent], Meta(max_length=64)] = []
     timeline: Timeline | None = None
+    guest: Guest | None = None
     settings: Annotated[list[MachineSetting], Meta(max_length=64)] = []
     counters: Annotated[dict[ValueName, Count], Meta(max_length=64)] | None = None
     run: RunFigures

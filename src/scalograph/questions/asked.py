@@ -27,6 +27,7 @@ class AskedFactors:
         fills: the name that the command is to hold; put behind the program where it does not.
         plan: of the question, by name; None for its own.
         runs: of each treatment, where the plan leaves that open.
+        title: of the study, with {} for the command; empty for what varies.
     """
 
     levels: dict[str, str]
@@ -40,6 +41,7 @@ class AskedFactors:
     fills: str | None = None
     plan: str | None = None
     runs: int | None = None
+    title: str = ""
 
 
 class Option(NamedTuple):

@@ -22,6 +22,8 @@ from scalograph.text.quantities import counted
 
 # Nothing else of the caller's environment reaches a run: MAKEFLAGS or JAVA_TOOL_OPTIONS would change it unseen.
 PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR")
+# Of a driver beside services: on a CPU that others use, too, what is due is sent then, and not at the next tick.
+DRIVER_NICE = -10
 
 
 def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
@@ -81,6 +83,7 @@ def _undisturbed(launch: Launch, planned: Plan) -> Launch:
     return Launch(
         name=launch.name, role=launch.role, argv=launch.argv, values=launch.values, copies=launch.copies,
         env=_environment(planned.design.study.workload.env), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus,
+        nice=DRIVER_NICE if planned.facts.granted_nice <= DRIVER_NICE else None,
     )  # fmt: skip
 
 

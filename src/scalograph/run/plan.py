@@ -76,7 +76,7 @@ def plan(declared: Declared, facts: HostFacts, starts: bool = True, consent: Con
     facts = with_launchers(facts, _launchers(declared.study, facts), starts)
     started = program(declared.study.workload, declared.folder)
     made = design(declared.study, facts, _refusing(declared.study, started, facts))
-    if starts:
+    if starts and facts.accelerator is None:  # a guest is nobody else's
         refuse_unnamed(made.study, facts, consent)
     planned = Plan(declared, facts, made, started)
     planned.runs.asked_for()  # refuses what cannot be searched before there is a folder of results

@@ -21,10 +21,12 @@ def uses(design: Design, program: Program, facts: HostFacts) -> dict[str, Any]:
     """The `uses` field of the journal: `{"jvms": {name: build}, "program": null or {path, bytes, sha256}}`.
 
     With `fetched` (artifact -> checksum) and `prepared` (name -> version and checksum) where the workload had something
-    fetched or prepared, and `files` (path -> bytes and digest) where variables of the environment name some.
+    fetched or prepared, `files` (path -> bytes and digest) where variables of the environment name some, and `kernels`
+    (level -> package, version and checksum) where one is booted for each run.
     """
     found = {"jvms": jvms(design, program, facts), "program": outside(program, _path(design))}
     more = {"fetched": fetched(design, program), "prepared": prepared(design, program), "files": files(design)}
+    more["kernels"] = {one.level: f"{one.package} {one.version}, sha256 {one.sha256}" for one in facts.kernels}
     return {**found, **{name: made for name, made in more.items() if made}}
 
 

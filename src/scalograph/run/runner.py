@@ -2,12 +2,15 @@
 
 from scalograph.control.apply import other_masks, read_back
 from scalograph.control.process_quotas import other_quotas
+from scalograph.findings.table import asked
 from scalograph.protocol.record import MachineSetting, Record
 from scalograph.run.captured import Printed
+from scalograph.run.functional import without_times
 from scalograph.run.hosts.base import Host, Specification
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.study.treatment import Run
+from scalograph.verdict.judge import judge
 
 
 class Runner:
@@ -27,7 +30,8 @@ class Runner:
         with self._host.hold(self._planned, run.treatment) as held:
             record = self._printed.read(self._host.measure(spec), spec.is_driver)
         record = record.with_figures(quota_cpus=spec.launches[0].quota_cpus)
-        return self._obeyed(spec, record.with_settings([MachineSetting(**vars(one)) for one in held or ()]))
+        record = self._obeyed(spec, record.with_settings([MachineSetting(**vars(one)) for one in held or ()]))
+        return without_times(self._as_asked(record), self._planned.design.study)
 
     def specification(self, run: Run) -> Specification:
         """Return what the host is asked for a run."""
@@ -44,6 +48,13 @@ class Runner:
             reset=study.reset,
             counted=study.is_counted,
         )
+
+    def _as_asked(self, record: Record) -> Record:
+        """What a guest did otherwise than asked is seen while its record has iterations."""
+        if record.guest is None or record.run.status != "ok":
+            return record
+        found = judge(record, asked(self._planned.design.study))
+        return record.failed(found.causes[0].text) if found.verdict == "failed" else record
 
     def _obeyed(self, spec: Specification, record: Record) -> Record:
         """A run under levels that were not in force is no run of its treatment."""

@@ -42,6 +42,8 @@ CONTROLS: dict[str, ControlRow] = {
     "jvm-options": ControlRow("scalograph.control.jvm:JvmOptionsControl", fills="jvm_options"),
     "arguments": ControlRow("scalograph.control.arguments:ArgumentsControl", fills="arguments"),
     "env:NAME": ControlRow("scalograph.control.environment:EnvironmentControl"),
+    "kernel": ControlRow("scalograph.control.kernel:KernelControl"),
+    "boot-options": ControlRow("scalograph.control.kernel:BootOptionsControl"),
     "sysctl:NAME": ControlRow(
         "scalograph.control.sysctl:SysctlControl",
         machine_wide=True,

@@ -17,7 +17,7 @@ from scalograph.study.quick import quickened
 
 # A difference in these means another machine; one in the boot, the host's name or the governor does not.
 MACHINE_KEYS = ("cpu_model", "n_cpus", "memory_bytes", "kernel")
-USED_KEYS = ("jvms", "program", "fetched", "prepared", "files")
+USED_KEYS = ("jvms", "program", "fetched", "prepared", "files", "kernels")
 # Runs under another seed or of other treatments belong to another design: nothing makes both one study.
 NEVER = ("seed", "treatments")
 

@@ -43,6 +43,8 @@ class Judgment(Struct, frozen=True):
 
 
 _CLEAN = Judgment("clean")
+# Of a run in a guest whose CPUs are emulated.
+FUNCTIONAL = "functional, not timing: the CPUs of its guest were emulated"
 
 
 Judging = Callable[[Record], Judgment]
@@ -77,6 +79,8 @@ def judge(record: Record, asked: Asked | None = None) -> Judgment:
     run = record.run
     if run.status != "ok":
         return Judgment("failed", [Cause("status", None, "", run.reason or run.status)])
+    if record.guest and not record.guest.has_times:
+        return Judgment("undecided", [Cause("functional", None, "", FUNCTIONAL)])
     if asked and (wrong := _not_as_asked(record, asked)):
         return Judgment("failed", [Cause("iterations", None, "", wrong)])
     if away := left_its_cpus(record) or left_its_quota(record):

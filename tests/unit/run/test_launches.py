@@ -97,7 +97,7 @@ def test_services_start_in_order_each_copy_by_itself_and_the_driver_last(tmp_pat
         ("database", 0, 1), ("app", 0, 1), ("app", 1, 1), ("driver", 0, 1),
     ]  # fmt: skip
     assert [one.cpus for one in found] == [(0,), (0,), (0,), (1, 2, 3)]
-    assert [one.nice for one in found] == [5, 5, 5, None]
+    assert [one.nice for one in found] == [5, 5, 5, -10]
 
 
 def test_a_driver_for_which_no_cpu_is_left_has_all(tmp_path: Path) -> None:

@@ -71,8 +71,10 @@ def server() -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Hello) as found:
         found.daemon_threads = True
         threading.Thread(target=found.serve_forever, args=(0.05,)).start()
-        yield f"127.0.0.1:{found.server_port}"
-        found.shutdown()
+        try:
+            yield f"127.0.0.1:{found.server_port}"
+        finally:  # else a test that fails waits for it without end
+            found.shutdown()
 
 
 @pytest.mark.parametrize("loop", ["closed", "open"])

@@ -32,7 +32,7 @@ fn on_page(options: &Options, page: &TcpListener, n: usize) -> Option<Options> {
     let address = page.local_addr().ok()?;
     let targets = vec![Target { host: address.to_string(), address }];
     let own = Options { targets, n_direct: 1, clients: Some(n), warmup: N_REQUESTS, ..options.clone() };
-    Some(Options { timeout_ns: SECOND, audit: String::new(), ..own })
+    Some(Options { timeout_ns: SECOND, audit: String::new(), pool: String::new(), ..own })
 }
 
 /// CPU time of this thread for a warm-up of the page: all that the driver does with a request.

@@ -20,6 +20,18 @@ pub struct Connection {
     wants_room: bool,
 }
 
+/// An error of connecting in words: that the driver has run out of ports is no fault of the server.
+pub fn told(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EADDRNOTAVAIL) => {
+            "no local port is left for a new connection: let the server keep connections open, or widen \
+             net.ipv4.ip_local_port_range"
+                .into()
+        }
+        _ => error.to_string(),
+    }
+}
+
 /// What reading came to.
 pub enum Taken {
     Bytes(usize),
@@ -121,5 +133,17 @@ impl Connection {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(Taken::Nothing),
             Err(error) => Err(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_that_ran_out_are_named() {
+        let words = |code| told(&io::Error::from_raw_os_error(code));
+        assert!(words(libc::EADDRNOTAVAIL).starts_with("no local port is left"));
+        assert!(words(libc::ECONNREFUSED).starts_with("Connection refused"));
     }
 }

@@ -3,6 +3,7 @@
 use crate::histogram::Histogram;
 use crate::mix::Mix;
 use crate::options::Options;
+use crate::pool::Pool;
 use crate::sys::SECOND;
 use crate::tally::{Phases, Tally, FAILURES, PHASES, STEADY};
 use std::fmt::Write as _;
@@ -47,6 +48,7 @@ pub struct Used {
     /// Its threads were ready for so long and had no CPU.
     pub wait_ns: u64,
     pub ceiling: Option<f64>,
+    pub pool: Option<Pool>,
 }
 
 /// All lines of a run that has ended.
@@ -73,6 +75,10 @@ pub fn lines(options: &Options, mix: &Mix, phases: &Phases, tally: &Tally, used:
     let _ = writeln!(text, "value driver_cpu_ns {}\nvalue driver_wait_ns {}", used.cpu_ns, used.wait_ns);
     if let Some(ceiling) = used.ceiling {
         let _ = writeln!(text, "value ceiling {ceiling:.0}");
+    }
+    if let Some(Pool { size, busy, waiting, wait_ns }) = used.pool {
+        let _ = writeln!(text, "value pool_size {size}\nvalue pool_busy {busy}");
+        let _ = writeln!(text, "value pool_waiting {waiting}\nvalue pool_wait_ns {wait_ns:.0}");
     }
     for second in 0..((end - start) / SECOND) as usize {
         let _ = writeln!(text, "value rate_second {}", tally.seconds.get(second).unwrap_or(&0));

@@ -1,6 +1,7 @@
 //! `scalograph-load`: drives HTTP servers in closed or open loop. README.md tells its arguments.
 
 mod answer;
+mod ask;
 mod audit;
 mod ceiling;
 mod complaint;
@@ -13,6 +14,7 @@ mod mix;
 mod mix_file;
 mod open_loop;
 mod options;
+mod pool;
 mod random;
 mod schedule;
 mod search;
@@ -106,11 +108,12 @@ fn drive(shared: &Shared<'_>, events: &mut Events) -> Result<(Phases, Ended, Use
         for _ in 0..shared.n_threads {
             all_warm.recv().unwrap_or_else(|_| refuse("a thread ended early".into()))?;
         }
+        pool::check(shared.options)?;
         let ceiling = ceiling::ceiling(shared.options, shared.n_threads);
         events.ready().or_else(|error| refuse(format!("SCALOGRAPH_GO: {error}")))?;
         let phases = phases(shared.options, now_ns());
         gates.iter().for_each(|gate| gate.send(phases).unwrap_or(()));
-        let used = Used { ceiling, ..steady_use(&phases) };
+        let used = Used { ceiling, ..steady_use(shared.options, &phases) };
         let mut whole = (Tally::new(shared.mix.operations.len()), Complaints::default());
         for thread in threads {
             let Ok(Some((tally, told))) = thread.join() else { return refuse("a thread ended early".into()) };
@@ -152,13 +155,14 @@ fn phases(options: &Options, begin: u64) -> Phases {
     Phases(bounds)
 }
 
-/// What this process uses of CPUs in the steady phase.
-fn steady_use(phases: &Phases) -> Used {
+/// What this process uses of CPUs in the steady phase, and what was in use of a pool.
+fn steady_use(options: &Options, phases: &Phases) -> Used {
     let (start, end) = phases.steady();
     let at = |moment: u64| {
         thread::sleep(Duration::from_nanos(moment.saturating_sub(now_ns())));
-        (process_cpu_ns(), process_wait_ns())
+        (process_cpu_ns(), process_wait_ns(), pool::read(options))
     };
     let (before, after) = (at(start), at(end));
-    Used { cpu_ns: after.0 - before.0, wait_ns: after.1.saturating_sub(before.1), ceiling: None }
+    let pool = pool::between(&before.2, &after.2, end - start);
+    Used { cpu_ns: after.0 - before.0, wait_ns: after.1.saturating_sub(before.1), ceiling: None, pool }
 }

@@ -48,9 +48,11 @@ pub struct Options {
     pub timeout_ns: u64,
     /// Asked for after the last phase; empty: nothing is.
     pub audit: String,
+    /// Where each target tells of its pool; empty: it is not asked.
+    pub pool: String,
 }
 
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 25] = [
     "targets",
     "through",
     "path",
@@ -74,6 +76,7 @@ const NAMES: [&str; 24] = [
     "timeout_ms",
     "remote",
     "audit",
+    "pool",
     "help",
 ];
 
@@ -120,6 +123,7 @@ impl Options {
             seed: given.number("seed", 1, 0..=u64::MAX)?,
             timeout_ns: given.number("timeout_ms", 10_000, 1..=3_600_000)? * MILLISECOND,
             audit: given.path("audit")?,
+            pool: given.path("pool")?,
         })
     }
 

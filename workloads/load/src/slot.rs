@@ -1,7 +1,7 @@
 //! A connection of the driver with what it is doing: a client of a closed loop, or one of an open loop's pool.
 
 use crate::answer::{Answer, Ended};
-use crate::connection::Connection;
+use crate::connection::{told, Connection};
 use crate::mix::Operation;
 use crate::options::{refuse, Options, Refusal, Target};
 use crate::sys::Epoll;
@@ -32,7 +32,9 @@ impl Slot {
         self.target = target;
         self.connection.close();
         let Target { host, address } = &options.targets[target];
-        self.connection.open(*address, epoll).or_else(|error| refuse(format!("no connection to {host}: {error}")))
+        self.connection
+            .open(*address, epoll)
+            .or_else(|error| refuse(format!("no connection to {host}: {}", told(&error))))
     }
 
     /// Why an answer that came to its end is not right.

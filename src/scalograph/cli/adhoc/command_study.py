@@ -32,7 +32,8 @@ class CommandStudy:
     `copies` is a count; levels of copies stand among the factors. Texts with units are as people write them. `asked` is
     the command that asked, and `question` the one that the study answers; `roles` of factors and the `baseline` are of
     one that compares two versions. `lists` stand in place of the text of their factors; `controls` and `titles` are of
-    factors; `plan` is that of the question.
+    factors; `plan` is that of the question, `title`
+    its form.
     """
 
     command: tuple[str, ...]
@@ -51,6 +52,7 @@ class CommandStudy:
     controls: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
     plan: str | None = None
+    title: str = ""
 
     @property
     def along(self) -> tuple[str, int] | None:

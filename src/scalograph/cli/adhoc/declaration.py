@@ -158,6 +158,8 @@ def _title(study: CommandStudy) -> str:
     text = study.command[2] if study.command[:2] == ("sh", "-c") else " ".join(study.command)
     if len(text) > MAX_COMMAND or not text.isprintable():
         text = text.split()[0].rpartition("/")[2][:MAX_COMMAND]
+    if study.title:
+        return study.title.format(f"`{text}`")
     shown, names = f"`{text}`", [name for name, levels in study.factors.items() if re.search("[,:]|all", levels)]
     if study.reference and len(names) == 1 and isinstance(study.reference[1], str):
         *first, last = study.factors[names[0]].split(",")

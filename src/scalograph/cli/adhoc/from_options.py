@@ -71,6 +71,7 @@ def _study(
         controls=factors.controls,
         titles=factors.titles,
         plan=factors.plan,
+        title=factors.title,
     )
 
 

@@ -10,7 +10,7 @@ from scalograph.text.units import parse_duration
 # The workloads of our own driver, and of the others.
 OWN, OTHERS = "load", "http-drivers"
 # What our own driver alone can do.
-_OWN_OPTIONS = ("cycle", "down", "status", "contains")
+_OWN_OPTIONS = ("cycle", "down", "status", "contains", "pool")
 _FIX = "leave it out, or use --driver load"
 
 Parameters = dict[str, str | int | float]
@@ -34,7 +34,8 @@ def driver_use(options: LoadOptions, factors: Container[str]) -> tuple[str, Para
         _refuse(options, factors)
         return OTHERS, {"tool": options.driver, **found}
     found |= {"down_s": _duration("--down", options.down), "cycle": options.cycle, "status": options.status}
-    return OWN, found | ({"contains": literal(options.contains)} if options.contains else {})
+    texts = {key: getattr(options, key) for key in ("contains", "pool")}
+    return OWN, found | {key: literal(text) for key, text in texts.items() if text}
 
 
 def literal(text: str) -> str:

@@ -18,8 +18,10 @@ from scalograph.questions.throughput.claim import throughput_claim
 from scalograph.questions.throughput.document import MOST_GROUPS, MOST_POINTS, LoadedGroup, Throughputs
 from scalograph.questions.throughput.model_driven import DrivenRun, driven_run
 from scalograph.questions.throughput.model_end import ended_by
+from scalograph.questions.throughput.model_parts import RunPart, run_parts
 from scalograph.questions.throughput.model_plateau import Plateau, knee, plateau
 from scalograph.questions.throughput.tables import load_tables
+from scalograph.questions.throughput.tables_parts import parts_table
 from scalograph.text.quantities import counted, percent_at_most
 
 CLIENTS = "clients"
@@ -28,12 +30,16 @@ CLIENTS = "clients"
 def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Tell it of every setting of the other factors, those of the highest rates first."""
     rows = [row for sample in taken.values() for row in sample.every]
-    driven = {name: run for name, record in named_records(table, rows) if (run := driven_run(record)) is not None}
-    return told(table, taken, driven)
+    driven, parts = dict[str, DrivenRun](), list[list[RunPart]]()
+    for name, record in named_records(table, rows):
+        parts.append(run_parts(record))
+        if (run := driven_run(record)) is not None:
+            driven[name] = run
+    return told(table, taken, driven, parts)
 
 
-def told(table: Table, taken: Taken, driven: Driven) -> Answer:
-    """Answer from what the runs say, by their names."""
+def told(table: Table, taken: Taken, driven: Driven, parts: Sequence[Sequence[RunPart]] = ()) -> Answer:
+    """Answer from what the runs say, by their names, and from how long their parts took."""
     factor = load_factor(table)
     lawful = {key: _lawful(sample, driven) for key, sample in taken.items()}
     groups = grouped(lawful.values(), factor) if factor else {}
@@ -45,7 +51,7 @@ def told(table: Table, taken: Taken, driven: Driven) -> Answer:
     return Answer(
         document=document,
         claim=throughput_claim(table, taken, document.groups),
-        tables=load_tables(table, document.groups),
+        tables=[*load_tables(table, document.groups), *parts_table(parts)],
         doubts=_doubts(table, document.groups),
         warnings=_warnings(document.groups),
     )

@@ -74,7 +74,7 @@ def used_parts(parts: Sequence[Fullness]) -> list[PartUse]:
     return [
         PartUse.model_validate(
             {"kind": one.kind, "names": [*one.names[:MOST_PARTS]], "share": one.share, "used": one.used,
-             "granted": one.granted, "of_driver": one.of_driver}
+             "granted": one.granted, "of_driver": one.of_driver, "wait_s": one.wait_s}
         )
         for one in parts[:MOST_PARTS]
     ]  # fmt: skip

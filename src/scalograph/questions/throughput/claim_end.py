@@ -1,7 +1,7 @@
 """What ends it, in words, and what was ruled out."""
 
 from scalograph.questions.throughput.document import LoadedGroup, PartUse
-from scalograph.text.load_words import cpus_named, fold, of_granted
+from scalograph.text.load_words import cpus_named, fold, of_granted, short_time
 from scalograph.text.quantities import counted, percent
 from scalograph.text.short_names import listed
 
@@ -24,7 +24,8 @@ def ended(one: LoadedGroup) -> str:
     if one.ends == "inside":
         grown = one.grows is not None and one.grows > GROWN
         waits = f" (response times grow {fold(one.grows or 1.0)})" if grown else ""
-        return f"requests wait{waits} while no CPU is used up, for a lock or a pool"
+        unseen = "a lock" if any(part.kind == "pool" for part in one.ruled_out) else "a lock or a pool"
+        return f"requests wait{waits} while no CPU is used up, for {unseen}"
     if one.ends == "not resolved":
         return _unresolved(one)
     return _full(one, one.ended_by[0]) if one.ended_by else ""
@@ -50,6 +51,8 @@ def amount(one: LoadedGroup, part: PartUse) -> str:
         return f"{listed(part.names)} stalled on {STALLS[part.kind]} for {percent(part.share)} of the time"
     if part.kind == "driver":
         return f"driver {percent(part.share)} of its CPU"
+    if part.kind == "pool":
+        return f"pool {of_granted(part.used or 0.0, part.granted or 0.0)}"
     kind = {"cpu": "CPU", "quota": "quota", "tasks": "tasks"}[part.kind]
     return f"{listed(part.names)} {kind} {of_granted(part.used or 0.0, part.granted or 0.0)}"
 
@@ -70,6 +73,9 @@ def _full(one: LoadedGroup, part: PartUse) -> str:
         return f"the queue of a listening socket is full: {dropped}"
     if part.kind == "wrong":
         return f"{percent(part.share)} of the requests {WRONG.get(part.names[0], 'get a wrong answer')}"
+    if part.kind == "pool":
+        wait = f", and a request waits {short_time(part.wait_s)} for one" if part.wait_s else ""
+        return f"all {round(granted)} of the pool are in use ({of_granted(used, granted)}){wait}"
     if part.kind == "driver":
         return "the driver gives out first"
     if part.kind == "clients":

@@ -13,12 +13,13 @@ MOST_GROUPS, MOST_POINTS, MOST_PARTS = 64, 64, 16
 class PartUse(Model):
     """How full one part was: CPUs of some processes, a quota, a device, the driver, the load itself."""
 
-    kind: Literal["cpu", "quota", "tasks", "io", "memory", "driver", "clients", "backlog", "wrong"]
+    kind: Literal["cpu", "quota", "tasks", "io", "memory", "driver", "clients", "pool", "backlog", "wrong"]
     names: list[Text] = Field(max_length=MOST_PARTS)
     share: float = Field(description="of what it could do")
-    used: float | None = Field(default=None, description="CPUs in use")
+    used: float | None = Field(default=None, description="CPUs in use; of a pool, how many of it")
     granted: float | None = Field(default=None, description="of so many")
     of_driver: float = Field(default=0.0, description="CPUs in use that the driver had")
+    wait_s: float | None = Field(default=None, description="of a pool: mean time that was waited for one of it")
 
 
 class LoadPoint(Model):
@@ -64,6 +65,7 @@ class LoadedGroup(Model):
         "memory",
         "driver",
         "clients",
+        "pool",
         "backlog",
         "wrong",
         "inside",

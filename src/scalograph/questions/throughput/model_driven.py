@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from statistics import fmean
 
 from scalograph.protocol.record import Record
 from scalograph.protocol.record_processes import ProcessEvent
@@ -23,6 +22,21 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
 @dataclass(frozen=True, slots=True)
+class PoolUse:
+    """Something of which a service has little, connections say, as it tells itself: all copies together.
+
+    Attributes:
+        size: how many there are.
+        busy: mean number in use in the steady window.
+        wait_s: mean time that was waited for one.
+    """
+
+    size: float
+    busy: float
+    wait_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class ProcessUse:
     """One process of a run, with all that it started.
 
@@ -36,6 +50,7 @@ class ProcessUse:
         stalls: share of the run for which some task waited for a device, or for memory, by `io` and `memory`.
         quota: CPUs' worth of time that it was granted, all copies together.
         throttled: share of the run for which that was used up.
+        ready: mean number of its tasks that had a CPU or were ready for one.
     """
 
     name: str
@@ -47,6 +62,7 @@ class ProcessUse:
     stalls: Mapping[str, float] = field(default_factory=dict)
     quota: float | None = None
     throttled: float | None = None
+    ready: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +83,7 @@ class DrivenRun(DriverLoad):
         counts: right answers by response time.
         first_wrong: what became of the first request without a right answer, as the driver tells it.
         dropped: connections that the kernel dropped, the queue of a listening socket being full.
+        pool: what the services tell of a pool.
     """
 
     sent: float
@@ -82,6 +99,7 @@ class DrivenRun(DriverLoad):
     counts: Counts = field(default_factory=dict)
     dropped: int | None = None
     first_wrong: str = ""
+    pool: PoolUse | None = None
 
     @property
     def to_blame(self) -> float | None:
@@ -121,8 +139,15 @@ def driven_run(record: Record) -> DrivenRun | None:
         processes=processes, quota=record.run.quota_cpus,
         driver=_driver(total(told, "driver_cpu_ns"), total(told, "threads"), window_s, processes),
         throttled=_over(record.run.throttled_ns, record.run.wall_ns), dropped=_dropped(told),
-        first_wrong=_first_wrong(record) if errors else "",
+        first_wrong=_first_wrong(record) if errors else "", pool=_pool(told),
     )  # fmt: skip
+
+
+def _pool(told: Sequence[Told]) -> PoolUse | None:
+    """Copies of a driver ask the same services."""
+    names = ("pool_size", "pool_busy", "pool_wait_ns")
+    found = next(([values[name][-1] for name in names] for values in told if all(map(values.get, names))), None)
+    return PoolUse(found[0], found[1], found[2] / 1e9) if found and found[0] > 0 else None
 
 
 def _wrong(told: Sequence[Told]) -> dict[str, int]:
@@ -185,16 +210,30 @@ def _by_name(found: Iterable[ProcessUse]) -> tuple[ProcessUse, ...]:
 
 
 def _together(each: Sequence[ProcessUse]) -> ProcessUse:
-    waited = [one.waited for one in each if one.waited is not None]
     n_tasks = [one.n_tasks for one in each if one.n_tasks is not None]
     kinds = set.intersection(*(set(one.stalls) for one in each))
     return ProcessUse(
         name=each[0].name, role=each[0].role, cpus=frozenset().union(*(one.cpus for one in each)),
-        used=sum(one.used for one in each), waited=fmean(waited) if len(waited) == len(each) else None,
+        used=sum(one.used for one in each), waited=_waited(each), ready=_sum(one.ready for one in each),
         n_tasks=sum(n_tasks) if len(n_tasks) == len(each) else None,
         stalls={kind: max(one.stalls[kind] for one in each) for kind in sorted(kinds)},
         quota=each[0].quota, throttled=each[0].throttled,
     )  # fmt: skip
+
+
+def _waited(each: Sequence[ProcessUse]) -> float | None:
+    """That of all copies, each by the time in which it was ready."""
+    whole, waited = _sum(one.ready for one in each), _sum(one.waited for one in each)
+    if waited is None or not whole:
+        return None if waited is None else waited / len(each)
+    return sum((one.waited or 0.0) * (one.ready or 0.0) for one in each) / whole
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """None where one is not known."""
+    found = list(values)
+    known = [x for x in found if x is not None]
+    return sum(known) if len(known) == len(found) else None
 
 
 def _use(record: Record, one: ProcessEvent, cpu_ns: int) -> ProcessUse:
@@ -210,6 +249,7 @@ def _use(record: Record, one: ProcessEvent, cpu_ns: int) -> ProcessUse:
         waited=one.wait_ns / ready if one.wait_ns is not None and ready else None, n_tasks=one.n_tasks,
         stalls={kind: share for kind, share in stalls.items() if share is not None},
         quota=one.quota_cpus, throttled=_over(one.throttled_ns, record.run.wall_ns),
+        ready=_over(ready, record.run.wall_ns) if one.wait_ns is not None else None,
     )  # fmt: skip
 
 

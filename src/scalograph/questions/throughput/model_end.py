@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from scalograph.questions.throughput.model_driven import DRIVER_CPU, LATE, SPARE, DrivenRun, ProcessUse
+from scalograph.questions.throughput.model_waits import holds_for_cpu, waited_share, waits_for_cpu
 from scalograph.questions.throughput.model_wrong import DROPPED, WRONG, dropped_connections, wrong_requests
 
 # From here on a part is full; parts that are nearer to each other are alike.
@@ -21,8 +22,6 @@ FULL, ALIKE = 0.90, 0.05
 IDLE = 0.5
 # Who has less of some CPUs does not fill them.
 LEAST_SHARE = 0.10
-# Tasks that are ready and have no CPU for so long want more CPU than they were given.
-WAITED = 0.25
 KINDS_OF_STALLS: tuple[Literal["io", "memory"], ...] = ("io", "memory")
 # The load of an open loop, among parts.
 OFFERED = "offered"
@@ -35,6 +34,7 @@ Kind = Literal[
     "memory",
     "driver",
     "clients",
+    "pool",
     "backlog",
     "wrong",
     "inside",
@@ -54,6 +54,7 @@ class Fullness:
         used: CPUs in use; None where it is no CPU time.
         granted: of so many.
         of_driver: CPUs of `used` that the driver had.
+        wait_s: of a pool, mean time that was waited for one of it.
     """
 
     kind: Kind
@@ -62,6 +63,7 @@ class Fullness:
     used: float | None = None
     granted: float | None = None
     of_driver: float = 0.0
+    wait_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,8 @@ class LoadEnd:
     """What ends it.
 
     Attributes:
-        kind: of the part; where none is full: `backlog`, if connections are dropped, `wrong`, if requests get no right
-            answer, else `inside`; `not resolved`: two are full.
+        kind: of the part; where none is full: `pool`, if that of a service is always in use, `backlog`, if connections
+            are dropped, `wrong`, if requests get no right answer, else `inside`; `not resolved`: two are full.
         parts: those that are full, or nearly.
         others: the rest, which are ruled out, the fullest first.
         waited: share of the time that tasks of services were ready in which they had no CPU; None: not measured.
@@ -96,15 +98,20 @@ def ended_by(runs: Sequence[DrivenRun], alone_s: float | None, is_bounded: bool 
         What it is, with all parts ranked.
     """
     parts = sorted(_parts(runs, alone_s), key=lambda one: -one.share)
-    waited = _mean(one.waited for run in runs for one in run.processes if one.role == "service")
+    waited = _mean(waited_share(run.processes) for run in runs)
     grows = _grows(runs, alone_s)
+    pool = next((one for one in parts if one.kind == "pool" and one.share >= FULL), None)
+    # What has something of a pool waits for the others: it is in use because they are full.
+    parts = [one for one in parts if one is not pool]
     full = [one for one in parts if one.share >= FULL and (one.kind != "clients" or not is_bounded)]
-    if not full and is_bounded and (lost := _lost(runs)):
+    if not full and pool and holds_for_cpu(runs):
+        return LoadEnd("not resolved", (), tuple(parts), waited, grows)
+    if not full and is_bounded and (lost := pool or _lost(runs)):
         return LoadEnd(lost.kind, (lost,), tuple(parts), waited, grows)
     if not full and not any(one.kind == "cpu" for one in parts):
         return LoadEnd("not known", (), tuple(parts), waited, grows)
     if not full:
-        kind: Kind = "inside" if _waits(parts, is_bounded) and (waited or 0.0) < WAITED else "not resolved"
+        kind: Kind = "inside" if _waits(parts, is_bounded) and not waits_for_cpu(runs, alone_s) else "not resolved"
         return LoadEnd(kind, (), tuple(parts), waited, grows)
     first = full[0]
     near = [one for one in parts if one.kind != "clients" or not is_bounded]
@@ -129,7 +136,7 @@ def _waits(parts: Sequence[Fullness], is_bounded: bool) -> bool:
 
 def fullness(runs: Sequence[DrivenRun]) -> list[Fullness]:
     """Tell how full each part is, of runs of one treatment, those with a meter."""
-    return [*_cpus(runs), *_quota(runs), *_tasks(runs), *_stalls(runs), *_driver(runs)]
+    return [*_cpus(runs), *_quota(runs), *_tasks(runs), *_stalls(runs), *_pool(runs), *_driver(runs)]
 
 
 def _covers(first: Fullness, one: Fullness) -> bool:
@@ -138,11 +145,7 @@ def _covers(first: Fullness, one: Fullness) -> bool:
 
 
 def _parts(runs: Sequence[DrivenRun], alone_s: float | None) -> Iterable[Fullness]:
-    yield from _cpus(runs)
-    yield from _quota(runs)
-    yield from _tasks(runs)
-    yield from _stalls(runs)
-    yield from _driver(runs)
+    yield from fullness(runs)
     yield from _clients(runs, alone_s)
 
 
@@ -158,7 +161,7 @@ def _processes(runs: Sequence[DrivenRun]) -> list[ProcessUse]:
             used=fmean(one.used for one in each), waited=_mean(one.waited for one in each),
             n_tasks=max((one.n_tasks for one in each if one.n_tasks is not None), default=None),
             stalls=_stalled(each), quota=_mean(one.quota for one in each),
-            throttled=_least(one.throttled for one in each),
+            throttled=_least(one.throttled for one in each), ready=_mean(one.ready for one in each),
         )
         for name, each in found.items()
     ]  # fmt: skip
@@ -208,6 +211,14 @@ def _stalls(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
             for kind in KINDS_OF_STALLS:
                 if kind in one.stalls:
                     yield Fullness(kind, (one.name,), one.stalls[kind])
+
+
+def _pool(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:
+    """Connections and the like, of which services tell how many they have and use."""
+    pools = [run.pool for run in runs if run.pool is not None]
+    if pools and len(pools) == len(runs):
+        size, busy = fmean(one.size for one in pools), fmean(one.busy for one in pools)
+        yield Fullness("pool", ("pool",), busy / size, busy, size, wait_s=fmean(one.wait_s for one in pools))
 
 
 def _driver(runs: Sequence[DrivenRun]) -> Iterable[Fullness]:

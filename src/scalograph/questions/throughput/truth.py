@@ -9,7 +9,7 @@ from scalograph.findings.sample import samples
 from scalograph.findings.table import Row, Table
 from scalograph.questions.throughput.answer import told
 from scalograph.questions.throughput.document import LoadedGroup, Throughputs
-from scalograph.questions.throughput.model_driven import DrivenRun, ProcessUse
+from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
 from scalograph.questions.throughput.model_plateau import GAIN
 from scalograph.questions.throughput.truth_network import Network, Station, rates
 from scalograph.simulate.noise import Noise
@@ -19,7 +19,7 @@ from scalograph.study.load import parse
 ENDS: Mapping[str, tuple[str, str]] = {
     "one service": ("cpu", "web"), "a database": ("cpu", "database"), "before a database": ("cpu", "web"),
     "a quota": ("quota", "database"), "a lock": ("inside", ""), "a driver": ("driver", "driver"),
-    "think time": ("clients", "clients"),
+    "think time": ("clients", "clients"), "a pool": ("pool", "pool"), "a pool before a database": ("cpu", "database"),
 }  # fmt: skip
 QUIET = Noise(0.0, 0.01)
 # By how much the narrowest part is narrower than the others, at least; and what share of the last is beyond the knee.
@@ -64,6 +64,11 @@ def network(rng: np.random.Generator, kind: str) -> Network:
         # The holder uses a CPU of the service, whose other work is beside that.
         rest = max(wide[0] * c[0] * 2 - narrow, 0.1 * narrow)
         return Network((driver, Station("web", rest, 2 * c[0]), Station("lock", narrow, on="web")), think)
+    if kind == "a pool":
+        # What has one of it waits for somebody elsewhere.
+        return Network((driver, web, Station("pool", narrow * c[1], c[1])), think)
+    if kind == "a pool before a database":
+        return Network((driver, web, Station("database", narrow * c[1], c[1])), think, pool=2 * c[1])
     if kind == "a driver":
         return Network((Station("driver", narrow), web), think)
     return Network((driver, web, data), 40 * rng.uniform(1.0, 3.0) * narrow)
@@ -119,6 +124,7 @@ def run(rng: np.random.Generator, net: Network, clients: int, rate: float) -> Dr
     for one in net.stations:
         used[one.on or one.name] = used.get(one.on or one.name, 0.0) + rate * one.demand_s * (one.quota or 1.0)
     driver = min(1.0, used.pop("driver") * off[0])
+    used.pop("pool", None)
     granted = {one.name: one for one in net.stations}
     cpus = iter(range(1, 64))
     processes = [
@@ -132,8 +138,17 @@ def run(rng: np.random.Generator, net: Network, clients: int, rate: float) -> Dr
         rate=rate, sent=rate, n_requests=int(10 * rate), response_s=took, in_flight=rate * took * off[1],
         quantiles_s={"p50": 0.7 * took, "p90": 2.3 * took, "p99": 4.6 * took}, clients=float(clients),
         think_s=net.think_s, late=0.0, driver=driver,
-        processes=(*processes, ProcessUse("load", "driver", frozenset([0]), driver)),
+        processes=(*processes, ProcessUse("load", "driver", frozenset([0]), driver)), pool=_pool(net, rate, took),
     )  # fmt: skip
+
+
+def _pool(net: Network, rate: float, took: float) -> PoolUse | None:
+    """What a service tells of a pool: connections are in use while the last station serves them, or they wait there."""
+    last = net.stations[-1]
+    if last.name == "pool":
+        return PoolUse(last.servers, rate * last.demand_s, max(0.0, took - net.alone_s))
+    at_last = rate * (took - net.alone_s + last.demand_s)
+    return PoolUse(net.pool, min(net.pool, at_last), max(0.0, at_last - net.pool) / rate) if net.pool else None
 
 
 def answered(table: Table, driven: Mapping[str, DrivenRun]) -> tuple[Answer, LoadedGroup]:

@@ -38,10 +38,14 @@ class Station:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Stations and the think time of clients between an answer and the next request, s."""
+    """Stations, the think time of clients between an answer and the next request, s, and connections to the last one.
+
+    These are enough for its servers, so they change no rate.
+    """
 
     stations: tuple[Station, ...]
     think_s: float = 0.0
+    pool: int | None = None
 
     @property
     def narrowest(self) -> Station:

@@ -11,7 +11,7 @@ from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Curve
 from scalograph.questions.tunables.claim import tunables_claim
-from scalograph.questions.tunables.course import TunablesCourse, begin
+from scalograph.questions.tunables.course import RESOLVED, TunablesCourse, begin
 from scalograph.questions.tunables.document import Combination, FactorEffect, SettingEffect, Tunables
 from scalograph.questions.tunables.model_array import Settings
 from scalograph.questions.tunables.model_confirm import confirmed, factorial
@@ -44,6 +44,8 @@ def _open(found: Tunables) -> list[str]:
         return []
     if found.visible is None:
         return ["too few runs to compare settings"]
+    if found.visible <= RESOLVED:
+        return ["the runs end before what they found is confirmed"]
     return [f"effects below {100 * found.visible:.2g} % are not seen: the runs end before that"]
 
 
@@ -85,13 +87,16 @@ def _factor(course: TunablesCourse, fit: SettingFit | None, j: int) -> FactorEff
 
 def _settings(table: Table, course: TunablesCourse, fit: SettingFit | None, confidence: float) -> list[SettingEffect]:
     space, runs = course.space, course.screening
-    rows, failed = [run.settings for run in runs], [run.log is None for run in runs]
+    out = course.left_out
     places = {setting: k for k, setting in enumerate(fit.names)} if fit else {}
     told, placed = (labels(fit, course.margin), ranks(fit)) if fit else ([], None)
     cpu = _cpu_times(table, course, confidence)
     found = []
     for j, level in space.settings:
-        failures_, k = failures(rows, failed, j, level), places.get((j, level))
+        # Failures that another setting is why of say nothing of this one.
+        fair = [run for run in runs if not any((i, x) in out - {(j, level)} for i, x in enumerate(run.settings))]
+        failures_ = failures([run.settings for run in fair], [run.log is None for run in fair], j, level)
+        k = places.get((j, level))
         known = {}
         if fit is not None and k is not None and placed is not None:
             known = {"gain": fit.gain(k), "label": told[k], "rank": (placed.low[k], placed.place[k], placed.high[k])}
@@ -115,16 +120,16 @@ def _settings(table: Table, course: TunablesCourse, fit: SettingFit | None, conf
 def _alone(course: TunablesCourse, setting: tuple[int, int], confidence: float) -> Estimate | None:
     if setting not in course.candidates:
         return None
-    return confirmed(course.pairs, course.space.alone(*setting), confidence)
+    found = confirmed(course.pairs, course.space.alone(*setting), confidence)
+    return found if found.low is not None else None
 
 
 def _combinations(course: TunablesCourse, confidence: float) -> list[Combination]:
     space = course.space
     treatments = factorial(course.candidates, len(space.names)) if course.candidates else []
-    return [
-        Combination(levels=_levels(course, settings), gain=confirmed(course.pairs, settings, confidence))
-        for settings in treatments
-    ]
+    found = [(settings, confirmed(course.pairs, settings, confidence)) for settings in treatments]
+    # A gain without an interval is none.
+    return [Combination(levels=_levels(course, one), gain=gain) for one, gain in found if gain.low is not None]
 
 
 def _levels(course: TunablesCourse, settings: Settings) -> dict[str, bool | int | float | str]:

@@ -54,9 +54,15 @@ def _part(table: Table, found: Tunables, factor: FactorEffect) -> str:
         if _is_gain(one.alone):
             return f"{name} {_verb(table)} {difference(table, one.alone)}"
         return f"{name} seemed better, fresh runs do not confirm it"
-    worst = min((one for one in own if one.gain), key=lambda one: _value(one.gain), default=None)
-    if worst is None or _value(worst.gain) >= 1:
-        return f"{title(table, factor.factor)} (no gain was confirmed)"
+    known = sorted((one for one in own if one.gain), key=lambda one: _value(one.gain))
+    if not known:
+        return title(table, factor.factor)
+    worst, best = known[0], known[-1]
+    if best.label == "positive":
+        name = short(table, {best.factor: best.level})
+        return f"{name} seems to {_verb(table)[:-1]} {difference(table, best.gain)}, not confirmed"
+    if _value(worst.gain) >= 1:
+        return f"{title(table, factor.factor)}, by how much is not resolved"
     name = short(table, {worst.factor: worst.level})
     return f"{name} {_verb(table)} {difference(table, worst.gain)}, the default is best"
 
@@ -80,8 +86,9 @@ def _others(table: Table, found: Tunables) -> Iterator[str]:
     if not rest:
         return
     if len(same) == len(rest):
-        what = "It is" if len(rest) == 1 else f"All {len(rest)}" if not found.matter else f"The other {len(rest)}"
-        yield f"{what} {'' if len(rest) == 1 else 'are '}equivalent to the default within {margin} %."
+        what = "The other" if found.matter else "All" if len(rest) > 1 else "It"
+        n = f" {len(rest)} are" if len(rest) > 1 else " is"
+        yield f"{what}{n} equivalent to the default within {margin} %."
         return
     if found.matter:
         within = percent_at_most(max((_far(one) for own in settings.values() for one in own), default=0.0))
@@ -138,7 +145,7 @@ def _matrix(table: Table, found: Tunables) -> Matrix:
         )
         for one in known[:MOST_ROWS]
     ]
-    return Matrix(title="performance over the default", better="higher", columns=columns, rows=rows)
+    return Matrix(title="performance over the default", better="higher", rows_are="setting", columns=columns, rows=rows)
 
 
 def _cells(one: SettingEffect, is_fresh: bool) -> Sequence[Estimate | None]:

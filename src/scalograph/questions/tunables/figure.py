@@ -3,20 +3,24 @@
 from collections.abc import Sequence
 from typing import Any
 
+from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.figure import Figure, Plot, View
 from scalograph.protocol.findings import Findings
 from scalograph.questions.tunables.document import SettingEffect, Tunables
-from scalograph.questions.tunables.figure_bars import bars, ranked
+from scalograph.questions.tunables.figure_bars import bars, ranked, rows
 from scalograph.text.axes import Factors
 from scalograph.text.format import estimate
-from scalograph.text.plots import at, axis, faded, hover, line
+from scalograph.text.plots import axis, faded, hover, line
 
 CAPTION = (
     "Bars: intervals that hold for all settings together. Shaded: where the best or worst would lie by noise alone."
 )
-RINGS = "Rings: the same settings alone, in fresh runs."
+FRESH = "Above them: the same settings alone, in fresh runs."
+# How far above its setting a fresh gain is drawn.
+BESIDE = 0.25
 MARGIN = {"l": 150, "r": 16, "t": 8, "b": 42}
-MOST = 48
+# Rows at most; from so many on the figure is taller.
+MOST, MANY = 36, 15
 
 
 def figures(findings: Findings) -> list[Figure]:
@@ -34,53 +38,43 @@ def figures(findings: Findings) -> list[Figure]:
 
 
 def _effects(part: Tunables, names: dict[tuple[str, str], str]) -> Plot:
-    known = sorted((one for one in part.settings if one.gain and one.gain.value), key=lambda one: _gain(one)[1])[-MOST:]
-    fresh = [(k, one) for k, one in enumerate(known) if one.alone and one.alone.value]
-    ends = [x for one in known for x in _gain(one)] + [
-        100 * ((one.alone.value or 1) - 1) for _, one in fresh if one.alone
-    ]
+    given = [one for one in part.settings if one.gain]
+    # Those that do most, in order: the others lie in the middle, and in the table.
+    far = sorted(given, key=lambda one: -abs(_percent(one.gain)[1]))[:MOST]
+    known = sorted(far, key=lambda one: _percent(one.gain)[1])
+    every = [(float(k), one, one.gain) for k, one in enumerate(known)]
+    fresh = [(k + BESIDE, one, one.alone) for k, one, _ in every if one.alone]
+    data = [*_marked(every, "line-0", 8), *(_marked(fresh, "line-1", 6) if fresh else [])]
     noise = (part.worst_of_noise or (0.0,) * 3)[0], (part.best_of_noise or (0.0,) * 3)[2]
-    low, high = min(*ends, noise[0]), max(*ends, noise[1])
+    ends = [x for _, _, gain in [*every, *fresh] for x in _percent(gain)]
+    low, high = min(*ends, *noise), max(*ends, *noise)
     spare = 0.06 * (high - low) or 1.0
     layout = {
         "margin": MARGIN, "shapes": [_band(*noise), *_margins(part)],
-        "xaxis": axis("performance over the default (%)", (low - spare, high + spare), zeroline=True),
-        "yaxis": {"range": [-0.7, len(known) - 0.3], "showgrid": False,
-                  **at([float(k) for k in range(len(known))], [names[one.factor, str(one.level)] for one in known])},
+        "xaxis": axis("performance over the default (%)", (low - spare, high + spare)),
+        "yaxis": rows([k for k, _, _ in every], [names[one.factor, str(one.level)] for one in known]),
     }  # fmt: skip
-    rings = [_rings(fresh)] if fresh else []
     label = "each setting against the default; numbers in the table of settings"
-    return Plot(label, [_dots(known), *rings], layout, key=RINGS if fresh else "", size="large")
+    return Plot(label, data, layout, key=FRESH if fresh else "", size="tall" if len(known) >= MANY else "large")
 
 
-def _gain(one: SettingEffect) -> tuple[float, float, float]:
-    """Low end, value and high end, in percent."""
-    found = one.gain
+def _percent(found: Estimate | None) -> tuple[float, float, float]:
+    """Low end, value and high end of a gain, in percent."""
     value = (found.value if found else None) or 1.0
     ends = [(found.low if found else None) or value, value, (found.high if found else None) or value]
-    low, middle, high = (100 * (x - 1) for x in ends)
+    low, middle, high = (round(100 * (x - 1), 4) for x in ends)
     return low, middle, high
 
 
-def _dots(known: Sequence[SettingEffect]) -> dict[str, Any]:
-    gains = [_gain(one) for one in known]
-    spread = {
-        "type": "data", "symmetric": False, "thickness": 1.4, "width": 3, "color": "line-0",
-        "array": [high - value for _, value, high in gains], "arrayminus": [value - low for low, value, _ in gains],
-    }  # fmt: skip
-    texts = [hover([f"{one.factor} {one.level}: {one.label}", str(estimate(one.gain))]) for one in known]
-    more = {"mode": "markers", "marker": {"size": 8, "color": "line-0"}, "hoverinfo": "text", "text": texts}
-    return line(
-        [value for _, value, _ in gains], [float(k) for k in range(len(known))], "line-0", 0, error_x=spread, **more
-    )
-
-
-def _rings(fresh: Sequence[tuple[int, SettingEffect]]) -> dict[str, Any]:
-    ring = {"size": 13, "color": "line-1", "symbol": "circle-open", "line": {"width": 2}}
-    texts = [hover(["fresh runs", str(estimate(one.alone))]) for _, one in fresh]
-    places = [100 * ((one.alone.value if one.alone else None) or 1.0) - 100 for _, one in fresh]
-    more = {"mode": "markers", "marker": ring, "hoverinfo": "text", "text": texts}
-    return line(places, [k + 0.0 for k, _ in fresh], "line-1", 0, **more)
+def _marked(
+    placed: Sequence[tuple[float, SettingEffect, Estimate | None]], color: str, size: int
+) -> list[dict[str, Any]]:
+    """Draw a dot for each, over its interval."""
+    spans = [(place, *_percent(gain)) for place, _, gain in placed]
+    texts = [hover([f"{one.factor} {one.level}: {one.label}", str(estimate(gain))]) for _, one, gain in placed]
+    more = {"mode": "markers", "marker": {"size": size, "color": color}, "hoverinfo": "text", "text": texts}
+    dots = line([value for _, _, value, _ in spans], [place for place, *_ in spans], color, 0, **more)
+    return [*(line([low, high], [place, place], color, 1.6) for place, low, _, high in spans), dots]
 
 
 def _band(low: float, high: float) -> dict[str, Any]:

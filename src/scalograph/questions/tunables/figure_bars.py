@@ -6,6 +6,8 @@ from scalograph.protocol.figure import Figure, Plot, View
 from scalograph.questions.tunables.document import Tunables
 from scalograph.text.plots import at, axis, faded, hover, line
 
+# Rows at most; from so many on the figure is taller.
+MOST, MANY = 36, 15
 MARGIN = {"l": 150, "r": 16, "t": 8, "b": 42}
 SENSITIVITY = (
     "Standard deviation over a factor's levels without the noise. Shaded: a factor without effect shows no more."
@@ -31,7 +33,7 @@ def bars(part: Tunables, titles: dict[str, str]) -> list[Figure]:
     layout = {
         "margin": MARGIN, "barmode": "overlay",
         "xaxis": axis("standard deviation over levels (%)", (0.0, 1.08 * max(*values, *noise, 0.1))),
-        "yaxis": _rows(places, [titles[one.factor] for one in ordered]),
+        "yaxis": rows(places, [titles[one.factor] for one in ordered]),
     }  # fmt: skip
     plot = Plot("sensitivity of each factor; numbers in the table of factors", data, layout, size="large")
     return [
@@ -55,32 +57,31 @@ def _bar(values: list[float], places: list[float], color: str, width: float, **m
 
 def ranked(part: Tunables, names: dict[tuple[str, str], str]) -> list[Figure]:
     """Draw the rank of each setting, factors side by side, in the colors of its label."""
-    known = [(one, one.rank) for one in part.settings if one.rank is not None]
+    known = [(one, one.rank) for one in part.settings if one.rank is not None][:MOST]
     if len(known) < 2:
         return []
     places = [float(k) for k in range(len(known))]
-    spread = {
-        "type": "data", "symmetric": False, "thickness": 1.4, "width": 3, "color": "muted",
-        "array": [rank[2] - rank[1] for _, rank in known], "arrayminus": [rank[1] - rank[0] for _, rank in known],
-    }  # fmt: skip
     texts = [
         hover([names[one.factor, str(one.level)], f"rank {rank[1]}, {rank[0]} to {rank[2]}", one.label])
         for one, rank in known
     ]
     marker = {"size": 9, "color": [COLORS[one.label] for one, _ in known]}
-    more = {"mode": "markers", "marker": marker, "hoverinfo": "text", "text": texts, "error_x": spread}
+    more = {"mode": "markers", "marker": marker, "hoverinfo": "text", "text": texts}
     layout = {
         "margin": MARGIN, "xaxis": axis("rank by performance", (0.0, len(known) + 1.0)),
-        "yaxis": _rows(places, [names[one.factor, str(one.level)] for one, _ in known]),
+        "yaxis": rows(places, [names[one.factor, str(one.level)] for one, _ in known]),
     }  # fmt: skip
+    dots = line([float(rank[1]) for _, rank in known], places, "muted", 0, **more)
+    spans = [line([rank[0], rank[2]], [k, k], "muted", 1.6) for k, (_, rank) in zip(places, known, strict=True)]
     plot = Plot(
         "ranks of settings; numbers in the table of settings",
-        [line([r[1] + 0.0 for _, r in known], places, "muted", 0, **more)],
+        [*spans, dots],
         layout,
-        size="large",
+        size="tall" if len(known) >= MANY else "large",
     )
     return [Figure("tunables-ranks", "Ranks of the settings", RANKS, [View([plot])])]
 
 
-def _rows(places: list[float], texts: list[str]) -> dict[str, Any]:
+def rows(places: list[float], texts: list[str]) -> dict[str, Any]:
+    """Make an axis with one row for each text."""
     return {"range": [-0.7, len(places) - 0.3], "showgrid": False, **at(places, texts)}

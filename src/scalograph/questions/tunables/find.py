@@ -66,6 +66,7 @@ class TunablesOptions:
             fills=ARGUMENTS if self.option else None,
             precision=_share(self.same),
             plan="one-at-a-time" if self.one_at_a_time else None,
+            title="Which settings matter to {}?",
             runs=3 if self.one_at_a_time else None,
         )
 

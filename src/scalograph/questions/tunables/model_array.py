@@ -2,7 +2,8 @@
 
 OA(9), OA(27) and OA(81) hold 4, 13 and 40 columns: the points of a space over the field of three elements, and one
 column for each of its directions. Factors of other than three levels take a column all the same: each block fills its
-three symbols with the default and two further levels in turn; of two levels one stands for two symbols.
+three symbols with the default and two further levels in turn; of two levels one stands for two symbols, the default in
+the first block.
 """
 
 from collections.abc import Sequence
@@ -67,7 +68,7 @@ def n_rotations(n_levels: Sequence[int]) -> int:
 def _filled(n_levels: int, number: int, draw: np.random.Generator) -> IntArray:
     """Choose the level of each symbol."""
     others = n_levels - 1
-    two = (1, int(number % 2 == 0)) if others == 1 else (1 + 2 * number % others, 1 + (2 * number + 1) % others)
+    two = (1, number % 2) if others == 1 else (1 + 2 * number % others, 1 + (2 * number + 1) % others)
     return draw.permutation(np.array([0, *two], dtype=np.int64))
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from scalograph.run.hosts.base import Host
 
 LOCAL = "local"
-HOSTS = {LOCAL: "scalograph.run.hosts.local"}
+HOSTS = {LOCAL: "scalograph.run.hosts.local", "guest": "scalograph.run.hosts.guest"}
 
 
 def connect(name: str = LOCAL) -> "Host":

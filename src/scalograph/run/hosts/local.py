@@ -79,12 +79,16 @@ class LocalHost:
             if not Path(f"/proc/{pid}").is_dir():
                 raise HostError(f"workload.process {service}", f"no process {pid}", "one that runs", "start it before")
         study = planned.design.study
-        refuse_unmet(study.conditions)
-        resetting.ready_to_reset(study.reset)
-        _attempt(apply.attempts(study, planned.facts))
+        self._try_settings(planned)
         steps = StudySteps(planned.program.steps, study.protocol.timeout_s, self.probe.argv)
         steps.begin(next(iter(programs.values())), lambda: _folder(study.workload.cwd == "caller"), tell)
         return planned
+
+    def _try_settings(self, planned: Plan) -> None:
+        study = planned.design.study
+        refuse_unmet(study.conditions)
+        resetting.ready_to_reset(study.reset)
+        _attempt(apply.attempts(study, planned.facts))
 
     @contextmanager
     def hold(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
@@ -140,10 +144,12 @@ class LocalHost:
 
     def _started(self, spec: Specification, folder: Path) -> Record:
         if not is_named(spec.launches):
-            return measure(spec.line(folder), self.probe.argv, note)
+            return self._measured(spec, folder)
         with scratch("state") as state, with_quotas(spec.launches) as launches:
-            spec = replace(spec, launches=filled(launches, state))
-            return _on_disk(measure(spec.line(folder), self.probe.argv, note), state)
+            return _on_disk(self._measured(replace(spec, launches=filled(launches, state)), folder), state)
+
+    def _measured(self, spec: Specification, folder: Path) -> Record:
+        return measure(spec.line(folder), self.probe.argv, note)
 
     def close(self) -> None:
         """Nothing outlives a run here."""

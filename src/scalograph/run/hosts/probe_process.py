@@ -149,8 +149,12 @@ class ProbeProcess:
             self._keep(stream, chunk)
             return line
         selector.unregister(stream)
-        stream.close()
+        self.end(stream)
         return line
+
+    def end(self, stream: IO[bytes]) -> None:
+        """Close a stream that has nothing more to say, or to be told."""
+        stream.close()
 
     def _keep(self, stream: Any, chunk: bytes) -> None:
         if stream is self.process.stderr:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scalograph.questions.throughput.model_driven import DrivenRun, driven_run
+from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, driven_run
 from scalograph.questions.throughput.model_end import spare
 from scalograph.questions.throughput.model_histogram import middle_s
 
@@ -155,3 +155,11 @@ def test_a_driver_that_tells_of_no_requests_in_flight_and_no_thinking_is_not_che
     found = driven(in_flight=[], cycle_ns=[], late_share=[])
     assert (found.is_checked, found.is_lawful, found.off, found.late) == (False, True, 0.0, None)
     assert driven().is_checked and driven(in_flight=[]).is_checked
+
+
+def test_what_services_tell_of_a_pool_is_told_once_by_copies_of_a_driver() -> None:
+    values = {**VALUES, "pool_size": [4.0], "pool_busy": [3.5], "pool_wait_ns": [2e6]}
+    one = recorded(14.0, iterations=[(10.0, 2.5, 1000)], values=values)
+    found = driven_run(read({**one, "values": [*one["values"], {"copy": 1, "values": values}]}))
+    assert found is not None and found.pool == PoolUse(4.0, 3.5, 0.002)
+    assert driven().pool is None and driven(pool_size=[4.0]).pool is None

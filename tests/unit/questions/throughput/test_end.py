@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from scalograph.questions.throughput.model_driven import DrivenRun, ProcessUse
+from scalograph.questions.throughput.model_driven import DrivenRun, PoolUse, ProcessUse
 from scalograph.questions.throughput.model_end import ended_by
 
 RUN = DrivenRun(
@@ -84,3 +84,41 @@ def test_what_is_ruled_out_is_ranked() -> None:
         ("driver", 0.5), ("cpu", 0.4), ("clients", 0.12),
     ]  # fmt: skip
     assert ended.grows == pytest.approx(8)
+
+
+@pytest.mark.parametrize(
+    ("web", "busy", "kind"),
+    [(0.3, 1.95, "pool"), (0.3, 1.2, "inside"), (0.99, 2.0, "cpu"), (0.99, 1.2, "cpu")],
+)
+def test_a_pool_ends_it_where_nothing_is_full_that_those_wait_for_who_have_one_of_it(
+    web: float, busy: float, kind: str
+) -> None:
+    found = replace(run(service("web", web, 0), n_errors=30 * (kind == "pool")), pool=PoolUse(2, busy, 0.06))
+    ended = ended_by([found] * 3, 0.01)
+    assert ended.kind == kind
+    ruled_out = [part for part in ended.others if part.kind == "pool"]
+    assert bool(ruled_out) == (busy < 1.8), "one that is in use because the CPU is full is not ruled out"
+    if kind == "pool":
+        (part,) = ended.parts
+        assert (part.used, part.granted, part.wait_s) == (1.95, 2, 0.06)
+
+
+def test_a_pool_whose_holders_have_no_cpu_is_not_what_ends_it() -> None:
+    """Neighbors may have it: 1.2 of 2 connections wait for a CPU."""
+    web = replace(service("web", 0.5, 0, waited=0.6), ready=2.0)
+    assert ended_by([replace(run(web), pool=PoolUse(2, 1.95, 0.06))], 0.01).kind == "not resolved"
+
+
+@pytest.mark.parametrize(("ready", "kind"), [(0.5, "inside"), (8.0, "not resolved"), (None, "not resolved")])
+def test_waits_for_a_cpu_are_weighed_by_the_time_that_requests_wait(ready: float | None, kind: str) -> None:
+    """Of 8 in flight 7 wait; tasks are ready for 60 % of a little time without a CPU, or of much."""
+    web = replace(service("web", 0.5, 0, waited=0.6), ready=ready)
+    assert ended_by([run(web, in_flight=8.0)], alone_s=0.01).kind == kind
+
+
+def test_a_service_that_is_hardly_ever_ready_says_little_of_the_waits() -> None:
+    web, rare = (
+        replace(service("web", 0.5, 0, waited=0.1), ready=0.9),
+        replace(service("db", 0.1, 1, waited=0.7), ready=0.1),
+    )
+    assert ended_by([run(web, rare)], 0.01).waited == pytest.approx(0.16)

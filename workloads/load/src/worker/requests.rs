@@ -3,7 +3,7 @@
 use super::{Mode, Worker, BACK_OFF_NS};
 use crate::answer::Ended;
 use crate::complaint::{complaint, SAMPLE};
-use crate::connection::Taken;
+use crate::connection::{told, Taken};
 use crate::slot::Flight;
 use crate::sys::{self, now_ns, MILLISECOND};
 use crate::tally::{Failure, Lateness, Times, STEADY};
@@ -92,7 +92,7 @@ impl Worker<'_> {
         if here.connection.is_open() {
             self.fail(slot, Failure::Closed, &format!("was not answered to the end: {error}"));
         } else {
-            self.fail(slot, Failure::Connect, &format!("was not sent: {error}"));
+            self.fail(slot, Failure::Connect, &format!("was not sent: {}", told(error)));
         }
     }
 

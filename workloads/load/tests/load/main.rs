@@ -2,6 +2,7 @@
 
 mod common;
 mod faults;
+mod pool;
 
 use common::{driver, load, serve, speak, Said, Seen, Server};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

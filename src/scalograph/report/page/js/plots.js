@@ -87,7 +87,7 @@ function finished(layout, box) {
     dragmode: isFine ? "zoom" : false,
     ...layout,
     annotations: fittingNotes(layout.annotations ?? [], inner),
-    ...Object.fromEntries(axes.map((name) => [name, quiet(layout[name], name[0] === "x" ? inner.width : inner.height, isFine)])),
+    ...Object.fromEntries(axes.map((name) => [name, quiet(layout[name], name[0] === "x" ? inner.width : inner.height, isFine, name[0] === "x" ? 0 : margin.l)])),
   };
 }
 
@@ -105,19 +105,19 @@ function fittingNotes(notes, inner) {
 }
 
 // An axis as long as it is: as much of a long title as it has room for, and the labels that fit.
-/** @param {Axis} axis @param {number} length @param {boolean} isFine */
-function quiet(axis, length, isFine) {
+/** @param {Axis} axis @param {number} length @param {boolean} isFine @param {number} beside */
+function quiet(axis, length, isFine, beside) {
   const title = axis.title && { standoff: 8, font: { size: 12 }, text: plain(short(axis.title.text, Math.min(60, Math.floor(length / 6.4)))) };
   const base = { color: "muted", gridcolor: "rule", zeroline: false, showline: false, ticks: "", fixedrange: !isFine, automargin: false, exponentformat: "none" };
-  return { ...base, ...axis, title, ...(axis.ticktext && axis.type !== "log" && fitting(axis, length)) };
+  return { ...base, ...axis, title, ...(axis.ticktext && axis.type !== "log" && fitting(axis, length, beside)) };
 }
 
-// First and last tick keep their label, the others where there is room.
-/** @param {Axis} axis @param {number} length */
-function fitting({ tickvals = [], ticktext = [], range = [0, 1] }, length) {
+// First and last tick keep their label, the others where there is room. Beside an upright axis there is room for so many pixels.
+/** @param {Axis} axis @param {number} length @param {number} beside */
+function fitting({ tickvals = [], ticktext = [], range = [0, 1] }, length, beside) {
   const at = tickvals.map((x) => ((x - range[0]) / (range[1] - range[0])) * length);
-  const texts = ticktext.map((text) => short(text, 14));
-  const room = (/** @type {number} */ i, /** @type {number} */ j) => Math.abs(at[i] - at[j]) >= 3.7 * (texts[i].length + texts[j].length) + 8;
+  const texts = ticktext.map((text) => short(text, beside ? Math.floor(beside / 6.4) : 14));
+  const room = (/** @type {number} */ i, /** @type {number} */ j) => Math.abs(at[i] - at[j]) >= (beside ? 14 : 3.7 * (texts[i].length + texts[j].length) + 8);
   const order = at.map((_, i) => i).sort((a, b) => at[a] - at[b]);
   const last = order[order.length - 1];
   /** @type {number[]} */

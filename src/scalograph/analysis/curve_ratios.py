@@ -1,0 +1,182 @@
+"""How far are the treatments of one study from those of another, which ran at another time?
+
+No run of one has a partner in the other: what both share is no more than the program and, perhaps, the machine. So
+treatments are compared by Welch's t on log scores. Runs of one block err together: the error of what several treatments
+have in common is read off whole blocks, never off single runs. Where successive blocks resemble each other, the machine
+drifted, and intervals are widened by what that makes of them.
+
+All intervals hold at once (max-t). Treatments of two studies share no baseline, so the largest of their t statistics is
+that of independent ones, and its quantile has a closed form; what blocks share makes it a little too wide.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from scalograph.analysis.borrowed_variance import borrowed
+from scalograph.analysis.center import Center, FloatArray, center
+from scalograph.analysis.contrast import Contrast, welch
+from scalograph.analysis.drift import drift
+from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, modes
+from scalograph.analysis.students_t import satterthwaite
+
+# A tenth at each end where runs are so many; of fewer it costs more than the few slow ones among them do.
+TRIM, FEWEST_TRIMMED = 0.1, 20
+# Chance finds such a drift once in a hundred studies.
+RARE = 0.01
+MEAN = "mean over treatments, errors of whole blocks"
+
+
+class BlockedLogs(NamedTuple):
+    """Runs of one treatment.
+
+    Attributes:
+        logs: of their scores, shape (n >= 1,).
+        blocks: the block of each, n of them; runs of one block share what disturbs it.
+    """
+
+    logs: FloatArray
+    blocks: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRatios:
+    """What is known of b against a; each contrast is log(b / a).
+
+    Attributes:
+        treatments: one for each.
+        shift: their mean: by how much b as a whole is at another level.
+        upper: the mean of those that were named, the more the later; None where none were.
+        shape: each treatment less that mean; empty where there are fewer than two.
+        single: confidence of each interval of `treatments`, `shift` and `upper` with which all hold at once.
+        single_shape: the same of `shape`.
+    """
+
+    treatments: list[Contrast]
+    shift: Contrast
+    upper: Contrast | None
+    shape: list[Contrast]
+    single: float
+    single_shape: float
+
+
+def curve_ratios(
+    a: Sequence[BlockedLogs], b: Sequence[BlockedLogs], confidence: float = 0.95, upper: Sequence[int] = ()
+) -> CurveRatios:
+    """Compare treatment i of `b` with treatment i of `a`.
+
+    Args:
+        a: the reference, one entry for each treatment.
+        b: what is compared with it, in the same order.
+        confidence: of all intervals at once.
+        upper: the rank of each treatment among the upper levels of a curve, 0 below them; empty for none. Their mean,
+            weighted by rank, is compared too: what grows with the level shows there first.
+
+    Returns:
+        Contrasts without an interval where there are too few runs.
+
+    Raises:
+        ValueError: the lengths differ, or there is no treatment.
+
+    Source: B. L. Welch, Biometrika 34 (1947); the quantile, Z. Sidak, J. Am. Statist. Assoc. 62 (1967); errors of
+    blocks, K.-Y. Liang and S. L. Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73
+    (1986).
+
+    >>> old = [BlockedLogs(np.log([10.0, 10.1, 9.9, 10.0]) + i, range(4)) for i in range(3)]
+    >>> new = [BlockedLogs(runs.logs + math.log(1.1), runs.blocks) for runs in old]
+    >>> found = curve_ratios(old, new)
+    >>> round(math.exp(found.shift.delta), 3), all(abs(c.delta) < 1e-9 for c in found.shape)
+    (1.1, True)
+    """
+    if len(a) != len(b) or not a:
+        raise ValueError(f"treatments: found {len(a)} and {len(b)}, expected as many of each, one or more")
+    wider = (_wider(a), _wider(b))
+    treatments = borrowed([_treatment(x, y, wider) for x, y in zip(a, b, strict=True)])
+    treatments = _guarded(treatments, a, b)
+    k = len(a)
+    shift = _mean(a, b, np.full(k, 1 / k), wider) if k > 1 else treatments[0]
+    above = _mean(a, b, np.asarray(upper) / sum(upper), wider) if any(upper) else None
+    shape = [_mean(a, b, np.eye(k)[i] - 1 / k, wider) for i in range(k)] if k > 1 else []
+    family = [*treatments, *([shift] if k > 1 else []), *([above] if above else [])]
+    single, single_shape = _single(family, confidence), _single(shape, confidence)
+    return CurveRatios(treatments, shift, above, shape, single, single_shape)
+
+
+def _treatment(a: BlockedLogs, b: BlockedLogs, wider: tuple[float, float]) -> Contrast:
+    trim = TRIM if min(a.logs.size, b.logs.size) >= FEWEST_TRIMMED else 0.0
+    found = welch(b.logs, a.logs, trim)
+    if max(wider) == 1 or found.df <= 0:
+        return found
+    se = math.hypot(wider[0] * center(a.logs, trim).se, wider[1] * center(b.logs, trim).se)
+    return replace(found, se=se)
+
+
+def _mean(
+    a: Sequence[BlockedLogs], b: Sequence[BlockedLogs], weights: FloatArray, wider: tuple[float, float]
+) -> Contrast:
+    """A weighted sum over treatments."""
+    one, two = (_weighted(runs, weights) for runs in (a, b))
+    one, two = (replace(c, se=factor * c.se) for c, factor in zip((one, two), wider, strict=True))
+    n = sum(runs.logs.size for runs in (*a, *b))
+    if min(one.df, two.df) < 1:
+        return Contrast(two.value - one.value, math.nan, 0.0, n, MEAN, ("need >= 2 blocks of each for an interval",))
+    return Contrast(two.value - one.value, math.hypot(one.se, two.se), satterthwaite(one, two), n, MEAN)
+
+
+def _weighted(runs: Sequence[BlockedLogs], weights: FloatArray) -> Center:
+    """The weighted sum of the means of one study: blocks are what is independent in it."""
+    value = float(np.array([one.logs.mean() for one in runs]) @ weights)
+    errors = _errors(runs) @ weights
+    n = errors.size
+    if n < 2:
+        return Center(value, math.nan, 0)
+    return Center(value, math.sqrt(float(errors @ errors) * n / (n - 1)), n - 1)
+
+
+def _errors(runs: Sequence[BlockedLogs]) -> FloatArray:
+    """What each block adds to the error of each mean, shape (n_blocks, n_treatments)."""
+    place = {block: i for i, block in enumerate(sorted({block for one in runs for block in one.blocks}))}
+    found = np.zeros((len(place), len(runs)))
+    for i, one in enumerate(runs):
+        at = [place[block] for block in one.blocks]
+        np.add.at(found[:, i], at, (one.logs - one.logs.mean()) / one.logs.size)
+    return found
+
+
+def _wider(runs: Sequence[BlockedLogs]) -> float:
+    """By how much intervals of a study that drifted are too narrow; 1 where no drift is seen."""
+    blocks = sorted({block for one in runs for block in one.blocks})
+    place = {block: i for i, block in enumerate(blocks)}
+    scores = np.full((len(runs), len(blocks)), np.nan)
+    for i, one in enumerate(runs):
+        for log, block in zip(one.logs, one.blocks, strict=True):
+            scores[i, place[block]] = math.exp(log - one.logs.mean())
+    found = drift(scores.tolist())
+    return found.too_narrow if found and found.p < RARE else 1.0
+
+
+def _guarded(contrasts: list[Contrast], a: Sequence[BlockedLogs], b: Sequence[BlockedLogs]) -> list[Contrast]:
+    """Take the intervals away where few runs stand against two modes of one study."""
+    if not (_bimodal(a) or _bimodal(b)):
+        return contrasts
+    fewest = [min(x.logs.size, y.logs.size) for x, y in zip(a, b, strict=True)]
+    return [c if n >= FEWEST else _open(c, MODES_OF_FEW.format(n)) for c, n in zip(contrasts, fewest, strict=True)]
+
+
+def _open(contrast: Contrast, why: str) -> Contrast:
+    return replace(contrast, se=math.nan, df=0.0, warnings=(*contrast.warnings, why))
+
+
+def _bimodal(runs: Sequence[BlockedLogs]) -> bool:
+    """Whether the runs of a study have two modes: all of them together, each over the median of its treatment."""
+    blocks = np.concatenate([np.asarray(one.blocks) for one in runs])
+    apart = np.concatenate([np.exp(one.logs - np.median(one.logs)) for one in runs])
+    return modes(apart[np.argsort(blocks, kind="stable")]) is not None
+
+
+def _single(contrasts: Sequence[Contrast], confidence: float) -> float:
+    """Confidence of each single interval, by the quantile of the largest of independent t statistics (Sidak)."""
+    return float(confidence ** (1 / max(1, sum(c.df > 0 for c in contrasts))))

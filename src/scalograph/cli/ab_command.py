@@ -1,0 +1,100 @@
+"""`scalograph ab`."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scalograph.cli.bundles import bundled
+from scalograph.cli.gate_command import SIGNS, SummaryFile, append_summary
+from scalograph.cli.measure_command import LEVELS
+from scalograph.cli.options import CommandOptions
+from scalograph.errors import Exit, StudyError
+
+if TYPE_CHECKING:
+    from scalograph.cli.adhoc.command_study import CommandStudy
+    from scalograph.run.session import Session
+
+VERSION = "version"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbOptions:
+    """What `ab` takes beside the command: the two versions, and how well their ratio is to be known."""
+
+    a: Annotated[str, typer.Option("--a", metavar="TEXT", help="{version} of the reference: a path, a tag, a flag.")]
+    b: Annotated[str, typer.Option("--b", metavar="TEXT", help="{version} of what is compared with it.")]
+    margin: Annotated[
+        str | None, typer.Option("--margin", help='Differences within it are none, such as "1%"; default 2 %.')
+    ] = None
+    threads: Annotated[str | None, typer.Option(help=f"Also over {{threads}}: {LEVELS}.")] = None
+    summary: SummaryFile = None
+    pairs: Annotated[int, typer.Option(min=2, help="At most so many; from half of them on the precision ends it.")] = 40
+    precision: Annotated[str, typer.Option(help="Pairs are run until the interval of each version is that narrow.")] = (
+        "1%"
+    )
+
+
+def _ab(versions: AbOptions, options: CommandOptions) -> int:
+    """Is B faster than A? Two builds, run in pairs in random order, until both are known precisely enough.
+
+    \b
+    scalograph ab --a ./prog-old --b ./prog-new -- {version} --size 100
+    scalograph ab --a main --b branch --setup 'make main branch' -- build/{version}/prog
+    scalograph ab --a serial --b g1 --margin 3% -- java -XX:+Use{version}GC -jar app.jar
+    """
+    from scalograph.cli.adhoc.declaration import study_text
+    from scalograph.cli.comparing import share_of
+    from scalograph.cli.measure_output import carried_out
+
+    margin = share_of("--margin", versions.margin)
+    text = study_text(_study(versions, options))
+    return carried_out(text, options, lambda session: _tell(session, versions, margin, options))
+
+
+def _study(versions: AbOptions, options: CommandOptions) -> "CommandStudy":
+    from scalograph.cli.adhoc.from_options import swept_study
+    from scalograph.cli.measure_command import SweepOptions
+    from scalograph.study.levels import LevelsError, parse_levels
+
+    if not any(f"{{{VERSION}}}" in word for word in options.command):
+        raise StudyError.one(
+            "command", "no {version}", "it where the two differ", "ab --a ./old --b ./new -- {version}"
+        )
+    levels = f"{versions.a},{versions.b}"
+    try:
+        known = parse_levels(levels)
+    except LevelsError as error:
+        raise StudyError.one("--a, --b", str(error), "two texts that differ") from error
+    if [str(level) for level in known] != [versions.a, versions.b]:
+        raise StudyError.one("--a, --b", f'"{levels}"', "two texts without commas, colons or blanks at their ends")
+    sweep = SweepOptions(
+        factor=[f"{VERSION}={levels}"], threads=versions.threads, runs=versions.pairs, precision=versions.precision
+    )
+    return replace(swept_study(sweep, options), asked="ab")
+
+
+def _tell(session: "Session", versions: AbOptions, margin: float | None, options: CommandOptions) -> int:
+    """Print the answer, and return its exit code."""
+    from scalograph.cli.compare_command import exit_code
+    from scalograph.cli.comparing import labels
+    from scalograph.cli.last_stops import report
+    from scalograph.cli.measure_output import close
+    from scalograph.exchange.compare.compare_claim import compare_claim
+    from scalograph.exchange.compare.from_findings import from_findings
+    from scalograph.exchange.compare.paired_versions import paired_versions
+    from scalograph.exchange.summary import summary
+    from scalograph.report.screen import screen
+    from scalograph.study.levels import parse_levels
+
+    found, _ = report(session.results.folder)
+    names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
+    made = paired_versions(from_findings(found, found.study.name), VERSION, names, margin)
+    told = replace(screen(found), claim=compare_claim(made))
+    if versions.summary is not None:
+        append_summary(versions.summary, summary(replace(told, tables=()), SIGNS[made.answer]))
+    code = close(session, found, told, options, made.model_dump(mode="json"))
+    return code if code == Exit.TREATMENT_FAILED else exit_code(made)
+
+
+command = bundled(_ab, AbOptions, CommandOptions)

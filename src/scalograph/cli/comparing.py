@@ -1,0 +1,130 @@
+"""Sources of a comparison as they are named on a command line."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scalograph.errors import StudyError
+from scalograph.text.units import parse_percent
+
+if TYPE_CHECKING:
+    from scalograph.exchange.compare.measured_source import MeasuredSource
+    from scalograph.protocol.compared_results import ResultComparisons
+    from scalograph.report.screen import Screen
+
+
+# A longer name of a source is none to say in a sentence: letters then.
+LONGEST = 32
+
+
+def compare_sources(
+    sources: Sequence[str],
+    margin: str | None = None,
+    response: str | None = None,
+    per: str | None = None,
+    mhz: str | None = None,
+    where: Sequence[str] = (),
+) -> "ResultComparisons":
+    """Compare sources with the first of them.
+
+    Args:
+        sources: two or more: results, journals, findings or published tables.
+        margin: such as "5%"; None for the noise floor.
+        response: its name; None for that of each study.
+        per: clock, cpu or None.
+        mhz: the clock of each source, with commas between.
+        where: factor=level of the treatments that are compared; none for all.
+
+    Raises:
+        StudyError: an option has another form, or two sources have nothing in common.
+        ProtocolError: one cannot be read.
+    """
+    from scalograph.exchange.compare.measured_source import PER, divided, narrowed
+    from scalograph.exchange.compare.result_answer import compared
+
+    if per is not None and per not in PER:
+        raise StudyError.one("--per", f'"{per}"', f"one of {', '.join(PER)}")
+    clocks = _clocks(mhz, len(sources), per)
+    opened = [_source(text, label, response) for text, label in zip(sources, labels(sources), strict=True)]
+    opened = [narrowed(one, where) for one in opened]
+    if per:
+        opened = [divided(one, per, clock) for one, clock in zip(opened, clocks, strict=True)]
+    found = compared(opened[0], opened[1:], share_of("--margin", margin))
+    for one in found.results:
+        one.per = per or ""
+    return found
+
+
+def compared_screen(found: "ResultComparisons", sources: Sequence[str]) -> "Screen":
+    """Lay out what was compared.
+
+    Args:
+        found: what it came to.
+        sources: as they were named.
+    """
+    from scalograph.exchange.compare.compare_claim import compare_claim, compare_trust, differences
+    from scalograph.exchange.compare.compare_tables import compare_tables
+    from scalograph.report.screen import Screen
+
+    named = [f"{label}: {text}" for label, text in zip(labels(sources), sources, strict=True) if len(label) == 1]
+    causes = list(dict.fromkeys(text for one in found.results for text in one.causes))
+    return Screen(
+        title=found.results[0].title or "Is it faster?", machine="; ".join([*named, differences(found)]),
+        claim=compare_claim(found), trust=compare_trust(found), tables=compare_tables(found),
+        remarks={"Left out, or unverified": causes} if causes else {},
+    )  # fmt: skip
+
+
+def labels(sources: Sequence[str]) -> list[str]:
+    """Name sources by the least end of their paths that tells them apart; by letters where that is long.
+
+    >>> labels(["results/a/latest", "results/b/latest"]), labels(["published:8", "old.json"])
+    (['a/latest', 'b/latest'], ['published:8', 'old.json'])
+    >>> labels(["results", "results"])
+    ['A', 'B']
+    """
+    parts = [text.rstrip("/").split("/") for text in sources]
+    for n in range(1, max(map(len, parts)) + 1):
+        found = ["/".join(part[-n:]) for part in parts]
+        if len({*found}) == len(found) and max(map(len, found)) <= LONGEST:
+            return found
+    return [chr(ord("A") + i) if i < 26 else f"result {i + 1}" for i in range(len(sources))]
+
+
+def _source(text: str, label: str, response: str | None) -> "MeasuredSource":
+    from scalograph.exchange.compare.from_findings import from_findings
+    from scalograph.exchange.compare.from_published import from_published, is_published
+
+    if is_published(text):
+        return from_published(text, response)
+    from scalograph.cli.last_stops import learned
+
+    return from_findings(learned(Path(text)), label, response)
+
+
+def _clocks(mhz: str | None, n: int, per: str | None) -> list[float | None]:
+    if mhz is None:
+        return [None] * n
+    if per != "clock":
+        raise StudyError.one("--mhz", f'"{mhz}"', "--per clock beside it")
+    try:
+        found = [float(part) for part in mhz.split(",")]
+    except ValueError:
+        found = []
+    if len(found) != n or not all(0 < clock < 1e9 for clock in found):
+        raise StudyError.one("--mhz", f'"{mhz}"', f"{n} clocks above 0, such as 2000,2330")
+    return [*found]
+
+
+def share_of(option: str, text: str | None) -> float | None:
+    """Return the share that a percentage stands for; None for none.
+
+    Raises:
+        StudyError: it is no percentage.
+    """
+    if text is None:
+        return None
+    try:
+        return parse_percent(text)
+    except ValueError as error:
+        raise StudyError.one(option, str(error)) from error

@@ -1,0 +1,80 @@
+"""`scalograph gate`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scalograph.cli.compare_command import ComparedResponse, Margin, exit_code
+from scalograph.errors import HostError, StudyError
+
+if TYPE_CHECKING:
+    from scalograph.protocol.compared_results import ResultComparisons
+
+SummaryFile = Annotated[
+    Path | None, typer.Option("--summary", metavar="FILE", help="Append the answer there, as Markdown.")
+]
+FORMATS = ("text", "md", "json")
+# What the heading of a summary says.
+SIGNS = {"slower": "slower", "not measurable": "not measurable", "same": "the same", "faster": "faster"}
+
+
+def command(
+    results: Annotated[str, typer.Argument(help="What was measured now: a results folder, a journal, or findings.")],
+    against: Annotated[str, typer.Option("--against", metavar="KEPT", help="What it is compared with.")],
+    margin: Margin = None,
+    response: ComparedResponse = None,
+    where: Annotated[
+        list[str] | None, typer.Option("--where", metavar="FACTOR=LEVEL", help="Only these; may be repeated.")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", metavar="NAME", help="text, md (Markdown) or json.")] = "text",
+    summary: SummaryFile = None,
+    allow_unmeasurable: Annotated[
+        bool, typer.Option("--allow-unmeasurable", help="Exit with 0, not 8, where it is not measurable.")
+    ] = False,
+) -> int:
+    """Compare results with kept ones, for a build that is to fail if they are slower. Executes nothing.
+
+    \b
+    scalograph gate scalograph-results/first/latest --against kept/first --margin 5%
+    scalograph gate results --against kept --format md
+    scalograph gate results --against kept --summary "$GITHUB_STEP_SUMMARY"
+    """
+    from scalograph.cli.comparing import compare_sources, compared_screen
+    from scalograph.errors import Exit
+    from scalograph.exchange.summary import summary as markdown
+
+    if form not in FORMATS:
+        raise StudyError.one("--format", f'"{form}"', f"one of {', '.join(FORMATS)}")
+    sources = [against, results]
+    found = compare_sources(sources, margin, response, where=where or ())
+    told = markdown(compared_screen(found, sources), SIGNS[found.answer])
+    if summary is not None:
+        append_summary(summary, told)
+    _print(found, sources, form, told)
+    code = exit_code(found)
+    return Exit.DONE if allow_unmeasurable and code == Exit.NOT_MEASURABLE else code
+
+
+def _print(found: "ResultComparisons", sources: list[str], form: str, told: str) -> None:
+    from scalograph.cli.answer_output import answer
+    from scalograph.cli.comparing import compared_screen
+    from scalograph.cli.console import tell
+
+    if form == "md":
+        tell(told.rstrip("\n"))
+    else:
+        answer(compared_screen(found, sources), document=found.model_dump(mode="json") if form == "json" else None)
+
+
+def append_summary(file: Path, told: str) -> None:
+    """Append Markdown to a file: what other steps of a build wrote there stays.
+
+    Raises:
+        HostError: the disk refuses.
+    """
+    try:
+        with file.open("a", encoding="utf-8") as stream:
+            stream.write(told)
+    except OSError as error:
+        raise HostError(str(file), f"cannot be written: {error.strerror}", "a writable file") from error

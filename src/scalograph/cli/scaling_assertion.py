@@ -1,0 +1,100 @@
+"""A test of a program's scaling: it passes, it fails, or it is skipped because that could not be measured."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import SkipTest
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.errors import Exit
+from scalograph.text.quantities import times
+
+# What a busy machine ends in, beside success.
+_MEASURED = (Exit.DONE, Exit.SHORT_OF_RUNS)
+
+
+def assert_scales(
+    command: Sequence[str],
+    threads: Sequence[int] = (1, 2, 4),
+    at_least: float = 1.5,
+    *,
+    runs: int = 10,
+    budget: str = "5min",
+    per_worker: bool = False,
+) -> Estimate:
+    """Assert that a command with the most threads is so many times as fast as with the fewest.
+
+    The whole interval of the speedup has to lie at `at_least` or above; the test fails if it lies below. It is skipped
+    (`unittest.SkipTest`, which pytest knows too) if the interval holds `at_least`, if most runs were disturbed, or if
+    the machine has not enough CPUs for such a speedup.
+
+    Args:
+        command: an argv in which `{threads}` is replaced; no shell.
+        threads: counts, two or more.
+        at_least: speedup of the most over the fewest.
+        runs: of each count.
+        budget: no block of runs begins past it.
+        per_worker: whether each thread does the same work; else all counts do.
+
+    Returns:
+        The speedup, with its interval.
+
+    Raises:
+        AssertionError: it scales less, or the command fails.
+        SkipTest: that could not be measured here.
+        ValueError: an argument is wrong, or the host refuses; says what and why.
+    """
+    counts = sorted({*threads})
+    if len(counts) < 2 or counts[0] < 1:
+        raise ValueError(f"threads: found {[*threads]}, expected two or more counts from 1 on")
+    if not any("{threads}" in word for word in command):
+        raise ValueError(f"command: found no {{threads}} in {[*command]}, expected it where the count stands")
+    n_cpus = len(os.sched_getaffinity(0))
+    if at_least > n_cpus:
+        raise SkipTest(f"a speedup of {at_least:g} takes more CPUs than the {n_cpus} that there are")
+    options = ["--threads", ",".join(map(str, counts)), "--runs", str(runs), "--budget", budget]
+    return judged(_measured([*options, *(["--per-worker"] if per_worker else []), "--", *command]), at_least)
+
+
+def judged(measured: Mapping[str, Any], at_least: float) -> Estimate:
+    """Return the speedup of the most over the fewest.
+
+    Args:
+        measured: what `measure --json` prints.
+        at_least: as `assert_scales` has it.
+
+    Raises:
+        AssertionError: its whole interval lies below.
+        SkipTest: it has none, or one that holds `at_least`, or the runs are not to be believed.
+    """
+    told = measured["speedup"]
+    if measured["verdict"] == "reject" or not told or told["low"] is None:
+        raise SkipTest(f"not measurable: {measured['sentence']}")
+    speedup = Estimate(**{**told, "warnings": tuple(told["warnings"])})
+    if speedup.high is not None and speedup.high < at_least:
+        raise AssertionError(f"speedup {times(speedup)}, expected at least {at_least:g}")
+    if speedup.low is not None and speedup.low < at_least:
+        raise SkipTest(f"not resolved: speedup {times(speedup)}, at least {at_least:g} asked; more runs may tell")
+    return speedup
+
+
+def _measured(arguments: Sequence[str]) -> dict[str, Any]:
+    """Run `scalograph measure`; its results go with it."""
+    with TemporaryDirectory(prefix="scalograph-") as folder:
+        argv = [sys.executable, "-m", "scalograph", "measure", "--json", "-o", f"{folder}/results", *arguments]
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode == Exit.TREATMENT_FAILED:
+        raise AssertionError(f"the command failed: {_last(done.stderr)}")
+    if done.returncode not in _MEASURED:
+        raise ValueError(_last(done.stderr) or f"scalograph measure ended with {done.returncode}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _last(text: str) -> str:
+    """The last line: what was wrong."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")

@@ -1,0 +1,109 @@
+"""Which kernel a run has, and with which options it starts: only a host that boots one for each run can set these."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from scalograph.control.control import Control, Launch, Level, LevelError
+from scalograph.protocol.facts import HostFacts
+from scalograph.protocol.record import Record
+
+# What the distribution builds of one source.
+CONFIGURATIONS = ("generic", "cloud", "rt")
+_KERNEL = re.compile(rf"(?:(\d{{1,3}}\.\d{{1,3}})-)?({'|'.join(CONFIGURATIONS)})", re.ASCII)
+_OPTIONS = re.compile(r"([\w.,:=@/+-]+( [\w.,:=@/+-]+)*)?", re.ASCII)
+_MAX_OPTIONS = 256
+# What a guest is reached and ended by.
+_OURS = ("console", "panic", "init", "rdinit", "root", "initrd", "loglevel")
+
+
+def parse_kernel(level: Level) -> tuple[str | None, str]:
+    """Return family and configuration of a level; without a family the newest is meant.
+
+    >>> parse_kernel("6.1-cloud"), parse_kernel("rt")
+    (('6.1', 'cloud'), (None, 'rt'))
+
+    Raises:
+        LevelError: it is none.
+    """
+    found = _KERNEL.fullmatch(str(level))
+    if found is None:
+        expected = f"{', '.join(CONFIGURATIONS)}, or one of a family: 6.1-cloud"
+        raise LevelError(f"kernel {str(level)[:60]!r}", expected, "correct it")
+    return found[1], found[2]
+
+
+def _refuse_without_boot(what: str, facts: HostFacts) -> None:
+    if facts.accelerator is None:
+        expected = "a host that boots a kernel for each run"
+        raise LevelError(f"{what} on a machine that runs already", expected, "add --host guest")
+
+
+def _refuse_missing(level: Level, facts: HostFacts) -> None:
+    family, kind = parse_kernel(level)
+    offered = facts.offered_kernels
+    if offered and not any(one == level or (family is None and one.endswith(f"-{kind}")) for one in offered):
+        fix = "change the level, or add a source of packages that has it"
+        raise LevelError(f"kernel {level} is not offered here", f"one of {', '.join(offered)}", fix)
+
+
+class KernelControl(Control):
+    """Levels are kernels of the distribution: a configuration, one of a family, or "all" that are offered."""
+
+    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
+        """Return the levels, with "all" spelled out.
+
+        Raises:
+            LevelError: one is no kernel, or is not offered; or none is booted here.
+        """
+        for level in levels:
+            if level != "all":
+                _refuse_missing(level, facts)
+        _refuse_without_boot("a kernel", facts)
+        return list(facts.offered_kernels) if "all" in levels else list(levels)
+
+    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
+        """Set the kernel in the launch."""
+        return replace(launch, kernel=str(level))
+
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
+        """Say which kernel was in force instead, by the release that it gave of itself."""
+        asked = next((one.release for one in facts.kernels if one.level == level), None)
+        if record.guest is None or asked in (None, record.guest.kernel):
+            return []
+        return [f"kernel: asked for {asked}, in force was {record.guest.kernel}"]
+
+
+class BootOptionsControl(Control):
+    """Levels are words of the kernel's command line, "nosmp" or "mem=512M maxcpus=1" say; "" is none."""
+
+    def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
+        """Return the levels as written.
+
+        Raises:
+            LevelError: one is no text of such words, or sets what a guest is reached by; or no kernel is booted.
+        """
+        for level in levels:
+            if not isinstance(level, str) or len(level) > _MAX_OPTIONS or not _OPTIONS.fullmatch(level):
+                expected = f"words of the kernel's command line, at most {_MAX_OPTIONS} characters"
+                raise LevelError(f"boot options {str(level)[:60]!r}", expected, "correct it")
+            if ours := [name for name in _names(level) if name in _OURS]:
+                raise LevelError(f"boot option {ours[0]}", "another one", "a guest is reached and ended by it")
+        _refuse_without_boot("boot options", facts)
+        return list(levels)
+
+    def apply(self, launch: Launch, level: Level, facts: HostFacts) -> Launch:
+        """Append the words to those that another factor has set."""
+        return replace(launch, boot_options=f"{launch.boot_options} {level}".strip())
+
+    def read_back(self, level: Level, facts: HostFacts, record: Record) -> list[str]:
+        """Say which words are missing from the command line as the kernel tells it."""
+        if record.guest is None:
+            return []
+        told = record.guest.command_line.split()
+        missing = [word for word in str(level).split() if word not in told]
+        return [f"boot options: asked for {level}, missing was {' '.join(missing)}"] if missing else []
+
+
+def _names(level: str) -> Iterator[str]:
+    return (word.partition("=")[0] for word in level.split())

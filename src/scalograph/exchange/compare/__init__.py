@@ -1,0 +1,1 @@
+"""Results beside each other: is the second one faster, slower, the same, or is that not measurable?"""

@@ -1,0 +1,216 @@
+"""What comparing results comes to, in three sentences and the ratios that carry them."""
+
+from collections.abc import Iterator, Sequence
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.exchange.compare.result_spans import ResultSpan, curves, ordered, spans, where
+from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.compared_results import ResultComparison, ResultComparisons, Shown, TreatmentRatio
+from scalograph.protocol.findings import Trust
+from scalograph.protocol.plain import Level
+from scalograph.text.compact import NOT_RESOLVED, WIDEST, compact
+from scalograph.text.format import level_text, significant
+from scalograph.text.quantities import change, counted, percent_at_most
+from scalograph.text.scale import SECONDS
+from scalograph.text.short_names import heads, short_setting
+
+MOST_ROWS, MOST_COLUMNS, MOST_SPANS = 8, 6, 4
+_NOTE = "all intervals hold at once"
+
+
+def compare_claim(found: ResultComparisons) -> Claim:
+    """Say which result is faster, and by how much, as far as the intervals carry it."""
+    several = len(found.results) > 1
+    sentences = [text for one in found.results[:3] for text in _sentences(one, several)][:3]
+    return Claim(sentences=sentences, answered=found.answer != "not measurable", matrix=_matrix(found))
+
+
+def compare_trust(found: ResultComparisons) -> Trust | None:
+    """What the studies say against themselves; None where they say nothing."""
+    doubts = list(dict.fromkeys(text for one in found.results for text in one.doubts))
+    return Trust(level="doubt", sentence=doubts[0], points=doubts[1:3]) if doubts else None
+
+
+def differences(found: ResultComparisons) -> str:
+    """What is not the same around the runs, in one line."""
+    every = (one for result in found.results for one in result.differences)
+    told = [f"{one.what} {one.reference} \N{RIGHTWARDS ARROW} {one.other}" for one in every]
+    return f"differs: {'; '.join(dict.fromkeys(told))}" if told else "no difference of machine, kernel or JVM is known"
+
+
+def noun(found: ResultComparison) -> str:
+    """What the figures are of, in a sentence."""
+    title = found.response_title or found.response.replace("_", " ")
+    is_time = found.unit in SECONDS and found.better == "lower"
+    if found.per == "clock":
+        return "clock cycles" if is_time else f"{title} per clock cycle"
+    if found.per == "cpu":
+        return "CPU seconds" if is_time else f"{title} per CPU"
+    return "time" if is_time and title in ("wall time", "time") else title
+
+
+def verb(found: ResultComparison) -> str:
+    """Times are taken, all else is had."""
+    return "takes" if found.unit in SECONDS and found.better == "lower" else "has"
+
+
+def _sentences(found: ResultComparison, several: bool) -> list[str]:
+    """One sentence where several results are told; else up to three."""
+    if found.answer == "not measurable":
+        told = _printed(found)
+        return [told, f"No verdict: {found.why}."][: 1 if several else 2] if told else [f"Cannot be said: {found.why}."]
+    if found.answer == "same":
+        return [_same(found)]
+    more = [text for text in (_opposite(found), _unmatched(found)) if text]
+    return [_first(found), *([] if several else more)]
+
+
+def _printed(found: ResultComparison) -> str:
+    """Figures without intervals, as they are; empty where there are intervals, or many curves."""
+    if any(one.ratio.low is not None for one in found.treatments) or len(list(curves(found))) > 1:
+        return ""
+    told, every = [], spans(found)[:MOST_SPANS]
+    for who, whose, is_more in ((found.reference, found.other, False), (found.other, found.reference, True)):
+        if parts := [_span(found, span) for span in every if span.is_more == is_more]:
+            told.append(f"{who} {verb(found)} {', '.join(parts)} the {noun(found)} of {whose}")
+    return f"As printed, {'; '.join(told)}." if told else ""
+
+
+def _span(found: ResultComparison, span: ResultSpan) -> str:
+    low, high = (significant(x, 3) for x in span.ratios)
+    factor = f"{low}x" if low == high else f"{low}x to {high}x"
+    return f"{where(found, span)} {factor}"
+
+
+def _same(found: ResultComparison) -> str:
+    n = len(found.treatments)
+    settings = "" if n == 1 else f" with each of {n} settings"
+    if found.n_blind:
+        settings = f" with {n - found.n_blind} of {n} settings; the others are too noisy to say"
+    within = percent_at_most(found.reach or 0.0)
+    return f"The same: {found.other} {verb(found)} the {noun(found)} of {found.reference} within {within}{settings}."
+
+
+def _first(found: ResultComparison) -> str:
+    head = f"{found.other} is {found.answer}: "
+    deciding = [one for one in found.treatments if one.shown == found.answer]
+    if len(found.treatments) == 1:
+        return f"{head}it {verb(found)} {_change(found, found.treatments[0].ratio)}."
+    if found.shift and _is_common(found):
+        shape = f"the same shape at another level, alike within {percent_at_most(found.alike or 0.0)}"
+        return f"{head}it {verb(found)} {_change(found, found.shift)}; {shape}."
+    if not deciding:
+        return f"{head}{_mean(found)}; no single setting shows it."
+    parts = list(curves(found))
+    word: Shown = "slower" if found.answer == "slower" else "faster"
+    told = spans(found, (word,)) if len(parts) == 1 else []
+    if told and len(told) <= MOST_SPANS:
+        return f"{head}{'; '.join(_shown_span(found, span) for span in told)}."
+    worst = max(deciding, key=lambda one: abs(_log(one)))
+    n = f"with {len(deciding)} of {counted(len(found.treatments), 'setting')}"
+    return f"{head}{n}; most {_setting(found, worst)}: {_change(found, worst.ratio)}."
+
+
+def _mean(found: ResultComparison) -> str:
+    """The mean over all settings; that over the upper levels where only it shows a difference."""
+    shift, upper = found.shift, found.upper
+    if upper and found.upper_from is not None and not (shift and not shift.contains(1.0)):
+        begin = level_text(found.upper_from, found.units.get(found.along, ""))
+        return f"from {begin} {found.titles.get(found.along, '')} on together it {verb(found)} {_change(found, upper)}"
+    return f"over all settings it {verb(found)} {_change(found, shift)}" if shift else ""
+
+
+def _is_common(found: ResultComparison) -> bool:
+    """Whether all treatments are shown to differ alike: nearer to each other than the results are apart."""
+    shift = found.shift.value if found.shift and found.shift.value else 1.0
+    return found.alike is not None and found.alike < max(shift, 1 / shift) - 1
+
+
+def _shown_span(found: ResultComparison, span: ResultSpan) -> str:
+    if len(span.treatments) == 1:
+        return f"{where(found, span)} it {verb(found)} {_change(found, span.treatments[0].ratio)}"
+    values = sorted(one.ratio.value or 1.0 for one in span.treatments)
+    low, high = (significant(x, 3) for x in values[:: len(values) - 1])
+    return f"{where(found, span)} it {verb(found)} {low}x to {high}x the {noun(found)} of {found.reference}"
+
+
+def _opposite(found: ResultComparison) -> str:
+    other = "faster" if found.answer == "slower" else "slower"
+    n = [one for one in found.treatments if one.shown == other]
+    if not n:
+        return ""
+    most = max(n, key=lambda one: abs(_log(one)))
+    told = f"It is {other} with {len(n)} of {counted(len(found.treatments), 'setting')}"
+    return f"{told}; most {_setting(found, most)}: {_change(found, most.ratio)}."
+
+
+def _unmatched(found: ResultComparison) -> str:
+    lost = sum(bool(one.doubt) for one in found.treatments)
+    parts = [f"{counted(found.unmatched, 'setting')} only one of them has"] if found.unmatched else []
+    parts += [f"{lost} rest on disturbed runs and decide nothing"] if lost else []
+    return f"Left out: {'; '.join(parts)}." if parts else ""
+
+
+def _change(found: ResultComparison, ratio: Estimate) -> str:
+    """By how much; where that is wider than a factor of 2, only in which direction."""
+    told = change(ratio, noun(found), found.reference)
+    if told != NOT_RESOLVED:
+        return told
+    more = "more" if (ratio.value or 1.0) > 1 else "less"
+    return f"{more} {noun(found)} than {found.reference}, by how much is {NOT_RESOLVED}"
+
+
+def _setting(found: ResultComparison, one: TreatmentRatio) -> str:
+    varied = [n for n in one.levels if len({t.levels[n] for t in found.treatments}) > 1]
+    named = (short_setting(found.titles.get(n, n), one.levels[n], found.units.get(n, "")) for n in varied)
+    return f"with {', '.join(named)}"
+
+
+def _log(one: TreatmentRatio) -> float:
+    value = one.ratio.value or 1.0
+    return max(value, 1 / value)
+
+
+def _matrix(found: ResultComparisons) -> Matrix:
+    """A row for each curve of each result, a column for each level."""
+    first = found.results[0]
+    levels = list(dict.fromkeys(one.levels.get(first.along, "") for r in found.results for one in ordered(r)))
+    columns = _spread(levels)
+    rows = [row for _, row in sorted(_rows(found.results, columns), key=lambda row: -row[0])[:MOST_ROWS]]
+    over = first.reference if len(found.results) > 1 else f"{first.other} over {first.reference}"
+    title = f"{noun(first)}, {over}" if len(found.results) == 1 else f"{noun(first)} over that of {over}"
+    names = [level_text(level, first.units.get(first.along, "")) if level != "" else "ratio" for level in columns]
+    return Matrix(
+        title=title, better=first.better, rows_are=first.titles.get(first.along, "") if len(levels) > 1 else "",
+        columns=names, rows=rows, note=_NOTE if first.reach is not None and len(first.treatments) > 1 else "",
+    )  # fmt: skip
+
+
+def _spread(levels: Sequence[Level]) -> list[Level]:
+    last = len(levels) - 1
+    if last < MOST_COLUMNS:
+        return list(levels)
+    return [levels[i] for i in sorted({round(i * last / (MOST_COLUMNS - 1)) for i in range(MOST_COLUMNS)})]
+
+
+def _rows(results: Sequence[ResultComparison], columns: Sequence[Level]) -> Iterator[tuple[float, MatrixRow]]:
+    """Each row with the largest difference that is shown in it."""
+    for one in results:
+        parts = list(curves(one))
+        varied = [n for n in parts[0][0] if len({group[n] for group, _ in parts}) > 1]
+        first = dict(zip(varied, heads(one.titles.get(n, n) for n in varied), strict=True))
+        for group, curve in parts:
+            named = [short_setting(first[n], group[n], one.units.get(n, "")) for n in varied]
+            label = ", ".join([*([one.other] if len(results) > 1 else []), *named]) or "ratio"
+            known = {t.levels.get(one.along, ""): t for t in curve.treatments}
+            most = max((_log(t) for t in curve.treatments if t.shown in ("slower", "faster")), default=0.0)
+            yield most, MatrixRow(label=label, cells=[_cell(known.get(column)) for column in columns])
+
+
+def _cell(one: TreatmentRatio | None) -> MatrixCell:
+    if one is None:
+        return MatrixCell()
+    ratio = one.ratio
+    if ratio.low and ratio.high and ratio.high > WIDEST * ratio.low and one.shown in ("slower", "faster"):
+        return MatrixCell(text=f"{'>' if one.ratio.low and one.ratio.low > 1 else '<'} 1", doubt=one.doubt)
+    return MatrixCell(text=compact(ratio) if ratio.low is None else "", estimate=ratio, doubt=one.doubt)

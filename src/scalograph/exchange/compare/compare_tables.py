@@ -1,0 +1,34 @@
+"""Every treatment of two results, in a table."""
+
+from scalograph.exchange.compare.compare_claim import noun
+from scalograph.exchange.compare.result_spans import ordered
+from scalograph.protocol.compared_results import ResultComparison, ResultComparisons
+from scalograph.protocol.findings import Cell, Column, TableDoc
+
+_NOTE = (
+    "ratio: the second over the first, Welch t on log scores; its intervals hold for all treatments at once; those "
+    "of the figures beside it are of each alone"
+)
+
+
+def compare_tables(found: ResultComparisons) -> list[TableDoc]:
+    """One table for each result, and one of what differs around the runs."""
+    tables = [_table(one, f"ratios-{i}" if i else "ratios") for i, one in enumerate(found.results)]
+    rows: list[list[Cell]] = [
+        [one.other, d.what, d.reference, d.other] for one in found.results for d in one.differences
+    ]
+    columns = [Column(name=name, kind="text") for name in ("result", "what", found.results[0].reference, "there")]
+    return tables + ([TableDoc(id="differences", title="What differs", columns=columns, rows=rows)] if rows else [])
+
+
+def _table(found: ResultComparison, name: str) -> TableDoc:
+    factors = list(found.treatments[0].levels)
+    columns = [Column(name=found.titles.get(n, n), unit=found.units.get(n, ""), kind="label") for n in factors]
+    columns += [Column(name=who, unit=found.unit, kind="estimate") for who in (found.reference, found.other)]
+    columns += [Column(name="ratio", kind="estimate"), Column(name="is", kind="text")]
+    rows: list[list[Cell]] = [
+        [*(one.levels[n] for n in factors), one.reference, one.other, one.ratio, one.doubt or one.shown]
+        for one in ordered(found)
+    ]
+    title = f"{noun(found)}: {found.other} beside {found.reference}"
+    return TableDoc(id=name, title=title, note=_NOTE, columns=columns, rows=rows)

@@ -1,0 +1,94 @@
+"""Findings as a source: the scores behind each point of their curves."""
+
+import re
+from collections.abc import Iterator
+
+from scalograph.errors import StudyError
+from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
+from scalograph.protocol.findings import Curve, Findings, Point, PointResponse, ResponseDoc
+from scalograph.text.quantities import counted
+
+# Runs that were disturbed, or cannot be as recorded, and the share of them from which a study says nothing.
+_DISTURBED, HALF = ("contaminated", "impossible"), 0.5
+_BLOCK = re.compile(r"b(\d+)-")
+
+
+def from_findings(found: Findings, label: str, name: str | None = None) -> MeasuredSource:
+    """Read what can be compared.
+
+    Args:
+        found: of one study.
+        label: what it is called.
+        name: of the response; None for the one that the study is about.
+
+    Raises:
+        StudyError: it has no such response, or one without a better direction.
+    """
+    response = _response(found, label, name)
+    return MeasuredSource(
+        label=label,
+        name=found.study.name,
+        title=found.study.title,
+        factors={factor.name: factor for factor in found.study.factors},
+        along=found.curves[0].factor if found.curves else "",
+        response=response,
+        treatments=tuple(_treatments(found, response.name)),
+        machine=found.machine,
+        facts={"study or program": found.study.hash[:12]},
+        refused=_refused(found, response.name),
+        trust=found.trust,
+        curves=tuple(found.curves),
+    )
+
+
+def _response(found: Findings, label: str, name: str | None) -> ResponseDoc:
+    wanted = name or found.study.primary or next((r.name for r in found.study.responses), "")
+    every = {response.name: response for response in found.study.responses}
+    directed = ", ".join(response.name for response in every.values() if response.better != "none")
+    if wanted not in every:
+        raise StudyError.one("--response", f'{label} has no "{wanted}"', f"one of {directed}")
+    if every[wanted].better == "none":
+        raise StudyError.one("--response", f'"{wanted}" is neither better higher nor lower', f"one of {directed}")
+    return every[wanted]
+
+
+def _treatments(found: Findings, name: str) -> Iterator[SourceTreatment]:
+    for curve in found.curves:
+        for point in curve.points:
+            response = point.responses.get(name)
+            if response is not None and (made := _treatment(curve, point, response)).scores:
+                yield made
+
+
+def _treatment(curve: Curve, point: Point, response: PointResponse) -> SourceTreatment:
+    lost = {*response.left_out}
+    runs = response.runs + [""] * (len(response.scores) - len(response.runs))
+    kept = [(score, run) for score, run in zip(response.scores, runs, strict=False) if run not in lost]
+    # Runs of a search are no blocks; each stands for itself.
+    named = [_BLOCK.match(run) for _, run in kept]
+    blocks = [int(match[1]) if match else i for i, match in enumerate(named)]
+    rests = any(flag.code == "falls back" for flag in point.flags)
+    return SourceTreatment(
+        levels={**curve.group, curve.factor: point.level},
+        scores=tuple(score for score, _ in kept),
+        blocks=tuple(blocks),
+        estimate=response.estimate,
+        n_cpus=point.n_cpus,
+        doubt="rests on disturbed runs" if rests else "",
+    )
+
+
+def _refused(found: Findings, name: str) -> str:
+    """Why nothing is to be said from a study, whatever its figures are."""
+    if found.trust.responses.get(name) == "believe":  # CPU times, which neighbors leave nearly as they were
+        return ""
+    if "reject" in (found.trust.level, found.trust.responses.get(name)):
+        sentence = found.trust.sentence.rstrip(".")
+        return f"{sentence[:1].lower()}{sentence[1:]}"
+    verdicts = [v for curve in found.curves for point in curve.points for v in _verdicts(point, name)]
+    n = sum(verdict in _DISTURBED for verdict in verdicts)
+    return f"{n:,} of {counted(len(verdicts), 'run')} were disturbed" if n > HALF * len(verdicts) else ""
+
+
+def _verdicts(point: Point, name: str) -> list[str]:
+    return point.responses[name].verdicts if name in point.responses else []

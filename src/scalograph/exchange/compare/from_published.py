@@ -1,0 +1,142 @@
+"""A published table as a source: `published:15`, or `published:parallel-build:smp=smp,tree=full`."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from scalograph.errors import StudyError
+from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
+from scalograph.findings.published_file import Row, level, locate, number, read_rows
+from scalograph.protocol.findings import FactorDoc, ResponseDoc
+from scalograph.protocol.plain import Level
+from scalograph.study.declare import Declared, declare
+from scalograph.study.model import Published, Study
+from scalograph.study.responses import primary
+from scalograph.study.shipped import shipped_studies, shipped_study
+
+PREFIX, TABLE = "published:", "table"
+_FORM = "published:TABLE, or published:STUDY:COLUMN=TEXT,.. of a study that ships"
+
+
+def is_published(text: str) -> bool:
+    """Tell whether a source is a published table."""
+    return text.startswith(PREFIX)
+
+
+def from_published(text: str, name: str | None = None) -> MeasuredSource:
+    """Read the rows of a published table.
+
+    Args:
+        text: which: the number of a table, or a study and what its rows have.
+        name: of the response; None for the one that the study is about.
+
+    Raises:
+        StudyError: there is no such table, or its rows name a treatment twice.
+    """
+    study_name, _, rest = text.removeprefix(PREFIX).partition(":")
+    where = _where(text, rest)
+    if study_name.isdecimal() and not rest:
+        study_name, where = _of_table(text, study_name), {TABLE: study_name}
+    declared, published = _published(text, study_name)
+    columns, rows = read_rows(published, locate(published, declared.folder))
+    if unknown := [column for column in where if column not in columns]:
+        raise StudyError.one(text, f"no column {', '.join(unknown)}", f"one of {', '.join(columns)}")
+    kept = [row for row in rows if all(row[column] == wanted for column, wanted in where.items())]
+    column, response = _response(declared.study, published, text, name)
+    treatments = _treatments(text, published, kept, column)
+    return MeasuredSource(
+        label=text,
+        name=declared.study.name,
+        title=declared.study.title,
+        factors=_factors(declared.study, published),
+        along=_along(declared.study, published, treatments),
+        response=response,
+        treatments=treatments,
+        facts=_facts(published, columns, kept),
+    )
+
+
+def _where(text: str, rest: str) -> dict[str, str]:
+    parts = [part.partition("=") for part in rest.split(",") if part]
+    if any(not equals or not column for column, equals, _ in parts):
+        raise StudyError.one(text, f'"{rest}"', _FORM)
+    return {column: wanted for column, _, wanted in parts}
+
+
+def _of_table(text: str, wanted: str) -> str:
+    """The first shipped study that has most rows of this table of a paper."""
+    files = {name: shipped_study(name) / "published.csv" for name in shipped_studies()}
+    rows = {name: _count(file, wanted) for name, file in files.items() if file.is_file()}
+    if not any(rows.values()):
+        raise StudyError.one(text, f"no study that ships has a published table {wanted}", _FORM)
+    return max(rows, key=lambda name: rows[name])
+
+
+def _count(file: Path, wanted: str) -> int:
+    columns, rows = read_rows(Published(file=file.name), file)
+    return sum(row[TABLE] == wanted for row in rows) if TABLE in columns else 0
+
+
+def _published(text: str, name: str) -> tuple[Declared, Published]:
+    with_tables = [s for s in shipped_studies() if (shipped_study(s) / "published.csv").is_file()]
+    if name not in with_tables:
+        fix = f"studies that have one: {', '.join(with_tables)}"
+        raise StudyError.one(text, f'no published table of "{name}"', _FORM, fix)
+    declared = declare(shipped_study(name))
+    published = declared.study.published
+    if published is None or not published.file:
+        raise StudyError.one(text, f'"{name}" names no published file', _FORM)
+    return declared, published
+
+
+def _response(study: Study, published: Published, text: str, name: str | None) -> tuple[str, ResponseDoc]:
+    columns = {response: column for column, response in published.values.items() if response in study.responses}
+    wanted = name or (primary(study) if primary(study) in columns else next(iter(columns), ""))
+    if wanted not in columns:
+        raise StudyError.one("--response", f'{text} has no "{wanted}"', f"one of {', '.join(columns)}")
+    told = study.responses[wanted]
+    if told.better == "none":
+        raise StudyError.one("--response", f'"{wanted}" is neither better higher nor lower', "another one")
+    return columns[wanted], ResponseDoc(name=wanted, title=told.title, unit=told.unit, better=told.better)
+
+
+def _treatments(text: str, published: Published, rows: Sequence[Row], column: str) -> tuple[SourceTreatment, ...]:
+    found: dict[tuple[tuple[str, Level], ...], SourceTreatment] = {}
+    for row in rows:
+        levels = {factor: level(published, name, row[name]) for name, factor in published.match.items()}
+        value = number(row[column])
+        if value is None or value <= 0 or None in levels.values():
+            continue
+        known = {factor: at for factor, at in levels.items() if at is not None}
+        key = tuple(known.items())
+        if key in found:
+            told = ", ".join(f"{factor} {at}" for factor, at in key)
+            raise StudyError.one(text, f"several rows with {told}", "one", f"narrow it: {_FORM}")
+        cpus = known.get("cpus")
+        found[key] = SourceTreatment(known, (value,), (0,), n_cpus=cpus if type(cpus) is int else None)
+    if not found:
+        raise StudyError.one(text, "no row with a figure", "a table with some", _FORM)
+    return tuple(found.values())
+
+
+def _factors(study: Study, published: Published) -> dict[str, FactorDoc]:
+    factors = {name: study.factors[name] for name in published.match.values() if name in study.factors}
+    return {
+        name: FactorDoc(name=name, title=factor.title or name, unit=factor.unit, levels=[])
+        for name, factor in factors.items()
+    }
+
+
+def _along(study: Study, published: Published, treatments: Sequence[SourceTreatment]) -> str:
+    """The factor of the baseline, else the one with the most levels."""
+    names = list(dict.fromkeys(published.match.values()))
+    if known := [name for name in study.baseline if name in names]:
+        return known[0]
+    return max(names, key=lambda name: len({treatment.levels[name] for treatment in treatments}))
+
+
+def _facts(published: Published, columns: Sequence[str], rows: Sequence[Row]) -> Mapping[str, str]:
+    """What all rows have in common that is no factor and no figure: an operating system, say."""
+    ends = {end for pair in published.ranges.values() for end in pair}
+    others = [c for c in columns if c not in published.match and c not in published.values and c not in ends]
+    common = {column: {row[column] for row in rows} for column in others if column != TABLE}
+    return {name: values.pop() or "" for name, values in common.items() if len(values) == 1}

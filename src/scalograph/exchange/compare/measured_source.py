@@ -1,0 +1,151 @@
+"""What can be compared: treatments with their scores, whatever they were read from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.errors import StudyError
+from scalograph.protocol.findings import Curve, FactorDoc, ResponseDoc, Trust
+from scalograph.protocol.plain import Level
+from scalograph.study.scalars import as_text
+
+# What a response may be divided by.
+PER = ("clock", "cpu")
+
+
+class SourceTreatment(NamedTuple):
+    """One treatment of a source.
+
+    Attributes:
+        levels: of all factors.
+        scores: of the runs that count, in the unit of the response; one where a figure was printed.
+        blocks: the block of each.
+        estimate: as the source itself tells it.
+        n_cpus: that its runs could use.
+        doubt: why it decides nothing; empty where it does.
+    """
+
+    levels: Mapping[str, Level]
+    scores: tuple[float, ...]
+    blocks: tuple[int, ...]
+    estimate: Estimate | None = None
+    n_cpus: int | None = None
+    doubt: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredSource:
+    """A result, a journal, or a published table.
+
+    Attributes:
+        label: what it is called beside others.
+        name: of its study.
+        title: what that asks.
+        factors: by name.
+        along: factor of its curves.
+        response: that is compared.
+        treatments: in order.
+        machine: facts of the journal.
+        facts: what else is told of it, by name.
+        refused: why nothing can be said from it; empty where something can.
+        trust: whether to believe it; None of a published table.
+        curves: whose laws are compared too.
+    """
+
+    label: str
+    name: str
+    title: str = ""
+    factors: Mapping[str, FactorDoc]
+    along: str
+    response: ResponseDoc
+    treatments: tuple[SourceTreatment, ...]
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    refused: str = ""
+    trust: Trust | None = None
+    curves: tuple[Curve, ...] = ()
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether its figures are those of a paper, without runs."""
+        return self.trust is None
+
+    def levels_of(self, factor: str) -> list[Level]:
+        """The levels that its treatments have, each once."""
+        return list(dict.fromkeys(treatment.levels[factor] for treatment in self.treatments))
+
+    def called(self, label: str) -> "MeasuredSource":
+        """The same under another name."""
+        return replace(self, label=label)
+
+
+def narrowed(source: MeasuredSource, where: Sequence[str]) -> MeasuredSource:
+    """Return a source with the treatments of some levels.
+
+    Args:
+        source: any.
+        where: texts such as `lock=none`, one or several of a factor.
+
+    Raises:
+        StudyError: it has no such factor or level, or no treatment at all.
+    """
+    kept, wanted = list(source.treatments), _wanted(source, where)
+    for name, texts in wanted.items():
+        kept = [one for one in kept if as_text(one.levels[name]) in texts]
+    if not kept:
+        why = "no treatment with figures of its own" if not where else f"no treatment with {', '.join(where)}"
+        raise StudyError.one(source.label, why, "one or more")
+    return replace(source, treatments=tuple(kept))
+
+
+def _wanted(source: MeasuredSource, where: Sequence[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for text in where:
+        name, equals, level = text.partition("=")
+        if not equals or name not in source.factors:
+            factors = ", ".join(source.factors)
+            raise StudyError.one("--where", f'"{text}"', f"factor=level of the factors of {source.label} ({factors})")
+        found.setdefault(name, set()).add(level)
+    return found
+
+
+def divided(source: MeasuredSource, per: str, mhz: float | None = None) -> MeasuredSource:
+    """Return a source whose figures are per clock or per CPU: times become cycles or CPU seconds, rates a share.
+
+    Args:
+        source: any.
+        per: "clock" or "cpu".
+        mhz: its clock, where it is not to be read from the facts of its machine.
+
+    Raises:
+        StudyError: the source does not tell its clock, or its CPUs.
+    """
+    is_rate = source.response.better == "higher"
+    by = [_clock(source, mhz) if per == "clock" else _cpus(source, one) for one in source.treatments]
+    factors = [1 / x if is_rate else x for x in by]
+    made = [
+        one._replace(
+            scores=tuple(score * f for score in one.scores), estimate=one.estimate.scaled(f) if one.estimate else None
+        )
+        for one, f in zip(source.treatments, factors, strict=True)
+    ]
+    return replace(source, treatments=tuple(made))
+
+
+def _clock(source: MeasuredSource, mhz: float | None) -> float:
+    """In MHz: the highest that its CPUs have, else the one that was read."""
+    highest = [cpu.get("max_khz") for cpu in source.machine.get("topology") or () if isinstance(cpu, dict)]
+    known = [khz / 1e3 for khz in highest if isinstance(khz, int | float) and khz > 0]
+    told = source.machine.get("clock_mhz")
+    found = mhz or (max(known) if known else told)
+    if not isinstance(found, int | float) or found <= 0:
+        fix = "give it for each source: --mhz 2000,2330"
+        raise StudyError.one("--per clock", f"{source.label} does not tell its clock", "one", fix)
+    return float(found)
+
+
+def _cpus(source: MeasuredSource, treatment: SourceTreatment) -> int:
+    if not treatment.n_cpus:
+        raise StudyError.one("--per cpu", f"{source.label} does not tell its CPUs", "how many each run could use")
+    return treatment.n_cpus

@@ -1,0 +1,66 @@
+"""Two versions that one study ran in pairs: what a block shares cancels, so a machine that changes changes no ratio."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.versus import SAME, versus
+from scalograph.exchange.compare.matched_treatments import MatchedPair
+from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
+from scalograph.exchange.compare.result_answer import answered, ratio_of_treatment
+from scalograph.protocol.compared_results import ResultComparison, ResultComparisons
+from scalograph.protocol.plain import Level
+
+
+def paired_versions(
+    source: MeasuredSource,
+    factor: str,
+    names: Mapping[Level, str],
+    margin: float | None = None,
+    confidence: float = 0.95,
+) -> ResultComparisons:
+    """Compare the second level of a factor with the first, block by block.
+
+    Args:
+        source: a study that ran both in each block.
+        factor: whose two levels are the versions.
+        names: what the first and the second are called, in this order.
+        margin: differences within it are none, as a share; None for 2 %.
+        confidence: of all intervals at once.
+    """
+    first, second = names
+    pairs = _pairs(source, factor, first, second)
+    single = confidence ** (1 / max(1, len(pairs)))
+    least, is_rate = SAME if margin is None else margin, source.response.better == "higher"
+    ratios = [replace(_ratio(one, two, single), confidence=confidence) for _, one, two in pairs]
+    treatments = [ratio_of_treatment(pair, e, least, is_rate) for pair, e in zip(pairs, ratios, strict=True)]
+    words = [one.shown for one in treatments if not one.doubt]
+    found = ResultComparison(
+        reference=names[first], other=names[second], title=source.title, response=source.response.name,
+        response_title=source.response.title, unit=source.response.unit, better="higher" if is_rate else "lower",
+        along=_along(source, factor), titles={name: doc.title or name for name, doc in source.factors.items()},
+        units={name: doc.unit for name, doc in source.factors.items()}, margin=margin,
+        **answered((source.refused,), treatments, words, margin), treatments=treatments,
+    )  # fmt: skip
+    return ResultComparisons(answer=found.answer, results=[found])
+
+
+def _pairs(source: MeasuredSource, factor: str, first: Level, second: Level) -> list[MatchedPair]:
+    by_rest: dict[tuple[tuple[str, Level], ...], dict[Level, SourceTreatment]] = {}
+    for one in source.treatments:
+        rest = tuple((name, level) for name, level in one.levels.items() if name != factor)
+        by_rest.setdefault(rest, {})[one.levels[factor]] = one
+    return [(dict(rest), pair[first], pair[second]) for rest, pair in by_rest.items() if {first, second} <= pair.keys()]
+
+
+def _ratio(one: SourceTreatment, two: SourceTreatment, single: float) -> Estimate:
+    """The second over the first, from the blocks that hold both."""
+    ours, theirs = dict(zip(one.blocks, one.scores, strict=True)), dict(zip(two.blocks, two.scores, strict=True))
+    blocks = sorted(ours.keys() & theirs.keys())
+    return versus([theirs[block] for block in blocks], [ours[block] for block in blocks], single)
+
+
+def _along(source: MeasuredSource, factor: str) -> str:
+    """The other factor with the most levels."""
+    others = [name for name in source.factors if name != factor]
+    return max(others, key=lambda name: len(source.levels_of(name)), default="")

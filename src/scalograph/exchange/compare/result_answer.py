@@ -1,0 +1,243 @@
+"""Is a result faster than the one before it, slower, the same, or is that not measurable?
+
+Faster and slower need an interval that excludes 1 beside those of all other treatments, and that does not lie within
+the margin. The same needs every interval within the margin. Nothing is said of a study that was disturbed in more than
+half of its runs, nor of figures without intervals.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from scalograph.analysis.contrast import Contrast
+from scalograph.analysis.curve_ratios import BlockedLogs, CurveRatios, curve_ratios
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.versus import SAME
+from scalograph.exchange.compare.matched_treatments import MatchedPair, MatchedTreatments, matched
+from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
+from scalograph.protocol.compared_results import Answer, ResultComparison, ResultComparisons, Shown, TreatmentRatio
+from scalograph.protocol.plain import Level
+from scalograph.text.quantities import counted, inverse, percent_at_most
+
+# A noise floor above this measures nothing, and neither do results that have it in more than half of their treatments.
+BLIND, HALF = 0.25, 0.5
+_ROUNDING = 1e-9
+MOST_CAUSES = 5  # of each result
+FEWEST_LEVELS = 4  # of a curve that has an upper half
+_WORST: tuple[Answer, ...] = ("slower", "not measurable", "same", "faster")
+
+
+def compared(
+    reference: MeasuredSource, others: Sequence[MeasuredSource], margin: float | None = None, confidence: float = 0.95
+) -> ResultComparisons:
+    """Compare results with the first one.
+
+    Args:
+        reference: the first.
+        others: one or more.
+        margin: differences within it are none, as a share; None for the noise floor.
+        confidence: of all intervals at once.
+
+    Raises:
+        StudyError: two of them have nothing in common.
+    """
+    each = 1 - (1 - confidence) / len(others)
+    made = [_compared(reference, other, margin, each) for other in others]
+    worst = min((one.answer for one in made), key=_WORST.index)
+    return ResultComparisons(answer=worst, results=made)
+
+
+def _compared(
+    reference: MeasuredSource, other: MeasuredSource, margin: float | None, confidence: float
+) -> ResultComparison:
+    pairs = matched(reference, other)
+    ranks = _ranks(reference, pairs)
+    ratios = _ratios(reference, pairs, confidence, ranks)
+    is_rate = reference.response.better == "higher"
+    least = SAME if margin is None else margin
+    told = zip(pairs.pairs, _told(pairs, ratios, confidence), strict=True)
+    treatments = [ratio_of_treatment(pair, estimate, least, is_rate) for pair, estimate in told]
+    shift = _of_all(ratios.shift, ratios.single, confidence) if ratios and len(ratios.treatments) > 1 else None
+    upper = _of_all(ratios.upper, ratios.single, confidence) if ratios and ratios.upper else None
+    words = [one.shown for one in treatments if not one.doubt]
+    words += [shown(mean, least, is_rate) for mean in (shift, upper) if mean]
+    refused = [f"{s.label}: {s.refused}" for s in (reference, other) if s.refused]
+    if reference.is_printed or other.is_printed:
+        refused.append("published figures have no runs, and so no intervals")
+    return ResultComparison(
+        reference=reference.label, other=other.label, title=reference.title, response=reference.response.name,
+        response_title=reference.response.title, unit=reference.response.unit,
+        better="higher" if is_rate else "lower", along=reference.along,
+        titles={name: factor.title or name for name, factor in reference.factors.items()},
+        units={name: factor.unit for name, factor in reference.factors.items()},
+        margin=margin, **answered(refused, treatments, words, margin), differences=pairs.differences,
+        unmatched=pairs.unmatched, treatments=treatments, shift=shift, upper=upper,
+        upper_from=next(iter(ranks)) if upper else None, alike=_alike(ratios, shift),
+        doubts=[_doubt(source) for source in (reference, other) if source.trust and source.trust.level == "doubt"],
+        causes=[text for source in (reference, other) for text in _causes(source)],
+    )  # fmt: skip
+
+
+def _doubt(source: MeasuredSource) -> str:
+    return f"Of {source.label}: {source.trust.sentence}" if source.trust else ""
+
+
+def _causes(source: MeasuredSource) -> list[str]:
+    return [f"{source.label}: {text}" for text in source.trust.causes[:MOST_CAUSES]] if source.trust else []
+
+
+def _ratios(
+    reference: MeasuredSource, pairs: MatchedTreatments, confidence: float, ranks: Mapping[Level, int]
+) -> CurveRatios | None:
+    """Of the treatments that decide; None where there is none."""
+    kept = [pair for pair in pairs.pairs if _decides(*pair[1:])]
+    if not kept:
+        return None
+    upper = [ranks.get(levels[reference.along], 0) for levels, *_ in kept] if ranks else []
+    return curve_ratios([logs_of(one) for _, one, _ in kept], [logs_of(two) for *_, two in kept], confidence, upper)
+
+
+def _ranks(reference: MeasuredSource, pairs: MatchedTreatments) -> dict[Level, int]:
+    """The upper half of a curve's levels, ranked; none where there are few, or they are no numbers."""
+    levels = {levels.get(reference.along, "") for levels, *_ in pairs.pairs}
+    numbers = sorted(level for level in levels if isinstance(level, int | float) and not isinstance(level, bool))
+    upper = numbers[len(numbers) // 2 :] if len(numbers) == len(levels) >= FEWEST_LEVELS else []
+    return {level: rank for rank, level in enumerate(upper, 1)}
+
+
+def _decides(one: SourceTreatment, two: SourceTreatment) -> bool:
+    return not (one.doubt or two.doubt) and min(*one.scores, *two.scores) > 0
+
+
+def logs_of(treatment: SourceTreatment) -> BlockedLogs:
+    """Return the logs of a treatment's scores, which are above zero, with their blocks."""
+    return BlockedLogs(np.log(np.asarray(treatment.scores, dtype=np.float64)), treatment.blocks)
+
+
+def _of_all(contrast: Contrast, single: float, confidence: float) -> Estimate:
+    """Its ratio with an interval that holds beside all others; its confidence is that of all of them."""
+    return replace(contrast.estimate(single), confidence=confidence)
+
+
+def _told(pairs: MatchedTreatments, ratios: CurveRatios | None, confidence: float) -> list[Estimate]:
+    """The ratio of each pair; of one that does not decide, without an interval."""
+    deciding = iter(ratios.treatments if ratios else ())
+    return [
+        _of_all(next(deciding), ratios.single, confidence) if ratios and _decides(one, two) else _alone(one, two)
+        for _, one, two in pairs.pairs
+    ]
+
+
+def _alone(one: SourceTreatment, two: SourceTreatment) -> Estimate:
+    known = min(*one.scores, *two.scores) > 0
+    value = float(np.exp(np.log(two.scores).mean() - np.log(one.scores).mean())) if known else None
+    return Estimate(value, n=len(one.scores) + len(two.scores), method="ratio of typical runs")
+
+
+def ratio_of_treatment(pair: MatchedPair, ratio: Estimate, least: float, is_rate: bool) -> TreatmentRatio:
+    """Return what is known of one treatment in both.
+
+    Args:
+        pair: it, in each.
+        ratio: of the second over the first.
+        least: the least difference that is one, as a share.
+        is_rate: whether more is better.
+    """
+    levels, one, two = pair
+    doubt = one.doubt or two.doubt
+    figures = [side.estimate or Estimate(side.scores[0], n=1) for side in (one, two)]
+    return TreatmentRatio(
+        levels=dict(levels), reference=figures[0], other=figures[1], ratio=ratio,
+        shown=shown(ratio, least, is_rate), doubt=doubt,
+    )  # fmt: skip
+
+
+def shown(ratio: Estimate, least: float, is_rate: bool = False) -> Shown:
+    """Return what an interval carries, given the least difference that is one.
+
+    Args:
+        ratio: of the response over that of the reference.
+        least: as a share; 0.02 is 2 %.
+        is_rate: whether more is better.
+
+    >>> [shown(Estimate(1.0, *ends), 0.05) for ends in ((0.97, 1.04), (1.01, 1.08), (0.9, 1.1), (None, None))]
+    ['same', 'slower', 'not shown', 'not shown']
+    """
+    cost = inverse(ratio) if is_rate else ratio
+    if cost.low is None or cost.high is None:
+        return "not shown"
+    if 1 / (1 + least) <= cost.low and cost.high <= 1 + least:
+        return "same"
+    return "slower" if cost.low > 1 else "faster" if cost.high < 1 else "not shown"
+
+
+def _alike(ratios: CurveRatios | None, shift: Estimate | None) -> float | None:
+    """How near the ratios of single treatments lie to the shift; None where one is shown to be apart."""
+    if ratios is None or shift is None or not shift.value or any(c.df <= 0 for c in ratios.shape):
+        return None
+    ends = [contrast.estimate(ratios.single_shape) for contrast in ratios.shape]
+    if any((e.low or 0.0) > 1 + _ROUNDING or (e.high or 2.0) < 1 - _ROUNDING for e in ends):
+        return None
+    return _farthest(ends)
+
+
+def _farthest(estimates: Sequence[Estimate]) -> float | None:
+    """The largest difference that intervals allow, as a share; None where one is missing."""
+    if any(e.low is None or e.high is None or e.low <= 0 for e in estimates) or not estimates:
+        return None
+    return max(max(e.high or 0.0, 1 / (e.low or 1.0)) for e in estimates) - 1
+
+
+def _floor(ratio: Estimate) -> float:
+    """The whole width of an interval: a difference that is not shown is smaller."""
+    return ratio.high / ratio.low - 1 if ratio.low and ratio.high and ratio.low > 0 else math.inf
+
+
+def answered(
+    refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[Shown], margin: float | None
+) -> dict[str, Any]:
+    """Return the answer, why there is none, and what the intervals would have shown, as fields of the document.
+
+    Args:
+        refused: why nothing may be said, whatever the figures are; empty texts are no reason.
+        treatments: with what each shows.
+        words: what they, and means over them, show.
+        margin: as `compared` has it.
+    """
+    answer, why = _answer([text for text in refused if text], treatments, words, margin)
+    seen = [one.ratio for one in treatments if not one.doubt and _floor(one.ratio) <= BLIND]
+    return {
+        "answer": answer, "why": why, "n_blind": len(treatments) - len(seen), "reach": _farthest(seen),
+        "noise_floor": max(map(_floor, seen), default=None),
+    }  # fmt: skip
+
+
+def _answer(
+    refused: Sequence[str], treatments: Sequence[TreatmentRatio], words: Collection[Shown], margin: float | None
+) -> tuple[Answer, str]:
+    if refused:
+        return "not measurable", refused[0]
+    if "slower" in words or "faster" in words:
+        return ("slower" if "slower" in words else "faster"), ""
+    floors = [_floor(one.ratio) for one in treatments if not one.doubt]
+    return _same(floors, treatments, margin)
+
+
+def _same(floors: Sequence[float], treatments: Sequence[TreatmentRatio], margin: float | None) -> tuple[Answer, str]:
+    """Where no difference is shown: what is possible nevertheless."""
+    if not floors or min(floors) == math.inf:
+        return "not measurable", "too few runs for an interval"
+    if margin is None:
+        blind = len(treatments) - sum(floor <= BLIND for floor in floors)
+        if blind > HALF * len(treatments):
+            many = f"{blind} of {counted(len(treatments), 'setting')}"
+            return "not measurable", f"{many} could differ by {percent_at_most(BLIND)} or more unseen"
+        return "same", ""
+    reach = _farthest([one.ratio for one in treatments if not one.doubt])
+    if reach is not None and reach <= margin:
+        return "same", ""
+    possible = "any difference is" if reach is None else f"differences up to {percent_at_most(reach)} are"
+    return "not measurable", f"{possible} possible, and the margin is {percent_at_most(margin)}"

@@ -1,0 +1,101 @@
+"""Neighboring levels of a curve at which two results differ alike: "from 2 to 128 threads 1.06x to 1.23x"."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from scalograph.protocol.compared_results import ResultComparison, Shown, TreatmentRatio
+from scalograph.protocol.plain import Level
+from scalograph.text.format import level_text
+from scalograph.text.short_names import is_counted, one_of
+
+# Ratios that differ by more are told apart.
+ALIKE = 1.25
+
+
+class ResultSpan(NamedTuple):
+    """Treatments next to each other that differ in one direction, and by about as much.
+
+    Attributes:
+        treatments: one or more, in order.
+        is_more: whether the other result has more of the response.
+    """
+
+    treatments: list[TreatmentRatio]
+    is_more: bool
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """The smallest and the largest, either way around, so that both are above 1."""
+        values = [one.ratio.value or 1.0 for one in self.treatments]
+        found = sorted(value if self.is_more else 1 / value for value in values)
+        return found[0], found[-1]
+
+
+def spans(found: ResultComparison, only: Sequence[Shown] = ()) -> list[ResultSpan]:
+    """Group the treatments of one curve.
+
+    Args:
+        found: of one curve.
+        only: what treatments that are told must show; empty for all that have a ratio.
+    """
+    made: list[ResultSpan] = []
+    is_next = False
+    for one in ordered(found):
+        if not one.ratio.value or (only and one.shown not in only):
+            is_next = False
+            continue
+        is_more = one.ratio.value > 1
+        if is_next and made[-1].is_more == is_more and _alike(made[-1], one):
+            made[-1].treatments.append(one)
+        else:
+            made.append(ResultSpan([one], is_more))
+        is_next = True
+    return made
+
+
+def ordered(found: ResultComparison) -> list[TreatmentRatio]:
+    """In the order of the levels of the curves' factor, where these are numbers."""
+    levels = [one.levels.get(found.along) for one in found.treatments]
+    numbers = [float(level) for level in levels if isinstance(level, int | float)]
+    if len(numbers) < len(levels):
+        return [*found.treatments]
+    return [one for _, one in sorted(zip(numbers, found.treatments, strict=True), key=lambda pair: pair[0])]
+
+
+def where(found: ResultComparison, span: ResultSpan) -> str:
+    """Name the levels of a span: "with 1 thread", "from 2 to 128 threads"."""
+    levels = [one.levels[found.along] for one in span.treatments]
+    title, unit = found.titles.get(found.along, found.along), found.units.get(found.along, "")
+    if len(levels) == 1:
+        return f"with {_level(title, levels[0], unit)}"
+    if _is_count(title, levels[-1], unit):
+        return f"from {level_text(levels[0])} to {_level(title, levels[-1], unit)}"
+    return f"from {_level(title, levels[0], unit)} to {level_text(levels[-1], unit)}"
+
+
+def curves(found: ResultComparison) -> Iterator[tuple[dict[str, Level], ResultComparison]]:
+    """Yield each curve by the levels of its other factors, as a comparison of its own."""
+    groups: dict[tuple[tuple[str, Level], ...], list[TreatmentRatio]] = {}
+    for one in found.treatments:
+        key = tuple((name, level) for name, level in one.levels.items() if name != found.along)
+        groups.setdefault(key, []).append(one)
+    for key, members in groups.items():
+        yield dict(key), found.model_copy(update={"treatments": members})
+
+
+def _alike(span: ResultSpan, one: TreatmentRatio) -> bool:
+    value = one.ratio.value or 1.0
+    value = value if span.is_more else 1 / value
+    low, high = span.ratios
+    return max(high, value) <= ALIKE * min(low, value)
+
+
+def _level(title: str, level: Level, unit: str) -> str:
+    shown = level_text(level, unit)
+    if _is_count(title, level, unit):
+        return f"{shown} {one_of(title) if level == 1 else title}"
+    return f"{title} {shown}"
+
+
+def _is_count(title: str, level: Level, unit: str) -> bool:
+    return type(level) is int and not unit and is_counted(title)

@@ -1,0 +1,37 @@
+"""`scalograph.compare(a, b)`: two results, as `scalograph compare` compares them."""
+
+import os
+from collections.abc import Sequence
+
+from scalograph.cli.comparing import compare_sources
+from scalograph.protocol.compared_results import ResultComparison
+
+Comparable = str | os.PathLike[str]
+
+
+def compare_results(
+    reference: Comparable,
+    other: Comparable,
+    *,
+    margin: str | None = None,
+    response: str | None = None,
+    where: Sequence[str] = (),
+) -> ResultComparison:
+    """Compare a result with another one, treatment by treatment.
+
+    Args:
+        reference: a results folder, a journal, a file of findings, or a published table such as "published:15".
+        other: the same.
+        margin: differences within it are none, such as "5%"; None for the noise floor.
+        response: that is compared; None for the one that the studies are about.
+        where: texts such as "lock=none", of the treatments that are compared; none for all.
+
+    Returns:
+        `answer` is faster, slower, same or not measurable; `treatments` has each ratio with its interval.
+
+    Raises:
+        StudyError: they have no treatment in common, or an argument has another form.
+        ProtocolError: one cannot be read.
+    """
+    sources = [os.fspath(path) for path in (reference, other)]
+    return compare_sources(sources, margin, response, where=where).results[0]

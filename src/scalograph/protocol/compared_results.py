@@ -1,0 +1,72 @@
+"""Two results beside each other: what differs around them, the ratio of every treatment, and one answer."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from scalograph.analysis.estimate import Estimate
+from scalograph.protocol.plain import Level, Model, Text
+
+Answer = Literal["faster", "slower", "same", "not measurable"]
+Shown = Literal["faster", "slower", "same", "not shown"]
+
+
+class SourceDifference(Model):
+    """Something around the runs that is not the same in both: a fact of the machine, a JVM, the study."""
+
+    what: Text
+    reference: Text
+    other: Text
+
+
+class TreatmentRatio(Model):
+    """One treatment in both results."""
+
+    levels: dict[str, Level]
+    reference: Estimate | None = Field(default=None, description="the response, as the first result has it")
+    other: Estimate | None = None
+    ratio: Estimate = Field(description="of the other over the reference; intervals hold for all treatments at once")
+    shown: Shown = "not shown"
+    doubt: Text = Field(default="", description="why it decides nothing; empty where it does")
+
+
+class ResultComparison(Model):
+    """A result against the one that it is compared with."""
+
+    reference: Text
+    other: Text
+    title: Text = Field(default="", description="what the studies ask")
+    response: str
+    response_title: Text = ""
+    unit: str = ""
+    better: Literal["lower", "higher"] = "lower"
+    per: Text = Field(default="", description="what the response was divided by, and how")
+    along: str = Field(default="", description="factor of the curves")
+    titles: dict[str, Text] = Field(default_factory=dict, description="factor -> its title")
+    units: dict[str, str] = Field(default_factory=dict)
+    answer: Answer
+    why: Text = Field(default="", description="why it is not measurable; empty where it is")
+    margin: float | None = Field(default=None, description="differences within it are none, as a share; null: 2 %")
+    noise_floor: float | None = Field(default=None, description="a larger difference would be shown, as a share")
+    n_blind: int = Field(
+        default=0, description="treatments too noisy for a noise floor of 25 %, or without an interval"
+    )
+    reach: float | None = Field(default=None, description="no other treatment differs by more, as a share")
+    differences: list[SourceDifference] = Field(default_factory=list)
+    unmatched: int = Field(default=0, description="treatments that only one of them has")
+    treatments: list[TreatmentRatio] = Field(min_length=1)
+    shift: Estimate | None = Field(default=None, description="mean ratio over all treatments")
+    upper: Estimate | None = Field(
+        default=None, description="mean ratio over the upper half of the levels of `along`, by rank"
+    )
+    upper_from: Level | None = Field(default=None, description="the level that it begins at")
+    alike: float | None = Field(default=None, description="ratios of single treatments lie so near to it, as a share")
+    causes: list[Text] = Field(default_factory=list, description="what disturbed the runs of either")
+    doubts: list[Text] = Field(default_factory=list, description="what each of both says against itself")
+
+
+class ResultComparisons(Model):
+    """All results that were compared with the first one."""
+
+    answer: Answer = Field(description="the worst: slower, then not measurable, same, faster")
+    results: list[ResultComparison] = Field(min_length=1)

@@ -1,0 +1,167 @@
+"""Guests of this machine: QEMU boots a kernel for each run, over this machine's files, and the probe runs within.
+
+Where the CPUs of a guest are emulated, its times are none of a machine: runs show what happens, and not how fast.
+"""
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from msgspec.structs import replace as replace_part
+
+from scalograph.control import capacity, isolation, tasks
+from scalograph.control.control import HeldSetting
+from scalograph.control.discover import discover
+from scalograph.control.kernel_counters import passed, read_counters
+from scalograph.errors import HostError
+from scalograph.protocol.events import Record
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.run.hosts.base import Host, Specification, Tell
+from scalograph.run.hosts.guest_process import (
+    GuestMachine,
+    GuestProcess,
+    GuestPrograms,
+)
+from scalograph.run.hosts.guest_settings import GuestSetting, guest_settings, lines, read_back
+from scalograph.run.hosts.kernel_packages import kernel, offered
+from scalograph.run.hosts.local import LocalHost
+from scalograph.run.hosts.probe import find_probe, measure
+from scalograph.run.hosts.probe_process import LostError
+from scalograph.run.interrupts import note
+from scalograph.run.launches import launches
+from scalograph.run.plan import Plan
+from scalograph.run.scratch import scratch
+from scalograph.study.reset import Reset
+from scalograph.study.treatment import Treatment
+
+DEFAULT_KERNEL = "cloud"
+INSTALL = "apt-get install qemu-system-x86 busybox-static"
+# Half of the machine's memory, at most this: more was not needed, and files that a run writes take of it.
+_MOST_MEMORY = 4 << 30
+_OUTSIDE = "it is set on the machine, not in a guest"
+_VIRTIOFSD = ("/usr/libexec/virtiofsd", "/usr/lib/qemu/virtiofsd")
+# A kernel that runs on hardware is up in 2 s.
+_PROOF_S = 15.0
+
+
+def connect() -> Host:
+    """Return the guests of this machine. Raises HostError where a program is missing, with what installs it."""
+    return GuestHost(find_programs())
+
+
+def find_programs() -> GuestPrograms:
+    """Return the programs that guests need. Raises HostError for the first that is missing."""
+    if platform.machine() != "x86_64":
+        raise HostError("--host guest", f"a machine of {platform.machine()}", "x86_64", "use another machine")
+    sharing = next((path for path in _VIRTIOFSD if os.access(path, os.X_OK)), shutil.which("virtiofsd"))
+    found = {"qemu-system-x86_64": shutil.which("qemu-system-x86_64"), "virtiofsd": sharing}
+    found |= {name: shutil.which(name) for name in ("busybox", "setpriv", "dpkg-deb")}
+    for name, path in found.items():
+        if path is None:
+            install = f"{INSTALL} virtiofsd" if name == "virtiofsd" else INSTALL
+            raise HostError("--host guest", f"no {name}", "the programs that guests need", f"install them: {install}")
+    return GuestPrograms(str(found["qemu-system-x86_64"]), str(sharing), str(found["busybox"]))
+
+
+class GuestHost(LocalHost):
+    """Guests of this machine, one for each run. Programs, builds and steps are this machine's, and so are its files."""
+
+    def __init__(self, programs: GuestPrograms) -> None:
+        super().__init__(find_probe())
+        self._programs, self._kernels = programs, dict[str, Path]()
+        self._settings = list[GuestSetting]()
+        self._guest_facts = as_guest(discover()).model_copy(update={"offered_kernels": offered()})
+
+    def facts(self) -> HostFacts:
+        """Return what guests are; of which kind their CPUs are is known when one was booted (`ready`)."""
+        return self._guest_facts
+
+    def ready(self, planned: Plan, tell: Tell) -> Plan:
+        """Fetch the kernels that treatments name, try hardware virtualization by booting one, and then as a machine.
+
+        Raises:
+            HostError: the probe is not the native one, services run already, or a kernel cannot be fetched.
+        """
+        if self.probe.warning:
+            raise HostError("--host guest", "no native probe", "one that needs no library", self.probe.warning)
+        if planned.program.running:
+            raise HostError("workload.process", "a service that runs already", "one that the run starts", _OUTSIDE)
+        named = {launch.kernel for one in planned.design.treatments for launch in launches(planned, one)}
+        fetched = {level: kernel(level, tell) for level in sorted(name or DEFAULT_KERNEL for name in named)}
+        self._kernels = {level: folder for level, (_, folder) in fetched.items()}
+        accelerator = "kvm" if self._is_proved(next(iter(self._kernels))) else "tcg"
+        if accelerator == "tcg":
+            tell("the CPUs of guests are emulated here: functional, not timing; figures of time are left out")
+        known = {"kernels": tuple(package for package, _ in fetched.values()), "accelerator": accelerator}
+        self._guest_facts = self._guest_facts.model_copy(update=known)
+        return super().ready(replace(planned, facts=planned.facts.model_copy(update=known)), tell)
+
+    def _try_settings(self, planned: Plan) -> None:
+        """Conditions of this machine are none of a guest; that a setting is refused, its run will tell."""
+        if planned.design.study.conditions:
+            raise HostError("conditions", "conditions of this machine", "none for guests", _OUTSIDE)
+
+    @contextmanager
+    def hold(self, planned: Plan, treatment: Treatment) -> Iterator[list[HeldSetting]]:
+        """Hand settings of the machine on to the next guest, which sets them, and ends with its run."""
+        self._settings = guest_settings(planned.design.study, treatment, planned.facts)
+        yield [one.held for one in self._settings]
+
+    def measure(self, spec: Specification) -> Record:
+        """Carry out one run, as `LocalHost` does; a guest that has just booted needs no reset."""
+        return super().measure(replace(spec, reset=Reset()))
+
+    def _counted(self, spec: Specification, folder: Path) -> Record:
+        return self._started(spec, folder)  # what counts is the kernel of the guest
+
+    def _measured(self, spec: Specification, folder: Path) -> Record:
+        launch = spec.launches[0]
+        machine = self._machine(launch.kernel or DEFAULT_KERNEL, folder, launch.boot_options)
+        machine = replace(machine, settings=lines(self._settings, machine.n_cpus))
+        with scratch("guest") as boot:
+            process = GuestProcess(self._programs, machine, boot)
+            record = measure(spec.line(folder), process, note)
+            read_back(self._settings, boot)
+            counted = passed(*(read_counters(boot / when) for when in ("in_force", "at_end")))
+            record = record.with_counters(counted if spec.counted else None)
+            return replace_part(record, guest=process.guest())
+
+    def _machine(self, level: str, folder: Path, options: str = "") -> GuestMachine:
+        facts = self.facts()
+        assert facts.memory_bytes is not None and facts.accelerator is not None
+        return GuestMachine(
+            kernel=self._kernels[level], options=options, accelerator=facts.accelerator, n_cpus=facts.n_cpus,
+            memory_bytes=facts.memory_bytes, folder=folder, probe=str(Path(self.probe.argv[0]).absolute()),
+        )  # fmt: skip
+
+    def _is_proved(self, level: str) -> bool:
+        """Whether hardware virtualization works: a device that can be opened may still start nothing."""
+        if not os.access("/dev/kvm", os.R_OK | os.W_OK) or not has_virtualization():
+            return False
+        with scratch("guest") as boot, scratch("run") as folder:
+            machine = replace(self._machine(level, folder), accelerator="kvm", probe="/bin/true")
+            process = GuestProcess(self._programs, machine, boot, _PROOF_S)
+            try:
+                with process.running():
+                    return process.exchange(b"", _PROOF_S).exit_code == 0
+            except LostError:
+                return False
+
+
+def as_guest(machine: HostFacts) -> HostFacts:
+    """Return what a guest of a machine is: as many CPUs, each a core of its own, and a part of its memory."""
+    cpus = tuple(CpuFact(cpu=n, core=n) for n in range(machine.n_cpus))
+    outside = dict.fromkeys((isolation.ISOLATION, capacity.QUOTA, tasks.TASKS), _OUTSIDE)
+    kept = {name: getattr(machine, name) for name in ("distribution", "compiler", "architecture", "cpu_model", "jvms")}
+    memory = min(_MOST_MEMORY, (machine.memory_bytes or _MOST_MEMORY) // 2)
+    return HostFacts(cpus=cpus, memory_bytes=memory, hypervisor="QEMU", refused=outside, accelerator="tcg", **kept)
+
+
+def has_virtualization(root: Path = Path("/")) -> bool:
+    """Tell whether the CPU offers guests what they need to run on it, as /proc/cpuinfo has it."""
+    flags = next((line for line in (root / "proc/cpuinfo").read_text().splitlines() if line.startswith("flags")), "")
+    return not {"vmx", "svm"}.isdisjoint(flags.split())

@@ -1,0 +1,209 @@
+"""One guest as a probe process: QEMU boots a kernel, whose first program hands the line to the probe within.
+
+The specification goes in by a serial port, and the record comes back by it. All else is told in a folder that the guest
+shares: `up` says what was booted, and `exit` how the probe ended.
+"""
+
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+from scalograph.protocol.record import Guest
+from scalograph.run.hosts.initramfs import initramfs
+from scalograph.run.hosts.kernel_packages import IMAGE, MODULES
+from scalograph.run.hosts.probe_process import LostError, NotStartedError, ProbeAnswer, ProbeProcess
+
+# What a guest may take to come up: emulated, on a machine that others use, 5 to 40 s were seen.
+BOOT_S = 120.0
+_SHARING_S = 10.0
+# Written by the guest: of more, only this much is read.
+_MOST_BYTES = 8192
+_SHOWN_LINES, _SHOWN = 4, 160
+# What we start ends with us, however that is.
+_TIED = ("setpriv", "--pdeathsig", "KILL", "--")
+
+
+Accelerator = Literal["kvm", "tcg"]
+
+
+@dataclass(frozen=True)
+class GuestPrograms:
+    """Programs of the machine that guests need: where they are."""
+
+    qemu: str
+    virtiofsd: str
+    busybox: str
+
+
+@dataclass(frozen=True)
+class GuestMachine:
+    """A guest before it is started.
+
+    Attributes:
+        kernel: folder with its image and modules.
+        options: words that are added to the command line of the kernel.
+        accelerator: kvm or tcg.
+        n_cpus: virtual CPUs that it has.
+        memory_bytes: memory that it has.
+        folder: of the run, the only one of the machine that it may change; it has the same name in the guest.
+        probe: path of the program that makes the run.
+        settings: files of /proc and /sys that it reads, and what it writes there (`guest_settings.lines`).
+    """
+
+    kernel: Path
+    options: str
+    accelerator: Accelerator
+    n_cpus: int
+    memory_bytes: int
+    folder: Path
+    probe: str
+    settings: str = ""
+
+
+class GuestProcess(ProbeProcess):
+    """QEMU, from its start to the end of its guest. What it says on its console is its standard error."""
+
+    START_S = BOOT_S
+    _boot_s: float | None
+
+    def __init__(self, programs: GuestPrograms, machine: GuestMachine, boot: Path, limit_s: float = BOOT_S) -> None:
+        """Prepare a guest.
+
+        Args:
+            programs: what it needs.
+            machine: what it is.
+            boot: empty folder for its start, which it may write to.
+            limit_s: that it may take to come up.
+        """
+        self._programs, self._machine, self._boot, self._limit_s = programs, machine, boot, limit_s
+        self._shares = {"host": Path("/"), "boot": boot, "run": machine.folder}
+        self._began, self._boot_s = 0.0, None
+        super().__init__((*_TIED, *self._qemu()))
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Share the folders and start the guest; at the end, on whatever way, both are gone.
+
+        Raises:
+            NotStartedError: a folder cannot be shared, or QEMU is not there.
+        """
+        self._prepare()
+        with ExitStack() as held:
+            for tag, folder in self._shares.items():
+                held.enter_context(_sharing(self._programs.virtiofsd, folder, self._boot / f"{tag}.sock"))
+            self._began = time.monotonic()
+            with super().running():
+                yield
+
+    def check(self) -> None:
+        """Raise LostError where the guest did not come up in time."""
+        if self._boot_s is not None:
+            return
+        waited = time.monotonic() - self._began
+        if (self._boot / "up").exists():
+            self._boot_s = waited
+        elif waited > self._limit_s:
+            raise self._lost(f"did not boot within {self._limit_s:g} s")
+
+    def end(self, stream: IO[bytes]) -> None:
+        """Close a stream, but for the serial port's: QEMU would then take it away from the guest."""
+        if stream is not self.process.stdin:
+            super().end(stream)
+
+    def exchange(self, line: bytes, limit_s: float) -> ProbeAnswer:
+        """Hand the line in and return the answer, as the probe in the guest ended.
+
+        Raises:
+            LostError: the guest did not boot, ended before the probe did, or gave no answer in time; with the last that
+                it said.
+        """
+        try:
+            answer = super().exchange(line, limit_s)
+        except LostError as error:
+            raise self._lost(error.problems[0].found) from None
+        code = _told(self._boot / "exit").strip()
+        if not code.isdecimal():
+            up = "ended before its run did" if (self._boot / "up").exists() else "did not boot"
+            raise self._lost(up)
+        return ProbeAnswer(int(code), answer.output, answer.stderr)
+
+    def guest(self) -> Guest | None:
+        """Return what was booted, as the guest tells it; None where it did not come up."""
+        lines = _told(self._boot / "up").splitlines()
+        if len(lines) < 3 or self._boot_s is None:
+            return None
+        return Guest(
+            kernel=lines[0], command_line=lines[1], cpus=lines[2], accelerator=self._machine.accelerator,
+            boot_ns=round(1e9 * self._boot_s),
+        )  # fmt: skip
+
+    def _prepare(self) -> None:
+        told = {"folder": f"{self._machine.folder}\n", "probe": f"{self._machine.probe}\n"}
+        for name, text in (told | {"settings": self._machine.settings}).items():
+            (self._boot / name).write_text(text, encoding="utf-8")
+        modules = sorted((self._machine.kernel / MODULES).iterdir())
+        (self._boot / "initramfs").write_bytes(initramfs(Path(self._programs.busybox).read_bytes(), modules))
+
+    def _lost(self, how: str) -> LostError:
+        lines = [line.strip()[:_SHOWN] for line in self._stderr.decode(errors="replace").splitlines() if line.strip()]
+        # What follows a panic is where it came from.
+        grave = [line for line in lines if "panic" in line or "Out of memory" in line]
+        said = " | ".join(grave[:_SHOWN_LINES] or lines[-_SHOWN_LINES:])
+        return LostError("guest", f"{how}; it said: {said!a}", "a run", "look at its kernel and its memory")
+
+    def _qemu(self) -> Iterator[str]:
+        machine, memory = self._machine, f"{self._machine.memory_bytes >> 20}M"
+        options = f"console=ttyS0 panic=-1 loglevel=4 {machine.options}".strip()
+        yield self._programs.qemu
+        yield from ("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-nic", "none")
+        yield from ("-accel", machine.accelerator, "-cpu", "host" if machine.accelerator == "kvm" else "max")
+        yield from ("-smp", f"cpus={machine.n_cpus},sockets=1,cores={machine.n_cpus},threads=1", "-m", memory)
+        yield from ("-object", f"memory-backend-memfd,id=memory,size={memory},share=on")
+        yield from ("-machine", "pc,memory-backend=memory", "-kernel", str(machine.kernel / IMAGE))
+        yield from ("-initrd", str(self._boot / "initramfs"), "-append", options)
+        yield from ("-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console")
+        yield from ("-chardev", "stdio,id=probe,signal=off", "-device", "virtio-serial-pci")
+        yield from ("-device", "virtserialport,chardev=probe,name=probe")
+        for tag in self._shares:
+            yield from ("-chardev", f"socket,id={tag},path={self._boot / tag}.sock")
+            yield from ("-device", f"vhost-user-fs-pci,chardev={tag},tag={tag}")
+
+
+@contextmanager
+def _sharing(virtiofsd: str, folder: Path, socket: Path) -> Iterator[None]:
+    """Serve a folder to one guest. It ends when the guest goes, and with us."""
+    argv = [*_TIED, virtiofsd, f"--socket-path={socket}", *_sharing_options(virtiofsd, folder)]
+    null = subprocess.DEVNULL
+    with subprocess.Popen(argv, stdin=null, stdout=null, stderr=subprocess.PIPE, start_new_session=True) as server:
+        try:
+            _wait_for(socket, server)
+            yield
+        finally:
+            server.kill()
+
+
+def _sharing_options(virtiofsd: str, folder: Path) -> Sequence[str]:
+    # That of QEMU itself changes its root; its successor would need rights for that.
+    if "qemu" in virtiofsd:
+        return ("-o", f"source={folder}", "-o", "sandbox=chroot", "-o", "log_level=err")
+    return ("--shared-dir", str(folder), "--sandbox", "none", "--log-level", "error")
+
+
+def _wait_for(socket: Path, server: "subprocess.Popen[bytes]") -> None:
+    until = time.monotonic() + _SHARING_S
+    while not socket.exists():
+        if server.poll() is not None or time.monotonic() > until:
+            server.kill()
+            said = server.stderr.read(_MOST_BYTES).decode(errors="replace").strip() if server.stderr else ""
+            raise NotStartedError("guest", f"virtiofsd: {said[-300:]!a}", "its socket", "try it by hand, as root")
+        time.sleep(0.01)
+
+
+def _told(file: Path) -> str:
+    with suppress(OSError), file.open("rb") as stream:
+        return stream.read(_MOST_BYTES).decode(errors="replace")
+    return ""

@@ -1,0 +1,125 @@
+"""What a guest starts from: an archive with busybox, the modules that its devices need, and what it does first."""
+
+import lzma
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+# Of the devices that a guest has, and of what lies on them. What a kernel has built in, it has no module for.
+MODULES = ("virtio_pci", "virtio_console", "virtiofs", "overlay")
+_DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
+_FOLDERS = ("bin", "dev", "proc", "sys", "modules", "host", "boot", "run", "writes", "root")
+
+# The machine's files are below an overlay: what a run writes stays in the guest, but for its folder, which has the name
+# that it has on the machine. `boot/folder` says it, and `boot/probe` names the program that makes the run.
+INIT = """\
+#!/bin/busybox sh
+export PATH=/bin
+/bin/busybox --install -s /bin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+for module in /modules/*; do insmod "$module"; done
+mount -t virtiofs boot /boot
+mount -t virtiofs run /run
+mount -t virtiofs -o ro host /host
+mount -t tmpfs -o size=50% tmpfs /writes
+mkdir /writes/upper /writes/work
+mount -t overlay -o lowerdir=/host,upperdir=/writes/upper,workdir=/writes/work overlay /root
+read -r folder < /boot/folder
+read -r probe < /boot/probe
+mount --move /run "/root$folder"
+mount --move /proc /root/proc
+mount --move /sys /root/sys
+mount --move /dev /root/dev
+ln -s /proc/self/fd /root/dev/fd
+ln -s fd/0 /root/dev/stdin
+ln -s fd/1 /root/dev/stdout
+ln -s fd/2 /root/dev/stderr
+mkdir -p /root/dev/shm /root/dev/pts
+mount -t tmpfs tmpfs /root/dev/shm
+mount -t devpts devpts /root/dev/pts
+mount -t cgroup2 cgroup2 /root/sys/fs/cgroup
+ifconfig lo 127.0.0.1
+keep() {
+    while read -r path value; do
+        mkdir -p "/boot/$1/${path%/*}"
+        cat "/root/$path" > "/boot/$1/$path"
+    done < /boot/settings
+}
+keep before
+while read -r path value; do
+    [ -z "$value" ] || echo "$value" > "/root/$path"
+done < /boot/settings
+keep in_force
+for port in /root/dev/vport*p1; do break; done
+{ uname -r; cat /root/proc/cmdline /root/sys/devices/system/cpu/online; } > /boot/booted
+mv /boot/booted /boot/up
+chroot /root "$probe" <> "$port" >&0
+code=$?
+keep at_end
+echo $code > /boot/exit
+sync
+poweroff -f
+"""
+
+
+def needed_modules(modules: Path) -> list[Path]:
+    """Return the files of `MODULES` and of what they depend on, in the order in which they are loaded.
+
+    Args:
+        modules: the folder of a kernel's modules, such as lib/modules/6.1.0-54-cloud-amd64.
+    """
+    files = {file.name.split(".")[0].replace("-", "_"): file for file in sorted(modules.rglob("*.ko*"))}
+    found = dict[str, Path]()
+
+    def add(names: Iterable[str]) -> None:
+        for name in names:
+            if name in files and name not in found:
+                add(_depends_on(files[name]))
+                found[name] = files[name]
+
+    add(MODULES)
+    return list(found.values())
+
+
+def _depends_on(module: Path) -> list[str]:
+    told = _DEPENDS.search(unpacked(module))
+    return [name.replace("-", "_") for name in told[1].decode().split(",") if name] if told else []
+
+
+def unpacked(module: Path) -> bytes:
+    """Return a module's content, as insmod takes it."""
+    content = module.read_bytes()
+    return lzma.decompress(content) if module.suffix == ".xz" else content
+
+
+def initramfs(busybox: bytes, modules: Iterable[Path]) -> bytes:
+    """Return the archive: `cpio` in the format that the kernel documents as newc.
+
+    Args:
+        busybox: a program that needs no library.
+        modules: files in the order in which they are loaded.
+    """
+    files = {"init": INIT.encode(), "bin/busybox": busybox}
+    files |= {f"modules/{n:03}-{file.name.split('.')[0]}.ko": unpacked(file) for n, file in enumerate(modules)}
+    return b"".join(_archived(files))
+
+
+def _archived(files: Mapping[str, bytes]) -> Iterator[bytes]:
+    for number, folder in enumerate(_FOLDERS, start=1):
+        yield _entry(number, folder, 0o040755, b"")
+    for number, (name, content) in enumerate(files.items(), start=len(_FOLDERS) + 1):
+        yield _entry(number, name, 0o100755, content)
+    yield _entry(0, "TRAILER!!!", 0, b"")
+
+
+def _entry(number: int, name: str, mode: int, content: bytes) -> bytes:
+    """One file or folder: 13 numbers of eight hexadecimal digits, its name and its content, padded to four bytes."""
+    numbers = (number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0)
+    head = b"070701" + b"".join(b"%08X" % value for value in numbers) + name.encode() + b"\0"
+    return _padded(head) + _padded(content)
+
+
+def _padded(content: bytes) -> bytes:
+    return content + b"\0" * (-len(content) % 4)

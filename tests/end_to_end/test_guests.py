@@ -1,0 +1,74 @@
+"""Kernels that are booted: one that runs with one CPU and a setting of its own, and one that has too little memory."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scalograph.errors import HostError
+from scalograph.protocol import journal
+from scalograph.run.hosts.guest import find_programs
+from scalograph.run.hosts.kernel_packages import kernel
+from scalograph.run.hosts.probe import find_probe
+
+from .shell import in_process
+
+# The smallest.
+KERNEL = "6.1-cloud"
+STUDY = f"""\
+version = 1
+name = "guests"
+title = "Guests"
+work = "total"
+seed = 1
+[workload]
+command = ["sh", "-c", "nproc; echo kept > file; echo lost > /root/scalograph-lost; cat file >&2"]
+[factors.kernel]
+control = "kernel"
+levels = ["{KERNEL}"]
+[factors.options]
+control = "boot-options"
+levels = ["nosmp", "mem=48M"]
+[factors.swappiness]
+control = "sysctl:vm.swappiness"
+levels = [7]
+[responses.cpus]
+from = "output"
+pattern = '^(\\d+)$'
+better = "none"
+[protocol]
+runs = 1
+timeout = "60s"
+"""
+
+
+def why_not() -> str:
+    """What a guest lacks here; empty if nothing."""
+    try:
+        find_programs()
+        kernel(KERNEL, print)
+    except HostError as error:
+        return str(error)
+    return find_probe().warning or ""
+
+
+def test_one_kernel_is_booted_and_another_panics(tmp_path: Path) -> None:
+    if missing := why_not():
+        pytest.skip(missing)
+    (tmp_path / "study.toml").write_text(STUDY)
+    done = in_process("run", "study.toml", "--host", "guest", "-o", "out", "--json", cwd=tmp_path)
+    assert done.returncode == 4, done.stderr
+    events = [*journal.read(tmp_path / "out" / "journal.jsonl")]
+    booted, starved = sorted((e for e in events if e["event"] == "run"), key=lambda e: e["record"].run.status != "ok")
+    record = booted["record"]
+    assert record.guest.kernel.startswith("6.1.") and record.guest.cpus == "0" and "nosmp" in record.guest.command_line
+    assert record.values[0].values == {"output_cpus": [1.0]} and record.copies[0].stderr_tail == "kept\n"
+    assert [(one.name, one.in_force, one.at_end) for one in record.settings] == [("vm.swappiness", "7", "7")]
+    assert record.header.backend == "kernel" and record.run.wall_ns is record.run.cpu_ns is None
+    assert not Path("/root/scalograph-lost").exists()
+    reason = starved["record"].run.reason
+    assert starved["treatment"]["options"] == "mem=48M" and "did not boot; it said: " in reason
+    assert "panic" in reason
+    assert KERNEL in events[0]["uses"]["kernels"] and events[0]["machine"]["accelerator"] == "tcg"
+    trust = json.loads(done.stdout)["trust"]
+    assert "Functional, not timing" in " ".join(trust["points"]) + " ".join(trust["causes"]).capitalize()

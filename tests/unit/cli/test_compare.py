@@ -1,0 +1,71 @@
+"""`scalograph compare` from results to its exit code, in this process."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.errors import Exit
+
+from ...golden.command import scalograph
+from ..findings.test_table import TREATMENTS, write
+from ..records import recorded
+
+
+def journal(folder: Path, name: str, slower: float = 1.0, disturbed: int = 0) -> str:
+    """Six treatments of six runs; `disturbed` of each had a neighbor."""
+    made: list[tuple[Mapping[str, Any], Any]] = []
+    for treatment in TREATMENTS:
+        for run in range(6):
+            wall = slower * (1 + run % 3 / 200) / int(treatment["threads"])
+            made.append((treatment, recorded(wall, wall, neighbor_s=wall / 2 if run < disturbed else 0.0)))
+    (folder / name).mkdir()
+    write(folder / name / "journal.jsonl", made)
+    return name
+
+
+@pytest.mark.parametrize(
+    ("other", "code", "word"),
+    [
+        ({"slower": 1.2}, Exit.SLOWER, "b is slower: it takes 20"),
+        ({"slower": 0.8}, Exit.DONE, "b is faster"),
+        ({}, Exit.DONE, "The same"),
+        ({"slower": 1.2, "disturbed": 4}, Exit.NOT_MEASURABLE, "Cannot be said"),
+    ],
+)
+def test_each_answer_has_its_exit_code(tmp_path: Path, other: dict[str, Any], code: Exit, word: str) -> None:
+    sources = [journal(tmp_path, "a"), journal(tmp_path, "b", **other)]
+    said = scalograph(["compare", *sources], tmp_path)
+    assert said.code == code, said.printed
+    assert word in " ".join(said.printed.split())
+    assert len(said.printed.splitlines()) <= 25
+    assert not (tmp_path / "a" / "findings.json").exists()
+
+
+def test_one_document_for_machines(tmp_path: Path) -> None:
+    sources = [journal(tmp_path, "a"), journal(tmp_path, "b", slower=1.2)]
+    told = json.loads(scalograph(["compare", *sources, "--json"], tmp_path).printed)
+    (found,) = told["results"]
+    assert told["answer"] == found["answer"] == "slower" and len(found["treatments"]) == len(TREATMENTS)
+    assert found["shift"]["value"] == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a"], "1 source"),
+        (["a", "a", "--margin", "5"], "--margin"),
+        (["a", "a", "--per", "core"], "one of clock, cpu"),
+        (["a", "a", "--mhz", "1,2"], "--per clock beside it"),
+        (["a", "a", "--per", "clock", "--mhz", "1"], "2 clocks above 0"),
+        (["a", "a", "--response", "p99"], 'A has no "p99"'),
+        (["a", "a", "--where", "colour=1"], "factor=level"),
+        (["a", "gone"], "no such file"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
+    journal(tmp_path, "a")
+    said = scalograph(["compare", *arguments], tmp_path)
+    assert said.code in (Exit.STUDY, Exit.UNREADABLE) and message in said.printed

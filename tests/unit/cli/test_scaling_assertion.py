@@ -1,0 +1,47 @@
+"""A test of scaling: which intervals pass, which fail, and what is skipped."""
+
+from typing import Any
+from unittest import SkipTest
+
+import pytest
+
+import scalograph
+from scalograph.cli import scaling_assertion
+from scalograph.cli.scaling_assertion import judged
+
+
+def measured(value: float, low: float | None, high: float | None, verdict: str = "believe") -> dict[str, Any]:
+    told = {"value": value, "low": low, "high": high, "confidence": 0.95, "n": 10, "method": "t", "warnings": []}
+    return {"verdict": verdict, "sentence": "60 runs.", "speedup": told}
+
+
+def test_only_a_whole_interval_decides() -> None:
+    assert judged(measured(1.8, 1.7, 1.9), 1.5).value == 1.8
+    with pytest.raises(AssertionError, match=r"speedup 1.3x \[1.2, 1.4\], expected at least 1.5"):
+        judged(measured(1.3, 1.2, 1.4), 1.5)
+    with pytest.raises(SkipTest, match="not resolved"):
+        judged(measured(1.5, 1.4, 1.6), 1.5)
+
+
+NONE = {**measured(1.0, 1.0, 1.0), "speedup": None}
+
+
+@pytest.mark.parametrize("told", [measured(3.0, 2.9, 3.1, "reject"), measured(3.0, None, None), NONE])
+def test_what_was_not_measured_is_skipped(told: dict[str, Any]) -> None:
+    with pytest.raises(SkipTest, match="not measurable: 60 runs"):
+        judged(told, 1.5)
+
+
+def test_a_machine_with_too_few_cpus_is_asked_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaling_assertion.os, "sched_getaffinity", lambda _: {0, 1})
+    with pytest.raises(SkipTest, match="takes more CPUs than the 2"):
+        scalograph.assert_scales(["./prog", "{threads}"], at_least=3)
+
+
+def test_wrong_arguments_are_told() -> None:
+    with pytest.raises(ValueError, match=r"no \{threads\}"):
+        scalograph.assert_scales(["./prog"], at_least=1)
+    with pytest.raises(ValueError, match="two or more counts"):
+        scalograph.assert_scales(["./prog", "{threads}"], threads=[2], at_least=1)
+    with pytest.raises(ValueError, match="--budget"):
+        scalograph.assert_scales(["true", "{threads}"], at_least=1, budget="soon")

@@ -1,0 +1,76 @@
+"""Kernels and their command lines: which levels there are, where they can be set, and what was in force."""
+
+from dataclasses import replace
+
+import pytest
+from msgspec.structs import replace as replace_part
+
+from scalograph.control.control import Launch, LevelError, control
+from scalograph.protocol.facts import CpuFact, HostFacts, KernelPackage
+from scalograph.protocol.record import Guest, Record
+
+from ..records import record
+
+CLOUD = KernelPackage(level="cloud", release="6.1.0-9-cloud-amd64", package="p", version="6.1.1", sha256="0")
+HERE = HostFacts(cpus=(CpuFact(cpu=0, core=0),))
+GUESTS = HERE.model_copy(update={"accelerator": "tcg", "kernels": (CLOUD,)})
+
+
+def booted(kernel: str = CLOUD.release, command_line: str = "console=ttyS0 nosmp mem=64M") -> Record:
+    guest = Guest(kernel=kernel, command_line=command_line, cpus="0", accelerator="tcg", boot_ns=1)
+    return replace_part(record(), guest=guest)
+
+
+def test_a_kernel_is_set_where_one_is_booted() -> None:
+    kernel = control("kernel")
+    assert kernel.resolve(["cloud", "6.12-rt", "generic"], GUESTS) == ["cloud", "6.12-rt", "generic"]
+    assert kernel.apply(Launch(), "6.12-rt", GUESTS).kernel == "6.12-rt"
+    with pytest.raises(LevelError, match=r"a kernel on a machine that runs already, .*; add --host guest"):
+        kernel.resolve(["cloud"], HERE)
+
+
+@pytest.mark.parametrize(
+    "level", ["6.1", "6-cloud", "../cloud", "cloud ", True, 6.1, "6.1-cloudy", "\N{ARABIC-INDIC DIGIT SIX}.1-rt"]
+)
+def test_what_is_no_kernel_is_refused(level: str) -> None:
+    with pytest.raises(LevelError, match=r"expected generic, cloud, rt, or one of a family: 6.1-cloud"):
+        control("kernel").resolve([level], GUESTS)
+
+
+def test_only_what_is_offered_is_a_level() -> None:
+    facts = GUESTS.model_copy(update={"offered_kernels": ("6.1-cloud", "6.12-cloud")})
+    assert control("kernel").resolve(["all"], facts) == ["6.1-cloud", "6.12-cloud"]
+    assert control("kernel").resolve(["cloud", "6.1-cloud"], facts) == ["cloud", "6.1-cloud"]
+    for level in ("rt", "5.10-cloud"):
+        with pytest.raises(
+            LevelError, match=f"kernel {level} is not offered here, expected one of 6.1-cloud, 6.12-cloud"
+        ):
+            control("kernel").resolve([level], facts)
+
+
+def test_the_kernel_in_force_is_the_one_that_was_fetched() -> None:
+    kernel = control("kernel")
+    assert kernel.read_back("cloud", GUESTS, booted()) == []
+    assert kernel.read_back("cloud", GUESTS, record()) == [], "its guest did not come up: it has failed anyway"
+    wrong = kernel.read_back("cloud", GUESTS, booted("6.2"))
+    assert wrong == ["kernel: asked for 6.1.0-9-cloud-amd64, in force was 6.2"]
+
+
+def test_options_of_several_factors_go_together() -> None:
+    options = control("boot-options")
+    launch = options.apply(options.apply(Launch(), "nosmp", GUESTS), "mem=64M", GUESTS)
+    assert launch == replace(Launch(), boot_options="nosmp mem=64M")
+    assert options.read_back("nosmp", GUESTS, booted()) == options.read_back("", GUESTS, booted()) == []
+    assert options.read_back("maxcpus=1 nosmp", GUESTS, booted()) == [
+        "boot options: asked for maxcpus=1 nosmp, missing was maxcpus=1"
+    ]
+
+
+@pytest.mark.parametrize(
+    "level", [1, 'a="b"', "a\nb", " nosmp", "x" * 257, "rdinit=/bin/sh", "nosmp console=tty0", "panic=9"]
+)
+def test_options_that_would_break_a_guest_are_refused(level: str) -> None:
+    with pytest.raises(LevelError):
+        control("boot-options").resolve([level], GUESTS)
+    with pytest.raises(LevelError, match="add --host guest"):
+        control("boot-options").resolve(["nosmp"], HERE)

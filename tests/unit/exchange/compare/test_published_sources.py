@@ -1,0 +1,46 @@
+"""Published tables against each other: what the paper's figures say, without a verdict."""
+
+import pytest
+
+from scalograph.errors import StudyError
+from scalograph.exchange.compare.compare_claim import compare_claim
+from scalograph.exchange.compare.from_published import from_published
+from scalograph.exchange.compare.result_answer import compared
+
+
+def test_windows_against_os_x() -> None:
+    found = compared(from_published("published:8"), [from_published("published:15")])
+    (one,) = found.results
+    ratios = {treatment.levels["threads"]: treatment.ratio.value or 0 for treatment in one.treatments}
+    assert 1 / ratios[1] == pytest.approx(1.52, abs=0.005)
+    middle = [ratios[n] for n in (2, 8, 32, 128)]
+    assert (min(middle), max(middle)) == pytest.approx((1.06, 1.23), abs=0.005)
+    assert ratios[512] == pytest.approx(2.08, abs=0.005)
+    assert one.answer == "not measurable"
+    assert [(d.what, d.reference, d.other) for d in one.differences] == [("os", "Windows XP", "Mac OS X 10.4.8")]
+    assert compare_claim(found).sentences[0] == (
+        "As printed, published:8 takes with 1 thread 1.52x the time of published:15; published:15 takes from 2 to 128 "
+        "threads 1.06x to 1.23x, with 512 threads 2.08x the time of published:8."
+    )
+
+
+def test_rows_are_chosen_by_their_columns() -> None:
+    found = from_published("published:parallel-build:smp=smp,scheduler=ule,tree=full")
+    assert [treatment.levels["jobs"] for treatment in found.treatments] == [1, 2, 4, 8]
+    assert found.response.name == "wall" and found.is_printed
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("published:99", "no study that ships has a published table 99"),
+        ("published:nowhere", 'no published table of "nowhere"'),
+        ("published:thread-scaling", "several rows with"),
+        ("published:parallel-build:kernel=1", "no column kernel"),
+        ("published:parallel-build:smp", "published:TABLE"),
+        ("published:parallel-build:tree=none", "no row with a figure"),
+    ],
+)
+def test_what_is_no_table_is_refused(text: str, message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        from_published(text)

@@ -1,0 +1,128 @@
+"""Faster, slower, the same, or not measurable: each follows from the intervals, or from what forbids any answer."""
+
+import pytest
+
+from scalograph.errors import StudyError
+from scalograph.exchange.compare.compare_claim import compare_claim, differences
+from scalograph.exchange.compare.measured_source import MeasuredSource, divided, narrowed
+from scalograph.exchange.compare.result_answer import compared
+from scalograph.protocol.compared_results import ResultComparison
+from scalograph.protocol.findings import Trust
+
+from .made import source
+
+CURVE = {1: 8.0, 2: 4.2, 4: 2.3, 8: 1.4}
+
+
+def said(old: MeasuredSource, new: MeasuredSource, margin: float | None = None) -> ResultComparison:
+    return compared(old, [new], margin).results[0]
+
+
+def grown(by: float, only: int | None = None) -> dict[int, float]:
+    return {n: t * (by if only in (None, n) else 1.0) for n, t in CURVE.items()}
+
+
+def test_a_common_factor_is_the_same_shape_at_another_level() -> None:
+    found = said(source("old", CURVE), source("new", grown(1.1)))
+    assert found.answer == "slower" and found.shift and found.shift.value == pytest.approx(1.1)
+    assert found.alike is not None and found.alike < 0.1
+    assert (
+        "same shape at another level"
+        in compare_claim(compared(source("old", CURVE), [source("new", grown(1.1))])).sentences[0]
+    )
+
+
+def test_one_level_is_told_by_itself() -> None:
+    found = said(source("old", CURVE), source("new", grown(1.2, only=8)))
+    assert [one.shown for one in found.treatments] == ["same", "same", "same", "slower"]
+    assert found.answer == "slower" and found.alike is None
+    faster = said(source("old", CURVE), source("new", grown(0.8, only=8)))
+    assert faster.answer == "faster"
+
+
+def test_slower_somewhere_and_faster_elsewhere_is_slower() -> None:
+    mixed = grown(1.2, only=8) | {1: 6.0}
+    assert said(source("old", CURVE), source("new", mixed)).answer == "slower"
+
+
+def test_a_rate_that_falls_is_slower() -> None:
+    rate = {"better": "higher", "unit": "1/s", "title": "throughput"}
+    found = said(source("old", CURVE, response=rate), source("new", grown(0.8), response=rate))
+    assert found.answer == "slower" and found.shift and found.shift.value == pytest.approx(0.8)
+
+
+def test_the_same_only_within_the_margin() -> None:
+    old, new = source("old", CURVE), source("new", CURVE)
+    assert said(old, new).answer == said(old, new, 0.05).answer == "same"
+    narrow = said(old, new, 0.001)
+    assert narrow.answer == "not measurable" and "margin" in narrow.why
+    # A difference that is shown, and is within the margin, is none.
+    assert said(old, source("new", grown(1.03))).answer == "slower"
+    assert said(old, source("new", grown(1.03)), 0.10).answer == "same"
+
+
+@pytest.mark.parametrize("refused", ["old", "new"])
+def test_of_a_study_that_was_disturbed_nothing_is_said(refused: str) -> None:
+    why = "31 of 60 runs were disturbed"
+    sides = [source(n, t, refused=why if n == refused else "") for n, t in (("old", CURVE), ("new", grown(2.0)))]
+    found = said(*sides)
+    assert found.answer == "not measurable" and why in found.why
+    assert compare_claim(compared(sides[0], [sides[1]])).sentences[0].startswith("Cannot be said")
+
+
+def test_disturbed_treatments_decide_nothing() -> None:
+    found = said(source("old", CURVE, doubt="rests on disturbed runs"), source("new", grown(3.0, only=1)))
+    assert found.treatments[0].shown == "not shown" and found.treatments[0].doubt
+    assert found.answer == "same" and found.n_blind == 1
+
+
+def test_few_runs_are_no_answer() -> None:
+    assert said(source("old", CURVE, (1.0,)), source("new", grown(2.0), (1.0,))).answer == "not measurable"
+
+
+def test_the_worst_of_several_is_the_answer() -> None:
+    old = source("old", CURVE)
+    found = compared(old, [source("a", grown(0.7)), source("b", CURVE), source("c", grown(1.4))])
+    assert [one.answer for one in found.results] == ["faster", "same", "slower"] and found.answer == "slower"
+
+
+def test_what_differs_around_the_runs_is_told() -> None:
+    machine = {"kernel": "6.12.1", "n_cpus": 2, "clock_mhz": 2000.0, "jvms_used": {"25": "25.0.1"}}
+    old = source("old", CURVE, machine=machine, levels={"version": "a"})
+    new = source("new", CURVE, machine={**machine, "kernel": "6.18.4", "clock_mhz": 2001.0}, levels={"version": "b"})
+    found = compared(old, [new])
+    assert [(one.what, one.reference, one.other) for one in found.results[0].differences] == [
+        ("kernel", "6.12.1", "6.18.4"),
+        ("version", "a", "b"),
+    ]
+    assert differences(found).startswith("differs: kernel 6.12.1")
+
+
+def test_sources_without_a_common_treatment_are_refused() -> None:
+    with pytest.raises(StudyError, match="no treatment that both have"):
+        said(source("old", {1: 1.0, 2: 1.0}), source("new", {4: 1.0, 8: 1.0}))
+    with pytest.raises(StudyError, match="figures of one unit"):
+        said(source("old", CURVE), source("new", CURVE, response={"unit": "bytes"}))
+    with pytest.raises(StudyError, match="no treatment with threads=3"):
+        narrowed(source("old", CURVE), ["threads=3"])
+
+
+def test_per_clock_counts_cycles() -> None:
+    """A processor with a clock that is 16.5 % higher took 40 % less time: 1.43 times as much in a cycle."""
+    old, new = source("old", CURVE, machine={"clock_mhz": 2000.0}), source("new", grown(0.6))
+    found = said(divided(old, "clock"), divided(new, "clock", 2330.0))
+    assert found.shift and 1 / (found.shift.value or 0) == pytest.approx(1.43, abs=0.005)
+    with pytest.raises(StudyError, match="does not tell its clock"):
+        divided(new, "clock")
+
+
+def test_per_cpu_counts_cpu_seconds_and_a_share_of_a_rate() -> None:
+    times = divided(source("old", CURVE, (1.0, 1.0)), "cpu")
+    assert times.treatments[2].scores[0] == pytest.approx(4 * 2.3)
+    rates = divided(source("old", CURVE, (1.0, 1.0), response={"better": "higher"}), "cpu")
+    assert rates.treatments[2].scores[0] == pytest.approx(2.3 / 4)
+
+
+def test_doubts_of_the_studies_are_passed_on() -> None:
+    new = source("new", CURVE, trust=Trust(level="doubt", sentence="The machine drifted."))
+    assert said(source("old", CURVE), new).doubts == ["Of new: The machine drifted."]

@@ -1,0 +1,152 @@
+"""What is said of settings whose effects are known, from the rows of a journal: claim, labels, failures."""
+
+from collections.abc import Callable, Mapping
+from math import exp
+
+import numpy as np
+import pytest
+
+from scalograph.findings.answer import Answer
+from scalograph.findings.table import Row, Table
+from scalograph.questions.tunables.answer import answer
+from scalograph.questions.tunables.course import begin
+from scalograph.questions.tunables.document import Tunables
+from scalograph.study.load import parse
+from scalograph.study.scalars import Level
+
+STUDY = """\
+version = 1
+name = "knobs"
+title = "Which settings matter?"
+question = "tunables"
+work = "total"
+seed = 3
+{more}
+[workload]
+command = ["true", "{{a}}", "{{b}}", "{{c}}", "{{d}}"]
+[factors.a]
+title = "dirty ratio"
+levels = [20, 40, 80]
+[factors.b]
+levels = ["off", "on"]
+[factors.c]
+levels = [1, 2, 3]
+[factors.d]
+levels = [1, 2, 3, 4]
+[baseline]
+c = 2
+[responses.figure]
+title = "{title}"
+from = "value.figure"
+{response}
+[responses.cpu]
+from = "run.cpu"
+unit = "s"
+better = "none"
+"""
+RATE, TIME = 'unit = "1/s"\nbetter = "higher"', 'unit = "s"'
+# Log performance of a treatment, or None where its run fails.
+Truth = Callable[[Mapping[str, Level]], float | None]
+
+
+def said(truth: Truth, response: str = TIME, noise: float = 0.01, most: int = 500, more: str = "") -> Answer:
+    """Search to the end, or to so many runs, and answer."""
+    study = parse(STUDY.format(more=more, response=response, title="rate" if response == RATE else "time"))
+    search, draw, rows = begin(study, ()), np.random.default_rng(8), list[Row]()
+    planned = [dict(treatment) for (treatment,) in search.steps.values()]
+    while (level := search.course.next_level) is not None and len(rows) < most:
+        (treatment,) = search.steps[level]
+        log, k = truth(treatment), len(rows)
+        figure = None if log is None else exp((log + noise * draw.standard_normal()) * (1 if response == RATE else -1))
+        scores = {} if figure is None else {"figure": figure, "cpu": 2 * exp(0.001 * draw.standard_normal())}
+        rows.append(
+            Row(f"e{k:04d}", k, 0, False, treatment, "failed" if log is None else "ok", None, "clean", (), {}, scores)
+        )
+        search.course.add(level, 1 / figure if response == RATE else figure) if figure else search.course.fail(level)
+    return answer(Table(study, "h", {}, planned, [1] * len(planned), rows), {}, [])
+
+
+def document(found: Answer) -> Tunables:
+    assert isinstance(found.document, Tunables)
+    return found.document
+
+
+def two(treatment: Mapping[str, Level]) -> float:
+    return {80: 0.06}.get(treatment["a"], 0.0) + {3: -0.05}.get(treatment["c"], 0.0)  # type: ignore[call-overload]
+
+
+@pytest.fixture(scope="module")
+def rated() -> Answer:
+    return said(two, RATE)
+
+
+def test_gains_are_confirmed_and_losses_are_told(rated: Answer) -> None:
+    assert rated.claim is not None and rated.claim.answered
+    first, second = rated.claim.sentences
+    assert first.startswith("2 of 4 matter: dirty ratio 80 gives 6.") and "more rate [" in first
+    assert "; c 3 gives " in first and "less rate [" in first and first.endswith("], the default is best.")
+    assert second.startswith("No other setting changes it by more than ")
+    assert rated.claim.matrix is not None and rated.claim.matrix.rows[0].label == "dirty ratio 80"
+
+
+def test_a_time_is_told_as_time() -> None:
+    found = said(two)
+    assert found.claim is not None
+    assert "dirty ratio 80 takes " in found.claim.sentences[0] and "less time [" in found.claim.sentences[0]
+
+
+def test_the_document_has_every_setting_with_its_evidence(rated: Answer) -> None:
+    found = document(rated)
+    labels = {(one.factor, one.level): one.label for one in found.settings}
+    assert labels["a", 80] == "positive" and labels["c", 3] == "negative"
+    assert len(labels) == 8 and ("c", 2) not in labels
+    assert [one.factor for one in found.factors if one.matters] == ["a", "c"]
+    assert [one.factor for one in found.settings if one.alone] == ["a"] and len(found.combinations) == 1
+    cpu = next(one.cpu_time for one in found.settings if one.level == 80)
+    assert cpu is not None and cpu.value == pytest.approx(1.0, abs=0.01)
+    assert found.n_fresh == 20 and found.n_default >= found.blocks and rated.decided
+
+
+def test_where_nothing_matters_it_says_what_would_have_been_seen() -> None:
+    found = said(lambda treatment: 0.0, noise=0.003)
+    assert found.claim is not None and found.decided
+    assert found.claim.sentences[0].startswith("None of 4 matters: effects from ")
+    assert document(found).n_fresh == 0
+
+
+def test_what_is_too_noisy_is_not_said() -> None:
+    found = said(lambda treatment: 0.0, noise=0.3)
+    assert found.claim is not None and not found.claim.answered and not found.decided
+    assert found.claim.sentences[0].startswith("Cannot be said: none of 4 is seen to matter, but effects below ")
+    assert any("are not seen" in doubt for doubt in found.doubts)
+
+
+def test_a_search_that_ends_early_confirms_nothing() -> None:
+    found = said(two, most=20)
+    assert found.claim is not None and "not confirmed" in found.claim.sentences[0]
+    assert found.doubts and document(found).combinations == []
+    few = said(two, most=6)
+    assert few.claim is not None and few.claim.sentences == [
+        "Cannot be said: 6 runs are too few to compare 8 settings."
+    ]
+
+
+def test_a_setting_that_fails_is_an_answer_and_gets_no_more_runs() -> None:
+    found = said(lambda treatment: None if treatment["b"] == "on" else two(treatment))
+    broken = next(one for one in document(found).settings if one.factor == "b")
+    others = [one.n_failed for one in document(found).settings if one.factor != "b"]
+    assert broken.left_out and broken.n_failed == broken.n > 2 and broken.gain is None
+    assert others == [0] * 7, "failures of another setting are not theirs"
+    assert found.claim is not None and "Runs fail with b on." in found.claim.sentences
+
+
+def test_a_default_that_fails_ends_the_search() -> None:
+    found = said(lambda treatment: None)
+    assert document(found).n_runs < 40 and not found.decided
+
+
+def test_one_at_a_time_has_every_setting_alone_and_confirms_nothing() -> None:
+    found = said(two, RATE, more='plan = "one-at-a-time"\nprotocol.runs = 3')
+    one = document(found)
+    assert (one.n_runs, one.n_default, one.n_fresh, {x.n for x in one.settings}) == (34, 10, 0, {3})
+    assert found.claim is not None and "not confirmed" in found.claim.sentences[0]

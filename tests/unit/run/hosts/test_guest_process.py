@@ -1,0 +1,132 @@
+"""Guests that misbehave, by programs that stand in for QEMU: each is one failed run with its last words, in time."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalograph.errors import HostError
+from scalograph.protocol.record import Record
+from scalograph.run.hosts import probe
+from scalograph.run.hosts.guest_process import GuestMachine, GuestProcess, GuestPrograms
+
+EXAMPLES = Path(__file__).resolve().parents[4] / "protocol" / "examples"
+SPEC: dict[str, Any] = json.loads((EXAMPLES / "probe_spec.jsonl").read_text().splitlines()[0])
+ANSWER = EXAMPLES / "probe_events.jsonl"
+UP = "printf '6.1.0\\nconsole=ttyS0 nosmp\\n0\\n' > $boot/up"
+# The folder of its start is that of the archive.
+QEMU = """\
+#!/bin/sh
+while [ "$1" != -initrd ]; do shift; done
+boot=$(dirname "$2")
+{code}
+"""
+
+
+def program(file: Path, text: str) -> str:
+    file.write_text(text)
+    file.chmod(0o700)
+    return str(file)
+
+
+def guest(folder: Path, code: str, limit_s: float = 20.0) -> GuestProcess:
+    """A guest of which these lines of shell are all."""
+    (folder / "kernel" / "modules").mkdir(parents=True)
+    (folder / "boot").mkdir()
+    serve = (
+        '#!/bin/sh\nfor word; do case $word in --socket-path=*) echo $$ > "${word#*=}"; exec sleep 60;; esac; done\n'
+    )
+    programs = GuestPrograms(
+        qemu=program(folder / "qemu", QEMU.format(code=code)), virtiofsd=program(folder / "virtiofsd", serve),
+        busybox="/bin/true",
+    )  # fmt: skip
+    machine = GuestMachine(
+        kernel=folder / "kernel", options="nosmp", accelerator="tcg", n_cpus=1, memory_bytes=1 << 30, folder=folder,
+        probe="/probe",
+    )  # fmt: skip
+    return GuestProcess(programs, machine, folder / "boot", limit_s)
+
+
+def reason(record: Record) -> str:
+    assert record.run.status == "failed"
+    return record.run.reason or ""
+
+
+def test_the_answer_of_the_probe_within_is_the_record(tmp_path: Path) -> None:
+    code = f'{UP}; IFS= read -r line; echo "$line" > $boot/line; head -6 {ANSWER}; echo 0 > $boot/exit'
+    process = guest(tmp_path, code)
+    assert probe.measure(SPEC, process).run.wall_ns == 530000000
+    assert json.loads((tmp_path / "boot" / "line").read_text()) == SPEC
+    told = process.guest()
+    assert told and (told.kernel, told.command_line, told.cpus) == ("6.1.0", "console=ttyS0 nosmp", "0")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("echo '[ 1.0] stuck' >&2; exec sleep 60", "did not boot within 0.5 s; it said: '[ 1.0] stuck'"),
+        ("echo 'panic - not syncing: no memory' >&2", "did not boot; it said: 'panic - not syncing: no mem"),
+        (f"{UP}; head -2 {ANSWER}; echo 'Kernel panic' >&2", "ended before its run did; it said: 'Kernel pan"),
+        (f"{UP}; exec sleep 60", "no end after"),
+        ("head -c 300000 /dev/zero | tr '\\0' x >&2; echo >&2; echo last >&2", "xxx | last'"),
+    ],
+)
+def test_one_that_hangs_or_panics_is_a_failed_run(
+    tmp_path: Path, code: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "GRACE_S", 0.5)
+    monkeypatch.setattr(GuestProcess, "START_S", 0.5)
+    found = reason(probe.measure({**SPEC, "timeout_ns": 1, "ready_timeout_ns": 1}, guest(tmp_path, code, 0.5)))
+    assert expected in found and len(found) < 900
+
+
+def test_what_the_probe_within_refuses_is_refused(tmp_path: Path) -> None:
+    said = '{"event":"error","run":"r1","where":"policy","found":"x","expected":"y","fix":"z"}'
+    with pytest.raises(HostError, match="policy: x"):
+        probe.measure(SPEC, guest(tmp_path, f"{UP}; echo '{said}'; echo 3 > $boot/exit"))
+
+
+def test_a_folder_that_cannot_be_shared_is_told(tmp_path: Path) -> None:
+    process = guest(tmp_path, "exit 0")
+    program(tmp_path / "virtiofsd", "#!/bin/sh\necho 'no right' >&2; exit 1\n")
+    with pytest.raises(HostError, match="virtiofsd: 'no right'"):
+        probe.measure(SPEC, process)
+
+
+CALLER = """
+import json, sys
+from pathlib import Path
+from tests.unit.run.hosts.test_guest_process import SPEC, guest, probe
+probe.measure(SPEC, guest(Path(sys.argv[1]), "echo $$ > $boot/pid; exec sleep 60"))
+"""
+
+
+def test_nothing_is_left_of_a_guest_whose_caller_was_killed(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[4]
+    with subprocess.Popen([sys.executable, "-c", CALLER, str(tmp_path)], cwd=root, start_new_session=True) as caller:
+        pid = tmp_path / "boot" / "pid"
+        until = time.monotonic() + 30
+        while not (pid.exists() and pid.read_text()) and time.monotonic() < until:
+            time.sleep(0.02)
+        mine = [int(file.read_text()) for file in (pid, *(tmp_path / "boot").glob("*.sock"))]
+        caller.kill()
+    assert len(mine) == 4
+    while any(map(_runs, mine)) and time.monotonic() < until:
+        time.sleep(0.02)
+    left = [one for one in mine if _runs(one)]
+    for one in left:
+        os.kill(one, signal.SIGKILL)
+    assert left == []
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False

@@ -1,0 +1,51 @@
+"""Settings that a guest sets itself: which files it writes, and what it says that it read."""
+
+from pathlib import Path
+
+from scalograph.protocol.facts import CpuFact, HostFacts
+from scalograph.run.hosts.guest_settings import guest_settings, lines, read_back
+from scalograph.study.load import parse
+
+from ...study.example import VALID
+
+FACTORS = "".join(
+    f'[factors.{name}]\nlevels = {levels}\ncontrol = "{control}"\n'
+    for name, levels, control in (
+        ("swappiness", "[7, false]", "sysctl:vm.swappiness"),
+        ("online", "[1, 3]", "online"),
+        ("pages", '["never"]', "thp"),
+    )
+)
+STUDY = parse(VALID.replace("[factors.threads]", FACTORS + "[factors.threads]", 1))
+FACTS = HostFacts(cpus=tuple(CpuFact(cpu=n, core=n) for n in range(3)), accelerator="tcg")
+
+
+def written(**treatment: int | str | bool) -> list[str]:
+    settings = guest_settings(STUDY, {"swappiness": False, "online": 3, "pages": "never", **treatment}, FACTS)
+    return [line for line in lines(settings, 3).splitlines() if " " in line]
+
+
+def test_what_a_guest_writes() -> None:
+    pages = "sys/kernel/mm/transparent_hugepage/enabled never"
+    assert written() == [pages]
+    assert written(swappiness=7) == ["proc/sys/vm/swappiness 7", pages]
+    offline = [f"sys/devices/system/cpu/cpu{n}/online 0" for n in (2, 1)]
+    assert written(online=1) == [*offline, pages]
+
+
+def test_what_it_read_is_told_as_of_a_machine(tmp_path: Path) -> None:
+    settings = guest_settings(STUDY, {"swappiness": 7, "online": 1, "pages": "never"}, FACTS)
+    for when, swappiness, online, pages in (("before", 60, 1, "[always] never"), ("in_force", 7, 0, "always [never]")):
+        tree = {
+            "proc/sys/vm/swappiness": f"{swappiness}\n", "sys/kernel/mm/transparent_hugepage/enabled": f"{pages}\n",
+            "sys/devices/system/cpu/present": "0-2\n", "sys/devices/system/cpu/cpu1/online": f"{online}\n",
+            "sys/devices/system/cpu/cpu2/online": f"{online}\n",
+        }  # fmt: skip
+        for name, text in tree.items():
+            (tmp_path / when / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / when / name).write_text(text)
+    read_back(settings, tmp_path)
+    found = {one.held.name: (one.held.before, one.held.asked, one.held.in_force, one.held.at_end) for one in settings}
+    assert found == {
+        "vm.swappiness": ("60", "7", "7", ""), "online": ("0-2", "0", "0", ""), "thp": ("always", "never", "never", ""),
+    }  # fmt: skip
