@@ -1,5 +1,6 @@
 """`scalograph ab`: the study that it declares, and what it refuses."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -80,5 +81,8 @@ def test_versions_whose_ratio_is_precise_are_not_short_of_runs(tmp_path: Path, s
         for block in (1.0 + 0.3 * (i % 4),)
         for treatment, factor in zip(treatments, (1.0, 1.1 + spread * (i % 3)), strict=True)
     ]
-    write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [40, 40]})
+    file = write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [40, 40]})
+    head, *lines = map(json.loads, file.read_text().splitlines())
+    lines = [{**line, "block": i // 2} for i, line in enumerate(lines)]
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in (head, *lines)))
     assert learned(tmp_path).runs.n_short == short
