@@ -1,17 +1,16 @@
 #!/bin/sh
-# Tells settings of the kernel as values, one each, and its CPUs. It starts no program: where CPUs are emulated, a fork is slow.
-exec 3>"${SCALOGRAPH_EVENTS:-/dev/stdout}"
+# Tells settings of the kernel as values, one each, and its CPUs.
+if [ -n "$SCALOGRAPH_EVENTS" ]; then exec 3>"$SCALOGRAPH_EVENTS"; else exec 3>&1; fi
 
-tell() { # file, name of the value; what this kernel does not have is not told
-    [ -r "$1" ] && read -r first _ <"$1" && echo "value $2 $first" >&3
-}
-
+# cat reads a setting in one piece: from the second piece on the kernel says that it has ended.
 for name in swappiness dirty_ratio dirty_background_ratio dirty_expire_centisecs dirty_writeback_centisecs \
-    vfs_cache_pressure min_free_kbytes overcommit_memory lowmem_reserve_ratio; do
-    tell "/proc/sys/vm/$name" "$name"
+    page-cluster vfs_cache_pressure min_free_kbytes overcommit_memory lowmem_reserve_ratio; do
+    text=$(cat "/proc/sys/vm/$name" 2>/dev/null) || continue # this kernel does not have it
+    # The first of several numbers.
+    # shellcheck disable=SC2086
+    set -- $text
+    echo "value $(echo "$name" | tr - _) $1" >&3
 done
-tell /proc/sys/vm/page-cluster page_cluster
-tell /proc/sys/kernel/sched_autogroup_enabled autogroup
 
 cpus=0
 while read -r word _; do
