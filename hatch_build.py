@@ -16,6 +16,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PROGRAM = "scalograph-probe"
+PAGE = "protocol/study.md"
 # Kept results are for whoever reads the sources: they would be most of the wheel.
 LEFT_OUT = ("example", "reproduced", "target", "__pycache__")
 # A static program asks for no libc: it runs wherever one of these does.
@@ -30,6 +31,8 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         root = Path(self.root)
         if version != "editable":
             build_data["force_include"] |= {str(root / file): f"scalograph/data/{file}" for file in _data(root)}
+            # What `check --schema` tells of each key.
+            build_data["force_include"][str(root / PAGE)] = f"scalograph/data/{PAGE}"
         probe = self._probe(root)
         if probe is None:
             return

@@ -29,6 +29,17 @@ pub fn check(spec: &Spec) -> Result<Checked, Refusal> {
             ));
         }
     }
+    for (i, path) in spec.commands.iter().enumerate().filter_map(|(i, c)| Some((i, c.stdin.as_ref()?))) {
+        if let Err(error) = std::fs::File::open(path) {
+            let found = format!("{path}: {error}");
+            return Err(Refusal::host(
+                &format!("commands[{i}].stdin"),
+                &found,
+                "a file that can be read",
+                "name another",
+            ));
+        }
+    }
     let user = spec.user.as_deref().map(find_user).transpose()?;
     Ok(Checked { online, own, user, programs: programs(spec)?, descriptors: raise_descriptors() })
 }

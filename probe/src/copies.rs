@@ -106,7 +106,8 @@ impl Copy {
         user: Option<(u32, u32)>,
         slot: &'static Slot,
     ) -> io::Result<(Copy, Vec<OwnedFd>)> {
-        let mut fds = vec![sys::raised(null.try_clone()?)?];
+        let input = spec.commands[command].stdin.as_ref().map(std::fs::File::open).transpose()?;
+        let mut fds = vec![sys::raised(input.map_or_else(|| null.try_clone(), |file| Ok(file.into()))?)?];
         let service = spec.commands[command].service.as_ref().map(Served::new);
         let mut stdout = None;
         if spec.capture && service.is_none() {

@@ -66,7 +66,10 @@ impl Watch<'_> {
             return;
         }
         // Who dies with a full buffer leaves half a line: how it ended says more.
-        let mut ended_well = self.copies.iter().enumerate().filter(|(_, c)| c.exit_code() == Some(0));
+        let commands = &self.spec.commands;
+        let is_right =
+            |c: &crate::copies::Copy| c.exit_code().is_some_and(|code| commands[c.command].ok_exits.contains(&code));
+        let mut ended_well = self.copies.iter().enumerate().filter(|(_, c)| is_right(c));
         let torn = ended_well.find_map(|(i, c)| Some((i, c.speech.finish().err()?)));
         if let Some((copy, why)) = torn {
             self.break_protocol(copy, &why);

@@ -41,6 +41,10 @@ pub struct Command {
     pub copies: usize,
     pub cwd: String,
     pub env: BTreeMap<String, String>,
+    /// What every copy reads from its beginning as standard input; None: /dev/null.
+    pub stdin: Option<String>,
+    /// Exit codes that are no failure.
+    pub ok_exits: Vec<i32>,
     pub cpus: Masks,
     /// With limits: the command lives below it.
     pub cgroup: Option<PathBuf>,
@@ -150,10 +154,12 @@ fn command(index: usize, value: &Value, left: &mut usize) -> Result<Command, Ref
     Ok(Command {
         argv,
         copies,
-        cwd: of.folder("cwd")?.ok_or_else(|| of.refuse("cwd", "an absolute path"))?,
+        cwd: of.path("cwd")?.ok_or_else(|| of.refuse("cwd", "an absolute path"))?,
         env: of.env()?,
+        stdin: of.path("stdin")?,
+        ok_exits: of.ok_exits()?,
         cpus: of.masks(copies)?,
-        cgroup: of.folder("cgroup")?.map(PathBuf::from),
+        cgroup: of.path("cgroup")?.map(PathBuf::from),
         policy,
         priority: of.int("priority", Some(0), low, high)? as i32,
         nice: of.optional_int("nice", -20, 19)?.map(|n| n as i32),
@@ -212,7 +218,7 @@ impl Fields<'_> {
         found.map(|s| Some(s.into())).ok_or_else(wrong)
     }
 
-    fn folder(&self, name: &str) -> Result<Option<String>, Refusal> {
+    fn path(&self, name: &str) -> Result<Option<String>, Refusal> {
         let found = self.optional_text(name, 4096)?;
         let wrong = found.as_ref().is_some_and(|text| !text.starts_with('/'));
         if wrong {
@@ -220,6 +226,14 @@ impl Fields<'_> {
         } else {
             Ok(found)
         }
+    }
+
+    fn ok_exits(&self) -> Result<Vec<i32>, Refusal> {
+        let Some(value) = self.get("ok_exits") else { return Ok(vec![0]) };
+        let code = |v: &Value| v.as_i64().filter(|n| (0..=255).contains(n)).map(|n| n as i32);
+        let codes: Option<Vec<i32>> = value.as_array().and_then(|list| list.iter().map(code).collect());
+        let wrong = || self.refuse("ok_exits", "a list of 1 to 256 exit codes, 0..255");
+        codes.filter(|codes| (1..=256).contains(&codes.len())).ok_or_else(wrong)
     }
 
     fn argv(&self) -> Result<Vec<String>, Refusal> {

@@ -163,7 +163,8 @@ fn outcome(watch: &Watch) -> (&'static str, Option<String>) {
     if let Some((copy, number)) = signaled {
         return ("signal", Some(format!("copy {copy} was ended by signal {number}")));
     }
-    let failed = drivers().find_map(|(i, c)| Some((i, c, c.exit_code().filter(|code| *code != 0)?)));
+    let is_wrong = |c: &Copy, code: &i32| !watch.spec.commands[c.command].ok_exits.contains(code);
+    let failed = drivers().find_map(|(i, c)| Some((i, c, c.exit_code().filter(|code| is_wrong(c, code))?)));
     failed.map_or(("ok", None), |(index, copy, code)| ("failed", Some(failure(index, copy, code))))
 }
 

@@ -123,11 +123,25 @@ fn a_program_that_cannot_be_executed_is_not_started() {
 }
 
 #[test]
+fn each_copy_reads_the_file_from_its_beginning_and_other_codes_may_be_right() {
+    let file = std::env::temp_dir().join(format!("scalograph-input-{}", std::process::id()));
+    std::fs::write(&file, "one\ntwo\n").unwrap();
+    let more = json!({"stdin": file.to_str().unwrap(), "copies": 2, "ok_exits": [3]});
+    let answer = probe(&spec(&[command(&["sh", "-c", "cat; exit 3"], more)], json!({"stdout": "capture"})));
+    let refused = probe(&spec(&[command(&["true"], json!({"ok_exits": [3]}))], json!({})));
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(answer.run()["status"], "ok");
+    assert!(answer.all("copy").iter().all(|copy| copy["stdout"] == "one\ntwo\n" && copy["exit_code"] == 3));
+    assert_eq!(refused.run()["status"], "failed");
+}
+
+#[test]
 fn what_the_host_does_not_have_is_refused() {
     for (more, place) in [
         (json!({"cpus": [8191]}), "commands[0].cpus"),
         (json!({"cwd": "/no/such/folder"}), "commands[0].cwd"),
         (json!({"env": {}}), "commands[0].argv"),
+        (json!({"stdin": "/no/such/file"}), "commands[0].stdin"),
     ] {
         for backend in BACKENDS {
             let asked = spec(&[command(&["true"], more.clone())], json!({"backend": backend}));

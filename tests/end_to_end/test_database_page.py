@@ -52,7 +52,7 @@ name = "driver"
 role = "driver"
 argv = [
     "LOAD", "targets={page_targets}", "contains=2 stations, 240 readings, 14280 in all",
-    "clients=2", "warmup=5", "ramp_s=0", "steady_s=0.5", "down_s=0",
+    "clients=2", "warmup=5", "ramp_s=0", "steady_s=0.5", "down_s=0", "pool=/pool",
 ]
 [factors.database]
 levels = ["PRODUCT"]
@@ -92,6 +92,8 @@ def test_two_jvms_answer_rightly_from_one_database(
     assert record.run.status == "ok", record.run.reason
     values = record.values[0].values
     assert values["rate"][0] > 10 and values["errors"] == [0]
+    # Each JVM has one connection, which its client has most of the time.
+    assert values["pool_size"] == [2] and 0 < values["pool_busy"][0] <= 2 and values["pool_waiting"][0] < 1
     used = {process.name: process.cpu_ns or 0 for process in record.processes}
     assert min(used["database"], used["page"]) > 1_000_000
     database = next(process for process in record.processes if process.name == "database")

@@ -15,10 +15,9 @@ from scalograph.analysis.ratios import paired_ratio, ratio
 from scalograph.protocol.findings import RunLog
 from scalograph.report.html import write
 
-from .test_report_browser import SAMPLES, Visit, chooser
+from .test_report_browser import SAMPLES, SPEEDUP, Visit, chooser
 
 pytestmark = pytest.mark.xdist_group("browser")
-SPEEDUP = "#figure-along-0-speedup"
 TOLD = "navigator.clipboard.readText()"
 
 

@@ -258,6 +258,18 @@ def test_services_are_started_by_the_probe_or_refused_in_one_sentence(probe: Seq
     assert None not in cpu and record.run.cpu_ns == sum(filter(None, cpu))
 
 
+@BOTH
+def test_input_and_codes_that_are_no_failure(probe: Sequence[str], tmp_path: Path) -> None:
+    (tmp_path / "input").write_text("one\n")
+    command = {"argv": ["grep", "two"], "cwd": "/", "env": {"PATH": os.defpath}, "stdin": str(tmp_path / "input")}
+    spec = {"protocol": 1, "run": "r1", "timeout_ns": 10 * SECOND, "commands": [command]}
+    assert measure(spec, probe).run.status == "failed"
+    record = measure({**spec, "commands": [{**command, "ok_exits": [0, 1]}]}, probe)
+    assert (record.run.status, record.copies[0].exit_code) == ("ok", 1)
+    with pytest.raises(HostError, match=r"commands\[0\]\.stdin"):
+        measure({**spec, "commands": [{**command, "stdin": "/no/such"}]}, probe)
+
+
 def test_a_copy_that_never_asks_for_the_gate_does_not_hold_the_others(
     probe: Sequence[str], command: Callable[..., dict[str, Any]]
 ) -> None:

@@ -9,7 +9,7 @@ from scalograph.analysis.estimate import Estimate
 from scalograph.protocol.published_claim import DECISIONS, ClaimFigure, DecidedClaim
 from scalograph.protocol.published_curve import PublishedCurve, PublishedPoint
 
-from .test_report_browser import CONTRAST, HOSTILE, ModuleType, Visit, report, sample
+from .test_report_browser import CONTRAST, HOSTILE, SPEEDUP, ModuleType, Visit, report, sample
 
 __all__ = ["report", "sample"]
 pytestmark = pytest.mark.xdist_group("browser")
@@ -41,7 +41,8 @@ def made(sample: ModuleType, report: Any) -> Path:
 
 @pytest.mark.parametrize(("width", "scheme"), [(1600, "light"), (400, "dark")])
 def test_claims_are_told_in_words_at_any_width(browser: Any, made: Path, width: int, scheme: str) -> None:
-    with Visit(browser, made, viewport={"width": width, "height": 900}, color_scheme=scheme) as visit:
+    size = {"width": width, "height": 900}
+    with Visit(browser, made, in_view=None, viewport=size, color_scheme=scheme) as visit:
         rows = visit.page.locator(".published-claim")
         assert [text.split("\n")[-1] for text in rows.locator(".decision").all_inner_texts()] == list(DECISIONS)
         label = str(rows.first.locator(".claim-picture").get_attribute("aria-label"))
@@ -53,16 +54,16 @@ def test_claims_are_told_in_words_at_any_width(browser: Any, made: Path, width: 
 
 def test_the_claims_stand_below_the_first_figure(browser: Any, made: Path, sample: ModuleType, report: Any) -> None:
     top = "document.querySelector('#first-figure').getBoundingClientRect().top"
-    with Visit(browser, made) as visit:
+    with Visit(browser, made, in_view=None) as visit:
         with_claims = visit.page.evaluate(top)
         assert visit.page.evaluate(f"document.querySelector('#published').getBoundingClientRect().top > {top}")
-    with Visit(browser, Path(report(sample.small()))) as visit:
+    with Visit(browser, Path(report(sample.small())), in_view=None) as visit:
         assert visit.page.evaluate(top) == with_claims
 
 
 def test_a_click_hides_the_published_curves(browser: Any, made: Path) -> None:
     rings = "document.querySelectorAll('figure[id$=-speedup] .plot')[0].data.filter((t) => t.line?.dash === '1px,3px')"
-    with Visit(browser, made) as visit:
+    with Visit(browser, made, in_view=SPEEDUP) as visit:
         button = visit.page.locator(".legend.laws button", has_text="published")
         assert button.get_attribute("aria-pressed") == "true"
         assert visit.page.evaluate(f"{rings}.map((t) => t.y)") == [[1.5, 1.5, 1.5]]

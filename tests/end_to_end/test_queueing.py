@@ -19,7 +19,7 @@ WORK_S, LOCK_S = 0.01, 0.01
 def test_a_lock_is_not_taken_for_another_part(tmp_path: Path) -> None:
     serve = f"{sys.executable} {SERVER} {{port}} fixed 4:{1e3 * WORK_S:g} 1:{1e3 * LOCK_S:g}"
     times = ("--runs", 1, "--max-reruns", 0, "--ramp", "100ms", "--steady", "600ms", "--warmup", 1)
-    page = ("--get", "http://127.0.0.1:{port}/")
+    page = ("--get", "http://127.0.0.1:{port}/", "--pool", "/pool")
     done = in_process(
         "load", "--serve", serve, *page, "--clients", "1,8", *times, "--json", "-o", "results", cwd=tmp_path
     )
@@ -35,6 +35,10 @@ def test_a_lock_is_not_taken_for_another_part(tmp_path: Path) -> None:
     assert told[1]["rate"] <= 1.1 / (WORK_S + LOCK_S) and told[1]["p50_ns"] >= 0.98e9 * (WORK_S + LOCK_S)
     assert told[8]["rate"] <= 1.1 / LOCK_S and told[8]["p50_ns"] >= 0.98e9 * (WORK_S + LOCK_S)
     assert all(values["errors"] == 0 and values["ceiling"] > 3 * values["rate"] for values in told.values())
+    # Of the four that come before the lock, as many are in use as Little's law says.
+    for values in told.values():
+        assert values["pool_size"] == 4
+        assert values["pool_busy"] == pytest.approx(values["rate"] * WORK_S, rel=0.25)
     # Where the machine is too busy no run counts.
     groups = json.loads(done.stdout)["parts"]["throughput"]["data"]["groups"]
     assert {one["ends"] for one in groups} <= {"inside", "not resolved"}

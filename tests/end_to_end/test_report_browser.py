@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from scalograph.cli.last_stops import figures
 from scalograph.protocol.findings import Findings
 from scalograph.report.html import write
+
+from ..unit.report.test_html import MB, unpacked
 
 pytestmark = pytest.mark.xdist_group("browser")
 SAMPLES = Path(__file__).parents[1] / "unit" / "report" / "sample.py"
@@ -46,18 +49,20 @@ CONTRAST = """
 }
 """
 
-# As if the whole page were in view, or what one selector has in it: most tests are about what is drawn, not when.
+# As if the whole page were in view, or what a selector names: most tests are about what is drawn, not when. A page of
+# which one figure is looked at draws one: each takes a tenth of a second of the CPU.
 IN_VIEW = """
 window.IntersectionObserver = class {
   constructor(see) { this.see = see; }
   observe(target) {
-    const seen = () => document.querySelector("%s")?.contains(target) && this.see([{ target, isIntersecting: true }]);
-    queueMicrotask(seen);
+    const named = () => [...document.querySelectorAll("%s")].some((one) => one.contains(target));
+    queueMicrotask(() => named() && this.see([{ target, isIntersecting: true }]));
   }
   unobserve() {}
 };
 """
-FIRST = ".family figure"
+FIRST = ".family figure:first-of-type"
+WALL, SPEEDUP = "#figure-along-0-response-wall", "#figure-along-0-speedup"
 
 # Whether every figure is as wide as its place, in the colors of now.
 AS_NOW = """
@@ -68,6 +73,8 @@ AS_NOW = """
   return [...document.querySelectorAll(".plot")].every(isNow);
 }
 """
+
+WIDEST = "Math.max(...[...document.querySelectorAll('.main-svg')].map((s) => s.clientWidth))"
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +258,7 @@ def test_a_wide_interval_does_not_squeeze_the_others(browser: Any, sample: Modul
     point = findings.curves[0].points[1]
     assert point.speedup is not None
     point.speedup = replace(point.speedup, low=0.001, high=4000.0)
-    with Visit(browser, report(findings)) as visit:
+    with Visit(browser, report(findings), in_view=f"{WALL}, {SPEEDUP}") as visit:
         chooser(visit.page, "Vertical scale").select_option("linear")
         figure = visit.page.locator("figure:has(h3:text-is('Speedup'))")
         assert 2 < figure.locator(".plot").evaluate("(plot) => plot._fullLayout.yaxis.range[1]") < 10
@@ -293,7 +300,7 @@ def test_a_change_of_scheme_draws_the_figures_again(small: Visit) -> None:
 
 
 def test_paper_shows_figures_and_no_controls(browser: Any, sample: ModuleType, report: Any, tmp_path: Path) -> None:
-    with Visit(browser, report(sample.brief()), in_view=None, color_scheme="dark") as visit:
+    with Visit(browser, report(sample.small()), in_view=None, color_scheme="dark") as visit:
         page = visit.page
         page.emulate_media(media="print", color_scheme="dark")
         page.wait_for_selector("html.printing", state="attached")
@@ -301,7 +308,7 @@ def test_paper_shows_figures_and_no_controls(browser: Any, sample: ModuleType, r
             assert not page.locator(chrome).first.is_visible()
         assert page.locator(".plot svg.main-svg").first.is_visible()
         assert page.locator(".key-lines").first.is_visible()
-        assert page.evaluate("Math.max(...[...document.querySelectorAll('.main-svg')].map(s => s.clientWidth))") <= 700
+        assert page.evaluate(WIDEST) <= 700
         assert page.evaluate(CONTRAST) == []
         page.set_viewport_size({"width": 794, "height": 1100})
         wide = "[...document.querySelectorAll('#tables table')].map((t) => t.clientWidth - t.parentElement.clientWidth)"
@@ -371,7 +378,7 @@ def test_factors_can_trade_places(browser: Any, sample: ModuleType, report: Any)
 
 
 def test_laws_stand_under_the_speedup_and_can_be_hidden(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.lawful())) as visit:
+    with Visit(browser, report(sample.lawful()), in_view=SPEEDUP) as visit:
         page = visit.page
         figure = page.locator("figure:has(h3:text-is('Speedup'))")
         marks = "(plot) => plot.data.map((t) => t.text?.[0] ?? t.hovertext?.[0]).filter((t) => t?.startsWith('N*'))"
@@ -413,7 +420,7 @@ def test_lines_of_a_single_level_stand_inside_the_frame(browser: Any, sample: Mo
     findings = sample.small()
     for one in findings.curves:
         del one.points[1:]
-    with Visit(browser, report(findings)) as visit:
+    with Visit(browser, report(findings), in_view=".family") as visit:
         for plot in visit.page.locator(".family .plot").all():
             places = plot.evaluate("(p) => p.data.filter((t) => t.error_y).flatMap((t) => t.x)")
             low, high = plot.evaluate("(p) => p._fullLayout.xaxis.range")
@@ -449,12 +456,12 @@ def test_a_timeline_without_records_of_switches_and_none_at_all(browser: Any, sa
     findings = sample.small()
     tree = {"bin_ns": 100_000_000, "cpus": [], "busy_ns": [], "waiting_ns": None, "tree_busy_ns": [10**8, 2 * 10**8]}
     findings.timelines[0].timeline = tree
-    with Visit(browser, report(findings)) as visit:
+    with Visit(browser, report(findings), in_view=".timelines") as visit:
         assert "too many switches" in visit.page.locator(".timelines p.note").first.inner_text()
         assert visit.page.locator(".timelines .y2title").count() == 0
         assert visit.is_quiet()
     findings.timelines = []
-    with Visit(browser, report(findings)) as visit:
+    with Visit(browser, report(findings), in_view=None) as visit:
         assert "No timeline of tasks on CPUs" in visit.page.locator("#drawn").inner_text()
         assert visit.is_quiet()
 
@@ -481,8 +488,12 @@ def test_the_edges_are_drawn_quietly_at_any_width(browser: Any, sample: ModuleTy
                 assert "nothing to draw" in visit.page.locator("#drawing").inner_text()
 
 
-def test_100_000_runs_are_drawn_in_time(browser: Any, sample: ModuleType, report: Any) -> None:
-    with Visit(browser, report(sample.many_runs(100_000))) as visit:
+def test_100_000_runs_are_drawn_in_time_and_rounded(browser: Any, sample: ModuleType, report: Any) -> None:
+    findings, begun = sample.many_runs(100_000), time.process_time()
+    path = report(findings)
+    assert time.process_time() - begun < 60 and path.stat().st_size < 3 * MB
+    assert unpacked(path.read_text())["samples"]["digits"] == 5
+    with Visit(browser, path, in_view=FIRST) as visit:
         assert "26 of up to 446 runs a point" in visit.page.locator(".key").first.inner_text()
         assert visit.is_quiet()
 
@@ -497,6 +508,7 @@ def test_a_figure_is_drawn_when_it_comes_into_view_and_all_are_on_paper(browser:
         visit.page.emulate_media(media="print")
         visit.page.wait_for_selector("html.printing", state="attached")
         assert drawn.count() == plots.count()
+        assert visit.page.evaluate(WIDEST) <= 700
         assert visit.is_quiet()
 
 
@@ -511,5 +523,5 @@ def test_motion_is_reduced_where_asked(browser: Any, sample: ModuleType, report:
     behavior = "getComputedStyle(document.documentElement).scrollBehavior"
     path = report(sample.bare())
     for asked, expected in (("reduce", "auto"), ("no-preference", "smooth")):
-        with Visit(browser, path, reduced_motion=asked) as visit:
+        with Visit(browser, path, in_view=None, reduced_motion=asked) as visit:
             assert visit.page.evaluate(behavior) == expected

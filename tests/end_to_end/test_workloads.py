@@ -154,7 +154,9 @@ def test_threads_that_are_refused_leave_the_work_to_the_others(builds: Path, tmp
     assert 0 < started < tasks == 100 and started > 50
     assert [work for _, _, _, work, _ in said.iterations] == [10_007]
     assert said.values["checksum"] == [expected_sum(10_007, 10)]
-    assert failed.returncode == 69 and f"the system gave no more than {started:.0f} threads" in failed.stderr
+    # How many threads the JVM has of its own differs from start to start.
+    told = re.match(r"threads: the system gave no more than (\d+) threads ", failed.stderr)
+    assert failed.returncode == 69 and told and 50 < int(told[1]) < tasks
 
 
 def test_the_jvm_tells_what_it_believes(builds: Path) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable, Mapping
+from functools import cache
 from itertools import product
 
 import pytest
@@ -25,6 +26,7 @@ MODULES = {"synthetic": "no-modules", "synthetic-modules": "full", "linux": "no-
 PROCESSORS = {1: "up", 2: "smp"}
 
 
+@cache
 def published(study: str) -> list[dict[str, str]]:
     with (shipped_study(study) / "published.csv").open(newline="") as stream:
         return list(csv.DictReader(stream))

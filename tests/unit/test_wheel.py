@@ -68,6 +68,7 @@ def test_data_ship_without_kept_results_and_links(project: Path, monkeypatch: py
     monkeypatch.setattr(shutil, "which", lambda name: None)
     data, told = built(project)
     assert sorted(data["force_include"].values()) == [
+        "scalograph/data/protocol/study.md",
         "scalograph/data/studies/a/study.toml",
         "scalograph/data/workloads/b/src/main.c",
     ]

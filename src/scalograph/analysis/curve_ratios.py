@@ -95,11 +95,13 @@ def curve_ratios(
         raise ValueError(f"treatments: found {len(a)} and {len(b)}, expected as many of each, one or more")
     wider = (_wider(a), _wider(b))
     treatments = borrowed([_treatment(x, y, wider) for x, y in zip(a, b, strict=True)])
-    treatments = _guarded(treatments, a, b)
     k = len(a)
     shift = _mean(a, b, np.full(k, 1 / k), wider) if k > 1 else treatments[0]
     above = _mean(a, b, np.asarray(upper) / sum(upper), wider) if any(upper) else None
     shape = [_mean(a, b, np.eye(k)[i] - 1 / k, wider) for i in range(k)] if k > 1 else []
+    if why := _too_few(a, b):
+        treatments, shape = ([_open(c, why) for c in contrasts] for contrasts in (treatments, shape))
+        shift, above = _open(shift, why), above and _open(above, why)
     family = [*treatments, *([shift] if k > 1 else []), *([above] if above else [])]
     single, single_shape = _single(family, confidence), _single(shape, confidence)
     return CurveRatios(treatments, shift, above, shape, single, single_shape)
@@ -158,12 +160,10 @@ def _wider(runs: Sequence[BlockedLogs]) -> float:
     return found.too_narrow if found and found.p < RARE else 1.0
 
 
-def _guarded(contrasts: list[Contrast], a: Sequence[BlockedLogs], b: Sequence[BlockedLogs]) -> list[Contrast]:
-    """Take the intervals away where few runs stand against two modes of one study."""
-    if not (_bimodal(a) or _bimodal(b)):
-        return contrasts
-    fewest = [min(x.logs.size, y.logs.size) for x, y in zip(a, b, strict=True)]
-    return [c if n >= FEWEST else _open(c, MODES_OF_FEW.format(n)) for c, n in zip(contrasts, fewest, strict=True)]
+def _too_few(a: Sequence[BlockedLogs], b: Sequence[BlockedLogs]) -> str:
+    """Why there are no intervals: few runs stand against two modes of one study; empty where there may be some."""
+    fewest = min(runs.logs.size for runs in (*a, *b))
+    return MODES_OF_FEW.format(fewest) if fewest < FEWEST and (_bimodal(a) or _bimodal(b)) else ""
 
 
 def _open(contrast: Contrast, why: str) -> Contrast:

@@ -90,7 +90,8 @@ def _tell(session: "Session", versions: AbOptions, margin: float | None, options
     found, _ = report(session.results.folder)
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
     made = paired_versions(from_findings(found, found.study.name), VERSION, names, margin)
-    told = replace(screen(found), claim=compare_claim(made))
+    title = f"Is {made.results[0].other} faster than {made.results[0].reference}?"
+    told = replace(screen(found), title=title, claim=compare_claim(made))
     if versions.summary is not None:
         append_summary(versions.summary, summary(replace(told, tables=()), SIGNS[made.answer]))
     code = close(session, found, told, options, made.model_dump(mode="json"))

@@ -24,6 +24,7 @@ COMMANDS = {
     "report": "Stop 5: tables on the terminal and one HTML file",
     "compare": "Is B faster than A, slower, the same? `scalograph compare results-before results-after`",
     "ab": "Is the new build faster? Both run in pairs: `scalograph ab --a ./old --b ./new -- {version}`",
+    "history": "The results of a study over time: where does a new level begin? `scalograph history first`",
     "gate": "Fail a build that is slower than a kept result: `scalograph gate results --against kept`",
     "profile": "A Java study's configurations once more, apart, with a flight recorder: stacks, parks, waits",
     "export": "A journal for other tools: CSV, Parquet, Markdown, SVG, Extra-P",
@@ -78,12 +79,21 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-_root = typer.Typer(cls=Commands, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+def _man(wanted: bool) -> None:
+    if wanted:
+        from scalograph.cli.man_page import man_page
+
+        typer.echo(man_page(), nl=False)
+        raise typer.Exit
+
+
+_root = typer.Typer(cls=Commands, rich_markup_mode=None, no_args_is_help=True)
 
 
 @_root.callback()
 def _callback(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the release."),
+    man: bool = typer.Option(False, "--man", callback=_man, is_eager=True, help="Print the manual page, for man -l -."),
 ) -> None:
     """Scalograph: how does this program behave as it gets more CPUs, threads, processes or JVMs?
 

@@ -21,15 +21,15 @@ def command(
 
     \b
     scalograph check my-study.toml
-    scalograph check --schema > study.schema.json    for an editor that completes
+    scalograph check --schema > study.schema.json    for an editor: first line `#:schema study.schema.json`
     """
     from scalograph.errors import StudyError
     from scalograph.study.declare import check
     from scalograph.study.identity import as_journaled
-    from scalograph.study.model import Study
+    from scalograph.study.json_schema import study_schema
 
     if schema:
-        emit_json(Study.model_json_schema())
+        emit_json(study_schema())
         return
     if file is None:
         raise StudyError.one("check", "no study file", "a path", "for example: scalograph check study.toml")

@@ -2,11 +2,12 @@
 
 import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.answer_output import answer
+from scalograph.cli.answer_output import answer, short
 from scalograph.cli.options import Json, TableName, Tables
 from scalograph.errors import Exit, StudyError
 
@@ -38,6 +39,10 @@ def command(
     where: Annotated[
         list[str] | None, typer.Option("--where", metavar="FACTOR=LEVEL", help="Only these; may be repeated.")
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="FILE", help="Both curves and their ratio, of two sources: an .html file."),
+    ] = None,
     tables: Tables = False,
     table: TableName = None,
     json: Json = False,
@@ -54,9 +59,23 @@ def command(
     if len(sources) < 2:
         raise StudyError.one("compare", f"{len(sources)} source", "two or more", "name what it is compared with")
     found = compare_sources(sources, margin, response, per, mhz, where or ())
+    shown = compared_screen(found, sources)
     places = [("tables", shlex.join(["scalograph", *sys.argv[1:], "--tables"]))]
-    answer(compared_screen(found, sources), places, tables, table, found.model_dump(mode="json") if json else None)
+    if page is not None:
+        from scalograph.report.compared_page import write
+
+        write(found.results[0], shown, _html(page, len(sources)))
+        places = [("page", short(page)), *places]
+    answer(shown, places, tables, table, found.model_dump(mode="json") if json else None)
     return exit_code(found)
+
+
+def _html(page: Path, n_sources: int) -> Path:
+    if page.suffix != ".html":
+        raise StudyError.one("--page", f'"{page}"', "an .html file", "correct its ending")
+    if n_sources > 2:
+        raise StudyError.one("--page", f"{n_sources} sources", "two", "make a page of each pair")
+    return page
 
 
 def exit_code(found: "ResultComparisons") -> int:

@@ -53,11 +53,11 @@ def _search(question: str) -> Callable[..., int]:
         from scalograph.cli.adhoc.from_options import searched_study
         from scalograph.cli.measure_output import carried_out
         from scalograph.cli.search_output import tell_search
-        from scalograph.control.consent import Consent
 
         text = study_text(searched_study(question, asked.factors(), options))
-        consent = Consent(options.machine_wide, tuple(options.dangerous or ()))
-        return carried_out(text, options, lambda session: tell_search(session, question, options), consent=consent)
+        return carried_out(
+            text, options, lambda session: tell_search(session, question, options), consent=options.consent()
+        )
 
     search.__doc__ = options_of.__doc__
     return bundled(search, options_of, SearchOptions)

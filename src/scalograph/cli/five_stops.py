@@ -1,5 +1,6 @@
 """What `run` and `study` share: plan on this host, run with progress, tell what came of it."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.design.planner import Planner
 from scalograph.protocol import results
 from scalograph.run.begin import begin
+from scalograph.run.caller_environment import left_behind_note
 from scalograph.run.hosts.host_names import LOCAL, connected
 from scalograph.run.plan import Plan, plan
 from scalograph.run.provenance import prepared
@@ -35,6 +37,7 @@ class StudyStart:
         host: name of the host that runs it.
         consent: what it may do to the whole machine.
         label: what stands before its name where it is one of several, such as "part 3 of 12".
+        wait_lock_s: how long it waits for another start on this machine to end; None is the default.
     """
 
     folder: Path | None = None
@@ -44,6 +47,7 @@ class StudyStart:
     host: str = LOCAL
     consent: Consent = NO_CONSENT
     label: str = ""
+    wait_lock_s: float | None = None
 
 
 def run_declared(declared: Declared, start: StudyStart) -> Session:
@@ -53,7 +57,7 @@ def run_declared(declared: Declared, start: StudyStart) -> Session:
         StudyError: the host cannot carry the study out, or it differs from the one that is resumed.
         HostError: another study holds the machine, or the host refuses something that the study needs.
     """
-    with alone() as restored, connected(start.host) as host:
+    with alone(start.wait_lock_s) as restored, connected(start.host) as host:
         if host.probe.warning:
             say(host.probe.warning, "yellow")
         planned = host.ready(plan(declared, host.facts(), consent=start.consent), say)
@@ -83,6 +87,8 @@ def _announce(planned: Plan, folder: Path, label: str) -> None:
     budget = design.study.protocol.budget_s
     within = f", within {format_duration(budget)}" if budget is not None else ""
     say(f"{name}: {planned.runs.outlook()}{within}")
+    if (note := left_behind_note(design.study, os.environ)) is not None:
+        say(f"  {note}", "yellow")
     for text in design.dropped:
         say(f"  {text}")
     for name, text in prepared(design, planned.program).items():

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
 
 def command(
-    instrument: Annotated[str, typer.Argument(metavar="FORMAT", help=f"What wrote the file: {', '.join(READERS)}.")],
+    instrument: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT",
+            help=f"What wrote the file: {', '.join(READERS)}.",
+            autocompletion=lambda incomplete: [name for name in READERS if name.startswith(incomplete)],
+        ),
+    ],
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE...", help="What it wrote; of one process each, or of several.")
     ] = None,

@@ -7,7 +7,7 @@ import typer
 
 from scalograph.cli.bundles import bundled
 from scalograph.cli.measure_command import LEVELS
-from scalograph.cli.options import Json, OutDir, TableName, Tables, WaitQuiet, WhenBusy
+from scalograph.cli.options import Env, Json, OutDir, TableName, Tables, WaitLock, WaitQuiet, WhenBusy
 
 if TYPE_CHECKING:
     from scalograph.run.session import Session
@@ -57,13 +57,14 @@ class LoadOptions:
         str,
         typer.Option(metavar="NAME", help="What sends the requests: load, our own, or wrk, oha, k6, which tell less."),
     ] = "load"
-    env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE beside PATH, HOME, LANG, TMPDIR.")] = None
+    env: Env = None
     max_reruns: Annotated[int, typer.Option(min=0, max=10, help="How often a disturbed run is made again.")] = 1
     budget: Annotated[str, typer.Option(help="No block of runs begins past it.")] = "10min"
     timeout: Annotated[str, typer.Option(help="Of one run.")] = "10min"
     output: OutDir = None
     wait_quiet: WaitQuiet = None
     when_busy: WhenBusy = None
+    wait_lock: WaitLock = None
     tables: Tables = False
     table: TableName = None
     json: Json = False

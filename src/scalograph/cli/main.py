@@ -7,6 +7,9 @@ is to end as it does later, without a traceback.
 import gc
 import sys
 
+from scalograph.run.own_threads import one_thread
+
+one_thread()  # before the first import of numpy
 # Modules are made of objects that stay, and a table of 100,000 runs too: Python would look through them for cycles each
 # time that there are 700 more, for an eighth of a start. Cycles that are dropped are found a little later.
 _MORE_OBJECTS = 50_000

@@ -23,8 +23,12 @@ class SweepOptions:
         list[str] | None, typer.Option("-v", "--factor", help="NAME=LEVELS of a {NAME}; may be repeated.")
     ] = None
     per_worker: Annotated[bool, typer.Option("--per-worker", help="Each worker does the same work.")] = False
-    runs: Annotated[int | None, typer.Option(min=1, help="Runs a configuration; 10, with --precision 100.")] = None
-    warmup_runs: Annotated[int, typer.Option(min=0, help="First runs that do not count.")] = 0
+    runs: Annotated[
+        int | None, typer.Option("-r", "--runs", min=1, help="Runs a configuration; 10, with --precision 100.")
+    ] = None
+    warmup_runs: Annotated[
+        int, typer.Option("-w", "--warmup-runs", "--warmup", min=0, help="First runs that do not count.")
+    ] = 0
     precision: Annotated[str | None, typer.Option(help='Run until the interval is that narrow: "1%".')] = None
     target: Annotated[str, typer.Option(help="Efficiency that is worth having.")] = "80%"
     cost: Annotated[float | None, typer.Option(min=0, help="Of a CPU for an hour, in any money.")] = None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scalograph.cli.adhoc.command_study import CommandStudy
 from scalograph.cli.adhoc.declaration import as_options, study_text
 from scalograph.cli.measure_command import SweepOptions
-from scalograph.cli.options import AnswerOptions, CommandOptions
+from scalograph.cli.options import AnswerOptions, CommandOptions, SearchOptions
 from scalograph.cli.outcome import interrupted, tell_how_on
 from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import HostError, ScalographError, StudyError
@@ -88,14 +88,15 @@ def _again(made: Results, options: AnswerOptions) -> list[str]:
 
 
 def _run(file: Path, options: AnswerOptions, ceiling: bool, consent: Consent) -> "Session":
-    from scalograph.cli.overrides import overridden
+    from scalograph.cli.overrides import overridden, seconds_of
     from scalograph.study.declare import declare
 
     declared = overridden(declare(file), wait_quiet=options.wait_quiet, when_busy=options.when_busy)
     from scalograph.cli.five_stops import StudyStart, run_declared  # after the study is checked: it imports much
 
     # A look at the noise floor would take longer than many a command.
-    start = StudyStart(folder=options.output, ceiling=ceiling, noise=False, consent=consent)
+    waiting = seconds_of("--wait-lock", options.wait_lock)
+    start = StudyStart(folder=options.output, ceiling=ceiling, noise=False, consent=consent, wait_lock_s=waiting)
     return run_declared(declared, start)
 
 
@@ -122,6 +123,11 @@ def _answer(session: "Session", target: float, cost: float | None, options: Comm
     return close(session, found, told, options, show.document(found, said, cost))
 
 
+def _allowed(options: AnswerOptions) -> list[str]:
+    """What a start of this command was allowed to do to the machine, as words; only searches take such options."""
+    return options.consent().words() if isinstance(options, SearchOptions) else []
+
+
 def close(
     session: "Session", found: "Findings", told: "Screen", options: AnswerOptions, document: dict[str, Any]
 ) -> int:
@@ -133,7 +139,7 @@ def close(
     # What it was, unless that is too long to read, or its results have a folder of their own, which is taken now.
     given = shlex.join(["scalograph", *sys.argv[1:]])
     by_file = options.output is not None or len(given) > _LONGEST
-    again = shlex.join(["scalograph", "run", str(results.study)]) if by_file else given
+    again = shlex.join(["scalograph", "run", str(results.study), *_allowed(options)]) if by_file else given
     places = study_places(results.folder, found, again)
     as_one = {**document, "results": str(results.folder)} if options.json else None
     answer(told, places, options.tables, options.table, as_one)

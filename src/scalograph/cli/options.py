@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
 from scalograph.run.hosts.host_names import LOCAL
+
+if TYPE_CHECKING:
+    from scalograph.control.consent import Consent
 
 StudyFile = Annotated[Path, typer.Argument(help="A study.toml, or a folder that holds one.")]
 Quick = Annotated[bool, typer.Option("--quick", help="The quick form, which the study declares in [quick].")]
@@ -51,6 +54,13 @@ Dangerous = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="With --machine-wide: this setting too, although its levels may harm others."),
 ]
+WaitLock = Annotated[
+    str | None, typer.Option("--wait-lock", help='Wait so long for another start on this machine: "10m"; default 10s.')
+]
+Env = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME[=VALUE]", help="Beside PATH, HOME, LANG, TMPDIR; NAME alone: as it is set here."),
+]
 HostName = Annotated[str, typer.Option("--host", help="Where runs are made, by name.")]
 Source = Annotated[Path, typer.Argument(help="A results folder or a journal (.jsonl, .jsonl.gz).")]
 NoHost = Annotated[
@@ -77,6 +87,7 @@ class StartOptions:
     max_runs: MaxRuns = None
     wait_quiet: WaitQuiet = None
     when_busy: WhenBusy = None
+    wait_lock: WaitLock = None
     pilot: Pilot = False
     ceiling: Ceiling = False
     host: HostName = LOCAL
@@ -100,13 +111,17 @@ class CommandOptions:
     budget: Annotated[str, typer.Option(help="No block of runs begins past it.")] = "10min"
     timeout: Annotated[str, typer.Option(help="Of one run.")] = "10min"
     shell: Annotated[bool, typer.Option("--shell", help="COMMAND and steps go to sh -c, one text each.")] = False
-    setup: Annotated[str | None, typer.Option(help="Once, before all runs.")] = None
-    prepare: Annotated[str | None, typer.Option(help="Before each run, outside its window.")] = None
-    cleanup: Annotated[str | None, typer.Option(help="After each run, outside its window.")] = None
-    env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE beside PATH, HOME, LANG, TMPDIR.")] = None
+    setup: Annotated[str | None, typer.Option("-s", "--setup", help="Once, before all runs.")] = None
+    prepare: Annotated[str | None, typer.Option("-p", "--prepare", help="Before each run, outside its window.")] = None
+    cleanup: Annotated[str | None, typer.Option("-c", "--cleanup", help="After each run, outside its window.")] = None
+    env: Env = None
+    env_all: Annotated[bool, typer.Option("--env-all", help="Your whole environment; its values are not kept.")] = False
+    input: Annotated[Path | None, typer.Option("--input", help="A file that each run reads as standard input.")] = None
+    ok_exit: Annotated[str, typer.Option("--ok-exit", help="Exit codes that are no failure: 0,1.")] = "0"
     output: OutDir = None
     wait_quiet: WaitQuiet = None
     when_busy: WhenBusy = None
+    wait_lock: WaitLock = None
     tables: Tables = False
     table: TableName = None
     json: Json = False
@@ -119,6 +134,12 @@ class SearchOptions(CommandOptions):
     max_runs: MaxRuns = None
     machine_wide: MachineWide = False
     dangerous: Dangerous = None
+
+    def consent(self) -> "Consent":
+        """What the start is allowed to do to the machine."""
+        from scalograph.control.consent import Consent
+
+        return Consent(self.machine_wide, tuple(self.dangerous or ()))
 
 
 class AnswerOptions(Protocol):
@@ -135,6 +156,10 @@ class AnswerOptions(Protocol):
     @property
     def when_busy(self) -> str | None:
         """What to do on one that stays busy."""
+
+    @property
+    def wait_lock(self) -> str | None:
+        """How long to wait for another start on this machine."""
 
     @property
     def tables(self) -> bool:

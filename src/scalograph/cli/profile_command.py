@@ -12,10 +12,11 @@ from scalograph.cli.console import (
     say,
     tell,
 )
-from scalograph.cli.options import Json
+from scalograph.cli.options import Dangerous, Json, MachineWide
 from scalograph.errors import Exit, HostError, StudyError
 
 if TYPE_CHECKING:
+    from scalograph.control.consent import Consent
     from scalograph.profile.values import Profile
     from scalograph.protocol.results import Results
     from scalograph.run.hosts.base import Host
@@ -49,6 +50,8 @@ def command(
     study: Study = None,
     period: Period = "10ms",
     iterations: Iterations = None,
+    machine_wide: MachineWide = False,
+    dangerous: Dangerous = None,
     json: Json = False,
 ) -> int:
     """A Java study's configurations once more, with a flight recorder on: where its threads are, how often they park.
@@ -61,13 +64,15 @@ def command(
     scalograph profile scalograph-results/fork-join/latest --period 1ms --iterations 5000       more samples
     scalograph profile scalograph-results/fork-join/latest --where p=2 --where p=64
     """
+    from scalograph.control.consent import Consent
     from scalograph.profile.values import FILE
     from scalograph.protocol import results
 
     folder = results.at(source)
     if source not in (folder.folder, folder.journal):
         raise StudyError.one(str(source), "a file", "a results folder", "name the folder")
-    found = keep_profile(folder, study, where or [], _seconds(period), iterations)
+    consent = Consent(machine_wide, tuple(dangerous or ()))
+    found = keep_profile(folder, study, where or [], _seconds(period), iterations, consent)
     file = folder.folder / FILE
     if json:
         emit_json(found.model_dump(mode="json"))
@@ -83,6 +88,7 @@ def keep_profile(
     where: Sequence[str] = (),
     period_s: float = PERIOD_S,
     iterations: int | None = None,
+    consent: "Consent | None" = None,
 ) -> "Profile":
     """Take a profile and write it beside the results; alone on this machine, as every run is.
 
@@ -92,12 +98,14 @@ def keep_profile(
         where: FACTOR=LEVEL; a configuration has one of them of each factor that they name.
         period_s: seconds between two samples of a thread.
         iterations: tasks of a run, instead of the study's.
+        consent: what may be done to the whole machine; None: nothing.
 
     Raises:
         StudyError: no such configuration, or another study.
         HostError: the host refuses.
     """
     from scalograph.cli.machine_lock import alone
+    from scalograph.control.consent import NO_CONSENT
     from scalograph.profile.again import planned_again
     from scalograph.profile.taking import refuse_other_programs, with_iterations
     from scalograph.profile.values import FILE
@@ -107,7 +115,7 @@ def keep_profile(
     if not results.is_writable(folder.folder):
         raise HostError(str(folder.folder), "cannot be written", "results that a profile may lie beside", "copy them")
     with alone(), connected() as host:
-        planned, notes = planned_again(folder, file, host.facts())
+        planned, notes = planned_again(folder, file, host.facts(), consent or NO_CONSENT)
         refuse_other_programs(planned)
         planned = with_iterations(planned, iterations) if iterations else planned
         found = _taken(planned, host, folder, where, period_s, notes)

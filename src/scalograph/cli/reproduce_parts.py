@@ -206,7 +206,7 @@ def _carry_out(made: Reproducing, name: str, label: str, left: float | None) -> 
             made.again.remove(name)
             say(f"{label}: {name}: {'the new' if stays else 'the earlier'} result stays: fewer runs were disturbed")
         if row.profile:
-            _profile(declared, folder, row.profile, label)
+            _profile(made, declared, folder, row.profile, label)
         found, _ = last_stops.report(folder, claims_of(declared))
     except ScalographError as error:
         made.tell(name, state="failed", why=str(error)[:LONGEST], code=int(error.exit_code))
@@ -233,7 +233,7 @@ def _run(made: Reproducing, declared: Declared, folder: Path, label: str, left: 
         raise interruption(session.signal)
 
 
-def _profile(declared: Declared, folder: Path, where: Sequence[str], label: str) -> None:
+def _profile(made: Reproducing, declared: Declared, folder: Path, where: Sequence[str], label: str) -> None:
     """The profile beside the runs, where it is not there yet; without one the runs say what they say."""
     from scalograph.cli.profile_command import LEAST_S, keep_profile
     from scalograph.profile.values import FILE
@@ -242,7 +242,8 @@ def _profile(declared: Declared, folder: Path, where: Sequence[str], label: str)
         return
     try:
         say(f"{label}: {declared.study.name}: its profile")
-        keep_profile(results.at(folder), declared.file, where, LEAST_S)
+        consent = made.consent.within(declared.study)
+        keep_profile(results.at(folder), declared.file, where, LEAST_S, consent=consent)
     except ScalographError as error:
         say(f"{label}: {declared.study.name}: no profile: {error}", "yellow")
 

@@ -3,7 +3,7 @@
 from scalograph.cli.five_stops import StudyStart, run_declared
 from scalograph.cli.options import StartOptions
 from scalograph.cli.outcome import conclude
-from scalograph.cli.overrides import given, note_quick, overridden, refuse_unused
+from scalograph.cli.overrides import given, note_quick, overridden, refuse_unused, seconds_of
 from scalograph.control.consent import Consent
 from scalograph.study.declare import Declared
 
@@ -31,7 +31,10 @@ def start(declared: Declared, options: StartOptions, command: list[str], report:
 
         return run_pilot(declared, o.output, o.resume, o.json, o.host, consent)
     accepted = (o.accept_difference or []) if o.resume else None
-    begun = StudyStart(folder=o.output, accepted=accepted, ceiling=o.ceiling, host=o.host, consent=consent)
+    begun = StudyStart(
+        folder=o.output, accepted=accepted, ceiling=o.ceiling, host=o.host, consent=consent,
+        wait_lock_s=seconds_of("--wait-lock", o.wait_lock),
+    )  # fmt: skip
     session = run_declared(declared, begun)
     words = [*given(o.budget, o.max_runs, o.wait_quiet, o.when_busy, o.host), *consent.words()]
     again = [*command, *["--quick"] * o.quick, *words]

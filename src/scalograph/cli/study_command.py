@@ -10,11 +10,18 @@ from scalograph.cli.console import emit_json, tell
 from scalograph.cli.options import StartOptions
 
 
+def shipped(incomplete: str) -> list[str]:
+    """Complete the name of a study that ships."""
+    from scalograph.study.shipped import shipped_studies
+
+    return [name for name in shipped_studies() if name.startswith(incomplete)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudyOptions(StartOptions):
     """What `study` takes: the name of one that ships, or nothing where these are listed."""
 
-    name: Annotated[str | None, typer.Argument(help="A study that ships.")] = None
+    name: Annotated[str | None, typer.Argument(help="A study that ships.", autocompletion=shipped)] = None
     list_: Annotated[bool, typer.Option("--list", help="The studies that ship, and stop.")] = False
     show: Annotated[bool, typer.Option("--show", help="Print the study's declaration, and stop.")] = False
 

@@ -21,6 +21,7 @@ class Launch:
 
     `name`, `role` and `copy` tell it apart if a run has several, of which each copy of a service is one; `service` is
     how such a one is waited for and ended. `argv` is filled in, beside services only when the run starts (`filled`).
+    `stdin` is the file that each copy reads, from its beginning; `ok_exits` are exit codes that are no failure.
     `own_quota_cpus` is granted to its process alone, in the folder `cgroup`, which is made when the run starts.
     `kernel` and `boot_options` are of the machine that is booted for the run, if one is.
     `values` fills the workload's templates. `place` turns the requested `n_cpus` and `placement` into `cpus`; `online`
@@ -32,6 +33,8 @@ class Launch:
     copy: int = 0
     service: Service | None = None
     argv: tuple[str, ...] = ()
+    stdin: str | None = None
+    ok_exits: tuple[int, ...] = (0,)
     env: Mapping[str, str] = field(default_factory=dict)
     copies: int = 1
     values: Mapping[str, Any] = field(default_factory=dict)

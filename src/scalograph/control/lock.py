@@ -90,7 +90,9 @@ def try_lock(folder: PrivateFolder) -> int | None:
 
 
 def _busy(place: Path, who: str) -> HostError:
-    return HostError(str(place), f"{who} measures on this machine", "one at a time", "wait for its end")
+    return HostError(
+        str(place), f"{who} measures on this machine", "one at a time", "wait for its end, or give --wait-lock 10m"
+    )
 
 
 def _sign(fd: int) -> None:

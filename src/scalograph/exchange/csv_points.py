@@ -4,6 +4,7 @@ import csv
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ from scalograph.text.quantities import counted
 
 MAX_BYTES = 16 << 20
 MAX_ROWS = 100_000
+DELIMITERS = ",;\t"
+_CALLED = {";": "semicolons", "\t": "tabs"}
 # The most mistakes to report; a file of another kind has one in each line.
 _TOLD = 5
 # Squares and products of sizes and throughputs must stay finite.
@@ -27,17 +30,25 @@ class Points(NamedTuple):
     rates: list[float]
 
 
-def read_points(file: Path, x: str = "n", y: str = "throughput") -> Points:
-    """Read the columns `x` and `y` of a CSV file with a header.
+def read_points(file: Path, x: str = "n", y: str = "throughput", times: bool = False) -> Points:
+    """Read the columns `x` and `y` of a CSV file with a header; its fields are divided by commas, semicolons or tabs.
+
+    Args:
+        file: the table; `-` is standard input.
+        x: column of the sizes.
+        y: column of the throughputs.
+        times: it holds times of the same work instead, each of which is a throughput of one over it.
 
     Raises:
         StudyError: the file is missing or too large, lacks a column, or has a field that is no number; with the lines.
     """
     try:
-        return _read(read_csv(file, MAX_BYTES), file, x, y)
+        source = Path("/dev/stdin") if str(file) == "-" else file
+        found = _read(read_csv(source, MAX_BYTES, DELIMITERS), file, x, y)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise StudyError.one(str(file), f"cannot be read: {why}", "a CSV file with a header") from error
+    return Points(found.sizes, [1 / took for took in found.rates]) if times else found
 
 
 def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
@@ -46,12 +57,15 @@ def _read(reader: "csv.DictReader[str]", file: Path, x: str, y: str) -> Points:
     for option, name in (("--x", x), ("--y", y)):
         _refuse_column(file, names, name, option)
     points, wrong = Points([], []), list[Problem]()
+    divided = reader.reader.dialect.delimiter
+    fix = "" if divided == "," else f"fields are divided by {_CALLED[divided]} here; write numbers with a point"
     for row in reader:
         where = f"{file.name}:{reader.line_num}"
         if len(points.sizes) == MAX_ROWS:
             raise StudyError.one(where, f"more than {MAX_ROWS} rows", f"at most {MAX_ROWS}")
         size, rate = _number(row.get(x)), _number(row.get(y))
-        wrong += [*_no_size(where, x, row.get(x), size), *_no_rate(where, y, row.get(y), rate)]
+        mistakes = [*_no_size(where, x, row.get(x), size), *_no_rate(where, y, row.get(y), rate)]
+        wrong += [replace(mistake, fix=fix) for mistake in mistakes]
         wrong += _too_long(where, row, len(names))
         if size is not None and rate is not None:
             points.sizes.append(size)

@@ -22,8 +22,9 @@ class _Changing(Protocol):
 
 
 def restored(record: Record) -> Restored:
-    """Return the settings that a run changed, with the values before and after it."""
-    return tuple((one.name, one.before, one.after) for one in record.settings if {one.asked, one.after} != {one.before})
+    """Return the settings that a run changed, with the values before and after it; none of a machine that has ended."""
+    told = (one for one in record.settings if one.after)
+    return tuple((one.name, one.before, one.after) for one in told if {one.asked, one.after} != {one.before})
 
 
 def restored_sentences(rows: Sequence[_Changing]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from scalograph.control.consent import NO_CONSENT, Consent
 from scalograph.errors import Problem, ProtocolError, StudyError
 from scalograph.protocol import journal
 from scalograph.protocol.facts import HostFacts
@@ -20,7 +21,9 @@ _OWN = Problem(
 )  # fmt: skip
 
 
-def planned_again(made: Results, file: Path | None, facts: HostFacts) -> tuple[Plan, list[str]]:
+def planned_again(
+    made: Results, file: Path | None, facts: HostFacts, consent: Consent = NO_CONSENT
+) -> tuple[Plan, list[str]]:
     """The plan of this study, in full or quick form, whichever was run; and what differs since, in words.
 
     Commands come from study.toml, never from the journal.
@@ -29,6 +32,7 @@ def planned_again(made: Results, file: Path | None, facts: HostFacts) -> tuple[P
         made: where the results are.
         file: the study; None takes the copy in the results.
         facts: of this host.
+        consent: what may be done to the whole machine.
 
     Raises:
         ProtocolError: there is no readable journal.
@@ -37,7 +41,7 @@ def planned_again(made: Results, file: Path | None, facts: HostFacts) -> tuple[P
     if not made.journal.exists():
         raise ProtocolError(str(made.journal), "no such file", "a results folder", "run the study first")
     before, file = journal.first_event(made.journal), file or made.study
-    tried = [_tried(file, quick, facts, before) for quick in (False, True)]
+    tried = [_tried(file, quick, facts, before, consent) for quick in (False, True)]
     planned, found = next((each for each in tried if not _other(each[1])), tried[0])
     if other := _other(found):
         names = ", ".join(dict.fromkeys(difference.key for difference in other[:6]))
@@ -47,10 +51,10 @@ def planned_again(made: Results, file: Path | None, facts: HostFacts) -> tuple[P
 
 
 def _tried(
-    file: Path, quick: bool, facts: HostFacts, before: Mapping[str, Any]
+    file: Path, quick: bool, facts: HostFacts, before: Mapping[str, Any], consent: Consent
 ) -> tuple[Plan, list[identity.Difference]]:
     try:
-        planned = plan(declare(file, quick), facts)
+        planned = plan(declare(file, quick), facts, consent=consent)
     except StudyError as error:
         raise StudyError([*error.problems, _OWN]) from error
     return planned, identity.differences(before, planned.first_event(""))

@@ -32,8 +32,13 @@ def read_whole(file: Path, most: int) -> bytes:
     return data
 
 
-def read_csv(file: Path, most: int) -> "csv.DictReader[str]":
+def read_csv(file: Path, most: int, delimiters: str = ",") -> "csv.DictReader[str]":
     """Read a table in UTF-8 with a header, of at most `most` bytes and MAX_COLUMNS columns.
+
+    Args:
+        file: the table.
+        most: bytes that it may have.
+        delimiters: of which the first that the header has divides its fields.
 
     Raises:
         OSError: it cannot be read, or is larger.
@@ -41,7 +46,9 @@ def read_csv(file: Path, most: int) -> "csv.DictReader[str]":
         csv.Error: it is no table; so may raise whoever reads its rows.
     """
     text = read_whole(file, most).decode("utf-8-sig")
-    reader = csv.DictReader(io.StringIO(text, newline=""))
+    head, _, _ = text.partition("\n")
+    delimiter = next((one for one in delimiters if one in head), delimiters[0])
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     if len(reader.fieldnames or ()) > MAX_COLUMNS:
         raise csv.Error(f"more than {MAX_COLUMNS} columns")
     return reader

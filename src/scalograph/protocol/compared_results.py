@@ -1,5 +1,6 @@
 """Two results beside each other: what differs around them, the ratio of every treatment, and one answer."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
@@ -28,6 +29,15 @@ class TreatmentRatio(Model):
     ratio: Estimate = Field(description="of the other over the reference; intervals hold for all treatments at once")
     shown: Shown = "not shown"
     doubt: Text = Field(default="", description="why it decides nothing; empty where it does")
+
+
+class LawChange(Model):
+    """A coefficient of the scaling law whose intervals in both results have nothing in common."""
+
+    coefficient: Literal["sigma", "kappa", "gamma"]
+    group: dict[str, Level] = Field(default_factory=dict, description="levels of the curve's other factors")
+    reference: Estimate
+    other: Estimate
 
 
 class ResultComparison(Model):
@@ -61,6 +71,7 @@ class ResultComparison(Model):
     )
     upper_from: Level | None = Field(default=None, description="the level that it begins at")
     alike: float | None = Field(default=None, description="ratios of single treatments lie so near to it, as a share")
+    laws: list[LawChange] = Field(default_factory=list, description="coefficients of the scaling law that changed")
     causes: list[Text] = Field(default_factory=list, description="what disturbed the runs of either")
     doubts: list[Text] = Field(default_factory=list, description="what each of both says against itself")
 
@@ -70,3 +81,22 @@ class ResultComparisons(Model):
 
     answer: Answer = Field(description="the worst: slower, then not measurable, same, faster")
     results: list[ResultComparison] = Field(min_length=1)
+
+
+def ordered(found: ResultComparison) -> list[TreatmentRatio]:
+    """In the order of the levels of the curves' factor, where these are numbers."""
+    levels = [one.levels.get(found.along) for one in found.treatments]
+    numbers = [float(level) for level in levels if isinstance(level, int | float)]
+    if len(numbers) < len(levels):
+        return [*found.treatments]
+    return [one for _, one in sorted(zip(numbers, found.treatments, strict=True), key=lambda pair: pair[0])]
+
+
+def curves(found: ResultComparison) -> Iterator[tuple[dict[str, Level], ResultComparison]]:
+    """Yield each curve by the levels of its other factors, as a comparison of its own."""
+    groups: dict[tuple[tuple[str, Level], ...], list[TreatmentRatio]] = {}
+    for one in found.treatments:
+        key = tuple((name, level) for name, level in one.levels.items() if name != found.along)
+        groups.setdefault(key, []).append(one)
+    for key, members in groups.items():
+        yield dict(key), found.model_copy(update={"treatments": members})

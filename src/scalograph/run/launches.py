@@ -1,7 +1,5 @@
 """A treatment of a plan to the processes that it starts, with arguments, environment and CPUs. Starts nothing."""
 
-import os
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,19 +7,18 @@ from scalograph.control.apply import apply
 from scalograph.control.control import Launch
 from scalograph.control.process_cpus import demands, divided
 from scalograph.control.process_quotas import quota_of_process
-from scalograph.errors import HostError, StudyError
+from scalograph.errors import StudyError
+from scalograph.run.caller_environment import environment
 from scalograph.run.plan import Plan
 from scalograph.run.services import share_cpus
 from scalograph.study.build_plan import ClassPath
+from scalograph.study.paths import inside
 from scalograph.study.processes import MAX_COMMANDS, names_of, number_of
 from scalograph.study.program import Process, Program
 from scalograph.study.treatment import Treatment
 from scalograph.study.workload import fill
-from scalograph.text.escape import is_text
 from scalograph.text.quantities import counted
 
-# Nothing else of the caller's environment reaches a run: MAKEFLAGS or JAVA_TOOL_OPTIONS would change it unseen.
-PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR")
 # Of a driver beside services: on a CPU that others use, too, what is due is sent then, and not at the next tick.
 DRIVER_NICE = -10
 
@@ -55,6 +52,18 @@ def launches(planned: Plan, treatment: Treatment) -> tuple[Launch, ...]:
     return tuple(made)
 
 
+def input_file(planned: Plan) -> str | None:
+    """Return the file that a study's own command reads as standard input; None where it reads nothing.
+
+    Raises:
+        StudyError: it leads outside the study's folder.
+    """
+    use, here = planned.design.study.workload, planned.program.here
+    if use.input is None:
+        return None
+    return str(here / use.input if use.cwd == "caller" else inside(here, use.input, "workload.input"))
+
+
 def sharing_note(planned: Plan) -> str | None:
     """Return the sentence on treatments whose driver has no CPU of its own; None where it has one in all of them."""
     treatments = planned.design.treatments
@@ -82,7 +91,7 @@ def _undisturbed(launch: Launch, planned: Plan) -> Launch:
     """A driver beside services: no level but those of its own CPUs, quota and templates is for it."""
     return Launch(
         name=launch.name, role=launch.role, argv=launch.argv, values=launch.values, copies=launch.copies,
-        env=_environment(planned.design.study.workload.env), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus,
+        env=environment(planned.design.study.workload), cpus=launch.cpus, own_quota_cpus=launch.own_quota_cpus,
         nice=DRIVER_NICE if planned.facts.granted_nice <= DRIVER_NICE else None,
     )  # fmt: skip
 
@@ -99,7 +108,10 @@ def _obeying(planned: Plan, treatment: Treatment, process: Process) -> Launch:
     values = {**_without(program, treatment), **_known(planned), **process.values, **treatment}
     if isinstance(path := values.get("classpath"), ClassPath):
         values["classpath"] = path.under(values)
-    base = Launch(env=_environment(study.workload.env), values=values, copies=number_of(process.copies, values))
+    base = Launch(
+        env=environment(study.workload), values=values, copies=number_of(process.copies, values),
+        stdin=input_file(planned), ok_exits=tuple(study.workload.ok_exits),
+    )  # fmt: skip
     return apply(study, treatment, base, planned.facts)
 
 
@@ -107,16 +119,3 @@ def _without(program: Program, treatment: Treatment) -> dict[str, str]:
     """What others know of services that a treatment does not start: nothing, as an empty text."""
     there = {process.name for process in program.started(treatment)}
     return dict.fromkeys(names_of([one.name for one in program.processes if one.name not in there]), "")
-
-
-def _environment(declared: Mapping[str, str]) -> dict[str, str]:
-    passed = {name: _text(name, os.environ[name]) for name in PASSED_ON if name in os.environ and name not in declared}
-    return {"PATH": os.defpath, "LANG": "C.UTF-8", **passed, **declared}
-
-
-def _text(name: str, value: str) -> str:
-    """A value that a specification can hold. Raises HostError: left out, it would change what is run unseen."""
-    if not is_text(value):
-        found = f"{value[:80]!a}, bytes that are no UTF-8"
-        raise HostError(f"environment: {name}", found, "text", f"set {name} for this command")
-    return value

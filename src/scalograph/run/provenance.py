@@ -25,19 +25,24 @@ def uses(design: Design, program: Program, facts: HostFacts) -> dict[str, Any]:
     (level -> package, version and checksum) where one is booted for each run.
     """
     found = {"jvms": jvms(design, program, facts), "program": outside(program, _path(design))}
-    more = {"fetched": fetched(design, program), "prepared": prepared(design, program), "files": files(design)}
+    more = {"fetched": fetched(design, program), "prepared": prepared(design, program), "files": files(design, program)}
     more["kernels"] = {one.level: f"{one.package} {one.version}, sha256 {one.sha256}" for one in facts.kernels}
     return {**found, **{name: made for name, made in more.items() if made}}
 
 
-def files(design: Design) -> dict[str, dict[str, Any]]:
-    """Files that levels of environment variables name by absolute paths, as a list for the loader does: by path."""
+def files(design: Design, program: Program) -> dict[str, dict[str, Any]]:
+    """Files that a run reads, by path: its input, and those that levels of environment variables name.
+
+    These are absolute, or several in a list as the loader takes them.
+    """
     factors = [name for name, factor in design.study.factors.items() if variable(factor.control)]
     texts = [str(treatment[name]) for treatment in design.treatments for name in factors]
-    named = sorted({Path(word) for text in texts for word in re.split("[: ]", text) if word.startswith("/")})
+    read = design.study.workload.input
+    named = {Path(word) for text in texts for word in re.split("[: ]", text) if word.startswith("/")}
+    named |= {program.here / read} if read else set()
     return {
         _shown(file): {"bytes": file.stat().st_size, "sha256": _digest(file).hex()}
-        for file in named
+        for file in sorted(named)
         if os.path.isfile(file)  # noqa: PTH113  no error for an over-long name
     }
 

@@ -54,6 +54,9 @@ def _known(value: Any, rows: Mapping[str, object]) -> Any:
     raise PydanticCustomError("choice", "Input should be {names}", {"names": f"{', '.join(names)} or {last}"})
 
 
+OkExits = Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=1, max_length=256)]
+
+
 class WorkloadUse(StudyPart):
     """What is run: a workload that ships, a folder beside the study, a command, or several processes."""
 
@@ -62,6 +65,9 @@ class WorkloadUse(StudyPart):
     process: list[DeclaredProcess] = Field(default=[], max_length=MAX_COMMANDS, exclude_if=lambda listed: not listed)
     parameters: dict[Name, Value] = {}
     env: dict[Variable, Text] = {}
+    env_all: bool = Field(default=False, exclude_if=lambda passed: not passed)
+    input: Text | None = Field(default=None, exclude_if=lambda named: named is None)
+    ok_exits: OkExits = Field(default=[0], exclude_if=lambda codes: codes == [0])
     events: bool = False
     copies: Copies = 1
     cwd: Literal["scratch", "caller"] = "scratch"
@@ -76,6 +82,8 @@ class WorkloadUse(StudyPart):
             raise ValueError("found both or neither of `use` and `command`, expected exactly one")
         if sum(given) > 1:
             raise ValueError("found `use` or `command` beside [[workload.process]], expected one of them")
+        if self.command is None and (self.input is not None or self.ok_exits != [0]):
+            raise ValueError("found `input` or `ok_exits` without `command`, expected both")
         if self.process and self.copies != 1:
             raise ValueError("found `copies` beside [[workload.process]], expected copies of each process")
         return self

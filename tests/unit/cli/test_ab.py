@@ -1,11 +1,18 @@
 """`scalograph ab`: the study that it declares, and what it refuses."""
 
+from pathlib import Path
+
 import pytest
 
-from scalograph.cli.ab_command import AbOptions, _study
+from scalograph.cli.ab_command import AbOptions, _study, _tell
 from scalograph.cli.adhoc.declaration import study_text
 from scalograph.cli.options import CommandOptions
-from scalograph.errors import StudyError
+from scalograph.errors import Exit, StudyError
+from scalograph.protocol.results import Results
+from scalograph.run.session import Session
+
+from ..findings.test_table import write
+from ..records import recorded
 
 
 def declared(a: str, b: str, *words: str, threads: str | None = None) -> str:
@@ -31,3 +38,31 @@ def test_two_builds_are_levels_of_a_factor_and_the_first_is_the_reference() -> N
 def test_what_makes_no_two_versions_is_refused(a: str, b: str, command: list[str], message: str) -> None:
     with pytest.raises(StudyError, match=message):
         declared(a, b, *command)
+
+
+@pytest.mark.parametrize(
+    ("new", "disturbed", "code", "words"),
+    [
+        (1.2, 0, Exit.SLOWER, "new.sh is slower: it takes 20"),
+        (0.9, 0, Exit.DONE, "new.sh is faster: it takes 9.9"),
+        (1.0, 0, Exit.DONE, "The same"),
+        (1.2, 7, Exit.NOT_MEASURABLE, "Cannot be said"),
+    ],
+)
+def test_the_answer_is_taken_from_the_pairs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], new: float, disturbed: int, code: Exit, words: str
+) -> None:
+    """Blocks differ by half; the two versions of each are measured in it."""
+    asked = AbOptions(a="./old.sh", b="./new.sh", summary=tmp_path / "told.md")
+    options = CommandOptions(command=["{version}"])
+    treatments = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
+    text = study_text(_study(asked, options)) + '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
+    runs = [
+        (treatment, recorded(block * factor, block * factor, neighbor_s=block / 2 if i < disturbed else 0.0))
+        for i, block in enumerate((1.0, 1.4, 0.8, 1.2, 0.9, 1.5, 1.1, 1.3, 1.0, 1.2))
+        for treatment, factor in zip(treatments, (1.0, new * (1 + i % 3 / 1000)), strict=True)
+    ]
+    write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [40, 40]})
+    assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == code
+    assert words in " ".join(capsys.readouterr().out.split())
+    assert words in (tmp_path / "told.md").read_text()

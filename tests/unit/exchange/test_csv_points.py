@@ -56,6 +56,34 @@ def test_mistakes_are_told_by_line(tmp_path: Path, text: str, told: str) -> None
         read_points(written(tmp_path, text))
 
 
+def test_fields_are_divided_by_what_the_header_has(tmp_path: Path) -> None:
+    assert read_points(written(tmp_path, "n;throughput\n0.5;5\n2;20\n")) == ([0.5, 2], [5, 20])
+    assert read_points(written(tmp_path, "n\tthroughput\n1\t5\n")) == ([1], [5])
+    with pytest.raises(
+        StudyError, match=r"throughput = '10,5', .*divided by semicolons here; write numbers with a point"
+    ):
+        read_points(written(tmp_path, "n;throughput\n1;10,5\n"))
+
+
+def test_times_become_throughputs(tmp_path: Path) -> None:
+    assert read_points(written(tmp_path, "n,seconds\n1,4\n2,2\n"), "n", "seconds", times=True) == ([1, 2], [0.25, 0.5])
+
+
+def test_standard_input_is_read_where_no_file_is_named() -> None:
+    text = "n,seconds\n1,10\n2,5.6\n4,3.4\n8,2.6\n"
+    command = [sys.executable, "-m", "scalograph", "fit", "--times", "--json"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    assert '"throughput"' in done.stdout and '"size": 8.0' in done.stdout
+
+
+def test_the_weights_of_the_book_give_what_it_has() -> None:
+    """SPEC SDM 91 on a SPARCcenter 2000, in Gunther (2007); sigma 0.0277 and kappa 0.000104 by the package usl of R."""
+    sizes, rates = [1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2]
+    found = laws(Points(sizes, rates), "none", 0.95)
+    assert found["sigma"]["value"] == pytest.approx(0.02773, rel=1e-3)
+    assert found["kappa"]["value"] == pytest.approx(0.00010437, rel=1e-3)
+
+
 def test_a_file_that_is_none_or_endless_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="cannot be read"):
         read_points(tmp_path / "none.csv")

@@ -60,10 +60,10 @@ def test_every_claim_is_decided_by_one_study_or_is_open(quick: bool) -> None:
     assert {number(one) for one in ids} == listed
 
 
-def test_the_quick_form_of_all_parts_fits_into_40_minutes() -> None:
+def test_the_quick_form_of_all_parts_fits_into_50_minutes() -> None:
     budgets = [declared.study.protocol.budget_s for declared in open_catalogue(quick=True).declared.values()]
     assert None not in budgets, "each part has one"
-    assert sum(seconds for seconds in budgets if seconds) <= 40 * 60
+    assert sum(seconds for seconds in budgets if seconds) <= 50 * 60
 
 
 def test_every_study_that_decides_a_published_claim_is_a_part(shipped: OpenedCatalogue) -> None:
@@ -73,7 +73,7 @@ def test_every_study_that_decides_a_published_claim_is_a_part(shipped: OpenedCat
 
 def test_claims_that_no_study_decides_say_what_they_need(shipped: OpenedCatalogue) -> None:
     is_open = {claim.id: claim.decision for study in shipped.studies for claim in study.open}
-    assert {name for name, decision in is_open.items() if decision == "not yet"} >= {f"S3-{k}" for k in range(1, 8)}
+    assert {name for name, decision in is_open.items() if decision == "not yet"} >= {f"S3-{k}" for k in range(5, 8)}
     assert (is_open["S0-15"], is_open["S0-16"]) == ("cannot be seen here", "not comparable")
 
 

@@ -43,6 +43,9 @@ class CommandStudy:
     responses: tuple[PrintedFigure, ...] = ()
     steps: dict[str, tuple[str, ...]] = field(default_factory=dict)
     env: dict[str, str] = field(default_factory=dict)
+    env_all: bool = False
+    input: str = ""
+    ok_exits: tuple[int, ...] = (0,)
     protocol: dict[str, str | int] = field(default_factory=dict)
     question: str = "sweep"
     asked: str = "measure"

@@ -93,6 +93,12 @@ def _workload(study: CommandStudy) -> Iterator[str]:
     elif study.copies != 1:
         yield f"copies = {study.copies}"
     yield from (f"{step} = {argv_text(argv)}" for step, argv in study.steps.items())
+    if study.env_all:
+        yield "env_all = true"
+    if study.input:
+        yield f"input = {quoted(study.input)}"
+    if study.ok_exits != (0,):
+        yield f"ok_exits = {list(study.ok_exits)}"
     if study.env:
         yield f"env = {{ {', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in study.env.items())} }}"
 

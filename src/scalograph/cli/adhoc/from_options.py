@@ -1,7 +1,7 @@
 """What the options of `measure` and `find` make of a command: its study."""
 
 from scalograph.cli.adhoc.command_study import CommandStudy
-from scalograph.cli.adhoc.option_texts import argv, read_factor, responses, steps, unique, variables
+from scalograph.cli.adhoc.option_texts import argv, read_exits, read_factor, responses, steps, unique, variables
 from scalograph.cli.measure_command import SweepOptions
 from scalograph.cli.options import CommandOptions, SearchOptions
 from scalograph.questions.asked import AskedFactors
@@ -62,6 +62,9 @@ def _study(
         responses=responses(options.response),
         steps=steps(options.shell, setup=options.setup, prepare=options.prepare, cleanup=options.cleanup),
         env={k: v for k, v in variables(options.env).items() if f"env:{k}" not in factors.controls.values()},
+        env_all=options.env_all,
+        input="" if options.input is None else str(options.input),
+        ok_exits=tuple(read_exits(options.ok_exit)),
         protocol={**runs, **precision, **limits},
         question=question,
         asked=asked,

@@ -1,12 +1,15 @@
 """Texts of a command line as values: argvs (no shell unless it was asked for), figures, factors, variables."""
 
+import os
 import re
 import shlex
+import shutil
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from scalograph.cli.adhoc.command_study import PrintedFigure
 from scalograph.errors import StudyError
+from scalograph.run.own_threads import of_caller
 
 T = TypeVar("T")
 _RESPONSE = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()]*)\))?(?::(higher|lower|none))?:\s*(.+)", re.DOTALL)
@@ -18,9 +21,12 @@ def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
     """The argv of the command.
 
     Raises:
-        StudyError: none, or several words for a shell.
+        StudyError: none, several words for a shell, or a command line in one word without one.
     """
     if not shell:
+        if re.search(r"\s", words[0].strip()) and not shutil.which(words[0]):
+            fix = f"leave out the quotes: -- {words[0]}   (for pipes and the like: --shell -- {shlex.quote(words[0])})"
+            raise StudyError.one("command", f"{words[0][:80]!r}, one word", "a program, then its arguments", fix)
         return tuple(words)
     if len(words) != 1:
         raise StudyError.one("--shell", f"{len(words)} words", "one text", "quote it: --shell -- 'a | b'")
@@ -117,12 +123,29 @@ def read_factor(text: str) -> tuple[str, str]:
 
 
 def read_variable(text: str) -> tuple[str, str]:
-    """`NAME=VALUE`.
+    """`NAME=VALUE`, or `NAME` of a variable that is set here.
 
     Raises:
-        StudyError: it has another form.
+        StudyError: it has another form, or no such variable is set.
     """
     name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise StudyError.one("--env", f"{text[:80]!r}", "NAME=VALUE")
-    return name, value
+    if not name:
+        raise StudyError.one("--env", f"{text[:80]!r}", "NAME=VALUE, or NAME")
+    here = of_caller(os.environ)
+    if not equals and name not in here:
+        raise StudyError.one("--env", f"{name[:80]}, which is not set here", "NAME=VALUE, or a variable that is set")
+    return name, value if equals else here[name]
+
+
+def read_exits(text: str) -> list[int]:
+    """Codes that are no failure.
+
+    Raises:
+        StudyError: it is no list of codes from 0 to 255.
+
+    >>> read_exits("0,1")
+    [0, 1]
+    """
+    if not re.fullmatch(r"\s*[0-9]{1,3}\s*(,\s*[0-9]{1,3}\s*)*", text) or max(map(int, text.split(","))) > 255:
+        raise StudyError.one("--ok-exit", f"{text[:80]!r}", "exit codes such as 0,1")
+    return sorted(set(map(int, text.split(","))))

@@ -3,13 +3,20 @@
 from collections.abc import Iterator, Sequence
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.exchange.compare.result_spans import ResultSpan, curves, ordered, spans, where
+from scalograph.exchange.compare.result_spans import ResultSpan, spans, where
 from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
-from scalograph.protocol.compared_results import ResultComparison, ResultComparisons, Shown, TreatmentRatio
+from scalograph.protocol.compared_results import (
+    ResultComparison,
+    ResultComparisons,
+    Shown,
+    TreatmentRatio,
+    curves,
+    ordered,
+)
 from scalograph.protocol.findings import Trust
 from scalograph.protocol.plain import Level
 from scalograph.text.compact import NOT_RESOLVED, WIDEST, compact
-from scalograph.text.format import level_text, significant
+from scalograph.text.format import estimate, level_text, significant
 from scalograph.text.quantities import change, counted, percent_at_most
 from scalograph.text.scale import SECONDS
 from scalograph.text.short_names import heads, short_setting
@@ -61,7 +68,7 @@ def _sentences(found: ResultComparison, several: bool) -> list[str]:
         return [told, f"No verdict: {found.why}."][: 1 if several else 2] if told else [f"Cannot be said: {found.why}."]
     if found.answer == "same":
         return [_same(found)]
-    more = [text for text in (_opposite(found), _unmatched(found)) if text]
+    more = [text for text in (_opposite(found), _laws(found), _unmatched(found)) if text]
     return [_first(found), *([] if several else more)]
 
 
@@ -142,6 +149,16 @@ def _opposite(found: ResultComparison) -> str:
     most = max(n, key=lambda one: abs(_log(one)))
     told = f"It is {other} with {len(n)} of {counted(len(found.treatments), 'setting')}"
     return f"{told}; most {_setting(found, most)}: {_change(found, most.ratio)}."
+
+
+def _laws(found: ResultComparison) -> str:
+    """Which coefficient of the scaling law changed, of a single curve."""
+    if len(list(curves(found))) > 1 or not found.laws:
+        return ""
+    told = (
+        f"{one.coefficient} {estimate(one.reference)} \N{RIGHTWARDS ARROW} {estimate(one.other)}" for one in found.laws
+    )
+    return f"Of the scaling law changed: {', '.join(told)}."
 
 
 def _unmatched(found: ResultComparison) -> str:

@@ -1,8 +1,7 @@
 """Every treatment of two results, in a table."""
 
 from scalograph.exchange.compare.compare_claim import noun
-from scalograph.exchange.compare.result_spans import ordered
-from scalograph.protocol.compared_results import ResultComparison, ResultComparisons
+from scalograph.protocol.compared_results import ResultComparison, ResultComparisons, ordered
 from scalograph.protocol.findings import Cell, Column, TableDoc
 
 _NOTE = (
@@ -18,7 +17,21 @@ def compare_tables(found: ResultComparisons) -> list[TableDoc]:
         [one.other, d.what, d.reference, d.other] for one in found.results for d in one.differences
     ]
     columns = [Column(name=name, kind="text") for name in ("result", "what", found.results[0].reference, "there")]
-    return tables + ([TableDoc(id="differences", title="What differs", columns=columns, rows=rows)] if rows else [])
+    tables += [TableDoc(id="differences", title="What differs", columns=columns, rows=rows)] if rows else []
+    return tables + _laws(found)
+
+
+def _laws(found: ResultComparisons) -> list[TableDoc]:
+    """Coefficients of the scaling law that changed; no table where none did."""
+    rows: list[list[Cell]] = [
+        [one.other, ", ".join(f"{k} {v}" for k, v in law.group.items()), law.coefficient, law.reference, law.other]
+        for one in found.results
+        for law in one.laws
+    ]
+    columns = [Column(name=name, kind="label") for name in ("result", "curve", "coefficient")]
+    columns += [Column(name=name, kind="estimate") for name in (found.results[0].reference, "there")]
+    title = "Coefficients of the scaling law whose intervals do not touch"
+    return [TableDoc(id="laws", title=title, columns=columns, rows=rows)] if rows else []
 
 
 def _table(found: ResultComparison, name: str) -> TableDoc:

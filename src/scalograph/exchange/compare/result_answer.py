@@ -16,6 +16,7 @@ from scalograph.analysis.contrast import Contrast
 from scalograph.analysis.curve_ratios import BlockedLogs, CurveRatios, curve_ratios
 from scalograph.analysis.estimate import Estimate
 from scalograph.analysis.versus import SAME
+from scalograph.exchange.compare.law_changes import law_changes
 from scalograph.exchange.compare.matched_treatments import MatchedPair, MatchedTreatments, matched
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.protocol.compared_results import Answer, ResultComparison, ResultComparisons, Shown, TreatmentRatio
@@ -77,6 +78,7 @@ def _compared(
         unmatched=pairs.unmatched, treatments=treatments, shift=shift, upper=upper,
         upper_from=next(iter(ranks)) if upper else None, alike=_alike(ratios, shift),
         doubts=[_doubt(source) for source in (reference, other) if source.trust and source.trust.level == "doubt"],
+        laws=[] if refused else law_changes(reference, other, pairs.pairs[0][0]),
         causes=[text for source in (reference, other) for text in _causes(source)],
     )  # fmt: skip
 
@@ -97,7 +99,7 @@ def _ratios(
     if not kept:
         return None
     upper = [ranks.get(levels[reference.along], 0) for levels, *_ in kept] if ranks else []
-    return curve_ratios([_logs(one) for _, one, _ in kept], [_logs(two) for *_, two in kept], confidence, upper)
+    return curve_ratios([logs_of(one) for _, one, _ in kept], [logs_of(two) for *_, two in kept], confidence, upper)
 
 
 def _ranks(reference: MeasuredSource, pairs: MatchedTreatments) -> dict[Level, int]:
@@ -112,7 +114,8 @@ def _decides(one: SourceTreatment, two: SourceTreatment) -> bool:
     return not (one.doubt or two.doubt) and min(*one.scores, *two.scores) > 0
 
 
-def _logs(treatment: SourceTreatment) -> BlockedLogs:
+def logs_of(treatment: SourceTreatment) -> BlockedLogs:
+    """Return the logs of a treatment's scores, which are above zero, with their blocks."""
     return BlockedLogs(np.log(np.asarray(treatment.scores, dtype=np.float64)), treatment.blocks)
 
 

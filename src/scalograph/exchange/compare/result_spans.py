@@ -1,9 +1,9 @@
 """Neighboring levels of a curve at which two results differ alike: "from 2 to 128 threads 1.06x to 1.23x"."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from scalograph.protocol.compared_results import ResultComparison, Shown, TreatmentRatio
+from scalograph.protocol.compared_results import ResultComparison, Shown, TreatmentRatio, ordered
 from scalograph.protocol.plain import Level
 from scalograph.text.format import level_text
 from scalograph.text.short_names import is_counted, one_of
@@ -53,15 +53,6 @@ def spans(found: ResultComparison, only: Sequence[Shown] = ()) -> list[ResultSpa
     return made
 
 
-def ordered(found: ResultComparison) -> list[TreatmentRatio]:
-    """In the order of the levels of the curves' factor, where these are numbers."""
-    levels = [one.levels.get(found.along) for one in found.treatments]
-    numbers = [float(level) for level in levels if isinstance(level, int | float)]
-    if len(numbers) < len(levels):
-        return [*found.treatments]
-    return [one for _, one in sorted(zip(numbers, found.treatments, strict=True), key=lambda pair: pair[0])]
-
-
 def where(found: ResultComparison, span: ResultSpan) -> str:
     """Name the levels of a span: "with 1 thread", "from 2 to 128 threads"."""
     levels = [one.levels[found.along] for one in span.treatments]
@@ -71,16 +62,6 @@ def where(found: ResultComparison, span: ResultSpan) -> str:
     if _is_count(title, levels[-1], unit):
         return f"from {level_text(levels[0])} to {_level(title, levels[-1], unit)}"
     return f"from {_level(title, levels[0], unit)} to {level_text(levels[-1], unit)}"
-
-
-def curves(found: ResultComparison) -> Iterator[tuple[dict[str, Level], ResultComparison]]:
-    """Yield each curve by the levels of its other factors, as a comparison of its own."""
-    groups: dict[tuple[tuple[str, Level], ...], list[TreatmentRatio]] = {}
-    for one in found.treatments:
-        key = tuple((name, level) for name, level in one.levels.items() if name != found.along)
-        groups.setdefault(key, []).append(one)
-    for key, members in groups.items():
-        yield dict(key), found.model_copy(update={"treatments": members})
 
 
 def _alike(span: ResultSpan, one: TreatmentRatio) -> bool:

@@ -15,7 +15,7 @@ from scalograph.questions.tunables.course import RESOLVED, TunablesCourse, begin
 from scalograph.questions.tunables.document import Combination, FactorEffect, SettingEffect, Tunables
 from scalograph.questions.tunables.model_array import Settings
 from scalograph.questions.tunables.model_confirm import confirmed, factorial
-from scalograph.questions.tunables.model_effects import labels, null_band, ranks, sensitivity
+from scalograph.questions.tunables.model_effects import labels, null_band, ranks, sensitivity, sensitivity_ranks
 from scalograph.questions.tunables.model_failures import failures
 from scalograph.questions.tunables.model_fit import SettingFit
 from scalograph.questions.tunables.sentences import tunables_sentences
@@ -65,21 +65,30 @@ def tunables(table: Table, course: TunablesCourse) -> Tunables:
         response=primary(table), decided=course.decided, margin=course.margin,
         noise_percent=100 * fit.sd if fit else None, visible=expm1(fit.widest) if fit else None,
         n_runs=len(screening), n_default=sum(run.settings == course.space.default for run in screening),
+        n_failed=sum(run.log is None for run in screening),
         n_fresh=len(course.told) - len(screening), blocks=course.n_blocks,
-        factors=[_factor(course, fit, j) for j in range(len(course.space.names))],
+        factors=_factors(course, fit),
         settings=_settings(table, course, fit, confidence),
         combinations=_combinations(course, confidence),
         best_of_noise=band.best if band else None, worst_of_noise=band.worst if band else None,
     )  # fmt: skip
 
 
-def _factor(course: TunablesCourse, fit: SettingFit | None, j: int) -> FactorEffect:
+def _factors(course: TunablesCourse, fit: SettingFit | None) -> list[FactorEffect]:
+    n = len(course.space.names)
+    places = sensitivity_ranks(fit, n) if fit else []
+    return [_factor(course, fit, j, places) for j in range(n)]
+
+
+def _factor(
+    course: TunablesCourse, fit: SettingFit | None, j: int, places: Sequence[tuple[int, int, int]]
+) -> FactorEffect:
     space, told = course.space, {}
     if fit is not None:
         found = sensitivity(fit, j)
         told = {
             "sensitivity": found.value, "sensitivity_noise": found.most, "plain": found.plain,
-            "plain_noise": found.noise,
+            "plain_noise": found.noise, "sensitivity_rank": places[j],
         }  # fmt: skip
     p = course.screened.p[j] if course.screened else None
     return FactorEffect(factor=space.names[j], default=space.levels[j][0], matters=j in course.selected, p=p, **told)

@@ -42,6 +42,9 @@ class FactorEffect(Model):
     p: float | None = Field(default=None, description="probability of levels so unlike by chance, beside all others")
     sensitivity: float | None = Field(default=None, description="standard deviation of its levels without the noise")
     sensitivity_noise: float | None = Field(default=None, description="what noise alone shows as that, at most")
+    sensitivity_rank: tuple[int, int, int] | None = Field(
+        default=None, description="place by sensitivity, 1 the most: lowest, its own, highest of 95 %"
+    )
     plain: float | None = Field(default=None, description="standard deviation of its levels with the noise")
     plain_noise: float | None = Field(default=None, description="what noise alone shows as that, typically")
 
@@ -64,6 +67,7 @@ class Tunables(Model):
     visible: float | None = Field(default=None, description="effects from so much on would be seen, as a share")
     n_runs: int = Field(description="runs that compare settings")
     n_default: int = Field(description="of them, of the default")
+    n_failed: int = Field(default=0, description="of them, those that failed")
     n_fresh: int = Field(description="runs that confirm")
     blocks: int
     factors: list[FactorEffect]

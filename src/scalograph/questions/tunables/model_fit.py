@@ -16,6 +16,8 @@ from scalograph.questions.tunables.model_array import Settings, dummies, indicat
 HUBER = 2.0
 # Degrees of freedom below which nothing is said of the noise.
 LEAST_FREEDOM = 3
+# With more coefficients for each run than this leaves, outliers draw the fit after them.
+SEEN_FROM = 2.5
 DRAWS, STEPS = 4096, 50
 METHOD = "joint robust regression on log scores, simultaneous over all settings"
 
@@ -147,6 +149,20 @@ def _noise(columns: FloatArray, logs: FloatArray) -> _Noise | None:
     # Huber's correction for a share of residuals that are drawn in (1981, 7.6.2).
     correction = (1 + used / n * (1 - kept) / kept) / kept if kept else 1.0
     return _Noise(sd, sd * correction, freedom, clip)
+
+
+def drawn_in(rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], n_levels: Sequence[int]) -> FloatArray:
+    """Return the logs with those of slowed runs drawn towards what all settings together make of them.
+
+    Beside the effects of all factors an outlier is seen; beside those of none it is one of many that lie far off.
+    """
+    whole = np.hstack([indicators(blocks), dummies(rows, n_levels)[0]])
+    freedom = len(logs) - whole.shape[1]
+    if SEEN_FROM * freedom < len(logs):
+        return logs
+    _, residuals = _robust(whole, logs)
+    clip = _clip(residuals, freedom)
+    return np.asarray(logs - residuals + np.clip(residuals, -clip, clip))
 
 
 def _clip(residuals: FloatArray, freedom: int) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 
 from scalograph.analysis.center import FloatArray
 from scalograph.questions.tunables.model_array import Settings, dummies, indicators
+from scalograph.questions.tunables.model_fit import drawn_in
 
 # Permutations; a factor that would be selected, or nearly, is weighed with more.
 FEW, MANY = 199, 999
@@ -50,7 +51,7 @@ def screen(
     """
     x, names = dummies(rows, n_levels)
     columns = {j: x[:, [k for k, (factor, _) in enumerate(names) if factor == j]] for j in range(len(n_levels))}
-    base = indicators(blocks)
+    base, logs = indicators(blocks), drawn_in(rows, logs, blocks, n_levels)
     selected: list[int] = []
     p = dict.fromkeys(columns, 1.0)
     while left := [j for j in columns if j not in selected and columns[j].shape[1]]:

@@ -113,6 +113,8 @@ def _command(launch: Launch, folder: Path) -> dict[str, Any]:
         "priority": launch.priority,
         "nice": launch.nice,
         **({"cgroup": launch.cgroup} if launch.cgroup else {}),
+        **({"stdin": launch.stdin} if launch.stdin else {}),
+        **({"ok_exits": list(launch.ok_exits)} if launch.ok_exits != (0,) else {}),
     }
 
 

@@ -11,7 +11,7 @@ from scalograph.control.store import Store, lock_machine
 from scalograph.errors import HostError, StudyError
 from scalograph.findings.restored_settings import restored, restored_sentences
 from scalograph.protocol.facts import CpuFact, HostFacts
-from scalograph.protocol.record import MachineSetting, Record
+from scalograph.protocol.record import MachineSetting, Record, unmeasured
 from scalograph.run.hosts.local import LocalHost
 from scalograph.run.hosts.probe import find_probe
 from scalograph.run.plan import Plan, plan
@@ -124,3 +124,5 @@ def test_findings_say_that_settings_were_restored_or_which_was_not(kept: Store) 
     left.settings = (("vm.swappiness", "60", "77"),)
     assert [*restored_sentences(rows)] == ["after run r0001 the setting vm.swappiness was 77, and 60 before it"]
     assert [*restored_sentences([])] == []
+    ended = unmeasured("").with_settings([MachineSetting("vm.swappiness", "60", "10", "10", "10", "")])
+    assert restored(ended) == (), "a guest and its settings end with the run"

@@ -51,6 +51,9 @@ def plan(spec: Spec) -> list[Copy]:
     copies: list[Copy] = []
     for index, command in enumerate(spec.commands):
         program = _find_program(f"commands[{index}].argv", command)
+        if command.stdin is not None and not os.access(command.stdin, os.R_OK):
+            found = f"{command.stdin}: cannot be read"
+            raise RefusalError(3, f"commands[{index}].stdin", found, "a file that can be read", "name another")
         copies += [Copy(len(copies) + k, index, command, mask, program) for k, mask in enumerate(command.masks)]
     return copies
 

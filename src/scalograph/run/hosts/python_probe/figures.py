@@ -150,7 +150,8 @@ def _walls(watch: RunWatch, starts: list[int]) -> dict[str, Any]:
 
 def _outcome(copies: list[Copy]) -> tuple[str, str | None]:
     """How the first copy ended that a signal ended, else the first that failed."""
-    codes = [(copy.code or 0, copy) for copy in copies if copy.code]
+    ended = ((copy.code, copy) for copy in copies)
+    codes = [(code, copy) for code, copy in ended if code is not None and code not in copy.command.ok_exits]
     if not codes:
         return "ok", None
     code, copy = min(codes, key=lambda ended: ended[0] > 0)

@@ -116,7 +116,7 @@ def _steps(spec: Spec, copy: Copy, ends: Mapping[str, int]) -> Iterator[tuple[st
         yield "cgroup", lambda: (Path(cgroup) / "cgroup.procs").write_text("0")
     yield "copies", tree.default_signals
     yield "copies", os.setsid
-    yield "copies", lambda: _take_descriptors(ends, None if user is None else ids(user))
+    yield "copies", lambda: _take_descriptors(ends, None if user is None else ids(user), command.stdin)
     if mask is not None:
         yield "cpus", lambda: os.sched_setaffinity(0, mask)
     if command.policy is not None:
@@ -129,12 +129,13 @@ def _steps(spec: Spec, copy: Copy, ends: Mapping[str, int]) -> Iterator[tuple[st
     yield "cwd", lambda: os.chdir(command.cwd)
 
 
-def _take_descriptors(ends: Mapping[str, int], owner: tuple[int, int] | None) -> None:
+def _take_descriptors(ends: Mapping[str, int], owner: tuple[int, int] | None, stdin: str | None) -> None:
     null = os.open("/dev/null", os.O_RDWR)
+    read = null if stdin is None else os.open(stdin, os.O_RDONLY)
     given = [ends.get("stdout", null), ends["stderr"]] + [ends[name] for name in ("events", "go") if name in ends]
-    for target, source in enumerate([null, *given]):
+    for target, source in enumerate([read, *given]):
         os.dup2(source, target)
-        if owner and source != null:
+        if owner and source not in (null, read):
             os.fchown(source, *owner)  # /dev/fd/3 opens the pipe anew, which asks for the owner
     resource.setrlimit(resource.RLIMIT_NOFILE, _limit_before)
 

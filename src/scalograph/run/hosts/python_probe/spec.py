@@ -41,6 +41,8 @@ class Command(NamedTuple):
     name: str
     ports: Sequence[int] | None  # of a service; None: a driver
     cgroup: str | None
+    stdin: str | None = None  # what every copy reads from its beginning; None: /dev/null
+    ok_exits: Sequence[int] = (0,)  # exit codes that are no failure
 
 
 class Spec(NamedTuple):
@@ -131,7 +133,27 @@ def _command(of: "_Fields", left: int) -> Command:
     policy = of.choice("policy", "other", "batch", "idle", "fifo", "rr", "ext")
     priority = of.integer("priority", 0, *((1, 99) if policy in ("fifo", "rr") else (0, 0)))
     nice = None if of.get("nice") is None else of.integer("nice", None, -20, 19)
-    return Command(argv, copies, cwd, env, of.masks(copies), policy, priority, nice, name, ports, cgroup)
+    masks = of.masks(copies)
+    return Command(
+        argv, copies, cwd, env, masks, policy, priority, nice, name, ports, cgroup, _stdin(of), _ok_exits(of)
+    )
+
+
+def _stdin(of: "_Fields") -> str | None:
+    stdin = of.text("stdin", 4096)
+    if stdin is not None and not stdin.startswith("/"):
+        of.refuse("stdin", "an absolute path")
+    return stdin
+
+
+def _ok_exits(of: "_Fields") -> Sequence[int]:
+    codes = of.get("ok_exits")
+    if codes is None:
+        return (0,)
+    is_list = isinstance(codes, list) and 1 <= len(codes) <= 256
+    if not is_list or not all(type(code) is int and 0 <= code <= 255 for code in codes):
+        of.refuse("ok_exits", "a list of 1 to 256 exit codes, 0..255")
+    return tuple(codes)
 
 
 def _object(where: str, value: object) -> dict[str, Any]:

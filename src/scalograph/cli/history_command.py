@@ -1,0 +1,84 @@
+"""`scalograph history`."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scalograph.cli.answer_output import answer
+from scalograph.cli.compare_command import ComparedResponse
+from scalograph.cli.options import Json, TableName, Tables
+from scalograph.errors import ProtocolError, StudyError
+
+if TYPE_CHECKING:
+    from scalograph.exchange.compare.series import DatedSource
+
+# The newest ones; a result of a hundred treatments takes a second to read.
+MOST_RESULTS = 200
+
+
+def command(
+    name: Annotated[str, typer.Argument(help="Of a study with results here, or a folder of results folders.")],
+    response: ComparedResponse = None,
+    where: Annotated[
+        list[str] | None, typer.Option("--where", metavar="FACTOR=LEVEL", help="Only these; may be repeated.")
+    ] = None,
+    tables: Tables = False,
+    table: TableName = None,
+    json: Json = False,
+) -> None:
+    """The results of a study over time: at which of them does a new level begin? Executes nothing.
+
+    \b
+    scalograph history first
+    scalograph history kept/first --where threads=8 --tables
+    """
+    from scalograph.exchange.compare.series import series
+    from scalograph.exchange.compare.series_claim import series_claim, series_tables
+    from scalograph.report.screen import Screen
+
+    every, left_out = _read(_folder(name), response, where or ())
+    found = series(every, left_out)
+    lost = f"{len(found.left_out)} left out" if found.left_out else ""
+    shown = Screen(
+        title=found.title or name,
+        machine=", ".join(filter(None, [f"{len(found.results)} results", lost])),
+        claim=series_claim(found),
+        tables=series_tables(found),
+    )
+    places = [("tables", shlex.join(["scalograph", *sys.argv[1:], "--tables"]))]
+    answer(shown, places, tables, table, found.model_dump(mode="json") if json else None)
+
+
+def _folder(name: str) -> Path:
+    from scalograph.protocol.results import ROOT
+
+    here, kept = Path(name), ROOT / name
+    folder = kept if kept.is_dir() else here
+    if not folder.is_dir():
+        known = sorted(path.name for path in ROOT.glob("*/")) if ROOT.is_dir() else []
+        raise StudyError.one("history", f'no results of "{name}"', f"one of {', '.join(known) or 'none here'}")
+    return folder
+
+
+def _read(
+    folder: Path, response: str | None, where: "list[str] | tuple[str, ...]"
+) -> tuple[list["DatedSource"], list[str]]:
+    """Every result in a folder, links left out, and what cannot be read."""
+    from scalograph.cli.last_stops import learned
+    from scalograph.exchange.compare.from_findings import from_findings
+    from scalograph.exchange.compare.measured_source import narrowed
+    from scalograph.exchange.compare.series import DatedSource
+
+    found, left_out = [], []
+    folders = sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+    for path in folders[-MOST_RESULTS:]:
+        try:
+            findings = learned(path)
+            source = narrowed(from_findings(findings, path.name, response), where)
+            found.append(DatedSource(findings.runs.started or "", source))
+        except (ProtocolError, StudyError) as error:
+            left_out.append(f"{path.name}: {error.problems[0].found}")
+    return found, left_out

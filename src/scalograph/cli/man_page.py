@@ -1,0 +1,71 @@
+"""The manual page: every command with its arguments and options, as they say of themselves, in the letters of man."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from scalograph import __version__
+from scalograph.cli.app import COMMANDS, app
+from scalograph.text.escape import prose
+
+_EXITS = {
+    "0": "done", "1": "a bug", "2": "the study or the command line is wrong", "3": "the host refused",
+    "4": "a configuration without a successful run", "5": "fewer clean runs than requested, or a search without answer",
+    "6": "a journal that cannot be read", "7": "slower than what it was compared with", "8": "not measurable",
+    "130, 143": "interrupted by Ctrl-C, by SIGTERM or a closed terminal",
+}  # fmt: skip
+
+
+def man_page() -> str:
+    """Return the page: `scalograph --man | man -l -` shows it."""
+    context = app.make_context("scalograph", ["--help"], resilient_parsing=True)
+    return "\n".join([*_head(), *_commands(context), *_end()]) + "\n"
+
+
+def _head() -> Iterator[str]:
+    yield f'.TH SCALOGRAPH 1 "" "scalograph {__version__}" "User Commands"'
+    yield from (".SH NAME", "scalograph \\- a scalability laboratory for Linux", ".SH SYNOPSIS")
+    yield from (".B scalograph", ".I COMMAND", "[OPTIONS] [ARGUMENTS]", ".SH DESCRIPTION")
+    yield roff(
+        "How does a program behave as it gets more CPUs, threads, processes or JVMs: how far does it scale, where does"
+    )
+    yield roff("it stop, and can the figure be believed at all? Every number has an interval, every run a verdict.")
+    yield ".SH COMMANDS"
+
+
+def _commands(context: Any) -> Iterator[str]:
+    for name, said in COMMANDS.items():
+        yield from (f'.SS "scalograph {name}"', roff(said))
+        command = app.get_command(context, name)
+        if not hasattr(command, "list_commands"):
+            yield from _parameters(command)
+            continue
+        for called in command.list_commands(context):
+            yield from (".PP", f".B scalograph {name} {roff(called)}")
+            yield from _parameters(command.get_command(context, called))
+
+
+def _parameters(command: Any) -> Iterator[str]:
+    for parameter in command.params:
+        if parameter.name == "help":
+            continue
+        is_option = parameter.param_type_name == "option"
+        names = ", ".join(parameter.opts) if is_option else (parameter.metavar or parameter.name.upper())
+        yield from (".TP", f".B {roff(names)}", roff(getattr(parameter, "help", None) or ""))
+
+
+def _end() -> Iterator[str]:
+    yield ".SH EXIT STATUS"
+    for code, meaning in _EXITS.items():
+        yield from (".TP", f".B {code}", roff(meaning))
+    yield from (".SH FILES", ".TP", ".I scalograph\\-results/NAME/latest", "results of the last start of a study")
+
+
+def roff(text: str) -> str:
+    r"""Return a text as man shows it, on one line.
+
+    >>> print(roff(".a -b \\c"))
+    \&.a \-b \\c
+    """
+    plain = prose(text).replace("\\", "\\\\").replace("-", "\\-")
+    return re.sub(r"^(?=[.'])", r"\\&", plain)

@@ -1,0 +1,99 @@
+"""Results of one study in the order in which they were measured: at which of them does a new level begin?"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from scalograph.analysis.change_points import ChangePoint, change_points
+from scalograph.analysis.curve_ratios import curve_ratios
+from scalograph.analysis.estimate import Estimate
+from scalograph.analysis.ratios import ratio
+from scalograph.errors import StudyError
+from scalograph.exchange.compare.matched_treatments import matched
+from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
+from scalograph.exchange.compare.result_answer import logs_of
+from scalograph.protocol.result_series import ResultSeries, SeriesResult, SeriesStep
+
+
+class DatedSource(NamedTuple):
+    """A result and when its first run was, as ISO 8601; empty where that is not told."""
+
+    started: str
+    source: MeasuredSource
+
+
+def series(every: Sequence[DatedSource], left_out: Sequence[str] = ()) -> ResultSeries:
+    """Lay results out in time.
+
+    Args:
+        every: results of one study, in any order; those of other treatments than the newest are left out.
+        left_out: what could not be read, and why.
+
+    Raises:
+        StudyError: there is none.
+    """
+    ordered = sorted(every, key=lambda one: (one.started, one.source.label))
+    kept, why = _kept(ordered)
+    if not kept:
+        raise StudyError.one("history", "no result that can be compared", "one or more", "; ".join([*left_out, *why]))
+    treatments = [_common(one.source, kept[-1].source) for one in kept]
+    levels = [_level(found) for found in treatments]
+    changes = change_points(levels)
+    first, newest = treatments[0], kept[-1].source
+    results = [
+        SeriesResult(
+            name=one.source.label, started=one.started, level=_over(first, found),
+            stretch=1 + sum(change.place <= i for change in changes),
+        )
+        for i, (one, found) in enumerate(zip(kept, treatments, strict=True))
+    ]  # fmt: skip
+    return ResultSeries(
+        title=newest.title, response=newest.response.name, response_title=newest.response.title,
+        unit=newest.response.unit, better=newest.response.better, results=results,
+        steps=list(_steps(kept, levels, changes)), left_out=[*left_out, *why],
+    )  # fmt: skip
+
+
+def _kept(ordered: Sequence[DatedSource]) -> tuple[list[DatedSource], list[str]]:
+    """Results that have all treatments of the newest one that says something."""
+    told = [one for one in ordered if not one.source.refused]
+    why = [f"{one.source.label}: {one.source.refused}" for one in ordered if one.source.refused]
+    kept = [one for one in told if _has_all(one.source, told[-1].source)]
+    return kept, why + [f"{one.source.label}: other treatments" for one in told if one not in kept]
+
+
+def _has_all(source: MeasuredSource, newest: MeasuredSource) -> bool:
+    try:
+        return len(matched(newest, source).pairs) == len(newest.treatments)
+    except StudyError:
+        return False
+
+
+def _common(source: MeasuredSource, newest: MeasuredSource) -> list[SourceTreatment]:
+    """Its treatments in the order of those of the newest."""
+    return [two for _, _, two in matched(newest, source).pairs]
+
+
+def _level(treatments: Sequence[SourceTreatment]) -> float:
+    """The mean over treatments of mean logs."""
+    return float(np.mean([logs_of(one).logs.mean() for one in treatments]))
+
+
+def _over(first: Sequence[SourceTreatment], other: Sequence[SourceTreatment]) -> Estimate:
+    return curve_ratios([*map(logs_of, first)], [*map(logs_of, other)]).shift.estimate(0.95)
+
+
+def _steps(
+    kept: Sequence[DatedSource], levels: Sequence[float], changes: Sequence[ChangePoint]
+) -> Iterator[SeriesStep]:
+    """Each change, with the level of its stretch over that of the stretch before."""
+    ends = [0, *(change.place for change in changes), len(levels)]
+    stretches = [np.exp(levels[begin:end]) for begin, end in pairwise(ends)]
+    for change, (before, after) in zip(changes, pairwise(stretches), strict=True):
+        here, earlier = kept[change.place], kept[change.place - 1]
+        yield SeriesStep(
+            name=here.source.label, started=here.started, ratio=ratio(after, before), p=change.p,
+            differences=matched(earlier.source, here.source).differences,
+        )  # fmt: skip

@@ -1,0 +1,78 @@
+"""What a series of results comes to: its levels, and the result with which each begins."""
+
+from scalograph.analysis.change_points import FEWEST
+from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
+from scalograph.protocol.findings import Cell, Column, TableDoc
+from scalograph.protocol.plain import Level
+from scalograph.protocol.result_series import ResultSeries, SeriesStep
+from scalograph.text.compact import NOT_RESOLVED
+from scalograph.text.quantities import change, counted
+from scalograph.text.scale import SECONDS
+
+MOST_ROWS, MOST_STEPS = 10, 2
+
+
+def series_claim(found: ResultSeries) -> Claim:
+    """Say how many levels there are, and where the last ones begin."""
+    n, last = len(found.results), found.results[-1]
+    if n < FEWEST:
+        text = f"Cannot be said: {counted(n, 'result')}; from {FEWEST} on a new level can be told from chance."
+        return Claim(sentences=[text], answered=False, matrix=_matrix(found))
+    if not found.steps:
+        return Claim(sentences=[f"One level: no change is shown among {counted(n, 'result')}."], matrix=_matrix(found))
+    told = [_step(found, step) for step in found.steps[: -MOST_STEPS - 1 : -1]]
+    head = f"{last.stretch} levels in {counted(n, 'result')}. {told[0]}"
+    return Claim(sentences=[head, *told[1:]], matrix=_matrix(found))
+
+
+def _step(found: ResultSeries, step: SeriesStep) -> str:
+    title = found.response_title or found.response.replace("_", " ")
+    is_time = found.unit in SECONDS and found.better == "lower"
+    how = change(step.ratio, "time" if is_time else title)
+    how = "another level, by how much is not resolved" if how == NOT_RESOLVED else how
+    around = "; ".join(f"{d.what} {d.reference} \N{RIGHTWARDS ARROW} {d.other}" for d in step.differences)
+    return f"From {step.name} on {'it takes' if is_time else 'there is'} {how}{f' ({around})' if around else ''}."
+
+
+def _matrix(found: ResultSeries) -> Matrix:
+    """The newest results: level over the first, and which stretch it is of."""
+    rows = [
+        MatrixRow(label=_label(one.name, one.started), cells=[MatrixCell(estimate=one.level), _stretch(one.stretch)])
+        for one in found.results[-MOST_ROWS:]
+    ]
+    title = f"{found.response_title or found.response}, over the first result"
+    better = "higher" if found.better == "higher" else "lower"
+    return Matrix.model_validate(
+        {"title": title, "better": better, "columns": ["mean ratio", "level"], "rows": rows, "note": "each by itself"}
+    )
+
+
+def _label(name: str, started: str) -> str:
+    return f"{started[:10]} {name}" if started and not name.startswith(started[:4]) else name
+
+
+def _stretch(number: int) -> MatrixCell:
+    return MatrixCell(text=f"{number}")
+
+
+def series_tables(found: ResultSeries) -> list[TableDoc]:
+    """Every result, every step, and what was left out."""
+    columns = [Column(name="result", kind="label"), Column(name="started", kind="label")]
+    columns += [Column(name="over the first", kind="estimate"), Column(name="level")]
+    rows: list[list[Cell]] = [[one.name, one.started, one.level, one.stretch] for one in found.results]
+    tables = [TableDoc(id="results", title="Results, the oldest first", columns=columns, rows=rows)]
+    if found.steps:
+        columns = [Column(name="from", kind="label"), Column(name="over the level before", kind="estimate")]
+        columns += [Column(name="p"), Column(name="differs from the result before", kind="text")]
+        steps: list[list[Cell]] = [[s.name, s.ratio, s.p, _told(s)] for s in found.steps]
+        tables.append(TableDoc(id="steps", title="New levels", columns=columns, rows=steps))
+    if found.left_out:
+        lost: list[list[Level]] = [[text] for text in found.left_out]
+        tables.append(
+            TableDoc(id="left-out", title="Left out", columns=[Column(name="result", kind="text")], rows=lost)
+        )
+    return tables
+
+
+def _told(step: SeriesStep) -> str:
+    return "; ".join(f"{d.what}: {d.reference}, {d.other}" for d in step.differences)

@@ -1,0 +1,64 @@
+"""The environment of a run: what of the caller's reaches it, and which telling part of it does not."""
+
+import os
+import re
+from collections.abc import Mapping
+
+from scalograph.errors import HostError
+from scalograph.run.own_threads import of_caller
+from scalograph.study.model import Study, WorkloadUse
+from scalograph.text.escape import is_text
+
+# Nothing else reaches a run unless the study says so: a variable that nobody declared would change it unseen.
+PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR")
+# Not even where all are passed on: those of a `make` around us, and options that every JVM would take.
+NEVER = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
+# What changes how programs scale, or which code they run; other variables hardly do.
+_TELLING = re.compile(
+    r"LD_LIBRARY_PATH|LD_PRELOAD|(OMP|GOMP|KMP|MKL|OPENBLAS|BLIS|NUMEXPR|RAYON|TBB|OMPI|I_MPI|UCX|MALLOC|CUDA|NUMBA)_\w+"
+    r"|VECLIB_MAXIMUM_THREADS|TOKIO_WORKER_THREADS|JULIA_NUM_THREADS|GLIBC_TUNABLES"
+    r"|GO(MAXPROCS|GC|MEMLIMIT|DEBUG)|PYTHON(PATH|HASHSEED|OPTIMIZE|MALLOC)|NODE_(OPTIONS|PATH)|UV_THREADPOOL_SIZE"
+    r"|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|MAKEFLAGS|RUBYLIB|RUBYOPT|PERL5LIB|R_LIBS\w*"
+)
+MOST_NAMED = 8
+
+
+def environment(use: WorkloadUse) -> dict[str, str]:
+    """Return the variables that a run of a study gets, before its levels are set.
+
+    Raises:
+        HostError: a variable that is passed on holds bytes that are no UTF-8.
+    """
+    caller = of_caller(os.environ)
+    names = [name for name in caller if name not in NEVER] if use.env_all else PASSED_ON
+    passed = {name: _text(name, caller[name]) for name in names if name in caller and name not in use.env}
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", **passed, **use.env}
+
+
+def left_behind(study: Study, environ: Mapping[str, str]) -> list[str]:
+    """Name the telling variables of the caller that do not reach the study's own command, in order.
+
+    Workloads that ship say themselves what they need: of a study that uses one, none is named.
+    """
+    use = study.workload
+    if use.use is not None:
+        return []
+    set_by_levels = {factor.control.removeprefix("env:") for factor in study.factors.values() if factor.control}
+    known = {*use.env, *set_by_levels, *(() if not use.env_all else set(environ) - set(NEVER))}
+    return sorted(name for name, value in environ.items() if value and name not in known and _TELLING.fullmatch(name))
+
+
+def left_behind_note(study: Study, environ: Mapping[str, str]) -> str | None:
+    """Return the sentence that names them; None where there are none."""
+    if not (names := left_behind(study, of_caller(environ))):
+        return None
+    shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    return f"of your environment these do not reach the command: {shown} (--env NAME passes one, --env-all all)"
+
+
+def _text(name: str, value: str) -> str:
+    """A value that a specification can hold. Raises HostError: left out, it would change what is run unseen."""
+    if not is_text(value):
+        found = f"{value[:80]!a}, bytes that are no UTF-8"
+        raise HostError(f"environment: {name}", found, "text", f"set {name} for this command")
+    return value

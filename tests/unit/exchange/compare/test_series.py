@@ -1,0 +1,50 @@
+"""Results over time: the level of each, and the result that begins a new one."""
+
+import numpy as np
+import pytest
+
+from scalograph.errors import StudyError
+from scalograph.exchange.compare.series import DatedSource, series
+from scalograph.exchange.compare.series_claim import series_claim, series_tables
+
+from .made import source
+
+CURVE = {1: 8.0, 2: 4.2, 4: 2.3}
+
+
+def results(n: int, step_at: int | None = None) -> list[DatedSource]:
+    rng = np.random.default_rng(33)
+    found = []
+    for i in range(n):
+        level = (1.08 if step_at is not None and i >= step_at else 1.0) * float(np.exp(0.005 * rng.standard_normal()))
+        machine = {"kernel": "6.18" if step_at is not None and i >= step_at else "6.12"}
+        made = source(f"r{i:02}", {n: t * level for n, t in CURVE.items()}, machine=machine)
+        found.append(DatedSource(f"2026-01-{i + 1:02}T00:00:00Z", made))
+    return found
+
+
+def test_a_new_level_begins_with_a_result_and_what_differs_is_told() -> None:
+    found = series(results(12, 7)[::-1])
+    (step,) = found.steps
+    assert step.name == "r07" and step.ratio.value == pytest.approx(1.08, rel=0.01)
+    assert [(d.what, d.reference, d.other) for d in step.differences] == [("kernel", "6.12", "6.18")]
+    assert [one.stretch for one in found.results] == [1] * 7 + [2] * 5
+    claim = series_claim(found)
+    assert claim.sentences[0].startswith("2 levels in 12 results. From r07 on it takes 8") and claim.matrix
+    assert [table.id for table in series_tables(found)] == ["results", "steps"]
+
+
+def test_without_a_change_there_is_one_level() -> None:
+    assert series_claim(series(results(12))).sentences == ["One level: no change is shown among 12 results."]
+    assert not series_claim(series(results(4))).answered
+
+
+def test_results_that_say_nothing_or_ask_something_else_are_left_out() -> None:
+    every = results(8)
+    every[2] = DatedSource(every[2].started, source("busy", CURVE, refused="9 of 9 runs were disturbed"))
+    every[3] = DatedSource(every[3].started, source("fewer", {1: 8.0}))
+    found = series(every, ["torn: no journal"])
+    assert len(found.results) == 6
+    assert found.left_out == ["torn: no journal", "busy: 9 of 9 runs were disturbed", "fewer: other treatments"]
+    with pytest.raises(StudyError, match="no result that can be compared"):
+        series([], ["torn: no journal"])
