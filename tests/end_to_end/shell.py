@@ -95,12 +95,23 @@ def _handlers() -> Iterator[None]:
         signal.signal(number, handler)
 
 
+def degraded(folder: Path) -> dict[str, str]:
+    """An environment in which the degraded probe measures: it sees no disturbance, so that all runs count.
+
+    Each of its runs takes ten times the CPU time of the native one's.
+    """
+    return _probe(folder / "degraded-probe", "")
+
+
 def simulated(folder: Path, walls: Mapping[str, float], noise_percent: float = 1) -> dict[str, str]:
     """An environment in which no time passes: of each command line, the seconds that it would take are given."""
     table = {command: {"wall_ns": seconds * 1e9} for command, seconds in walls.items()}
     model = folder / "model.json"
     model.write_text(json.dumps({"seed": 1, "noise_percent": noise_percent, "table": table}))
-    program, first = folder / "simulated-probe", f'[ $# -gt 0 ] || set -- --simulate "{model}"'
+    return _probe(folder / "simulated-probe", f'[ $# -gt 0 ] || set -- --simulate "{model}"')
+
+
+def _probe(program: Path, first: str) -> dict[str, str]:
     program.write_text(f'#!/bin/sh\n{first}\nexec "{sys.executable}" -m scalograph.run.hosts.python_probe "$@"\n')
     program.chmod(0o755)
     return {"SCALOGRAPH_PROBE": str(program)}

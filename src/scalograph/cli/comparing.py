@@ -46,7 +46,7 @@ def compare_sources(
         raise StudyError.one("--per", f'"{per}"', f"one of {', '.join(PER)}")
     clocks = _clocks(mhz, len(sources), per)
     opened = [_source(text, label, response) for text, label in zip(sources, labels(sources), strict=True)]
-    opened = [narrowed(one, where) for one in opened]
+    opened = narrowed(opened, where)
     if per:
         opened = [divided(one, per, clock) for one, clock in zip(opened, clocks, strict=True)]
     found = compared(opened[0], opened[1:], share_of("--margin", margin))
@@ -96,7 +96,7 @@ def _source(text: str, label: str, response: str | None) -> "MeasuredSource":
     from scalograph.exchange.compare.from_published import from_published, is_published
 
     if is_published(text):
-        return from_published(text, response)
+        return from_published(text, response).called(label)
     from scalograph.cli.last_stops import learned
 
     return from_findings(learned(Path(text)), label, response)

@@ -77,7 +77,7 @@ def _read(
     for path in folders[-MOST_RESULTS:]:
         try:
             findings = learned(path)
-            source = narrowed(from_findings(findings, path.name, response), where)
+            (source,) = narrowed([from_findings(findings, path.name, response)], where)
             found.append(DatedSource(findings.runs.started or "", source))
         except (ProtocolError, StudyError) as error:
             left_out.append(f"{path.name}: {error.problems[0].found}")

@@ -106,8 +106,9 @@ def _in_memory(source: Path, claims: list[PublishedClaim] | None = None) -> Find
 
 
 def figures(found: Findings) -> "list[Figure | Overlay]":
-    """Draw what the questions, and the readings, have to draw."""
-    return [one for name in having("figure") for one in role(name, "figure").figures(found)]
+    """Draw what the questions, and the readings, that say something have to draw."""
+    said = [name for name in having("figure") if name in found.parts and found.parts[name].data is not None]
+    return [one for name in said for one in role(name, "figure").figures(found)]
 
 
 def is_current(source: Path) -> bool:

@@ -12,7 +12,7 @@ from scalograph.run.own_threads import one_thread
 one_thread()  # before the first import of numpy
 # Modules are made of objects that stay, and a table of 100,000 runs too: Python would look through them for cycles each
 # time that there are 700 more, for an eighth of a start. Cycles that are dropped are found a little later.
-_MORE_OBJECTS = 50_000
+_MORE_OBJECTS = 200_000
 
 # As `Exit.INTERRUPTED` of scalograph.errors,
 # which is not imported yet.

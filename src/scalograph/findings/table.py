@@ -290,7 +290,7 @@ class _Reading:
         """When the run started: its event was written at its end."""
         run = event["record"].run
         took = (run.wall_outer_ns or run.wall_ns or 0) / 1e9
-        return round(_seconds(event["at"]) - self._began - took, 3)
+        return round(datetime.fromisoformat(event["at"]).timestamp() - self._began - took, 3)
 
     def _new_name(self, event: Mapping[str, Any]) -> str:
         name: str = event["run"]

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.control.quiet import LOOK_S, Look, look
+from scalograph.control import quiet
+from scalograph.control.quiet import GLANCE_S, LOOK_S, Look, Reading, look
 from scalograph.protocol.record import Record
 from scalograph.run.quiet_gate import HOLDS_S, QuietGate
 
@@ -143,6 +144,33 @@ def test_a_look_counts_what_others_and_the_hypervisor_used(
     write(0, 0)
     seen = look(lambda seconds: write(user, stolen), tmp_path)
     assert seen.quiet is quiet and set(seen.busy) == {1}
+
+
+@pytest.mark.parametrize(
+    ("passed_s", "used", "waits_s"),
+    [(0.5, 40, 0.0), (0.5, 42, 0.0), (0.5, 45, GLANCE_S), (0.05, 40, GLANCE_S - 0.05), (9.0, 40, GLANCE_S)],
+    ids=["alone", "rounded", "a neighbor", "short", "long ago"],
+)
+def test_a_start_that_had_the_cpus_to_itself_is_a_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passed_s: float, used: int, waits_s: float
+) -> None:
+    now, waited = 5.0, list[float]()
+    ticks = {0: (9 + used // 2, 0), 1: (used - used // 2, 0)}
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        waited.append(seconds)
+
+    monkeypatch.setattr(quiet.time, "monotonic", lambda: now)
+    monkeypatch.setattr(quiet, "_reading", lambda root: Reading({0: (9, 0), 1: (0, 0)}, 1.0, now))
+    quiet.begin(tmp_path)
+    now += passed_s
+    monkeypatch.setattr(quiet, "_reading", lambda root: Reading(ticks, 1.4, now))
+    assert look(sleep, tmp_path).quiet
+    assert sum(waited) == pytest.approx(waits_s)
+    look(sleep, tmp_path)
+    assert sum(waited) == pytest.approx(waits_s + GLANCE_S)  # only the first look reaches back
 
 
 def test_a_machine_that_does_not_tell_is_taken_as_quiet(tmp_path: Path) -> None:

@@ -40,8 +40,8 @@ def compare_trust(found: ResultComparisons) -> Trust | None:
 
 def differences(found: ResultComparisons) -> str:
     """What is not the same around the runs, in one line."""
-    every = (one for result in found.results for one in result.differences)
-    told = [f"{one.what} {one.reference} \N{RIGHTWARDS ARROW} {one.other}" for one in every]
+    every = ((f"{r.other}: " * (len(found.results) > 1), one) for r in found.results for one in r.differences)
+    told = [f"{whose}{one.what} {one.reference} \N{RIGHTWARDS ARROW} {one.other}" for whose, one in every]
     return f"differs: {'; '.join(dict.fromkeys(told))}" if told else "no difference of machine, kernel or JVM is known"
 
 
@@ -66,10 +66,9 @@ def _sentences(found: ResultComparison, several: bool) -> list[str]:
     if found.answer == "not measurable":
         told = _printed(found)
         return [told, f"No verdict: {found.why}."][: 1 if several else 2] if told else [f"Cannot be said: {found.why}."]
-    if found.answer == "same":
-        return [_same(found)]
+    first = _same(found) if found.answer == "same" else _first(found)
     more = [text for text in (_opposite(found), _laws(found), _unmatched(found)) if text]
-    return [_first(found), *([] if several else more)]
+    return [first, *([] if several else more)]
 
 
 def _printed(found: ResultComparison) -> str:
@@ -113,7 +112,7 @@ def _first(found: ResultComparison) -> str:
     told = spans(found, (word,)) if len(parts) == 1 else []
     if told and len(told) <= MOST_SPANS:
         return f"{head}{'; '.join(_shown_span(found, span) for span in told)}."
-    worst = max(deciding, key=lambda one: abs(_log(one)))
+    worst = max(deciding, key=_log)
     n = f"with {len(deciding)} of {counted(len(found.treatments), 'setting')}"
     return f"{head}{n}; most {_setting(found, worst)}: {_change(found, worst.ratio)}."
 
@@ -142,12 +141,12 @@ def _shown_span(found: ResultComparison, span: ResultSpan) -> str:
 
 
 def _opposite(found: ResultComparison) -> str:
-    other = "faster" if found.answer == "slower" else "slower"
-    n = [one for one in found.treatments if one.shown == other]
-    if not n:
+    """Where it is faster, though slower elsewhere; what is faster as a whole is slower nowhere."""
+    faster = [one for one in found.treatments if one.shown == "faster"] if found.answer == "slower" else []
+    if not faster:
         return ""
-    most = max(n, key=lambda one: abs(_log(one)))
-    told = f"It is {other} with {len(n)} of {counted(len(found.treatments), 'setting')}"
+    most = max(faster, key=_log)
+    told = f"It is faster with {len(faster)} of {counted(len(found.treatments), 'setting')}"
     return f"{told}; most {_setting(found, most)}: {_change(found, most.ratio)}."
 
 

@@ -103,12 +103,11 @@ def _facts(reference: MeasuredSource, other: MeasuredSource) -> Iterator[SourceD
 
 
 def _machine(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[SourceDifference]:
-    """Facts that both know, or one of them; a published table knows none."""
-    if not ours or not theirs:
-        return
+    """Facts that both tell; journals of earlier releases tell fewer, and a published table none."""
     for name in _FIRST:
         one, two = ours.get(name), theirs.get(name)
-        if one != two and not _is_close(one, two):
+        is_told = one not in (None, {}) and two not in (None, {})
+        if is_told and one != two and not _is_close(one, two):
             said = [_said(name, value) for value in (one, two)]
             yield SourceDifference(what=_NAMES.get(name, name.replace("_", " ")), reference=said[0], other=said[1])
 
@@ -119,8 +118,6 @@ def _is_close(one: Any, two: Any) -> bool:
 
 
 def _said(name: str, value: Any) -> str:
-    if value is None or value == {}:
-        return "not told"
     if name == "memory_bytes":
         return gibibytes(value)
     if isinstance(value, dict):

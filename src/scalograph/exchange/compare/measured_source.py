@@ -80,32 +80,36 @@ class MeasuredSource:
         return replace(self, label=label)
 
 
-def narrowed(source: MeasuredSource, where: Sequence[str]) -> MeasuredSource:
-    """Return a source with the treatments of some levels.
+def narrowed(sources: Sequence[MeasuredSource], where: Sequence[str]) -> list[MeasuredSource]:
+    """Return sources with the treatments of some levels; a source that lacks a factor is not narrowed by it.
 
     Args:
-        source: any.
+        sources: one or more.
         where: texts such as `lock=none`, one or several of a factor.
 
     Raises:
-        StudyError: it has no such factor or level, or no treatment at all.
+        StudyError: no source has such a factor, or one has no such treatment, or none at all.
     """
-    kept, wanted = list(source.treatments), _wanted(source, where)
+    wanted = _wanted(list(dict.fromkeys(name for source in sources for name in source.factors)), where)
+    return [_narrowed(source, wanted, where) for source in sources]
+
+
+def _narrowed(source: MeasuredSource, wanted: Mapping[str, set[str]], where: Sequence[str]) -> MeasuredSource:
+    kept = list(source.treatments)
     for name, texts in wanted.items():
-        kept = [one for one in kept if as_text(one.levels[name]) in texts]
+        kept = [one for one in kept if name not in source.factors or as_text(one.levels[name]) in texts]
     if not kept:
-        why = "no treatment with figures of its own" if not where else f"no treatment with {', '.join(where)}"
+        why = f"no treatment with {', '.join(where)}" if where else "no treatment with figures of its own"
         raise StudyError.one(source.label, why, "one or more")
     return replace(source, treatments=tuple(kept))
 
 
-def _wanted(source: MeasuredSource, where: Sequence[str]) -> dict[str, set[str]]:
+def _wanted(known: Sequence[str], where: Sequence[str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for text in where:
         name, equals, level = text.partition("=")
-        if not equals or name not in source.factors:
-            factors = ", ".join(source.factors)
-            raise StudyError.one("--where", f'"{text}"', f"factor=level of the factors of {source.label} ({factors})")
+        if not equals or name not in known:
+            raise StudyError.one("--where", f'"{text}"', f"factor=level, of the factors {', '.join(known)}")
         found.setdefault(name, set()).add(level)
     return found
 

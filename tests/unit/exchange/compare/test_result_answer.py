@@ -104,7 +104,7 @@ def test_sources_without_a_common_treatment_are_refused() -> None:
     with pytest.raises(StudyError, match="figures of one unit"):
         said(source("old", CURVE), source("new", CURVE, response={"unit": "bytes"}))
     with pytest.raises(StudyError, match="no treatment with threads=3"):
-        narrowed(source("old", CURVE), ["threads=3"])
+        narrowed([source("old", CURVE)], ["threads=3"])
 
 
 def test_per_clock_counts_cycles() -> None:
