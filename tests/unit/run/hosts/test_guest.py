@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from scalograph.design.planner import Design
-from scalograph.errors import HostError
+from scalograph.errors import HostError, StudyError
 from scalograph.protocol.facts import CpuFact, HostFacts, KernelPackage
 from scalograph.protocol.record import Record
 from scalograph.run.hosts import guest
 from scalograph.run.hosts.base import ProbeProgram
 from scalograph.run.hosts.guest import GuestHost, as_guest, find_programs, has_virtualization
-from scalograph.run.plan import Plan
+from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import Declared
 from scalograph.study.load import parse
@@ -76,6 +76,15 @@ def test_a_guest_has_cpus_of_its_own() -> None:
     assert (facts.memory_bytes, facts.governor, facts.accelerator) == (3 << 30, None, "tcg")
     assert {"isolation", "quota", "tasks"} <= facts.refused.keys()
     assert facts.machine()["accelerator"] == "tcg" and "accelerator" not in MACHINE.machine()
+
+
+def test_settings_of_a_guest_need_no_consent(tmp_path: Path) -> None:
+    factor = '[factors.swappiness]\nlevels = [7]\ncontrol = "sysctl:vm.swappiness"\n'
+    text = VALID.replace("./prog", "true").replace("[factors.threads]", factor + "[factors.threads]", 1)
+    declared = Declared(parse(text), tmp_path / "study.toml")
+    with pytest.raises(StudyError, match="--machine-wide"):
+        plan(declared, MACHINE)
+    assert plan(declared, as_guest(MACHINE)).design.study.factors["swappiness"].levels == [7]
 
 
 def test_hardware_virtualization_needs_a_flag_of_the_cpu(tmp_path: Path) -> None:
