@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.errors import ProtocolError, StudyError
+from scalograph.errors import ProtocolError
 from scalograph.findings.published_answer import reproduces
 from scalograph.protocol.findings import TableDoc
 from scalograph.study.check_published import MAX_BYTES
