@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from scalograph.control.control import Control, Launch, Level, LevelError
 from scalograph.protocol.facts import HostFacts
@@ -10,27 +11,37 @@ from scalograph.protocol.record import Record
 
 # What the distribution builds of one source.
 CONFIGURATIONS = ("generic", "cloud", "rt")
-_KERNEL = re.compile(rf"(?:(\d{{1,3}}\.\d{{1,3}})-)?({'|'.join(CONFIGURATIONS)})", re.ASCII)
+_KERNEL = re.compile(rf"(?:(\d{{1,3}}\.\d{{1,3}})-)?({'|'.join(CONFIGURATIONS)})(?:@([a-z]{{1,32}}))?", re.ASCII)
 _OPTIONS = re.compile(r"([\w.,:=@/+-]+( [\w.,:=@/+-]+)*)?", re.ASCII)
 _MAX_OPTIONS = 256
 # What a guest is reached and ended by.
 _OURS = ("console", "panic", "init", "rdinit", "root", "initrd", "loglevel")
 
 
-def parse_kernel(level: Level) -> tuple[str | None, str]:
-    """Return family and configuration of a level; without a family the newest is meant.
+class KernelLevel(NamedTuple):
+    """A level as it is read: the newest kernel of a configuration, perhaps of a family, or of another release."""
 
-    >>> parse_kernel("6.1-cloud"), parse_kernel("rt")
-    (('6.1', 'cloud'), (None, 'rt'))
+    family: str | None
+    kind: str
+    release: str | None = None
+
+
+def parse_kernel(level: Level) -> KernelLevel:
+    """Return the parts of a level.
+
+    >>> parse_kernel("6.1-cloud")
+    KernelLevel(family='6.1', kind='cloud', release=None)
+    >>> parse_kernel("rt@sid")
+    KernelLevel(family=None, kind='rt', release='sid')
 
     Raises:
         LevelError: it is none.
     """
     found = _KERNEL.fullmatch(str(level))
     if found is None:
-        expected = f"{', '.join(CONFIGURATIONS)}, or one of a family: 6.1-cloud"
+        expected = f"{', '.join(CONFIGURATIONS)}, one of a family (6.1-cloud) or of another release (cloud@sid)"
         raise LevelError(f"kernel {str(level)[:60]!r}", expected, "correct it")
-    return found[1], found[2]
+    return KernelLevel(*found.groups())
 
 
 def _refuse_without_boot(what: str, facts: HostFacts) -> None:
@@ -40,15 +51,17 @@ def _refuse_without_boot(what: str, facts: HostFacts) -> None:
 
 
 def _refuse_missing(level: Level, facts: HostFacts) -> None:
-    family, kind = parse_kernel(level)
+    family, kind, release = parse_kernel(level)
     offered = facts.offered_kernels
-    if offered and not any(one == level or (family is None and one.endswith(f"-{kind}")) for one in offered):
-        fix = "change the level, or add a source of packages that has it"
+    if release or not offered:
+        return
+    if not any(one == level or (family is None and one.endswith(f"-{kind}")) for one in offered):
+        fix = f"change the level, or name a release that has it: {level}@RELEASE"
         raise LevelError(f"kernel {level} is not offered here", f"one of {', '.join(offered)}", fix)
 
 
 class KernelControl(Control):
-    """Levels are kernels of the distribution: a configuration, one of a family, or "all" that are offered."""
+    """Levels are kernels of the distribution (`parse_kernel`), or "all" that are offered."""
 
     def resolve(self, levels: Sequence[Level], facts: HostFacts) -> list[Level]:
         """Return the levels, with "all" spelled out.

@@ -1,4 +1,4 @@
-"""Kernels of the distribution, as packages that apt fetches once, from the sources that the machine has.
+"""Kernels of the distribution, as packages that apt fetches once, from where the machine has its own.
 
 apt changes nothing of the machine's. It checks the signature of the index, and each package by the index. A kernel that
 was fetched stays the same until its folder is removed.
@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from scalograph.control.cache import cache, made_whole
@@ -19,6 +19,7 @@ from scalograph.control.kernel import parse_kernel
 from scalograph.errors import HostError
 from scalograph.protocol.facts import KernelPackage
 from scalograph.run.contained import contained
+from scalograph.run.hosts.apt_sources import of_release, own_state
 from scalograph.run.hosts.base import Tell
 from scalograph.run.hosts.initramfs import needed_modules, unpacked
 from scalograph.run.scratch import scratch
@@ -71,13 +72,14 @@ def _fill(made: Path, work: Path, level: str) -> None:
 
 
 def _downloaded(level: str, work: Path) -> tuple[str, list[Path]]:
-    """Fetch by the index that the machine has; where it has none, or an old one, by one of our own."""
-    try:
-        return _by_index(["-o", f"Dir::Cache={work}"], level, work)
-    except HostError:
-        options = _own_state(work)
-        _apt(["apt-get", *options, "update"], work)
-        return _by_index(options, level, work)
+    """Fetch by the index of the machine; where it has none, an old one, or another release's, by one of our own."""
+    release = parse_kernel(level).release
+    if release is None:
+        with suppress(HostError):
+            return _by_index(["-o", f"Dir::Cache={work}"], level, work)
+    options = [*own_state(work), *(of_release(release, work) if release else ())]
+    _apt(["apt-get", *options, "update"], work)
+    return _by_index(options, level, work)
 
 
 def _by_index(options: Sequence[str], level: str, work: Path) -> tuple[str, list[Path]]:
@@ -97,7 +99,7 @@ def newest(level: str, names: Sequence[str]) -> str:
     Raises:
         HostError: there is none.
     """
-    family, kind = parse_kernel(level)
+    family, kind, _ = parse_kernel(level)
     offered = {name: found for name in names if (found := _NAME.fullmatch(name))}
     wanted = [
         name
@@ -107,7 +109,12 @@ def newest(level: str, names: Sequence[str]) -> str:
     if not wanted:
         families = sorted({found["family"] for found in offered.values()}, key=_numbers)
         expected = f"one of {', '.join(families) or 'none'}, which the machine's sources of packages offer"
-        raise HostError(f"kernel {level}", "no such package", expected, "change the level, or add a source to /etc/apt")
+        raise HostError(
+            f"kernel {level}",
+            "no such package",
+            expected,
+            f"change the level, or name a release that has it: {level}@RELEASE",
+        )
     return max(wanted, key=_numbers)
 
 
@@ -124,18 +131,6 @@ def offered() -> tuple[str, ...]:
 
 def _numbers(name: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", name)]
-
-
-def _own_state(place: Path) -> list[str]:
-    """Options of apt that keep its state in `place`; the sources are the machine's."""
-    for folder in ("lists/partial", "archives/partial"):
-        (place / folder).mkdir(parents=True)
-    (place / "status").touch()
-    own = {
-        "Dir::State": place, "Dir::State::lists": place / "lists", "Dir::State::status": place / "status",
-        "Dir::Cache": place, "Acquire::Languages": "none", "Acquire::Retries": 3, "APT::Update::Error-Mode": "any",
-    }  # fmt: skip
-    return [word for name, value in own.items() for word in ("-o", f"{name}={value}")]
 
 
 def _apt(argv: Sequence[str], folder: Path) -> str:
@@ -162,7 +157,7 @@ def _carried_out(argv: Sequence[str], folder: Path) -> str:
 def _keep(files: Path, made: Path) -> str:
     """Keep the image and the modules that a guest needs; return the release that the kernel calls itself."""
     image = next((file for file in sorted(files.rglob("vmlinuz*")) if file.is_file()), None)
-    folder = next((one.parent for one in sorted(files.rglob("modules.builtin"))), None)
+    folder = next(iter(sorted(files.glob("**/lib/modules/*"))), None)
     if image is None or folder is None:
         raise HostError("kernel", "a package without image or modules", "both", "choose another kernel")
     (made / MODULES).mkdir()

@@ -35,22 +35,24 @@ def program(file: Path, text: str) -> str:
     return str(file)
 
 
+def programs(folder: Path, code: str) -> GuestPrograms:
+    """Programs of which QEMU is these lines of shell."""
+    serve = (
+        '#!/bin/sh\nfor word; do case $word in --socket-path=*) echo $$ > "${word#*=}"; exec sleep 60;; esac; done\n'
+    )
+    qemu = program(folder / "qemu", QEMU.format(code=code))
+    return GuestPrograms(qemu=qemu, virtiofsd=program(folder / "virtiofsd", serve), busybox="/bin/true")
+
+
 def guest(folder: Path, code: str, limit_s: float = 20.0) -> GuestProcess:
     """A guest of which these lines of shell are all."""
     (folder / "kernel" / "modules").mkdir(parents=True)
     (folder / "boot").mkdir()
-    serve = (
-        '#!/bin/sh\nfor word; do case $word in --socket-path=*) echo $$ > "${word#*=}"; exec sleep 60;; esac; done\n'
-    )
-    programs = GuestPrograms(
-        qemu=program(folder / "qemu", QEMU.format(code=code)), virtiofsd=program(folder / "virtiofsd", serve),
-        busybox="/bin/true",
-    )  # fmt: skip
     machine = GuestMachine(
         kernel=folder / "kernel", options="nosmp", accelerator="tcg", n_cpus=1, memory_bytes=1 << 30, folder=folder,
         probe="/probe",
     )  # fmt: skip
-    return GuestProcess(programs, machine, folder / "boot", limit_s)
+    return GuestProcess(programs(folder, code), machine, folder / "boot", limit_s)
 
 
 def reason(record: Record) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.errors import HostError
+from scalograph.run.hosts.apt_sources import of_release
 from scalograph.run.hosts.kernel_packages import kernel, offered
 
 NAME = "linux-image-6.1.0-9-cloud-amd64"
@@ -65,6 +66,31 @@ def test_what_cannot_be_fetched_is_told_without_the_mirror_and_leaves_nothing(pr
     with pytest.raises(HostError, match=said):
         kernel("cloud", print, programs / "kernels")
     assert [*(programs / "kernels").iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        (
+            "sources.list.d/debian.sources",
+            "Types: deb\nURIs: u\nSuites: old old-updates\nComponents: main\n\nTypes: deb\nSuites: old-security\n",
+            "Types: deb\nURIs: u\nSuites: sid\nComponents: main\n",
+        ),
+        (
+            "sources.list",
+            "# deb u old main\ndeb [arch=amd64] u old main\ndeb u old-updates main\n",
+            "deb [arch=amd64] u sid main\n",
+        ),
+    ],
+)
+def test_another_release_is_looked_for_where_this_one_comes_from(
+    tmp_path: Path, file: str, text: str, expected: str
+) -> None:
+    (tmp_path / "etc/apt/sources.list.d").mkdir(parents=True)
+    (tmp_path / "etc/os-release").write_text("NAME=x\nVERSION_CODENAME=old\n")
+    (tmp_path / "etc/apt" / file).write_text(text)
+    assert f"Dir::Etc::sourceparts={tmp_path}/parts" in of_release("sid", tmp_path, tmp_path)
+    assert (tmp_path / "parts" / Path(file).name).read_text() == expected
 
 
 def test_levels_are_those_of_the_machine_s_index(programs: Path) -> None:

@@ -1,0 +1,96 @@
+"""The host that boots guests: what it needs, what it says of them, and a run by a program that stands in for QEMU."""
+
+from pathlib import Path
+
+import pytest
+
+from scalograph.design.planner import Design
+from scalograph.errors import HostError
+from scalograph.protocol.facts import CpuFact, HostFacts, KernelPackage
+from scalograph.protocol.record import Record
+from scalograph.run.hosts import guest
+from scalograph.run.hosts.base import ProbeProgram
+from scalograph.run.hosts.guest import GuestHost, as_guest, find_programs, has_virtualization
+from scalograph.run.plan import Plan
+from scalograph.run.runner import Runner
+from scalograph.study.declare import Declared
+from scalograph.study.load import parse
+from scalograph.study.program import program as started
+from scalograph.study.treatment import Run
+
+from ...study.example import VALID
+from .test_guest_process import ANSWER, UP, programs
+
+MACHINE = HostFacts(cpus=(CpuFact(cpu=4, core=2), CpuFact(cpu=6, core=2)), memory_bytes=6 << 30, governor="schedutil")
+FACTORS = '[factors.kernel]\nlevels = ["cloud"]\ncontrol = "kernel"\n'
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuestHost:
+    """Guests of a machine that does nothing else: its answers come from `code`, where a test writes it."""
+    monkeypatch.setattr(guest, "discover", lambda: MACHINE)
+    monkeypatch.setattr(guest, "offered", lambda: ("6.1-cloud",))
+    monkeypatch.setattr(guest, "find_probe", lambda: ProbeProgram(("/bin/true",)))
+    monkeypatch.setattr(guest, "has_virtualization", lambda: False)
+    kernel = tmp_path / "kernel"
+    (kernel / "modules").mkdir(parents=True)
+    package = KernelPackage(level="cloud", release="6.1.0", package="p", version="1", sha256="0")
+    monkeypatch.setattr(guest, "kernel", lambda level, tell: (package, kernel))
+    return GuestHost(programs(tmp_path, f". {tmp_path}/code"))
+
+
+def run(host: GuestHost, folder: Path, code: str, iterations: int = 3) -> Record:
+    (folder / "code").write_text(code)
+    study = parse(VALID.replace("[factors.threads]", FACTORS + "[factors.threads]", 1))
+    workload = study.workload.model_copy(update={"command": ["true"]})
+    protocol = study.protocol.model_copy(update={"iterations": iterations})
+    study = study.model_copy(update={"workload": workload, "protocol": protocol})
+    one = Run("r1", 0, {"kernel": "cloud", "threads": 1, "lock": "none"}, 0)
+    program = started(study.workload, folder)
+    planned = Plan(Declared(study, Path("study.toml")), host.facts(), Design(study, (one.treatment,)), program)
+    said = list[str]()
+    planned = host.ready(planned, said.append)
+    assert "functional, not timing" in said[0]
+    return Runner(planned, host).measure(one)
+
+
+def test_a_run_tells_what_was_booted_and_no_time(here: GuestHost, tmp_path: Path) -> None:
+    record = run(here, tmp_path, f"{UP}; head -6 {ANSWER}; echo 0 > $boot/exit")
+    assert (record.run.status, record.run.reason, record.run.wall_ns) == ("ok", None, None)
+    assert record.guest and (record.guest.kernel, record.guest.accelerator) == ("6.1.0", "tcg")
+
+
+def test_one_that_did_other_work_than_asked_has_failed(here: GuestHost, tmp_path: Path) -> None:
+    record = run(here, tmp_path, f"{UP}; head -6 {ANSWER}; echo 0 > $boot/exit", iterations=4)
+    assert record.run.reason == "reported 3 of 4 iterations"
+
+
+def test_another_kernel_than_asked_is_no_run_of_its_treatment(here: GuestHost, tmp_path: Path) -> None:
+    record = run(here, tmp_path, f"{UP}; sed -i s/6.1.0/5.10.0/ $boot/up; head -6 {ANSWER}; echo 0 > $boot/exit")
+    assert record.run.reason == "kernel: asked for 6.1.0, in force was 5.10.0"
+
+
+def test_a_guest_has_cpus_of_its_own() -> None:
+    facts = as_guest(MACHINE)
+    assert [(one.cpu, one.core) for one in facts.cpus] == [(0, 0), (1, 1)]
+    assert (facts.memory_bytes, facts.governor, facts.accelerator) == (3 << 30, None, "tcg")
+    assert {"isolation", "quota", "tasks"} <= facts.refused.keys()
+    assert facts.machine()["accelerator"] == "tcg" and "accelerator" not in MACHINE.machine()
+
+
+def test_hardware_virtualization_needs_a_flag_of_the_cpu(tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    for flags, expected in (("fpu svm", True), ("fpu vmx", True), ("fpu svm_lock", False)):
+        (tmp_path / "proc/cpuinfo").write_text(f"processor: 0\nflags\t\t: {flags}\n")
+        assert has_virtualization(tmp_path) is expected
+
+
+def test_what_is_missing_is_named_with_what_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(
+        HostError, match=r"no qemu-system-x86_64, .*; install them: apt-get install qemu-system-x86 busy"
+    ):
+        find_programs()
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    with pytest.raises(HostError, match="a machine of riscv64, expected x86_64"):
+        find_programs()
