@@ -168,7 +168,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     probe.write_text(f'#!/bin/sh\nexec {simulating} "$@"\n')
     probe.chmod(probe.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("SCALOGRAPH_PROBE", str(probe))
-    monkeypatch.setattr(five_stops, "alone", lambda: nullcontext(()))  # nothing is measured
+    monkeypatch.setattr(five_stops, "alone", lambda *_: nullcontext(()))  # nothing is measured
     yield tmp_path
     for name in [name for name in sys.modules if name.partition(".")[0] == "toy_question"]:
         del sys.modules[name]
