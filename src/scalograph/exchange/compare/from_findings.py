@@ -53,7 +53,7 @@ def _response(found: Findings, label: str, name: str | None) -> ResponseDoc:
 
 
 def counts_disturbed(found: Findings, name: str) -> bool:
-    """Tell whether a response is one of CPU time, which neighbors leave nearly as it was, in a study that goes by it."""
+    """Tell whether a response is a CPU time, which neighbors leave nearly as it was, in a study that goes by it."""
     return found.trust.responses.get(name) == "believe"
 
 
