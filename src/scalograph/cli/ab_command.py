@@ -79,7 +79,7 @@ def _tell(session: "Session", versions: AbOptions, margin: float | None, options
     from scalograph.cli.last_stops import report
     from scalograph.cli.measure_output import close
     from scalograph.exchange.compare.compare_claim import compare_claim
-    from scalograph.exchange.compare.from_findings import from_findings
+    from scalograph.exchange.compare.from_findings import counts_disturbed, from_findings
     from scalograph.exchange.compare.paired_versions import paired_versions
     from scalograph.exchange.summary import summary
     from scalograph.report.screen import screen
@@ -87,7 +87,11 @@ def _tell(session: "Session", versions: AbOptions, margin: float | None, options
 
     found, _ = report(session.results.folder)
     names = dict(zip(parse_levels(f"{versions.a},{versions.b}"), labels([versions.a, versions.b]), strict=True))
-    made = paired_versions(from_findings(found, found.study.name), VERSION, names, margin)
+    source = from_findings(found, found.study.name)
+    # With `--when-busy cpu-time` a study that was too busy for times is told by its CPU times.
+    if source.refused and counts_disturbed(found, "cpu"):
+        source = from_findings(found, found.study.name, "cpu")
+    made = paired_versions(source, VERSION, names, margin)
     title = f"Is {made.results[0].other} faster than {made.results[0].reference}?"
     told = replace(screen(found), title=title, claim=compare_claim(made))
     if versions.summary is not None:

@@ -86,3 +86,20 @@ def test_versions_whose_ratio_is_precise_are_not_short_of_runs(tmp_path: Path, s
     lines = [{**line, "block": i // 2} for i, line in enumerate(lines)]
     file.write_text("".join(f"{json.dumps(line)}\n" for line in (head, *lines)))
     assert learned(tmp_path).runs.n_short == short
+
+
+def test_on_a_busy_machine_cpu_times_are_compared_where_that_was_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    treatments = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
+    asked, options = AbOptions(a="./old.sh", b="./new.sh"), CommandOptions(command=["{version}"])
+    text = study_text(_study(asked, options)).replace("[protocol]", '[protocol]\nwhen_busy = "cpu-time"')
+    runs = [
+        (treatment, recorded(2.0 + 0.3 * (i % 3), factor * (1 + i % 3 / 1000), neighbor_s=1.0))
+        for i in range(12)
+        for treatment, factor in zip(treatments, (1.0, 1.1), strict=True)
+    ]
+    text += '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
+    write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [12, 12]})
+    assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.SLOWER
+    assert "more CPU time than old.sh" in " ".join(capsys.readouterr().out.split())

@@ -52,22 +52,28 @@ def _response(found: Findings, label: str, name: str | None) -> ResponseDoc:
     return every[wanted]
 
 
+def counts_disturbed(found: Findings, name: str) -> bool:
+    """Tell whether a response is a CPU time, which neighbors leave nearly as it was, in a study that goes by it."""
+    return found.trust.responses.get(name) == "believe"
+
+
 def _treatments(found: Findings, name: str) -> Iterator[SourceTreatment]:
+    by_cpu = counts_disturbed(found, name)
     for curve in found.curves:
         for point in curve.points:
             response = point.responses.get(name)
-            if response is not None and (made := _treatment(curve, point, response)).scores:
+            if response is not None and (made := _treatment(curve, point, response, by_cpu)).scores:
                 yield made
 
 
-def _treatment(curve: Curve, point: Point, response: PointResponse) -> SourceTreatment:
+def _treatment(curve: Curve, point: Point, response: PointResponse, by_cpu: bool) -> SourceTreatment:
     lost = {*response.left_out}
     runs = response.runs + [""] * (len(response.scores) - len(response.runs))
     kept = [(score, run) for score, run in zip(response.scores, runs, strict=False) if run not in lost]
     # Runs of a search are no blocks; each stands for itself.
     named = [_BLOCK.match(run) for _, run in kept]
     blocks = [int(match[1]) if match else i for i, match in enumerate(named)]
-    rests = any(flag.code == "falls back" for flag in point.flags)
+    rests = not by_cpu and any(flag.code == "falls back" for flag in point.flags)
     return SourceTreatment(
         levels={**curve.group, curve.factor: point.level},
         scores=tuple(score for score, _ in kept),
@@ -80,7 +86,7 @@ def _treatment(curve: Curve, point: Point, response: PointResponse) -> SourceTre
 
 def _refused(found: Findings, name: str) -> str:
     """Why nothing is to be said from a study, whatever its figures are."""
-    if found.trust.responses.get(name) == "believe":  # CPU times, which neighbors leave nearly as they were
+    if counts_disturbed(found, name):
         return ""
     if "reject" in (found.trust.level, found.trust.responses.get(name)):
         sentence = found.trust.sentence.rstrip(".")
