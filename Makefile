@@ -1,4 +1,4 @@
-# Four commands: make demo, make test, make check, make bench. All set themselves up; nothing clever inside.
+# Five commands: make demo, make test, make check, make bench, make docs. All set themselves up; nothing clever inside.
 SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,7 +12,7 @@ TREE := $(CURDIR)
 # What we start is told nothing of our own jobs: cargo counts its own, and tests start other makes.
 unexport MAKEFLAGS MFLAGS
 
-.PHONY: demo test compiled check check-python check-rust check-rest bench setup setup-dev lock clean
+.PHONY: demo test compiled check check-python check-rust check-rest bench docs setup setup-dev lock clean
 
 demo: setup
 	@$(BIN)/scalograph study thread-scaling --quick; code=$$?; \
@@ -46,6 +46,12 @@ check-rest: $(VENV)/.dev
 
 bench: setup-dev
 	$(BIN)/python benchmarks/run_all.py
+
+# A site of the pages as they lie here, with tools of its own: nothing else needs them.
+docs: | $(VENV)/.prerequisites
+	@test -x $(VENV)/docs/bin/python || $(PYTHON) -m venv $(VENV)/docs
+	$(VENV)/docs/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements/docs.lock
+	scripts/docs-site.sh $(VENV)/docs/bin/mkdocs build/site
 
 setup: $(VENV)/.installed
 

@@ -13,12 +13,12 @@ from pathlib import Path
 project = tomllib.loads(Path("pyproject.toml").read_text())
 runtime = project["project"]["dependencies"] + project["project"]["optional-dependencies"]["frames"]
 groups = project["dependency-groups"]
-wanted = {"runtime": runtime, "build": groups["build"], "dev": groups["test"] + groups["check"]}
+wanted = {"runtime": runtime, "build": groups["build"], "dev": groups["test"] + groups["check"], "docs": groups["docs"]}
 for name, lines in wanted.items():
     Path(sys.argv[1], f"{name}.in").write_text("\n".join(lines) + "\n")
 PYTHON
 
-for name in runtime build dev; do
+for name in runtime build dev docs; do
     constraint=()
     [ "$name" = runtime ] || constraint=(--constraint requirements/runtime.lock)
     "$tools/venv/bin/pip-compile" --quiet --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate \

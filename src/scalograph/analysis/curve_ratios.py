@@ -17,16 +17,17 @@ from typing import NamedTuple
 import numpy as np
 
 from scalograph.analysis.borrowed_variance import borrowed
-from scalograph.analysis.center import Center, FloatArray, center
+from scalograph.analysis.center import Center, FloatArray, center, n_trimmed
 from scalograph.analysis.contrast import Contrast, welch
 from scalograph.analysis.drift import drift
 from scalograph.analysis.modes import FEWEST, MODES_OF_FEW, modes
 from scalograph.analysis.students_t import satterthwaite
 
-# A tenth at each end where runs are so many; of fewer it costs more than the few slow ones among them do.
-TRIM, FEWEST_TRIMMED = 0.1, 20
+# A tenth at each end where some run of either study lies so many standard deviations off, by the median deviation.
+TRIM, OUTLYING = 0.1, 5.0
 # Chance finds such a drift once in a hundred studies.
 RARE = 0.01
+_MAD = 1.4826  # standard deviations in a median absolute deviation of normal values
 MEAN = "mean over treatments, errors of whole blocks"
 
 
@@ -94,7 +95,8 @@ def curve_ratios(
     if len(a) != len(b) or not a:
         raise ValueError(f"treatments: found {len(a)} and {len(b)}, expected as many of each, one or more")
     wider = (_wider(a), _wider(b))
-    treatments = borrowed([_treatment(x, y, wider) for x, y in zip(a, b, strict=True)])
+    trim = TRIM if _outlying([*a, *b]) else 0.0
+    treatments = borrowed([_treatment(x, y, trim, wider) for x, y in zip(a, b, strict=True)])
     k = len(a)
     shift = _mean(a, b, np.full(k, 1 / k), wider) if k > 1 else treatments[0]
     above = _mean(a, b, np.asarray(upper) / sum(upper), wider) if any(upper) else None
@@ -107,8 +109,8 @@ def curve_ratios(
     return CurveRatios(treatments, shift, above, shape, single, single_shape)
 
 
-def _treatment(a: BlockedLogs, b: BlockedLogs, wider: tuple[float, float]) -> Contrast:
-    trim = TRIM if min(a.logs.size, b.logs.size) >= FEWEST_TRIMMED else 0.0
+def _treatment(a: BlockedLogs, b: BlockedLogs, trim: float, wider: tuple[float, float]) -> Contrast:
+    trim = trim if n_trimmed(min(a.logs.size, b.logs.size), trim) else 0.0
     found = welch(b.logs, a.logs, trim)
     if max(wider) == 1 or found.df <= 0:
         return found
@@ -146,6 +148,12 @@ def _errors(runs: Sequence[BlockedLogs]) -> FloatArray:
         at = [place[block] for block in one.blocks]
         np.add.at(found[:, i], at, (one.logs - one.logs.mean()) / one.logs.size)
     return found
+
+
+def _outlying(runs: Sequence[BlockedLogs]) -> bool:
+    """Whether something slowed, or sped up, single runs: seen on all treatments together, for one has few runs."""
+    apart = np.abs(np.concatenate([one.logs - np.median(one.logs) for one in runs]))
+    return bool(apart.max() > OUTLYING * _MAD * np.median(apart))
 
 
 def _wider(runs: Sequence[BlockedLogs]) -> float:

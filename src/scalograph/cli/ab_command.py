@@ -30,13 +30,11 @@ class AbOptions:
     threads: Annotated[str | None, typer.Option(help=f"Also over {{threads}}: {LEVELS}.")] = None
     summary: SummaryFile = None
     pairs: Annotated[int, typer.Option(min=2, help="At most so many; from half of them on the precision ends it.")] = 40
-    precision: Annotated[str, typer.Option(help="Pairs are run until the interval of each version is that narrow.")] = (
-        "1%"
-    )
+    precision: Annotated[str, typer.Option(help="Pairs are run until the interval of the ratio is that narrow.")] = "1%"
 
 
 def _ab(versions: AbOptions, options: CommandOptions) -> int:
-    """Is B faster than A? Two builds, run in pairs in random order, until both are known precisely enough.
+    """Is B faster than A? Two builds, run in pairs in random order, until their ratio is known precisely enough.
 
     \b
     scalograph ab --a ./prog-old --b ./prog-new -- {version} --size 100

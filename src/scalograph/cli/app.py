@@ -33,7 +33,7 @@ COMMANDS = {
     "doctor": "What this machine grants and refuses, and what to do about it",
 }
 # Those that need nothing but files: they work on any system.
-READING = ("check", "analyze", "report", "export", "fit", "import")
+READING = ("compare", "history", "gate", "check", "analyze", "report", "export", "fit", "import")
 # Commands that share a module, in which each is called by its name; any other is `command` in one of its own.
 TOGETHER = {"analyze": "stops", "report": "stops"}
 

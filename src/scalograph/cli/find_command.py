@@ -41,6 +41,8 @@ def _find() -> None:
     scalograph find cliff --range 1:512 -- ./prog -t {threads}       where does its time jump?
     scalograph find break-even --size 16:65536 -- ./prog {version} {size}
                                                                      from which size does parallel pay?
+    scalograph find tunables --env MALLOC_ARENA_MAX=8,1,2 --option -O0,-O2 -- ./prog
+                                                                     which settings matter, and which only seem to?
     """
 
 

@@ -1,12 +1,14 @@
 """`scalograph import`: what other instruments measured, alone or beside a study."""
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scalograph.cli.answer_output import answer
+from scalograph.cli.bundles import bundled
 from scalograph.cli.console import say
 from scalograph.cli.options import Json, TableName, Tables
 from scalograph.exchange.readers.registry import READERS, read
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
     from scalograph.report.screen import Screen
 
 
-def command(
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions:
+    """What `import` takes: the files, and what they are held against."""
+
     instrument: Annotated[
         str,
         typer.Argument(
@@ -25,40 +30,66 @@ def command(
             help=f"What wrote the file: {', '.join(READERS)}.",
             autocompletion=lambda incomplete: [name for name in READERS if name.startswith(incomplete)],
         ),
-    ],
+    ]
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE...", help="What it wrote; of one process each, or of several.")
-    ] = None,
+    ] = None
     beside: Annotated[
         Path | None, typer.Option("--beside", help="A results folder or a journal that measured the same.")
-    ] = None,
+    ] = None
+    over: Annotated[
+        str | None, typer.Option("--over", metavar="PARAM", help="The scaling law over a param: threads, clients.")
+    ] = None
     where: Annotated[
         list[str] | None,
-        typer.Option("--where", metavar="FACTOR=LEVEL", help="A factor that is no param there; may be repeated."),
-    ] = None,
-    tables: Tables = False,
-    table: TableName = None,
-    json: Json = False,
-) -> None:
+        typer.Option(
+            "--where", metavar="NAME=LEVEL", help="A factor that is no param there, or with --over a param; repeatable."
+        ),
+    ] = None
+    tables: Tables = False
+    table: TableName = None
+    json: Json = False
+
+
+def _import(options: ImportOptions) -> int:
     """What another instrument measured, with intervals, and whether a study agrees with it. Executes nothing.
 
     \b
     scalograph import jmh jmh.json
     scalograph import jmh jmh.json --beside scalograph-results/fork-join/latest
+    scalograph import sysbench all.txt --over threads            up to how many threads does it grow?
     scalograph import gobench first.txt second.txt third.txt     files of the same: each adds its processes
     """
+    o = options
+    _refuse(o)
+    files, where = o.files or [], o.where or []
+    every, name = read(o.instrument, *files), READERS[o.instrument].instrument
+    if o.over is not None:
+        shown, document = _over(every, o.over, where)
+    else:
+        shown, document = _alone(every, name) if o.beside is None else _beside(every, _loaded(o.beside), where, name)
+    again = ["scalograph", "import", o.instrument, *map(str, files)]
+    again += [*(["--beside", str(o.beside)] if o.beside else []), *(["--over", o.over] if o.over else [])]
+    again += [word for level in where for word in ("--where", level)]
+    places = [("tables", shlex.join([*again, "--tables"]))]
+    named = {"file": ", ".join(file.name for file in files)}
+    answer(shown, places, o.tables, o.table, {**named, **document} if o.json else None)
+    return 0
+
+
+command = bundled(_import, ImportOptions)
+
+
+def _refuse(o: ImportOptions) -> None:
+    """Refuse options that do not go together."""
     from scalograph.errors import StudyError
 
-    if not files:
-        raise StudyError.one("import", "no file", "what the instrument wrote", _how(instrument))
-    if where and beside is None:
+    if not o.files:
+        raise StudyError.one("import", "no file", "what the instrument wrote", _how(o.instrument))
+    if o.over and o.beside:
+        raise StudyError.one("--over", "--beside with it", "one of the two")
+    if o.where and o.beside is None and o.over is None:
         raise StudyError.one("--where", "no study", "--beside with its results", "it names levels of a study")
-    every, name = read(instrument, *files), READERS[instrument].instrument
-    shown, document = _alone(every, name) if beside is None else _beside(every, _loaded(beside), where or [], name)
-    again = ["scalograph", "import", instrument, *map(str, files), *(["--beside", str(beside)] if beside else [])]
-    again += [word for level in where or () for word in ("--where", level)]
-    places = [("tables", shlex.join([*again, "--tables"]))]
-    answer(shown, places, tables, table, {"file": ", ".join(file.name for file in files), **document} if json else None)
 
 
 def _how(instrument: str) -> str:
@@ -75,6 +106,18 @@ def _alone(every: "list[Benchmark]", name: str) -> "tuple[Screen, dict[str, Any]
     found = [figures(benchmark, 0.95) for benchmark in every]
     shown = Screen(title=f"Which is the fastest, by {name}?", claim=benchmark_claim(every), tables=tables(found, name))
     return shown, {"benchmarks": [one.model_dump(mode="json") for one in found]}
+
+
+def _over(every: "list[Benchmark]", param: str, where: list[str]) -> "tuple[Screen, dict[str, Any]]":
+    from scalograph.exchange.fit import laws
+    from scalograph.exchange.fit_claim import fit_claim, fit_tables
+    from scalograph.exchange.imported_points import parse_params, points_over
+    from scalograph.report.screen import Screen
+
+    found = laws(points_over(every, param, parse_params(where)), "relative", 0.95)
+    title = f"Up to how many {param} does throughput grow?"
+    remarks = {"Flags": found["flags"]}
+    return Screen(title=title, claim=fit_claim(found, param), tables=fit_tables(found), remarks=remarks), found
 
 
 def _beside(every: "list[Benchmark]", table: "Table", where: list[str], name: str) -> "tuple[Screen, dict[str, Any]]":

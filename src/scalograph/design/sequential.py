@@ -7,6 +7,7 @@ from scalograph.analysis.stopping import Stopping, half_width
 from scalograph.design.grid import GridPlanner
 from scalograph.design.planner import Design
 from scalograph.findings.sample import COUNTED
+from scalograph.findings.stopping_rule import block_ratios, reference_key
 from scalograph.protocol.record import Record
 from scalograph.study.scalars import Level
 from scalograph.study.treatment import Run, Treatment
@@ -38,13 +39,19 @@ class SequentialPlanner:
     """A planner that decides at the end of each block, so that all its treatments met the same machine.
 
     Baselines continue until all others are done: every speedup rests on them and is paired with them in its blocks.
+    So does the reference of versions, whose ratios over it are what is to be precise.
     """
 
     def __init__(self, design: Design, rule: Stopping, score: Score) -> None:
         self._grid, self._rule, self._score = GridPlanner(design), rule, score
         self._treatments: dict[Key, Treatment] = {tuple(t.values()): t for t in design.treatments}
         self._baselines = {tuple(design.treatments[index].values()) for index in design.repeats}
-        self._scores: dict[Key, list[float]] = {key: [] for key in self._treatments}
+        study = design.study
+        bases = {key: reference_key(study, t) if study.reference else key for key, t in self._treatments.items()}
+        # What each version is compared with, where that is planned.
+        self._bases = {key: base for key, base in bases.items() if base != key and base in self._treatments}
+        self._baselines |= {*self._bases.values()}
+        self._scores: dict[Key, list[tuple[int, float]]] = {key: [] for key in self._treatments}
         self._done: dict[Key, Treatment] = {}
         self._reached = Reached(rule.precision, None, 0, len(self._treatments))
 
@@ -60,7 +67,7 @@ class SequentialPlanner:
         """
         note = self._grid.tell(run, record, verdict)
         if not run.warmup and verdict in COUNTED and (found := self._score(record)) is not None:
-            self._scores.setdefault(tuple(run.treatment.values()), []).append(found)
+            self._scores.setdefault(tuple(run.treatment.values()), []).append((run.block, found))
         if not run.warmup and self._grid.ended(run.block):
             self._decide()
         return note
@@ -85,16 +92,27 @@ class SequentialPlanner:
         return self._reached
 
     def _decide(self) -> None:
-        precise = {key for key in self._treatments if self._rule.enough(self._scores[key])}
+        precise = {key for key in self._treatments if self._rule.enough(self._series(key))}
+        others = self._treatments.keys() - self._baselines
+        # Nobody asks how precise the references are by themselves.
+        precise |= {*self._bases.values()} if self._bases.keys() <= precise else set()
         # Baselines stop with the last of the others.
-        over = precise if self._treatments.keys() - self._baselines <= precise else precise - self._baselines
+        over = precise if others <= precise else precise - self._baselines
         self._done |= {key: t for key, t in self._treatments.items() if key in over and key not in self._done}
         self._grid.forgo([*self._done.values()])
         worst = max(self._half_widths(), default=None)
         forgone = tuple(self._done.values())
         self._reached = Reached(self._rule.precision, worst, len(precise), len(self._treatments), forgone)
 
+    def _series(self, key: Key) -> list[float]:
+        """What is to be precise: the scores of a treatment, or its ratios over the reference."""
+        base = self._bases.get(key)
+        return (
+            [x for _, x in self._scores[key]] if base is None else block_ratios(self._scores[key], self._scores[base])
+        )
+
     def _half_widths(self) -> Iterable[float]:
         """Yield the half-widths of the treatments that are still measured and have an interval."""
-        found = (half_width(self._scores[k], self._rule.confidence) for k in self._treatments if k not in self._done)
+        left = (key for key in self._treatments if key not in self._done and key not in self._bases.values())
+        found = (half_width(self._series(key), self._rule.confidence) for key in left)
         return (half for half in found if half is not None)

@@ -1,8 +1,10 @@
 """A study that ends by what it has learned: its rule, and the scores that the rule, or a search, looks at."""
 
-from statistics import median
+from collections.abc import Iterable, Mapping
+from statistics import fmean, median
 
 from scalograph.analysis.stopping import Stopping
+from scalograph.protocol.plain import Level
 from scalograph.protocol.record import Record
 from scalograph.questions.registry import is_search
 from scalograph.study.model import Study
@@ -10,11 +12,45 @@ from scalograph.study.responses import observe, primary, windows
 
 
 def stopping(study: Study) -> Stopping | None:
-    """The rule of a study; None where it asks for a number of runs, or is a search, which has a rule of its own."""
+    """The rule of single treatments; None where a study asks for a number of runs, or has a rule of another kind.
+
+    A search has one of its own, and versions end by their ratios (`pair_stopping`).
+    """
+    return None if study.reference else _rule(study)
+
+
+def pair_stopping(study: Study) -> Stopping | None:
+    """The rule of the ratios over the reference; None where a study has none, or asks for a number of runs."""
+    return _rule(study) if study.reference else None
+
+
+def _rule(study: Study) -> Stopping | None:
     protocol = study.protocol
     if protocol.precision is None or is_search(study.question):
         return None
     return Stopping(protocol.precision, protocol.runs, protocol.confidence)
+
+
+def reference_key(study: Study, treatment: Mapping[str, Level]) -> tuple[Level, ...]:
+    """The levels of what a treatment is compared with: its own, but those of the reference."""
+    return tuple({**treatment, **study.reference}.values())
+
+
+def block_ratios(own: Iterable[tuple[int, float]], base: Iterable[tuple[int, float]]) -> list[float]:
+    """The ratio of each block that holds both, in order, from scores with their blocks.
+
+    >>> block_ratios([(0, 2.0), (1, 3.0)], [(1, 1.5), (0, 1.0), (2, 1.0)])
+    [2.0, 2.0]
+    """
+    ours, theirs = _by_block(own), _by_block(base)
+    return [ours[block] / theirs[block] for block in sorted(ours.keys() & theirs.keys()) if theirs[block] > 0]
+
+
+def _by_block(scores: Iterable[tuple[int, float]]) -> dict[int, float]:
+    found: dict[int, list[float]] = {}
+    for block, score in scores:
+        found.setdefault(block, []).append(score)
+    return {block: fmean(every) for block, every in found.items()}
 
 
 def score(study: Study, record: Record) -> float | None:

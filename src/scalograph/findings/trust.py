@@ -10,9 +10,10 @@ from scalograph.findings.marked import Marked
 from scalograph.findings.reason import MOST_WORDS, Doubt, as_sentence
 from scalograph.findings.sample import COUNTED, Sample, cpu_times, is_functional
 from scalograph.findings.speedup_rule import primary
-from scalograph.findings.stopping_rule import stopping
+from scalograph.findings.stopping_rule import block_ratios, pair_stopping, reference_key, stopping
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import StudyNoise, Trust
+from scalograph.protocol.plain import Level
 from scalograph.questions.registry import basis
 from scalograph.text.quantities import counted, two_digits
 from scalograph.verdict.cause import Cause
@@ -170,10 +171,33 @@ def n_short(table: Table, samples: Sequence[Sample]) -> int:
     if basis(table.study.question) == "array":
         return 0
     asked = {tuple(t.values()): n for t, n in zip(table.treatments, table.n_asked, strict=True)}
-    rule, response = stopping(table.study), primary(table)
+    response = primary(table)
     wanted = [asked.get(tuple(sample.treatment.values()), 0) for sample in samples]
     short = [sample for sample, n in zip(samples, wanted, strict=True) if _n_clean(sample, response) < n]
-    return sum(rule is None or not rule.enough(sample.scores(response)) for sample in short)
+    precise = _precise(table, samples) if short else set()
+    return sum(tuple(sample.treatment.values()) not in precise for sample in short)
+
+
+def _precise(table: Table, samples: Sequence[Sample]) -> set[tuple[Level, ...]]:
+    """Configurations that a rule ended: by their own scores, or by ratios over the reference, which ends with them."""
+    rule, pairs, response = stopping(table.study), pair_stopping(table.study), primary(table)
+    by_key = {tuple(sample.treatment.values()): sample for sample in samples}
+    if rule is not None:
+        return {key for key, sample in by_key.items() if rule.enough(sample.scores(response))}
+    if pairs is None:
+        return set()
+    bases = {key: reference_key(table.study, sample.treatment) for key, sample in by_key.items()}
+    versions = {key: by_key[base] for key, base in bases.items() if base != key and base in by_key}
+    ended = {
+        key
+        for key, base in versions.items()
+        if pairs.enough(block_ratios(_placed(by_key[key], response), _placed(base, response)))
+    }
+    return ended | ({bases[key] for key in ended} if ended == versions.keys() else set())
+
+
+def _placed(sample: Sample, response: str) -> list[tuple[int, float]]:
+    return [*zip(sample.blocks(response), sample.scores(response), strict=True)]
 
 
 def _n_clean(sample: Sample, response: str) -> int:

@@ -1,11 +1,13 @@
 """`scalograph ab`: the study that it declares, and what it refuses."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from scalograph.cli.ab_command import AbOptions, _study, _tell
 from scalograph.cli.adhoc.declaration import study_text
+from scalograph.cli.last_stops import learned
 from scalograph.cli.options import CommandOptions
 from scalograph.errors import Exit, StudyError
 from scalograph.protocol.results import Results
@@ -66,3 +68,21 @@ def test_the_answer_is_taken_from_the_pairs(
     assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == code
     assert words in " ".join(capsys.readouterr().out.split())
     assert words in (tmp_path / "told.md").read_text()
+
+
+@pytest.mark.parametrize(("spread", "short"), [(0.001, 0), (0.2, 2)])
+def test_versions_whose_ratio_is_precise_are_not_short_of_runs(tmp_path: Path, spread: float, short: int) -> None:
+    treatments = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
+    asked, options = AbOptions(a="./old.sh", b="./new.sh"), CommandOptions(command=["{version}"])
+    text = study_text(_study(asked, options)) + '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
+    runs = [
+        (treatment, recorded(block * factor, block * factor))
+        for i in range(24)
+        for block in (1.0 + 0.3 * (i % 4),)
+        for treatment, factor in zip(treatments, (1.0, 1.1 + spread * (i % 3)), strict=True)
+    ]
+    file = write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [40, 40]})
+    head, *lines = map(json.loads, file.read_text().splitlines())
+    lines = [{**line, "block": i // 2} for i, line in enumerate(lines)]
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in (head, *lines)))
+    assert learned(tmp_path).runs.n_short == short

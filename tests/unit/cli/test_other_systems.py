@@ -36,6 +36,8 @@ opened = scalograph.open(folder)
 assert opened.verdict.sentence and opened.runs().height and opened._repr_html_()
 for command in (["report"], ["analyze"], ["export", "--to", f"{folder}/x.csv"], ["export", "--to", f"{folder}/x.svg"]):
     assert _code([command[0], folder, *command[1:]]) == 0, command
+assert _code(["compare", folder, folder]) in (0, 8)
+assert _code(["gate", folder, "--against", folder]) in (0, 8)
 sys.platform = "other"
 assert _code(["run", "study.toml"]) == 3
 """

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.errors import StudyError
+from scalograph.errors import ProtocolError
 from scalograph.findings.published_answer import reproduces
 from scalograph.protocol.findings import TableDoc
 from scalograph.study.check_published import MAX_BYTES
@@ -58,7 +58,7 @@ holds = [3, 5]
 
 
 def test_a_published_file_stays_in_the_folder(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="a file inside the study's folder"):
+    with pytest.raises(ProtocolError, match="a file inside the study's folder"):
         of(tmp_path, runs(), PUBLISHED.replace("published.csv", "../published.csv"))
 
 

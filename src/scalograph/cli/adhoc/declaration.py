@@ -21,6 +21,7 @@ _OWN = (
     ("wall", "window.wall", "run.wall", "s", "lower", "wall time"),
     ("cpu", "window.cpu", "run.cpu", "s", "lower", "CPU time"),
     ("cpu_percent", "run.cpu_percent", "run.cpu_percent", "%", "none", "CPU usage"),
+    ("memory", "run.max_rss", "run.max_rss", "bytes", "none", "peak memory"),
 )
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 _WHERE = re.compile(r"^study\.toml(:\d+)?(: )?")

@@ -6,7 +6,7 @@ from functools import partial
 from scalograph.design.grid import GridPlanner, in_order
 from scalograph.design.planner import Design, Planner
 from scalograph.design.sequential import SequentialPlanner
-from scalograph.findings.stopping_rule import score, stopping
+from scalograph.findings.stopping_rule import pair_stopping, score, stopping
 from scalograph.study.treatment import Run
 from scalograph.text.quantities import counted
 
@@ -20,7 +20,7 @@ class GridPlan:
     def planner(self) -> Planner:
         """Return what asks for the runs, from the first one on."""
         study = self._design.study
-        rule = stopping(study)
+        rule = stopping(study) or pair_stopping(study)
         return (
             GridPlanner(self._design) if rule is None else SequentialPlanner(self._design, rule, partial(score, study))
         )

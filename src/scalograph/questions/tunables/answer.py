@@ -21,7 +21,9 @@ from scalograph.questions.tunables.model_fit import SettingFit
 from scalograph.questions.tunables.sentences import tunables_sentences
 from scalograph.questions.tunables.tables import tunables_tables
 from scalograph.study.responses import CPU_TIMES
-from scalograph.text.quantities import inverse
+
+# Other responses that are looked at, and the share of the runs that have a figure above 0 of each.
+MOST_WATCHED, NEARLY_ALL = 12, 0.9
 
 
 def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
@@ -58,7 +60,7 @@ def tunables(table: Table, course: TunablesCourse) -> Tunables:
     """
     confidence = table.study.protocol.confidence
     fit = course.fitted(confidence=confidence)
-    screening = course.screening
+    screening, fits = course.screening, _watched(table, course, confidence)
     band = null_band(fit) if fit else None
     return Tunables(
         plan="one-at-a-time" if table.study.plan == "one-at-a-time" else "screening",
@@ -68,7 +70,7 @@ def tunables(table: Table, course: TunablesCourse) -> Tunables:
         n_failed=sum(run.log is None for run in screening),
         n_fresh=len(course.told) - len(screening), blocks=course.n_blocks,
         factors=_factors(course, fit),
-        settings=_settings(table, course, fit, confidence),
+        settings=_settings(table, course, fit, fits, confidence), watched=list(fits),
         combinations=_combinations(course, confidence),
         best_of_noise=band.best if band else None, worst_of_noise=band.worst if band else None,
     )  # fmt: skip
@@ -94,18 +96,20 @@ def _factor(
     return FactorEffect(factor=space.names[j], default=space.levels[j][0], matters=j in course.selected, p=p, **told)
 
 
-def _settings(table: Table, course: TunablesCourse, fit: SettingFit | None, confidence: float) -> list[SettingEffect]:
+def _settings(
+    table: Table, course: TunablesCourse, fit: SettingFit | None, fits: Mapping[str, SettingFit], confidence: float
+) -> list[SettingEffect]:
     space, runs = course.space, course.screening
     out = course.left_out
     places = {setting: k for k, setting in enumerate(fit.names)} if fit else {}
     told, placed = (labels(fit, course.margin), ranks(fit)) if fit else ([], None)
-    cpu = _cpu_times(table, course, confidence)
+    cpu = next((name for name, response in table.study.responses.items() if response.source in CPU_TIMES), "")
     found = []
     for j, level in space.settings:
         # Failures that another setting is why of say nothing of this one.
         fair = [run for run in runs if not any((i, x) in out - {(j, level)} for i, x in enumerate(run.settings))]
         failures_ = failures([run.settings for run in fair], [run.log is None for run in fair], j, level)
-        k = places.get((j, level))
+        k, over = places.get((j, level)), _over_default(fits, (j, level))
         known = {}
         if fit is not None and k is not None and placed is not None:
             known = {"gain": fit.gain(k), "label": told[k], "rank": (placed.low[k], placed.place[k], placed.high[k])}
@@ -114,7 +118,8 @@ def _settings(table: Table, course: TunablesCourse, fit: SettingFit | None, conf
                 factor=space.names[j],
                 level=space.levels[j][level],
                 alone=_alone(course, (j, level), confidence),
-                cpu_time=cpu.get((j, level)),
+                cpu_time=over.get(cpu),
+                moved=_moved(over, course.margin),
                 n=failures_.n,
                 n_failed=failures_.n_failed,
                 fails=failures_.share,
@@ -146,15 +151,29 @@ def _levels(course: TunablesCourse, settings: Settings) -> dict[str, bool | int 
     return {space.names[j]: space.levels[j][level] for j, level in enumerate(settings) if level}
 
 
-def _cpu_times(table: Table, course: TunablesCourse, confidence: float) -> Mapping[tuple[int, int], Estimate]:
-    """CPU time of each setting over that of the default, by the same fit; none where the study does not read it."""
-    name = next((name for name, response in table.study.responses.items() if response.source in CPU_TIMES), None)
-    if name is None or name == primary(table):
-        return {}
-    scores = [row.scores.get(name) for row in _told_rows(table)]
-    logs = {i: -log(x) for i, x in enumerate(scores) if x and x > 0}
-    fit = course.fitted(logs, confidence)
-    return {setting: inverse(fit.gain(k)) for k, setting in enumerate(fit.names)} if fit else {}
+def _watched(table: Table, course: TunablesCourse, confidence: float) -> dict[str, SettingFit]:
+    """The same fit of every other response that nearly all runs have above 0."""
+    rows, fits = _told_rows(table), dict[str, SettingFit]()
+    for name in [name for name in table.study.responses if name != primary(table)][:MOST_WATCHED]:
+        logs = {i: log(row.scores[name]) for i, row in enumerate(rows) if row.scores.get(name, 0.0) > 0}
+        n_ok = sum(row.status == "ok" for row in rows)
+        fit = course.fitted(logs, confidence) if len(logs) >= NEARLY_ALL * n_ok else None
+        if fit is not None:
+            fits[name] = fit
+    return fits
+
+
+def _over_default(fits: Mapping[str, SettingFit], setting: tuple[int, int]) -> dict[str, Estimate]:
+    """Each of the other responses with a setting, over that of the default."""
+    return {name: fit.gain(fit.names.index(setting)) for name, fit in fits.items() if setting in fit.names}
+
+
+def _moved(over: Mapping[str, Estimate], margin: float) -> dict[str, Estimate]:
+    """Those that it changes for sure, by more than what counts as none."""
+    return {
+        name: e for name, e in over.items()
+        if e.low is not None and e.high is not None and not (e.low <= 1 + margin and e.high >= 1 - margin)
+    }  # fmt: skip
 
 
 def _told_rows(table: Table) -> list[Row]:

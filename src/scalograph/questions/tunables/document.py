@@ -21,6 +21,9 @@ class SettingEffect(Model):
         default=None, description="the same alone, from fresh runs in pairs with the default: only this is a gain"
     )
     cpu_time: Estimate | None = Field(default=None, description="CPU time over the default's, from all runs together")
+    moved: dict[str, Estimate] = Field(
+        default={}, description="other responses that it changes for sure, over those of the default"
+    )
     rank: tuple[int, int, int] | None = Field(
         default=None, description="place by performance, 1 the worst: lowest that it may have, its own, highest"
     )
@@ -72,6 +75,7 @@ class Tunables(Model):
     blocks: int
     factors: list[FactorEffect]
     settings: list[SettingEffect]
+    watched: list[str] = Field(default=[], description="other responses that were looked at")
     combinations: list[Combination] = Field(default=[])
     best_of_noise: tuple[float, float, float] | None = Field(
         default=None, description="best setting in percent if none has an effect: 2.5 %, median, 97.5 %"

@@ -35,14 +35,14 @@ class TunablesOptions:
     \b
     scalograph find tunables --option -O0,-O2 --option -ffast-math -- ./build-and-run {arguments}
     scalograph find tunables --env MALLOC_ARENA_MAX=1,2,8 --factor size=64,256,1024 -- ./prog -b {size}
-    scalograph find tunables --sysctl vm.swappiness=60,0,100 -- ./prog
+    scalograph find tunables --machine-wide --sysctl vm.swappiness=60,0,100 -- ./prog
     """
 
     option: Annotated[
         list[str] | None, Option("Words of the command, such as -O0,-O2; one alone: without or with.")
     ] = None
     env: Annotated[
-        list[str] | None, Option("NAME=LEVELS of an environment variable; one level alone is no factor.")
+        list[str] | None, Option("NAME=LEVELS of an environment variable; one level, or a name, alone is no factor.")
     ] = None
     sysctl: Annotated[list[str] | None, Option("NAME=LEVELS of a kernel setting.")] = None
     factor: Annotated[list[str] | None, Option("NAME=LEVELS of what fills {NAME} in the command.")] = None
@@ -94,8 +94,8 @@ def _options(texts: Sequence[str] | None) -> Iterator[Knob]:
 
 
 def _variables(texts: Sequence[str] | None) -> Iterator[Knob]:
-    """One level alone is set for all runs, as in every search."""
-    for text in texts or ():
+    """One level alone is set for all runs, and a name alone is passed on, as in every search."""
+    for text in (text for text in texts or () if "=" in text):
         name, levels = _divided("--env", text)
         if len(levels) > 1:
             yield Knob(_name(name), f"env:{name}", name, levels)

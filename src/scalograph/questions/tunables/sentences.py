@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from scalograph.findings.names import short
+from scalograph.findings.names import short, title
 from scalograph.findings.table import Table
 from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.text.quantities import counted, two_digits
@@ -14,7 +14,7 @@ MOST_NAMED = 4
 
 def tunables_sentences(table: Table, found: Tunables) -> list[str]:
     """Say what is worth knowing beside the claim, most important first."""
-    return [*failing(table, found), *_seeming(table, found), *_made(found)]
+    return [*failing(table, found), *_seeming(table, found), *_idle(table, found), *_made(found)]
 
 
 def failing(table: Table, found: Tunables) -> Iterator[str]:
@@ -37,6 +37,14 @@ def _seeming(table: Table, found: Tunables) -> Iterator[str]:
         f"The best of {len(known)} settings, {setting(table, best)}, looks {two_digits(seen)} % better; noise alone "
         f"shows {two_digits(middle)} %, and up to {two_digits(most)} %."
     )
+
+
+def _idle(table: Table, found: Tunables) -> Iterator[str]:
+    """Name the settings that change nothing of all that was looked at: whether they did anything is not known."""
+    idle = [one for one in found.settings if one.gain and one.label in ("equivalent", "uncertain") and not one.moved]
+    if found.watched and idle:
+        watched = listed([title(table, name) for name in found.watched])
+        yield f"Nothing is seen to change with {named([setting(table, one) for one in idle])}, {watched} included."
 
 
 def _made(found: Tunables) -> Iterator[str]:

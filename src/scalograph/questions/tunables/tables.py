@@ -3,8 +3,8 @@
 from scalograph.findings.names import short, title
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
-from scalograph.questions.tunables.document import Tunables
-from scalograph.text.format import level_text
+from scalograph.questions.tunables.document import SettingEffect, Tunables
+from scalograph.text.format import level_text, significant
 from scalograph.text.quantities import two_digits
 
 _FACTORS = (
@@ -34,14 +34,15 @@ def _settings(table: Table, found: Tunables) -> TableDoc:
     columns = [
         Column(name="setting", kind="label"), Column(name="over the default", kind="estimate"),
         Column(name="label", kind="text"), Column(name="alone, fresh runs", kind="estimate"),
-        Column(name="CPU time", kind="estimate"), Column(name="rank", kind="text"), Column(name="runs"),
-        Column(name="failed"), Column(name="share that fails", kind="estimate"),
-        Column(name="p of failures"),
+        Column(name="CPU time", kind="estimate"), Column(name="also changes", kind="text"),
+        Column(name="rank", kind="text"), Column(name="runs"), Column(name="failed"),
+        Column(name="share that fails", kind="estimate"), Column(name="p of failures"),
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
             short(table, {one.factor: one.level}), one.gain, one.label if one.gain else "not known", one.alone,
-            one.cpu_time, _rank(one.rank), one.n, one.n_failed, one.fails, _rounded(one.fails_p),
+            one.cpu_time,
+            _moved(table, one), _rank(one.rank), one.n, one.n_failed, one.fails, _rounded(one.fails_p),
         ]
         for one in found.settings
     ]  # fmt: skip
@@ -54,6 +55,12 @@ def _settings(table: Table, found: Tunables) -> TableDoc:
         )
         note += f"; of noise alone the best of these lies at {best} %, the worst at {worst} %; rank 1 is the worst"
     return TableDoc(id="tunables-settings", title="Settings against the default", note=note, columns=columns, rows=rows)
+
+
+def _moved(table: Table, one: SettingEffect) -> str:
+    """The other responses that it changes, with how many times they are those of the default."""
+    told = (f"{title(table, name)} {significant(e.value or 1.0, 2)}x" for name, e in one.moved.items())
+    return ", ".join(told) or "nothing"
 
 
 def _rank(rank: tuple[int, int, int] | None) -> str:

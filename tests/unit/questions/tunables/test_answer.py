@@ -58,7 +58,11 @@ def said(truth: Truth, response: str = TIME, noise: float = 0.01, most: int = 50
         (treatment,) = search.steps[level]
         log, k = truth(treatment), len(rows)
         figure = None if log is None else exp((log + noise * draw.standard_normal()) * (1 if response == RATE else -1))
-        scores = {} if figure is None else {"figure": figure, "cpu": 2 * exp(0.001 * draw.standard_normal())}
+        scores = (
+            {}
+            if figure is None
+            else {"figure": figure, "cpu": (3 if treatment["d"] == 4 else 2) * exp(0.001 * draw.standard_normal())}
+        )
         rows.append(
             Row(f"e{k:04d}", k, 0, False, treatment, "failed" if log is None else "ok", None, "clean", (), {}, scores)
         )
@@ -105,6 +109,14 @@ def test_the_document_has_every_setting_with_its_evidence(rated: Answer) -> None
     cpu = next(one.cpu_time for one in found.settings if one.level == 80)
     assert cpu is not None and cpu.value == pytest.approx(1.0, abs=0.01)
     assert found.n_fresh == 20 and found.n_default >= found.blocks and rated.decided
+
+
+def test_what_else_a_setting_changes_says_whether_it_was_in_effect(rated: Answer) -> None:
+    found = document(rated)
+    moved = {(one.factor, one.level): one.moved for one in found.settings if one.moved}
+    assert [*moved] == [("d", 4)] and moved["d", 4]["cpu"].value == pytest.approx(1.5, abs=0.01)
+    (idle,) = [text for text in rated.sentences if text.startswith("Nothing is seen to change with ")]
+    assert "b on" in idle and "d 4" not in idle and "dirty ratio 80" not in idle and idle.endswith(", cpu included.")
 
 
 def test_where_nothing_matters_it_says_what_would_have_been_seen() -> None:

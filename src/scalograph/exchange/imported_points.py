@@ -1,0 +1,65 @@
+"""Imported benchmarks as points of a scaling law: throughput of each fork at each level of a param."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from scalograph.errors import StudyError
+from scalograph.exchange.benchmark import Benchmark
+from scalograph.exchange.benchmark_figures import params_text, scores
+from scalograph.exchange.csv_points import Points
+
+
+def points_over(every: Sequence[Benchmark], param: str, where: Mapping[str, str]) -> Points:
+    """Take throughput over a param: rates as they are, of times one over each.
+
+    Args:
+        every: what was imported.
+        param: which counts what works at once: threads, clients, GOMAXPROCS.
+        where: levels of other params, where these have several.
+
+    Raises:
+        StudyError: no benchmark has the param as a number, or several benchmarks have it.
+    """
+    chosen = [one for one in every if param in one.params and where.items() <= one.params.items()]
+    if not chosen:
+        known = ", ".join(dict.fromkeys(name for one in every for name in one.params)) or "none"
+        raise StudyError.one("--over", f'no benchmark with the param "{param}"', f"one of these params: {known}")
+    names = list(dict.fromkeys(_rest(one, param) for one in chosen))
+    if len(names) > 1:
+        fix = "choose one with --where PARAM=LEVEL, or import its file alone"
+        raise StudyError.one("--over", f"{len(names)} benchmarks over {param}: {'; '.join(names[:4])}", "one", fix)
+    points = Points([], [])
+    for one in chosen:
+        for score in scores(one):
+            points.sizes.append(_size(one, param))
+            points.rates.append(_rate(one, score))
+    return points
+
+
+def parse_params(texts: Sequence[str]) -> dict[str, str]:
+    """Parse `PARAM=LEVEL` of the command line. Raises StudyError where it has another form."""
+    pairs = [text.partition("=") for text in texts]
+    if wrong := [text for text, (name, equals, _) in zip(texts, pairs, strict=True) if not name or not equals]:
+        raise StudyError.one("--where", f'"{wrong[0][:80]}"', "PARAM=LEVEL")
+    return {name: level for name, _, level in pairs}
+
+
+def _rest(one: Benchmark, param: str) -> str:
+    """What a benchmark is beside the param; what counts the same under another name is no difference."""
+    same = one.params[param]
+    others = {name: level for name, level in one.params.items() if name != param and level != same}
+    return f"{one.name} {params_text(others)}".strip()
+
+
+def _size(one: Benchmark, param: str) -> float:
+    text = one.params[param]
+    size = float(text) if text.replace(".", "", 1).isdecimal() and text.isascii() else 0.0
+    if not 0 < size < math.inf:
+        raise StudyError.one("--over", f"{param}={text[:40]} of {one.name[:80]}", "a number above 0")
+    return size
+
+
+def _rate(one: Benchmark, score: float) -> float:
+    if score <= 0:
+        raise StudyError.one("--over", f"a score of 0 of {one.name[:80]}", "figures above 0")
+    return score if one.unit == "1/s" else 1 / score
