@@ -50,7 +50,8 @@ fn what_it_uses_with_its_children_is_told_and_it_runs_on() {
         (&json!(1), &json!("service"), &json!(null))
     );
     let (cpu, waited) = (ns(server, "cpu_ns"), ns(server, "wait_ns"));
-    assert!((500_000_000..800_000_000).contains(&(cpu + waited)), "{cpu} {waited}");
+    // A hypervisor that takes the CPU leaves less than the window.
+    assert!((100_000_000..800_000_000).contains(&(cpu + waited)), "{cpu} {waited}");
     assert_eq!(ns(answer.run(), "cpu_ns"), cpu + ns(processes[0], "cpu_ns"));
     let cpus: Vec<usize> = server["cpus"].as_array().unwrap().iter().map(|c| c.as_u64().unwrap() as usize).collect();
     assert_eq!(cpus, allowed_cpus());
