@@ -15,6 +15,7 @@ def test_every_setting_is_restored_and_no_run_is_lost() -> None:
     done = subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     figures = {figure["name"]: figure for figure in map(json.loads, done.stdout.splitlines())}
-    assert (figures["kills"]["value"], figures["studies"]["value"]) == (4, 1)
+    # A study that comes to its end before four kills have met it is followed by another.
+    assert figures["kills"]["value"] == 4 and figures["studies"]["value"] >= 1
     faults = {name: figure["value"] for name, figure in figures.items() if figure["limit"] == 0}
     assert len(faults) == 6 and set(faults.values()) == {0}

@@ -47,7 +47,7 @@ def short_time(seconds: float) -> str:
     """Format a time without an interval.
 
     >>> short_time(0.01234), short_time(2.0)
-    ('12.3 ms', '2 s')
+    ('12.34 ms', '2 s')
     """
     scale = scale_for("s", [seconds])
     return f"{number(seconds, scale)} {scale.unit}"
