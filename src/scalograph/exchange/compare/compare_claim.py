@@ -79,7 +79,7 @@ def _printed(found: ResultComparison) -> str:
     for who, whose, is_more in ((found.reference, found.other, False), (found.other, found.reference, True)):
         if parts := [_span(found, span) for span in every if span.is_more == is_more]:
             told.append(f"{who} {verb(found)} {', '.join(parts)} the {noun(found)} of {whose}")
-    return f"As printed, {'; '.join(told)}." if told else ""
+    return f"Without intervals: {'; '.join(told)}." if told else ""
 
 
 def _span(found: ResultComparison, span: ResultSpan) -> str:

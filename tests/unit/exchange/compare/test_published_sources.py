@@ -19,8 +19,8 @@ def test_windows_against_os_x() -> None:
     assert one.answer == "not measurable"
     assert [(d.what, d.reference, d.other) for d in one.differences] == [("os", "Windows XP", "Mac OS X 10.4.8")]
     assert compare_claim(found).sentences[0] == (
-        "As printed, published:8 takes with 1 thread 1.52x the time of published:15; published:15 takes from 2 to 128 "
-        "threads 1.06x to 1.23x, with 512 threads 2.08x the time of published:8."
+        "Without intervals: published:8 takes with 1 thread 1.52x the time of published:15; published:15 takes "
+        "from 2 to 128 threads 1.06x to 1.23x, with 512 threads 2.08x the time of published:8."
     )
 
 
