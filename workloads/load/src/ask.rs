@@ -15,7 +15,7 @@ pub fn exchange(target: &Target, path: &str, limit: Duration) -> Result<(u16, St
     answer.expect(false, b"");
     let mut buffer = [0; 4096];
     loop {
-        let n = stream.read(&mut buffer)?;
+        let n = stream.read(&mut buffer).map_err(|error| late(error, limit))?;
         let is_whole = match answer.feed(&buffer[..n]) {
             Ok(ended) => ended.is_some() || (n == 0 && answer.ends_with_connection()),
             Err(_) => return Err(Error::other("it is no HTTP/1.1")),
@@ -27,5 +27,27 @@ pub fn exchange(target: &Target, path: &str, limit: Duration) -> Result<(u16, St
         if n == 0 {
             return Err(ErrorKind::UnexpectedEof.into());
         }
+    }
+}
+
+/// The kernel says of a read that took too long that it would block.
+fn late(error: Error, limit: Duration) -> Error {
+    match error.kind() {
+        ErrorKind::WouldBlock => Error::new(ErrorKind::TimedOut, format!("nothing within {limit:?}")),
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_never_answers_is_told_with_the_limit() {
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = silent.local_addr().unwrap();
+        let target = Target { address, host: address.to_string() };
+        let error = exchange(&target, "/", Duration::from_millis(50)).unwrap_err();
+        assert_eq!((error.kind(), error.to_string()), (ErrorKind::TimedOut, "nothing within 50ms".into()));
     }
 }
