@@ -55,7 +55,7 @@ def configuration(given: dict[str, str], server: Path) -> str:
         values = {"serverName": "127.0.0.1", "portNumber": given["database_port"], "databaseName": "postgres",
                   "user": "bench"}  # fmt: skip
     else:
-        jar, class_name = Path(given["classpath"].rpartition(":")[2]), "org.h2.jdbcx.JdbcDataSource"
+        jar, class_name = Path(given["h2"]), "org.h2.jdbcx.JdbcDataSource"
         place = "mem:shop;DB_CLOSE_DELAY=-1" if given["database"] == "memory" else f"file:{given['state']}/shop"
         values = {"URL": f"jdbc:h2:{place};LOCK_TIMEOUT=10000", "user": "sa"}
     copied = shutil.copy(jar, server / f"{jar.stem}.jar")

@@ -13,7 +13,7 @@ from wildfly import wildfly
 USAGE, UNAVAILABLE = 64, 69
 OWN = ("port", "database", "database_port", "state", "connections", "threads", "consumers", "station_ms", "supplier_ms",
        "seed")  # fmt: skip
-NAMES = ("server", "java", "classpath", "build", "wildfly", "liberty", "postgresql", *OWN)
+NAMES = ("server", "java", "classpath", "build", "wildfly", "liberty", "postgresql", "h2", *OWN)
 
 
 def main() -> None:

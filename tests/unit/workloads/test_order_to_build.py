@@ -78,12 +78,14 @@ def test_the_audit_names_what_is_wrong_and_a_message_is_dealt_with_once(tmp_path
     assert re.fullmatch("part [0-9]+ is short", short)
 
 
-def test_open_liberty_is_laid_out_in_the_folder_of_the_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("database", "driver"), [("postgres", "postgresql-1.jar"), ("memory", "h2-2.jar")])
+def test_open_liberty_is_laid_out_in_the_folder_of_the_run(tmp_path: Path, database: str, driver: str) -> None:
     (tmp_path / "built/shop").mkdir(parents=True)
-    (tmp_path / "built/shop/Shop.class").touch()
-    (tmp_path / "postgresql-1.jar").touch()
+    for name in ("built/shop/Shop.class", "postgresql-1.jar", "h2-2.jar", "jakarta-10.jar"):
+        (tmp_path / name).touch()
     given = {"server": "liberty", "java": "echo", "build": tmp_path / "built", "liberty": "/opt/wlp", "port": 8081,
-             "postgresql": tmp_path / "postgresql-1.jar", "database": "postgres", "database_port": 5433,
+             "postgresql": tmp_path / "postgresql-1.jar", "h2": tmp_path / "h2-2.jar", "database": database,
+             "classpath": f"{tmp_path}/built:{tmp_path}/h2-2.jar:{tmp_path}/jakarta-10.jar", "database_port": 5433,
              "state": tmp_path / "state", "connections": 7, "seed": 1}  # fmt: skip
     argv = [sys.executable, "-B", str(HERE / "serve.py"), *(f"{name}={value}" for name, value in given.items())]
     done = subprocess.run([*argv, "--", "-Xmx64m"], capture_output=True, text=True, check=True)
@@ -94,6 +96,6 @@ def test_open_liberty_is_laid_out_in_the_folder_of_the_run(tmp_path: Path) -> No
     told = ElementTree.parse(server / "server.xml")
     endpoint, source = told.find("httpEndpoint"), told.find("dataSource/properties")
     assert endpoint is not None and endpoint.attrib | {"host": "127.0.0.1", "httpPort": "8081"} == endpoint.attrib
-    assert source is not None and source.attrib["portNumber"] == "5433"
-    assert (server / "postgresql-1.jar").exists()
+    assert source is not None and source.get("portNumber") == ("5433" if database == "postgres" else None)
+    assert [file.name for file in server.glob("*.jar")] == [driver]
     assert zipfile.ZipFile(server / "apps/ROOT.war").namelist() == ["WEB-INF/classes/shop/Shop.class"]
