@@ -60,7 +60,9 @@ class OnlineControl(MachineControl):
         ours, online = {cpu.cpu for cpu in facts.cpus}, set(parse_cpu_list(value.read()))
         if online != ours:
             raise HostError("online", "CPUs that we may not use, or that are offline", "all of them", "use `cpus`")
-        with held_setting(value, self.text(level, facts), self.changes) as held:
-            yield held
-        if os.sched_getaffinity(0) != mask:
-            os.sched_setaffinity(0, mask)
+        try:
+            with held_setting(value, self.text(level, facts), self.changes) as held:
+                yield held
+        finally:
+            if os.sched_getaffinity(0) != mask:
+                os.sched_setaffinity(0, mask)

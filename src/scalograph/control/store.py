@@ -145,14 +145,13 @@ def changed(
         kept = before.changes if before else ()
         made = (*beside, change)
         _write(folder, store.root, (*kept, *made))
-        try:
+        # The last is undone first, and each of them whatever becomes of the others.
+        with ExitStack() as undoing:
+            for one in made:
+                undoing.callback(_undone, one, store, folder)
             with _telling(change):
                 make()
             yield
-        finally:
-            for one in reversed(made):
-                _undo(one, store.tree_of(one) or tree)
-                _forget(folder, store.root, one)
 
 
 def _put_right(store: Store, folder: PrivateFolder) -> list[str]:
@@ -195,10 +194,19 @@ def _undo(change: SettingChange, tree: Tree | KernelPlace) -> str:
     return str(change)
 
 
+def _undone(change: SettingChange, store: Store, folder: PrivateFolder) -> None:
+    if (tree := store.tree_of(change)) is not None:
+        _undo(change, tree)
+    _forget(folder, store.root, change)
+
+
 def _forget(folder: PrivateFolder, root: Path, change: SettingChange) -> None:
-    """Remove one change from the record. Another one that could not be undone stays for the next start."""
+    """Remove one change from the record, of equal ones the last. One that was not undone stays for the next start."""
     left = _read(folder)
-    _write(folder, root, tuple(other for other in left.changes if other != change) if left else ())
+    kept = list(left.changes) if left else []
+    if change in kept:
+        del kept[len(kept) - 1 - kept[::-1].index(change)]
+    _write(folder, root, tuple(kept))
 
 
 @contextmanager

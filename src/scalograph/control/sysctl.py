@@ -23,7 +23,8 @@ _ACTIONS = ("vm.drop_caches", "vm.compact_memory", "vm.stat_refresh")
 _FAMILIES = re.compile(r"(vm\.|kernel\.sched|kernel\.numa|net\.core\.|net\.ipv4\.tcp_|fs\.).+")
 _GUARDED = re.compile(
     r"vm\.(panic_on_oom|oom_kill_allocating_task|mmap_min_addr|mmap_rnd_\w+|max_map_count|memfd_noexec"
-    r"|unprivileged_userfaultfd|hugetlb_shm_group|legacy_va_layout)"
+    r"|unprivileged_userfaultfd|hugetlb_shm_group|legacy_va_layout|nr_(overcommit_)?hugepages\w*|watermark_scale_factor)"
+    r"|net\.core\.bpf_\w+"
     r"|fs\.(protected_\w+|suid_dumpable|binfmt_misc\..+|file-max|nr_open|mount-max|pipe-user-pages-\w+)"
 )
 # In kilobytes, kept away from programs: with an eighth of the memory others begin to be killed.
@@ -46,7 +47,7 @@ class SysctlControl(MachineControl):
         if not _FAMILIES.fullmatch(self.name):
             return "outside vm, kernel.sched, kernel.numa, net.core, net.ipv4.tcp and fs"
         if _GUARDED.fullmatch(self.name):
-            return "it ends programs, or guards the machine"
+            return "it ends programs, takes their memory, or guards the machine"
         if self.name == "vm.overcommit_memory" and value == "2":
             return "programs are refused memory that they rely on"
         if self.name in _RESERVED and value.isdecimal() and int(value) * 1024 * _SHARE >= (facts.memory_bytes or 0):

@@ -197,6 +197,32 @@ def test_a_change_that_could_not_be_undone_stays_in_the_record(kept: Store, monk
     assert (left["setting"], left["leaf"]) == ("exclusive-leaf", LEAF)
 
 
+def test_of_equal_changes_the_first_stays_recorded_while_it_is_held(kept: Store) -> None:
+    def recorded() -> list[str]:
+        assert kept.folder is not None
+        return [one["setting"] for one in json.loads((kept.folder / CHANGES).read_text())["changes"]]
+
+    leaf = exclusive_leaf(LEAF)
+    with both(kept):
+        with changed(leaf, lambda: None, kept):
+            assert recorded().count("exclusive-leaf") == 2
+        assert recorded().count("exclusive-leaf") == 1
+
+
+def test_a_change_that_is_not_undone_keeps_no_other_from_it(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: PaperTree, name: str) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    monkeypatch.setattr(PaperTree, "remove_leaf", refuse)
+    with pytest.raises(HostError, match="busy"), lock_machine(store=kept):
+        beside = delegation()
+        with changed(exclusive_leaf(LEAF), lambda: tree(kept).delegate(True), kept, (beside,)):
+            tree(kept).make_leaf(LEAF)
+    assert kept.folder is not None
+    (left,) = json.loads((kept.folder / CHANGES).read_text())["changes"]
+    assert left["setting"] == "exclusive-leaf"
+
+
 @pytest.mark.parametrize(
     ("file", "text"), [("cgroup.subtree_control", "cpuset cpu\n"), ("cpuset.cpus", "0-1\n"), ("cpuset.mems", "0\n")]
 )
