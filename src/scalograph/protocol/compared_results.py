@@ -72,6 +72,9 @@ class ResultComparison(Model):
     upper_from: Level | None = Field(default=None, description="the level that it begins at")
     alike: float | None = Field(default=None, description="ratios of single treatments lie so near to it, as a share")
     laws: list[LawChange] = Field(default_factory=list, description="coefficients of the scaling law that changed")
+    laws_left_out: bool = Field(
+        default=False, description="laws of another response, or of more levels than are compared, are not compared"
+    )
     causes: list[Text] = Field(default_factory=list, description="what disturbed the runs of either")
     doubts: list[Text] = Field(default_factory=list, description="what each of both says against itself")
 

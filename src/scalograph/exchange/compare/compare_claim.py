@@ -23,6 +23,7 @@ from scalograph.text.short_names import heads, short_setting
 
 MOST_ROWS, MOST_COLUMNS, MOST_SPANS = 8, 6, 4
 _NOTE = "all intervals hold at once"
+_LEFT_OUT = "Scaling laws are compared only of the primary response over whole curves."
 
 
 def compare_claim(found: ResultComparisons) -> Claim:
@@ -151,7 +152,9 @@ def _opposite(found: ResultComparison) -> str:
 
 
 def _laws(found: ResultComparison) -> str:
-    """Which coefficient of the scaling law changed, of a single curve."""
+    """Which coefficient of the scaling law changed, of a single curve; or why no law was compared."""
+    if found.laws_left_out:
+        return _LEFT_OUT
     if len(list(curves(found))) > 1 or not found.laws:
         return ""
     told = (

@@ -39,7 +39,7 @@ def compared(
     Args:
         reference: the first.
         others: one or more.
-        margin: differences within it are none, as a share; None for the noise floor.
+        margin: differences within it are none, as a share; None for 2 %.
         confidence: of all intervals at once.
 
     Raises:
@@ -79,6 +79,7 @@ def _compared(
         upper_from=next(iter(ranks)) if upper else None, alike=_alike(ratios, shift),
         doubts=[_doubt(source) for source in (reference, other) if source.trust and source.trust.level == "doubt"],
         laws=[] if refused else law_changes(reference, other, pairs.pairs[0][0]),
+        laws_left_out=not refused and (reference.laws_left_out or other.laws_left_out),
         causes=[text for source in (reference, other) for text in _causes(source)],
     )  # fmt: skip
 
