@@ -11,11 +11,11 @@ from pathlib import Path
 
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, Kind, fork
-from scalograph.protocol.bounded import read_csv
+from scalograph.exchange.readers.foreign_file import content
+from scalograph.protocol.bounded import parse_csv
 from scalograph.text.units import unit_of
 
 MAX_ROWS = 1_000_000
-MAX_BYTES = 64 << 20
 _KIND = "a CSV file with the columns value and unit"
 _FIX = "name the column of the figures `value`, and give each a unit such as s, ms or 1/s in a column `unit`"
 # Columns of `scalograph export` that say how a run was made, and not what it is of.
@@ -34,7 +34,7 @@ def read(file: Path) -> list[Benchmark]:
         StudyError: the file is missing or too large, lacks a column, or has a value that is no number; with the line.
     """
     try:
-        found = _read(file, read_csv(file, MAX_BYTES))
+        found = _read(file, parse_csv(content(file, _KIND, (b"\n",))))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise StudyError.one(str(file), f"cannot be read: {why}", _KIND, _FIX) from error
