@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,12 @@ def answer(
 
         names = ", ".join(one.id for one in screen.tables) or "no table here"
         raise StudyError.one("--table", f'"{table}"', "the name of a table", f"choose one of: {names}")
+
+
+def tables_place() -> list[tuple[str, str]]:
+    """Return where the tables of a command that reads files are: in this command, with all of its options."""
+    words = [word for word in sys.argv[1:] if word != "--tables"]
+    return [("tables", shlex.join(["scalograph", *words, "--tables"]))]
 
 
 def study_places(source: Path, found: "Findings", again: str = "", page: Path | None = None) -> list[tuple[str, str]]:

@@ -1,13 +1,11 @@
 """`scalograph compare`."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.answer_output import answer, short
+from scalograph.cli.answer_output import answer, short, tables_place
 from scalograph.cli.options import Json, TableName, Tables
 from scalograph.errors import Exit, StudyError
 
@@ -19,7 +17,7 @@ SourcesToCompare = Annotated[
     typer.Argument(metavar="A B...", help="Results folders, journals, findings, or published tables: published:15."),
 ]
 Margin = Annotated[
-    str | None, typer.Option("--margin", help='Differences within it are none, such as "5%"; default the noise floor.')
+    str | None, typer.Option("--margin", help='Differences within it are none, such as "5%"; default 2 %.')
 ]
 ComparedResponse = Annotated[
     str | None, typer.Option("--response", metavar="NAME", help="The figure that is compared; default the study's own.")
@@ -60,7 +58,7 @@ def command(
         raise StudyError.one("compare", f"{len(sources)} source", "two or more", "name what it is compared with")
     found = compare_sources(sources, margin, response, per, mhz, where or ())
     shown = compared_screen(found, sources)
-    places = [("tables", shlex.join(["scalograph", *sys.argv[1:], "--tables"]))]
+    places = tables_place()
     if page is not None:
         from scalograph.report.compared_page import write
 
@@ -79,5 +77,5 @@ def _html(page: Path, n_sources: int) -> Path:
 
 
 def exit_code(found: "ResultComparisons") -> int:
-    """7 where one is slower, 8 where one is not measurable, else 0."""
+    """Return 7 where one is slower, 8 where one is not measurable, else 0."""
     return {"slower": Exit.SLOWER, "not measurable": Exit.NOT_MEASURABLE}.get(found.answer, Exit.DONE)

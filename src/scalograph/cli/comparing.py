@@ -29,7 +29,7 @@ def compare_sources(
 
     Args:
         sources: two or more: results, journals, findings or published tables.
-        margin: such as "5%"; None for the noise floor.
+        margin: such as "5%"; None for 2 %.
         response: its name; None for that of each study.
         per: clock, cpu or None.
         mhz: the clock of each source, with commas between.

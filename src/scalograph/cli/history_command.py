@@ -1,13 +1,11 @@
 """`scalograph history`."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scalograph.cli.answer_output import answer
+from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.compare_command import ComparedResponse
 from scalograph.cli.options import Json, TableName, Tables
 from scalograph.errors import ProtocolError, StudyError
@@ -50,8 +48,7 @@ def command(
         trust=series_trust(found),
         tables=series_tables(found),
     )
-    places = [("tables", shlex.join(["scalograph", *sys.argv[1:], "--tables"]))]
-    answer(shown, places, tables, table, found.model_dump(mode="json") if json else None)
+    answer(shown, tables_place(), tables, table, found.model_dump(mode="json") if json else None)
 
 
 def _folder(name: str) -> Path:

@@ -1,13 +1,12 @@
 """`scalograph import`: what other instruments measured, alone or beside a study."""
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scalograph.cli.answer_output import answer
+from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.bundles import bundled
 from scalograph.cli.console import say
 from scalograph.cli.options import Json, TableName, Tables
@@ -68,12 +67,8 @@ def _import(options: ImportOptions) -> int:
         shown, document = _over(every, o.over, where)
     else:
         shown, document = _alone(every, name) if o.beside is None else _beside(every, _loaded(o.beside), where, name)
-    again = ["scalograph", "import", o.instrument, *map(str, files)]
-    again += [*(["--beside", str(o.beside)] if o.beside else []), *(["--over", o.over] if o.over else [])]
-    again += [word for level in where for word in ("--where", level)]
-    places = [("tables", shlex.join([*again, "--tables"]))]
     named = {"file": ", ".join(file.name for file in files)}
-    answer(shown, places, o.tables, o.table, {**named, **document} if o.json else None)
+    answer(shown, tables_place(), o.tables, o.table, {**named, **document} if o.json else None)
     return 0
 
 
