@@ -42,7 +42,7 @@ class ImportOptions:
     where: Annotated[
         list[str] | None,
         typer.Option(
-            "--where", metavar="NAME=LEVEL", help="A factor that is no param there, or with --over a param; repeatable."
+            "--where", metavar="NAME=LEVEL", help="With --beside a factor of the study, with --over a param; repeatable."
         ),
     ] = None
     tables: Tables = False
@@ -84,7 +84,7 @@ def _refuse(o: ImportOptions) -> None:
     if o.over and o.beside:
         raise StudyError.one("--over", "--beside with it", "one of the two")
     if o.where and o.beside is None and o.over is None:
-        raise StudyError.one("--where", "no study", "--beside with its results", "it names levels of a study")
+        raise StudyError.one("--where", "neither --beside nor --over", "one of them", "it chooses a level of either")
 
 
 def _how(instrument: str) -> str:

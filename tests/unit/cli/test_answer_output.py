@@ -7,6 +7,7 @@ import pytest
 
 from scalograph.cli.answer_output import short, study_places
 
+from ...golden.command import scalograph
 from ..report import sample
 
 
