@@ -57,7 +57,7 @@ def tables_place() -> list[tuple[str, str]]:
 
 
 def study_places(source: Path, found: "Findings", again: str = "", page: Path | None = None) -> list[tuple[str, str]]:
-    """Where the rest of a study is: its page, its tables, and the command that makes it again.
+    """Return where the rest of a study is: its page, its tables, and the command that makes it again.
 
     Args:
         source: its folder, or the journal.
@@ -82,7 +82,7 @@ def _from_here(command: str, study: Path) -> str:
 
 
 def short(path: Path) -> str:
-    """A path as a person would type it: from here, or from home; it can be pasted."""
+    """Return a path as a person would type it: from here, or from home; it can be pasted."""
     for base, prefix in ((Path.cwd(), ""), (_home(), "~/")):
         if base and path.absolute().is_relative_to(base):
             rest = str(path.absolute().relative_to(base))

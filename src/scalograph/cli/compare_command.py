@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.answer_output import answer, short, tables_place
-from scalograph.cli.options import Json, TableName, Tables
+from scalograph.cli.options import Json, TableName, Tables, Where
 from scalograph.errors import Exit, StudyError
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ def command(
     mhz: Annotated[
         str | None, typer.Option("--mhz", help="With --per clock: the clock of each source, such as 2000,2330.")
     ] = None,
-    where: Annotated[
-        list[str] | None, typer.Option("--where", metavar="FACTOR=LEVEL", help="Only these; may be repeated.")
-    ] = None,
+    where: Where = None,
     page: Annotated[
         Path | None,
         typer.Option("--page", metavar="FILE", help="Both curves and their ratio, of two sources: an .html file."),

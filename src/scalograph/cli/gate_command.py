@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scalograph.cli.compare_command import ComparedResponse, Margin, exit_code
+from scalograph.cli.options import Where
 from scalograph.errors import HostError, StudyError
 
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ def command(
     against: Annotated[str, typer.Option("--against", metavar="KEPT", help="What it is compared with.")],
     margin: Margin = None,
     response: ComparedResponse = None,
-    where: Annotated[
-        list[str] | None, typer.Option("--where", metavar="FACTOR=LEVEL", help="Only these; may be repeated.")
-    ] = None,
+    where: Where = None,
     form: Annotated[str, typer.Option("--format", metavar="NAME", help="text, md (Markdown) or json.")] = "text",
     summary: SummaryFile = None,
     allow_unmeasurable: Annotated[

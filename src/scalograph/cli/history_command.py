@@ -7,7 +7,7 @@ import typer
 
 from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.compare_command import ComparedResponse
-from scalograph.cli.options import Json, TableName, Tables
+from scalograph.cli.options import Json, TableName, Tables, Where
 from scalograph.errors import ProtocolError, StudyError
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ MOST_RESULTS = 200
 def command(
     name: Annotated[str, typer.Argument(help="Of a study with results here, or a folder of results folders.")],
     response: ComparedResponse = None,
-    where: Annotated[
-        list[str] | None, typer.Option("--where", metavar="FACTOR=LEVEL", help="Only these; may be repeated.")
-    ] = None,
+    where: Where = None,
     tables: Tables = False,
     table: TableName = None,
     json: Json = False,

@@ -8,13 +8,11 @@ import typer
 
 from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.bundles import bundled
-from scalograph.cli.console import say
 from scalograph.cli.options import Json, TableName, Tables
 from scalograph.exchange.readers.registry import READERS, read
 
 if TYPE_CHECKING:
     from scalograph.exchange.benchmark import Benchmark
-    from scalograph.findings.table import Table
     from scalograph.report.screen import Screen
 
 
@@ -66,7 +64,7 @@ def _import(options: ImportOptions) -> int:
     if o.over is not None:
         shown, document = _over(every, o.over, where)
     else:
-        shown, document = _alone(every, name) if o.beside is None else _beside(every, _loaded(o.beside), where, name)
+        shown, document = _alone(every, name) if o.beside is None else _beside(every, o.beside, where, name)
     named = {"file": ", ".join(file.name for file in files)}
     answer(shown, tables_place(), o.tables, o.table, {**named, **document} if o.json else None)
     return 0
@@ -115,7 +113,8 @@ def _over(every: "list[Benchmark]", param: str, where: list[str]) -> "tuple[Scre
     return Screen(title=title, claim=fit_claim(found, param), tables=fit_tables(found), remarks=remarks), found
 
 
-def _beside(every: "list[Benchmark]", table: "Table", where: list[str], name: str) -> "tuple[Screen, dict[str, Any]]":
+def _beside(every: "list[Benchmark]", source: Path, where: list[str], name: str) -> "tuple[Screen, dict[str, Any]]":
+    from scalograph.cli.last_stops import loaded
     from scalograph.exchange.agreement import sentences
     from scalograph.exchange.benchmark_claim import agreement_claim
     from scalograph.exchange.comparison import beside, tables
@@ -124,6 +123,7 @@ def _beside(every: "list[Benchmark]", table: "Table", where: list[str], name: st
     from scalograph.report.screen import Screen
     from scalograph.study.responses import primary
 
+    table = loaded(source, keep_observations=False)
     response = primary(table.study)
     found = beside(every, table, parse_where(where, table), name)
     said = sentences(found)
@@ -135,13 +135,3 @@ def _beside(every: "list[Benchmark]", table: "Table", where: list[str], name: st
         remarks={"Answer": said},
     )
     return shown, {"study": table.study.name, "response": response, "benchmarks": told}
-
-
-def _loaded(source: Path) -> "Table":
-    from scalograph.findings import table
-    from scalograph.protocol import results
-
-    read = table.load(results.journal_of(source), keep_observations=False)
-    for text in read.warnings:
-        say(f"warning: {text}", "yellow")
-    return read

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from scalograph.analysis.estimate import Estimate
-from scalograph.protocol.plain import Level, Model, Text
+from scalograph.protocol.plain import Level, Model, Text, is_number
 
 Answer = Literal["faster", "slower", "same", "not measurable"]
 Shown = Literal["faster", "slower", "same", "not shown"]
@@ -89,7 +89,7 @@ class ResultComparisons(Model):
 def ordered(found: ResultComparison) -> list[TreatmentRatio]:
     """In the order of the levels of the curves' factor, where these are numbers."""
     levels = [one.levels.get(found.along) for one in found.treatments]
-    numbers = [float(level) for level in levels if isinstance(level, int | float)]
+    numbers = [float(level) for level in levels if is_number(level)]
     if len(numbers) < len(levels):
         return [*found.treatments]
     return [one for _, one in sorted(zip(numbers, found.treatments, strict=True), key=lambda pair: pair[0])]

@@ -34,20 +34,20 @@ def compare_claim(found: ResultComparisons) -> Claim:
 
 
 def compare_trust(found: ResultComparisons) -> Trust | None:
-    """What the studies say against themselves; None where they say nothing."""
+    """Return what the studies say against themselves; None where they say nothing."""
     doubts = list(dict.fromkeys(text for one in found.results for text in one.doubts))
     return Trust(level="doubt", sentence=doubts[0], points=doubts[1:3]) if doubts else None
 
 
 def differences(found: ResultComparisons) -> str:
-    """What is not the same around the runs, in one line."""
+    """Tell what is not the same around the runs, in one line."""
     every = ((f"{r.other}: " * (len(found.results) > 1), one) for r in found.results for one in r.differences)
     told = [f"{whose}{one.what} {one.reference} \N{RIGHTWARDS ARROW} {one.other}" for whose, one in every]
     return f"differs: {'; '.join(dict.fromkeys(told))}" if told else "no difference of machine, kernel or JVM is known"
 
 
 def noun(found: ResultComparison) -> str:
-    """What the figures are of, in a sentence."""
+    """Name what the figures are of, in a sentence."""
     title = found.response_title or found.response.replace("_", " ")
     is_time = found.unit in SECONDS and found.better == "lower"
     if found.per == "clock":
@@ -58,7 +58,7 @@ def noun(found: ResultComparison) -> str:
 
 
 def verb(found: ResultComparison) -> str:
-    """Times are taken, all else is had."""
+    """Choose the verb: times are taken, all else is had."""
     return "takes" if found.unit in SECONDS and found.better == "lower" else "has"
 
 

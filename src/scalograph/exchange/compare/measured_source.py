@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from scalograph.analysis.estimate import Estimate
 from scalograph.errors import StudyError
 from scalograph.protocol.findings import Curve, FactorDoc, ResponseDoc, Trust
-from scalograph.protocol.plain import Level
+from scalograph.protocol.plain import Level, is_number
 from scalograph.study.scalars import as_text
 
 # What a response may be divided by.
@@ -153,10 +153,10 @@ def divided(source: MeasuredSource, per: str, mhz: float | None = None) -> Measu
 def _clock(source: MeasuredSource, mhz: float | None) -> float:
     """In MHz: the highest that its CPUs have, else the one that was read."""
     highest = [cpu.get("max_khz") for cpu in source.machine.get("topology") or () if isinstance(cpu, dict)]
-    known = [khz / 1e3 for khz in highest if isinstance(khz, int | float) and khz > 0]
+    known = [khz / 1e3 for khz in highest if is_number(khz) and khz > 0]
     told = source.machine.get("clock_mhz")
     found = mhz or (max(known) if known else told)
-    if not isinstance(found, int | float) or found <= 0:
+    if not is_number(found) or found <= 0:
         fix = "give it for each source: --mhz 2000,2330"
         raise StudyError.one("--per clock", f"{source.label} does not tell its clock", "one", fix)
     return float(found)

@@ -20,7 +20,7 @@ from scalograph.exchange.compare.law_changes import law_changes
 from scalograph.exchange.compare.matched_treatments import MatchedPair, MatchedTreatments, matched
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.protocol.compared_results import Answer, ResultComparison, ResultComparisons, Shown, TreatmentRatio
-from scalograph.protocol.plain import Level
+from scalograph.protocol.plain import Level, is_number
 from scalograph.text.quantities import counted, inverse, percent_at_most
 
 # A noise floor above this measures nothing, and neither do results that have it in more than half of their treatments.
@@ -106,7 +106,7 @@ def _ratios(
 def _ranks(reference: MeasuredSource, pairs: MatchedTreatments) -> dict[Level, int]:
     """The upper half of a curve's levels, ranked; none where there are few, or they are no numbers."""
     levels = {levels.get(reference.along, "") for levels, *_ in pairs.pairs}
-    numbers = sorted(level for level in levels if isinstance(level, int | float) and not isinstance(level, bool))
+    numbers = sorted(level for level in levels if is_number(level))
     upper = numbers[len(numbers) // 2 :] if len(numbers) == len(levels) >= FEWEST_LEVELS else []
     return {level: rank for rank, level in enumerate(upper, 1)}
 

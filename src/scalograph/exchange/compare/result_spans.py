@@ -25,7 +25,7 @@ class ResultSpan(NamedTuple):
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """The smallest and the largest, either way around, so that both are above 1."""
+        """Return the smallest and the largest, either way around, so that both are above 1."""
         values = [one.ratio.value or 1.0 for one in self.treatments]
         found = sorted(value if self.is_more else 1 / value for value in values)
         return found[0], found[-1]
