@@ -40,7 +40,7 @@ class ImportOptions:
     where: Annotated[
         list[str] | None,
         typer.Option(
-            "--where", metavar="NAME=LEVEL", help="With --beside a factor of the study, with --over a param; repeatable."
+            "--where", metavar="NAME=LEVEL", help="With --beside a factor of the study, with --over a param."
         ),
     ] = None
     tables: Tables = False

@@ -30,7 +30,7 @@ _OPTIONS = {"protocol": "--{}", "factors": "--factor {}", "responses": "--respon
 
 
 def study_text(study: CommandStudy) -> str:
-    """Yield the declaration: what varies, what is read, how runs are made."""
+    """Return the declaration: what varies, what is read, how runs are made."""
     along = study.along
     per_worker = study.per_worker or (along is not None and along[0] == "copies")
     head = [
