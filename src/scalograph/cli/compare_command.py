@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 SourcesToCompare = Annotated[
     list[str],
-    typer.Argument(metavar="A B...", help="Results folders, journals, findings, or published tables: published:15."),
+    typer.Argument(
+        metavar="A B...",
+        help="Results, journals, findings, published tables (published:15), or files of hyperfine, JMH and others.",
+    ),
 ]
 Margin = Annotated[
     str | None, typer.Option("--margin", help='Differences within it are none, such as "5%"; default 2 %.')
@@ -49,6 +52,8 @@ def command(
     scalograph compare results-before results-after
     scalograph compare results-before results-after --margin 5%
     scalograph compare published:8 published:15
+    scalograph compare old.json new.json                     files of hyperfine, pyperf, JMH .. : the format is found
+    scalograph compare gobench:a1.txt,a2.txt,a3.txt gobench:b1.txt,b2.txt,b3.txt
     """
     from scalograph.cli.comparing import compare_sources, compared_screen
 

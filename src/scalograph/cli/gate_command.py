@@ -21,7 +21,7 @@ SIGNS = {"slower": "slower", "not measurable": "not measurable", "same": "the sa
 
 
 def command(
-    results: Annotated[str, typer.Argument(help="What was measured now: a results folder, a journal, or findings.")],
+    results: Annotated[str, typer.Argument(help="What was measured now: a source as of `compare`.")],
     against: Annotated[str, typer.Option("--against", metavar="KEPT", help="What it is compared with.")],
     margin: Margin = None,
     response: ComparedResponse = None,

@@ -137,7 +137,7 @@ def is_current(source: Path) -> bool:
     if not folder.findings.is_file():
         return False
     if not folder.journal.exists():
-        return True
+        return not source.is_file() or source == folder.findings  # no journal by another name
     if source.is_file() and source != folder.journal:  # a second journal in one folder
         return False
     others = (file for file in folder.folder.iterdir() if file not in (folder.findings, folder.report))

@@ -86,7 +86,7 @@ def _printed(found: ResultComparison) -> str:
 def _span(found: ResultComparison, span: ResultSpan) -> str:
     low, high = (significant(x, 3) for x in span.ratios)
     factor = f"{low}x" if low == high else f"{low}x to {high}x"
-    return f"{where(found, span)} {factor}"
+    return f"{where(found, span)} {factor}".strip()
 
 
 def _same(found: ResultComparison) -> str:

@@ -54,7 +54,9 @@ def spans(found: ResultComparison, only: Sequence[Shown] = ()) -> list[ResultSpa
 
 
 def where(found: ResultComparison, span: ResultSpan) -> str:
-    """Name the levels of a span: "with 1 thread", "from 2 to 128 threads"."""
+    """Name the levels of a span: "with 1 thread", "from 2 to 128 threads"; empty where both have one, and not the same."""
+    if found.along not in span.treatments[0].levels:
+        return ""
     levels = [one.levels[found.along] for one in span.treatments]
     title, unit = found.titles.get(found.along, found.along), found.units.get(found.along, "")
     if len(levels) == 1:

@@ -61,6 +61,18 @@ def read(name: str, *files: Path) -> list[Benchmark]:
         return across(_each(name, files))
 
 
+def recognized(file: Path) -> tuple[str, list[Benchmark]] | None:
+    """Return the first format whose reader takes a file, or a folder, with its benchmarks; None where none does."""
+    if not file.is_file() and not file.is_dir():
+        return None  # a pipe can be read once
+    for name in READERS:
+        try:
+            return name, read(name, file)
+        except StudyError:
+            continue
+    return None
+
+
 def _each(name: str, files: Sequence[Path]) -> Iterator[list[Benchmark]]:
     module, left = import_module(READERS[name].module), MOST_BENCHMARKS
     for file in files:
