@@ -90,9 +90,7 @@ def _tell(session: "Session", versions: AbOptions, margin: float | None, options
     return code if code == Exit.TREATMENT_FAILED else own
 
 
-def _answered(
-    found: "Findings", versions: AbOptions, margin: float | None
-) -> tuple[str, "Claim", dict[str, Any], int]:
+def _answered(found: "Findings", versions: AbOptions, margin: float | None) -> tuple[str, "Claim", dict[str, Any], int]:
     """Return the question, what is said, the document for machines, and the exit code."""
     from scalograph.cli.compare_command import exit_code
     from scalograph.cli.comparing import labels

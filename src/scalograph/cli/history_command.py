@@ -12,7 +12,6 @@ from scalograph.errors import ProtocolError, StudyError
 
 if TYPE_CHECKING:
     from scalograph.exchange.compare.series import DatedSource
-    from scalograph.text.quantities import counted
 
 # By when they began; a result of a hundred treatments takes a second to read.
 MOST_RESULTS = 200

@@ -39,9 +39,7 @@ class ImportOptions:
     ] = None
     where: Annotated[
         list[str] | None,
-        typer.Option(
-            "--where", metavar="NAME=LEVEL", help="With --beside a factor of the study, with --over a param."
-        ),
+        typer.Option("--where", metavar="NAME=LEVEL", help="With --beside a factor of the study, with --over a param."),
     ] = None
     tables: Tables = False
     table: TableName = None

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-
 from scalograph.cli import history_command
 from scalograph.errors import Exit
 

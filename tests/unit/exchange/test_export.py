@@ -103,16 +103,15 @@ def test_a_disk_that_is_read_only_is_told_in_one_line(tmp_path: Path, monkeypatc
 def test_what_is_written_is_read_again_as_the_study_tells_it(tmp_path: Path) -> None:
     """Peak memory is no time, one run in four was disturbed, and a level begins as a formula would."""
     text = VALID.replace('levels = ["none", "cas"]', 'levels = ["+XX", "cas"]').replace("lock", "run")
-    text += '\n[responses.kept]\nsource = "value.kept"\nunit = "bytes"\n'
+    text += '\n[responses.wall]\nfrom = "window.wall"\nunit = "s"\n'
+    text += '\n[responses.kept]\nfrom = "value.kept"\nunit = "bytes"\nbetter = "none"\n'
     treatments = [{"threads": n, "run": lock} for n in (1, 2) for lock in ("+XX", "cas")]
     runs = [
         (treatment, recorded(2.0 + i / 10, neighbor_s=1.5 if i == 3 else 0.0, values={"kept": [1000 + i]}))
         for i in range(4)
         for treatment in treatments
     ]
-    journal = write_journal(
-        tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [4] * 4}
-    )
+    journal = write_journal(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [4] * 4})
     loaded = table.load(journal)
     write(observations(loaded), tmp_path / "out.csv")
     imported = read("csv", tmp_path / "out.csv")

@@ -231,7 +231,7 @@ def test_files_that_are_read_together_are_limited_together(
     monkeypatch.setattr(foreign_file, name, most)
     for reader, files in asked:
         read(reader, *(files[:2] if len(files) > 1 else [tmp_path / "criterion" / "b0"]))
-        with pytest.raises(StudyError, match="with the files before it larger than|more than 300 values"):
+        with pytest.raises(StudyError, match=r"with the files before it larger than|more than 300 values"):
             read(reader, *files)
 
 

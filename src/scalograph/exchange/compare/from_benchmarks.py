@@ -15,14 +15,12 @@ from scalograph.protocol.plain import Level, is_number
 _NAME = "benchmark"
 # Of benchmarks that are command lines.
 _COMMANDS = "run"
-_UNJUDGED = "{} keeps no verdict of the machine: runs that others disturbed count like all."
+_UNJUDGED = "Files of {} hold no verdict of the machine: runs that others disturbed count like all."
 _ONE_PROCESS = "one process has no interval, however often it repeats; name files of several, with commas between"
 _WHOLE, _DECIMAL = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII), re.compile(r"[+-]?[0-9]{1,18}\.[0-9]{1,18}", re.ASCII)
 
 
-def from_benchmarks(
-    every: Sequence[Benchmark], instrument: str, label: str, name: str | None = None
-) -> MeasuredSource:
+def from_benchmarks(every: Sequence[Benchmark], instrument: str, label: str, name: str | None = None) -> MeasuredSource:
     """Read what can be compared.
 
     Args:

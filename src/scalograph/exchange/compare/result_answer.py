@@ -77,15 +77,20 @@ def _compared(
         margin=margin, **answered(refused, treatments, words, margin), differences=pairs.differences,
         unmatched=pairs.unmatched, treatments=treatments, shift=shift, upper=upper,
         upper_from=next(iter(ranks)) if upper else None, alike=_alike(ratios, shift),
-        doubts=[_doubt(source) for source in (reference, other) if source.trust and source.trust.level == "doubt"],
+        doubts=_doubts((reference, other)),
         laws=[] if refused else law_changes(reference, other, pairs.pairs[0][0]),
         laws_left_out=not refused and (reference.laws_left_out or other.laws_left_out),
         causes=[text for source in (reference, other) for text in _causes(source)],
     )  # fmt: skip
 
 
-def _doubt(source: MeasuredSource) -> str:
-    return f"Of {source.label}: {source.trust.sentence}" if source.trust else ""
+def _doubts(sources: Sequence[MeasuredSource]) -> list[str]:
+    """What each says against itself; what several say alike, once."""
+    found: dict[str, list[str]] = {}
+    for source in sources:
+        if source.trust and source.trust.level == "doubt":
+            found.setdefault(source.trust.sentence, []).append(source.label)
+    return [f"Of {' and '.join(labels)}: {sentence}" for sentence, labels in found.items()]
 
 
 def _causes(source: MeasuredSource) -> list[str]:

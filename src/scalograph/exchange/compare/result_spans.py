@@ -54,7 +54,7 @@ def spans(found: ResultComparison, only: Sequence[Shown] = ()) -> list[ResultSpa
 
 
 def where(found: ResultComparison, span: ResultSpan) -> str:
-    """Name the levels of a span: "with 1 thread", "from 2 to 128 threads"; empty where both have one, and not the same."""
+    """Name the levels of a span: "with 1 thread", "from 2 to 128 threads"; empty where they differ."""
     if found.along not in span.treatments[0].levels:
         return ""
     levels = [one.levels[found.along] for one in span.treatments]

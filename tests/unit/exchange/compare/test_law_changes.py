@@ -58,7 +58,7 @@ def test_a_whole_curve_that_is_chosen_keeps_its_law() -> None:
         (curve,) = one.curves
         locks = tuple(curve.model_copy(update={"group": {"lock": lock}}) for lock in ("none", "cas"))
         own = tuple(t._replace(levels={**t.levels, "lock": lock}) for lock in ("none", "cas") for t in one.treatments)
-        factors = {**one.factors, "lock": FactorDoc(name="lock", levels=[])}
+        factors = {**one.factors, "lock": FactorDoc(name="lock", title="lock", levels=[])}
         every.append(replace(one, curves=locks, treatments=own, factors=factors))
     old, new = narrowed(every, ["lock=cas"])
     (found,) = compared(old, [new]).results
