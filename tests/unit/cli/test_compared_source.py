@@ -40,6 +40,9 @@ def test_two_files_of_hyperfine_are_answered_with_care(tmp_path: Path, factor: f
         in told
     )
     assert "command ./old -t 1 and 2 more \N{RIGHTWARDS ARROW} ./new -t 1 and 2 more" in told
+    if factor > 1:
+        assert scalograph(["compare", "old.json", "new.json", "--page", "both.html"], tmp_path).code == code
+        assert "new.json is slower" in (tmp_path / "both.html").read_text()
     gate = scalograph(["gate", "new.json", "--against", "old.json", "--format", "md"], tmp_path)
     assert gate.code == code and "No verdict of the machine is known" in gate.printed
 
