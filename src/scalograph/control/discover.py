@@ -36,6 +36,7 @@ def discover(root: Path = Path("/"), jvms: tuple[Jvm, ...] | None = None) -> Hos
         cpus=read_topology(root),
         memory_bytes=_memory(root),
         kernel=_text(root / "proc/sys/kernel/osrelease"),
+        boot_id=_text(root / "proc/sys/kernel/random/boot_id"),
         distribution=platform_facts.distribution(root),
         compiler=platform_facts.compiler() if root == Path("/") else None,
         architecture=platform_facts.architecture(root),

@@ -3,7 +3,7 @@
 import os
 import resource
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,9 +77,18 @@ def look(sleep: Callable[[float], None] = time.sleep, root: Path = Path("/")) ->
     if (after := _ticks(root)) != before:
         sleep(LOOK_S - GLANCE_S)
         after = _ticks(root)
-    passed = max(LOOK_S, time.monotonic() - began) * _HZ
+    return _seen(before, after, max(LOOK_S, time.monotonic() - began))
+
+
+def between(first: str, second: str, cpus: Iterable[int], passed_s: float) -> Look:
+    """Return the look at another machine that two texts of its /proc/stat are, so many seconds apart."""
+    before, after = (_read(text.splitlines(), cpus) for text in (first, second))
+    return _seen(before, after, passed_s)
+
+
+def _seen(before: Ticks, after: Ticks, passed_s: float) -> Look:
     used = {cpu: sum(after[cpu]) - sum(before[cpu]) for cpu in before if cpu in after}
-    return Look({cpu: min(1.0, max(0.0, ticks / passed)) for cpu, ticks in used.items()})
+    return Look({cpu: min(1.0, max(0.0, ticks / (passed_s * _HZ))) for cpu, ticks in used.items()})
 
 
 def _since(before: Reading, sleep: Callable[[float], None], root: Path) -> Look | None:
@@ -109,7 +118,11 @@ def _ticks(root: Path) -> Ticks:
         lines = (root / "proc/stat").read_text().splitlines()
     except OSError:
         return {}
-    mine = {f"cpu{cpu}": cpu for cpu in sorted(os.sched_getaffinity(0))}
+    return _read(lines, os.sched_getaffinity(0))
+
+
+def _read(lines: Iterable[str], cpus: Iterable[int]) -> Ticks:
+    mine = {f"cpu{cpu}": cpu for cpu in sorted(cpus)}
     return {mine[words[0]]: _of(words[1:]) for words in map(str.split, lines) if words and words[0] in mine}
 
 

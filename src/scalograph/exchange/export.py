@@ -16,7 +16,7 @@ Columns = dict[str, list[Any]]
 Line = dict[str, Any]
 
 _DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
-_HEAD = ("run", "block", "replicate", "warmup", "status", "verdict")
+_HEAD = ("run", "block", "replicate", "warmup", "status", "verdict", "boot")
 _TAIL = ("response", "iteration", "value", "unit")
 
 
@@ -24,7 +24,7 @@ def observations(table: Table) -> Columns:
     """Return a row for each observation: run, block, treatment, iteration, response, value; failed runs have no value.
 
     Returns:
-        Columns `run block replicate warmup status verdict`, one for each factor (prefixed `factor.` if its name is
+        Columns `run block replicate warmup status verdict boot`, one for each factor (prefixed `factor.` if its name is
         taken), then `response iteration value unit`.
     """
     units = {name: response.unit for name, response in table.study.responses.items()}
@@ -36,7 +36,7 @@ def runs(table: Table) -> Columns:
     """Return a row for each run: run, block, treatment, its score of each response, and the gravest cause.
 
     Returns:
-        Columns `run block replicate warmup status verdict cause`, one for each factor, then one for each response in
+        Columns `run block replicate warmup status verdict boot cause`, one for each factor, then one for each response in
         its unit (prefixed `factor.` or `response.` if a name is taken).
     """
     head = (*_HEAD, "cause")
@@ -109,7 +109,7 @@ def _each(rows: Iterable[Row], lines: Callable[[Row], Iterator[Line]]) -> Iterat
 def _head(row: Row, names: Mapping[str, str]) -> Line:
     return {
         "run": row.run, "block": row.block, "replicate": row.replicate, "warmup": row.warmup, "status": row.status,
-        "verdict": row.verdict, **{names[name]: level for name, level in row.treatment.items()},
+        "verdict": row.verdict, "boot": row.boot, **{names[name]: level for name, level in row.treatment.items()},
     }  # fmt: skip
 
 
