@@ -59,7 +59,7 @@ def at(paths: Sequence[str], cache: Path | None = None) -> tuple[Jvm, ...]:
 
 
 def described(answers: Iterable[tuple[str, bool, str]]) -> tuple[Jvm, ...]:
-    """Return the JVMs of another machine by what their launchers said there: path, compiler beside it or not, and text."""
+    """Return the JVMs of another machine by what was said there: path, whether a compiler is beside it, and text."""
     found: list[Jvm] = []
     for path, has_compiler, said in answers:
         properties = _properties(said)

@@ -24,8 +24,8 @@ def observations(table: Table) -> Columns:
     """Return a row for each observation: run, block, treatment, iteration, response, value; failed runs have no value.
 
     Returns:
-        Columns `run block replicate warmup status verdict boot`, one for each factor (prefixed `factor.` if its name is
-        taken), then `response iteration value unit`.
+        Columns `run block replicate warmup status verdict boot`, one for each factor (prefixed `factor.` if its name
+        is taken), then `response iteration value unit`.
     """
     units = {name: response.unit for name, response in table.study.responses.items()}
     names = _factors(table, (*_HEAD, *_TAIL))
@@ -36,8 +36,8 @@ def runs(table: Table) -> Columns:
     """Return a row for each run: run, block, treatment, its score of each response, and the gravest cause.
 
     Returns:
-        Columns `run block replicate warmup status verdict boot cause`, one for each factor, then one for each response in
-        its unit (prefixed `factor.` or `response.` if a name is taken).
+        Columns `run block replicate warmup status verdict boot cause`, one for each factor, then one for each response
+        in its unit (prefixed `factor.` or `response.` if a name is taken).
     """
     head = (*_HEAD, "cause")
     names = _factors(table, head)

@@ -10,7 +10,14 @@ from scalograph.findings.table import Row, Table
 def residue(table: Table) -> list[str]:
     """Each undeclared difference in words."""
     rows = table.counted()
-    return [*_accepted(table), *_setups(rows), *_work(table, rows), *_policies(table, rows), *_frequency(rows), *_boots(rows)]
+    return [
+        *_accepted(table),
+        *_setups(rows),
+        *_work(table, rows),
+        *_policies(table, rows),
+        *_frequency(rows),
+        *_boots(rows),
+    ]
 
 
 def _accepted(table: Table) -> Iterable[str]:

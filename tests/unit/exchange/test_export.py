@@ -32,7 +32,7 @@ def columns(tmp_path: Path, text: str = TWICE) -> Columns:
 def test_one_row_for_each_observation_with_all_factors(tmp_path: Path) -> None:
     made = frame(tmp_path)
     assert made.columns == [
-        "run", "block", "replicate", "warmup", "status", "verdict", "threads", "lock", "response", "iteration", "value",
+        "run", "block", "replicate", "warmup", "status", "verdict", "boot", "threads", "lock", "response", "iteration", "value",
         "unit",
     ]  # fmt: skip
     wall = made.filter(pl.col("response") == "wall")

@@ -149,10 +149,9 @@ def _refuse(planned: Plan) -> None:
     """Refuse what is read, set or started on the machine that we stand on."""
     study, program = planned.design.study, planned.program
     found = {
-        "conditions": bool(study.conditions), "reset": study.reset != NO_RESET, "workload.env_all": study.workload.env_all,
-        'workload.cwd = "caller"': study.workload.cwd == "caller",
+        "conditions": bool(study.conditions), "reset": study.reset != NO_RESET,
+        "workload.env_all": study.workload.env_all, 'workload.cwd = "caller"': study.workload.cwd == "caller",
         "workload.process": bool(program.running) or any(one.name for one in program.processes),
     }  # fmt: skip
     if names := [name for name, is_there in found.items() if is_there]:
         raise HostError(names[0], "not done over ssh", "a study without", _LEAVE_OUT)
-

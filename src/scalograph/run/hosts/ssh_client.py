@@ -131,7 +131,7 @@ def refuse_failure(name: str, code: int, said: str) -> None:
     """Raise for an exit code that is not 0, with the last line that was said. Raises UnreachableError, HostError."""
     line = last_line(said)
     if code == NO_CONNECTION:
-        raise UnreachableError(called(name), line or "no connection", "one that asks nothing", _by_hand(name))
+        raise UnreachableError(called(name), line or "no connection", "a connection that asks nothing", _by_hand(name))
     if code:
         raise HostError(called(name), line or f"exit code {code}", "a machine that runs can be made on", _by_hand(name))
 

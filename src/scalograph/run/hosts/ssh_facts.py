@@ -125,7 +125,9 @@ def capabilities_of(answer: str) -> Capabilities:
     lines = answer.splitlines() or [""]
     part = parse_event(lines[-1], "probe --capabilities")[1]
     if not isinstance(part, Capabilities):
-        raise ProtocolError("probe --capabilities", f"{lines[-1][:80]!a}", "a capabilities event", "reinstall the probe")
+        raise ProtocolError(
+            "probe --capabilities", f"{lines[-1][:80]!a}", "a capabilities event", "reinstall the probe"
+        )
     return part
 
 

@@ -192,7 +192,9 @@ class SshMachine:
         with self._probe.open("rb") as stream:
             expected = hashlib.file_digest(stream, "sha256").hexdigest()
         if (found := told.split(" ")[0]) != expected:
-            raise HostError(called(self.name), f"a probe of checksum {last_line(found)[:16]}", expected[:16], "try again")
+            raise HostError(
+                called(self.name), f"a probe of checksum {last_line(found)[:16]}", expected[:16], "try again"
+            )
 
 
 def _plain(member: tarfile.TarInfo, top: str) -> tarfile.TarInfo | None:

@@ -67,7 +67,9 @@ class SshProcess(ProbeProcess):
             return answer
         where, found = called(self._machine.name), said or _WHY.get(code, f"exit code {code}")
         if self.first_line():
-            raise LostError(where, f"the connection was lost: {found}", "one until the run has ended", "look at the network")
+            raise LostError(
+                where, f"the connection was lost: {found}", "one until the run has ended", "look at the network"
+            )
         raise NotStartedError(where, f"the probe did not start: {found}", "a run", "look at that machine")
 
     def boot_id(self) -> str | None:

@@ -1,4 +1,4 @@
-"""A program that was made ready here, as another machine has it: which folders it needs there, and under which paths."""
+"""A program that was made ready here, as another machine has it: which folders it needs there, by which paths."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -45,9 +45,7 @@ def moved(program: Program, there: Mapping[Path, str]) -> Program:
     def first(argv: Sequence[str]) -> tuple[str, ...]:
         return (*map(move, argv[:1]), *argv[1:])
 
-    processes = tuple(
-        replace(one, argv=first(one.argv), values=_values(one.values, move)) for one in program.processes
-    )
+    processes = tuple(replace(one, argv=first(one.argv), values=_values(one.values, move)) for one in program.processes)
     steps = {name: first(argv) for name, argv in program.steps.items()}
     here = Path(move(str(program.here)))
     return replace(program, processes=processes, steps=steps, here=here, values=_values(program.values, move))

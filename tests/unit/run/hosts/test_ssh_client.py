@@ -49,5 +49,5 @@ def test_no_end_and_no_client_are_told(tmp_path: Path, monkeypatch: pytest.Monke
         call("there", ["echo", "0123456789"])
     monkeypatch.setattr(ssh_client, "_TIED", ("no-such-program",))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(HostError, match="ssh: No such file .*; apt-get install openssh-client"):
+    with pytest.raises(HostError, match=r"ssh: No such file .*; apt-get install openssh-client"):
         call("there", ["true"])
