@@ -49,14 +49,14 @@ public final class Shop {
         });
         Keys keys = new Keys(keysPool);
         Suppliers suppliers = new Suppliers(pool, keys, given.supplierMs);
-        Manufacturing manufacturing = new Manufacturing(pool, keys, suppliers, given.stationMs);
+        Backlog backlog = new Backlog(given.backlog);
+        Manufacturing manufacturing = new Manufacturing(pool, keys, suppliers, backlog, given.stationMs);
         TableQueue queue = new TableQueue();
-        queue.restore(pool);
         for (int i = 0; i < given.consumers; i++) {
             background("consumer", () -> queue.next(manufacturing));
         }
         background("suppliers", () -> deliver(suppliers));
-        listen(given, new Operations(pool, new OrderEntry(pool, keys, queue), manufacturing));
+        listen(given, new Operations(pool, new OrderEntry(pool, keys, queue, backlog), manufacturing));
     }
 
     private static void listen(Arguments given, Operations operations) throws IOException {

@@ -66,7 +66,7 @@ def wildfly(given: dict[str, str], write_war: Callable[[Path], None]) -> list[st
                   "jboss.bind.address.management": "127.0.0.1", "jboss.bind.address.unsecure": "127.0.0.1",
                   "jboss.http.port": given["port"], **dict.fromkeys(PORTS, 0),
                   **LOOKUPS,
-                  **{f"shop.{name}": given[name] for name in ("seed", "supplier_ms", "station_ms")}}  # fmt: skip
+                  **{f"shop.{name}": given[name] for name in ("seed", "supplier_ms", "station_ms", "backlog")}}  # fmt: skip
     opened = {"exports": EXPORTS, "opens": OPENS}
     modular = [f"--add-{how}={one}=ALL-UNNAMED" for how, packages in opened.items() for one in packages]
     named = [f"-D{name}={value}" for name, value in properties.items()]
