@@ -51,6 +51,12 @@ the database has ended
 without a database 500
 without a database 500
 """
+BROKEN = """\
+500 java.lang.OutOfMemoryError: heap
+500 java.lang.StackOverflowError
+500 java.lang.IllegalStateException: closed
+500 gone
+"""
 
 
 def constants() -> dict[str, int]:
@@ -115,6 +121,11 @@ def test_the_audit_names_what_is_wrong_and_a_message_is_dealt_with_once(path: st
 @needs_java
 def test_a_large_order_waits_for_room_and_nobody_for_it(path: str) -> None:
     assert printed(path, "Held") == HELD
+
+
+@needs_java
+def test_whatever_the_business_fails_by_is_answered(path: str) -> None:
+    assert printed(path, "Broken") == BROKEN
 
 
 @pytest.mark.parametrize(("database", "driver"), [("postgres", "postgresql-1.jar"), ("memory", "h2-2.jar")])
