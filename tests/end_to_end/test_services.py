@@ -16,16 +16,11 @@ from scalograph.control.capacity import refusal
 from scalograph.control.cpu_tree import cpu_tree
 from scalograph.control.scheduler import granted_scheduling
 from scalograph.control.store import lock_machine
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.probe import find_probe
-from scalograph.run.plan import plan
-from scalograph.run.runner import Runner
-from scalograph.run.session import Finished, run_unkept
-from scalograph.study.declare import declare
 
+from ..servers import LOAD, needs_driver, needs_probe, one_run
 from .shell import LONG_S, in_process, machine
 
-pytestmark = [machine, pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe")]
+pytestmark = [machine, needs_probe]
 SERVER = """\
 import os, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -120,14 +115,6 @@ def written(folder: Path, mode: str, copies: int = 1, port: int | None = None) -
     return folder / "study.toml"
 
 
-def made(file: Path) -> Finished:
-    """The one run of a study."""
-    host = LocalHost(find_probe())
-    planned = host.ready(plan(declare(file), host.facts()), str)
-    (finished,) = run_unkept(planned, Runner(planned, host))
-    return finished
-
-
 def leaves() -> list[Path]:
     """Cgroups of ours that hold quotas now."""
     tree = cpu_tree()
@@ -144,7 +131,7 @@ def taken() -> Iterator[int]:
 
 
 def test_servers_are_driven_accounted_apart_and_gone(tmp_path: Path) -> None:
-    record = made(written(tmp_path, "plain", copies=2)).record
+    record = one_run(written(tmp_path, "plain", copies=2)).record
     assert record.run.status == "ok", record.run.reason
     assert [(part.name, part.role) for part in record.processes] == [
         ("web", "service"), ("web", "service"), ("driver", "driver"),
@@ -171,13 +158,13 @@ def test_servers_are_driven_accounted_apart_and_gone(tmp_path: Path) -> None:
 def test_a_server_that_fails_fails_the_run_and_says_its_last_words(
     tmp_path: Path, mode: str, reason: str, last: str
 ) -> None:
-    record = made(written(tmp_path, mode)).record
+    record = one_run(written(tmp_path, mode)).record
     assert record.run.status == "failed" and (record.run.reason or "").startswith(reason)
     assert last in record.copies[0].stderr_tail
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path, taken: int) -> None:
-    record = made(written(tmp_path, "plain", port=taken)).record
+    record = one_run(written(tmp_path, "plain", port=taken)).record
     assert (record.run.reason or "").startswith(f"service web: port {taken} is already listened on")
 
 
@@ -232,7 +219,7 @@ def test_a_process_has_its_quota_and_leaves_no_cgroup_behind(tmp_path: Path) -> 
     (tmp_path / "study.toml").write_text(head + BURNING + tail)
     before = leaves()
     with lock_machine(LONG_S):
-        burning, driver = made(tmp_path / "study.toml").record.processes
+        burning, driver = one_run(tmp_path / "study.toml").record.processes
     assert (burning.quota_cpus, driver.quota_cpus) == (0.2, None)
     assert burning.throttled_ns is not None and burning.cpu_ns is not None and burning.cpu_ns < 160_000_000
     assert leaves() == before
