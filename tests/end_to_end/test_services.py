@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -233,6 +234,40 @@ def test_a_study_of_a_server_that_fails_has_one_message_and_its_code(tmp_path: P
     lines = (tmp_path / "results" / "journal.jsonl").read_text().splitlines()
     (run,) = (event for line in lines if (event := json.loads(line))["event"] == "run")
     assert run["record"]["run"]["status"] == "failed"
+
+
+@needs_driver
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("exec LOAD targets=$0 mix=/no/such/mix.toml", "mix=/no/such/mix.toml"),
+        ("ulimit -n 64; exec LOAD targets=$0 clients=100", "100 connections need 133 file descriptors, 64 are allowed"),
+        ("exec LOAD targets=$0 contains=x warmup=20", "of 10 requests failed in the warm-up; first: GET http://127.0.0.1:"),
+    ],
+    ids=["mix", "descriptors", "answers"],
+)
+def test_a_driver_that_cannot_work_fails_the_run_and_says_why(tmp_path: Path, how: str, said: str) -> None:
+    file = written(tmp_path, "plain")
+    driver = json.dumps(["sh", "-c", how.replace("LOAD", str(LOAD)), "{web_targets}"])
+    file.write_text(re.sub(r'argv = \["\{python\}", "[^"]*/driver\.py".*', f"argv = {driver}", file.read_text()))
+    record = one_run(file).record
+    assert record.run.status == "failed" and said in (record.run.reason or ""), record.run.reason
+    assert record.run.n_survivors == 0 and record.processes[0].stopped_by == "TERM"
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_rate_that_is_not_kept_is_said_and_what_was_answered_counts(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    serve = f"{sys.executable} server.py {{port}} {{copy}} plain {{state}}"
+    asked = ("--get", "http://127.0.0.1:{port}/", "--rate", 1_000_000, "--connections", 4, "--runs", 1, "--max-reruns", 0)
+    times = ("--ramp", "0s", "--steady", "300ms", "--warmup", 1)
+    done = in_process("load", "--serve", serve, *asked, *times, "-o", "results", cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr
+    lines = (tmp_path / "results" / "journal.jsonl").read_text().splitlines()
+    (record,) = (event["record"] for line in lines if (event := json.loads(line))["event"] == "run")
+    assert "1000000 requests/s were not kept, " in record["copies"][-1]["stderr_tail"]
+    (values,) = (part["values"] for part in record["values"])
+    assert 0 < values["rate"][0] < values["offered_rate"][0] == 1_000_000
 
 
 @pytest.mark.usefixtures("driver")
