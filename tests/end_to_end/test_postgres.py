@@ -34,8 +34,8 @@ parameters = { port = "{database_port}", warmup_ms = 0, steady_ms = 1000 }
 [[workload.process]]
 name = "database"
 role = "service"
-use = "postgres"
-parameters = { port = "{port}", state = "{state}", scale = 1, fsync = "off" }
+use = "database"
+parameters = { database = "postgres", rows = "pgbench", port = "{port}", state = "{state}", scale = 1, fsync = "off" }
 ports = 1
 ready = { line = "ready to accept connections" }
 stop = { signal = "INT" }
