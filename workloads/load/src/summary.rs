@@ -69,7 +69,7 @@ mod tests {
     /// What is said where 1000 requests were meant, so many started, and so many of these by the driver's doing late.
     fn said(meant: u64, started: u64, late: u64) -> Vec<String> {
         let words = ["targets=127.0.0.1:1", "loop=open", "rate=1000", "connections=4"];
-        let options = Options::parse(words.iter().map(|word| word.to_string())).unwrap_or_else(|_| panic!());
+        let options = Options::parse(words.iter().map(|word| word.to_string())).unwrap();
         let mut tally = Tally::new(1);
         (0..meant).for_each(|i| tally.meant(&STEADY_ONLY, i));
         (0..started).for_each(|i| {
