@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-
 from ..servers import LOAD, needs_driver, needs_java, needs_probe, one_run
 from .shell import in_process, machine
 from .test_postgres import HAS_SERVER
@@ -93,7 +92,9 @@ def test_two_jvms_answer_rightly_from_one_database(
     if not HERE[product]:
         pytest.skip(f"needs {product}: apt-get install {PACKAGES[product]}")
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    (tmp_path / "study.toml").write_text(STUDY.replace("LOAD", str(LOAD)).replace("PRODUCT", product).replace("STEADY_S", str(STEADY_S)))
+    (tmp_path / "study.toml").write_text(
+        STUDY.replace("LOAD", str(LOAD)).replace("PRODUCT", product).replace("STEADY_S", str(STEADY_S))
+    )
     record = one_run(tmp_path / "study.toml").record
     assert record.run.status == "ok", record.run.reason
     values = record.values[0].values

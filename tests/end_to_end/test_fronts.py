@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-
 from ..servers import needs_probe, one_run
 from .shell import machine
 

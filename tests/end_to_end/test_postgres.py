@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-
 from scalograph.run.session import Finished
 
 from ..servers import needs_probe, one_run

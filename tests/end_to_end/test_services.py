@@ -242,7 +242,10 @@ def test_a_study_of_a_server_that_fails_has_one_message_and_its_code(tmp_path: P
     [
         ("exec LOAD targets=$0 mix=/no/such/mix.toml", "mix=/no/such/mix.toml"),
         ("ulimit -n 64; exec LOAD targets=$0 clients=100", "100 connections need 133 file descriptors, 64 are allowed"),
-        ("exec LOAD targets=$0 contains=x warmup=20", "of 10 requests failed in the warm-up; first: GET http://127.0.0.1:"),
+        (
+            "exec LOAD targets=$0 contains=x warmup=20",
+            "of 10 requests failed in the warm-up; first: GET http://127.0.0.1:",
+        ),
     ],
     ids=["mix", "descriptors", "answers"],
 )
@@ -259,7 +262,8 @@ def test_a_driver_that_cannot_work_fails_the_run_and_says_why(tmp_path: Path, ho
 def test_a_rate_that_is_not_kept_is_said_and_what_was_answered_counts(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     serve = f"{sys.executable} server.py {{port}} {{copy}} plain {{state}}"
-    asked = ("--get", "http://127.0.0.1:{port}/", "--rate", 1_000_000, "--connections", 4, "--runs", 1, "--max-reruns", 0)
+    page = ("--get", "http://127.0.0.1:{port}/")
+    asked = (*page, "--rate", 1_000_000, "--connections", 4, "--runs", 1, "--max-reruns", 0)
     times = ("--ramp", "0s", "--steady", "300ms", "--warmup", 1)
     done = in_process("load", "--serve", serve, *asked, *times, "-o", "results", cwd=tmp_path)
     assert done.returncode in (0, 5), done.stderr

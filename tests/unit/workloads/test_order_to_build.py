@@ -88,7 +88,9 @@ def database() -> Path | None:
     return next(iter(sorted((cache / "scalograph/fetched").glob("*/h2-*.jar"))), None)
 
 
-needs_java = pytest.mark.skipif(database() is None or shutil.which("javac") is None, reason="no H2 fetched, or no javac")
+needs_java = pytest.mark.skipif(
+    database() is None or shutil.which("javac") is None, reason="no H2 fetched, or no javac"
+)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +99,9 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
     built = tmp_path_factory.mktemp("built")
     sources = [str(file) for folder in (HERE, PROGRAMS) for file in sorted(folder.glob("*.java"))]
     path = f"{built}:{database()}"
-    subprocess.run(["javac", "-proc:none", "-d", str(built), "-cp", path, *sources], check=True)
+    subprocess.run(
+        ["javac", "-J-XX:TieredStopAtLevel=1", "-proc:none", "-d", str(built), "-cp", path, *sources], check=True
+    )
     return path
 
 

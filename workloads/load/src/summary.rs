@@ -83,10 +83,12 @@ mod tests {
     #[test]
     fn who_kept_a_rate_from_being_sent_is_told() {
         assert_eq!(said(1000, 1000, 0), Vec::<String>::new());
-        let driver = "1000 requests/s were not kept, 600 of 1,000 requests started: the driver itself was late: give it \
+        let driver =
+            "1000 requests/s were not kept, 600 of 1,000 requests started: the driver itself was late: give it \
                       more CPUs and threads, or a lower rate";
         assert_eq!(said(1000, 600, 500), [driver]);
-        let server = "1000 requests/s were not kept, 600 of 1,000 requests started: all 4 connections were in use: the \
+        let server =
+            "1000 requests/s were not kept, 600 of 1,000 requests started: all 4 connections were in use: the \
                       server is slower, or needs more of them";
         assert_eq!(said(1000, 600, 10), [server]);
     }
