@@ -58,10 +58,11 @@ def _lines(
     """All lines, blocks apart; that a study is not to be believed stands above what it would say."""
     claim, is_rejected = screen.claim, screen.trust is not None and screen.trust.level == "reject"
     first, *more = claim.sentences[:n_sentences]
+    first = "" if is_rejected and not claim.answered else first  # why it cannot be said is what the verdict says
     heads = ((screen.title, "bold"), (_machine(screen.machine, console), "dim"))
     said = _wrapped(console, (first, "" if is_rejected else "bold"), (" ".join(more), ""))
     said += _labelled(console, "paper", screen.published, "bold")
-    numbers = matrix_lines(claim.matrix, console, n_rows) if claim.matrix else []
+    numbers = matrix_lines(claim.matrix, console, n_rows, is_rejected) if claim.matrix else []
     told = [line for part in _told(screen, n_points) for line in _labelled(console, *part)]
     blocks = [
         [line for part in heads for line in _wrapped(console, part, room=console.width)],

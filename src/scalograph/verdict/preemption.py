@@ -47,13 +47,17 @@ def _unplaced_neighbor(run: RunFigures) -> Cause | None:
 
 def _steal_at_most(run: RunFigures) -> Cause | None:
     """Report too few ticks of steal to blame that may be one tick more: in a short run that is much."""
-    stolen = run.steal_ns or 0
+    stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     most = stolen + TICK_NS
-    if 0 < stolen < _STEAL_TICKS * TICK_NS and blamed(most, run):
-        share = most / wanted(run, most)
-        text = f"the hypervisor took the CPU for less than {100 * share:.1f} % of the CPU time that it wanted"
-        return Cause("steal", share, "of wanted, at most", text)
-    return None
+    if not 0 < stolen < _STEAL_TICKS * TICK_NS or not blamed(most, run):
+        return None
+    share, unit, of_what = at_most(most, run)
+    if most < wall:
+        text = f"the hypervisor took the CPU for less than {100 * share:.1f} % of {of_what}"
+    else:
+        how = f"it is counted in {TICK_NS / 1e6:g} ms"
+        text = f"the hypervisor took the CPU for an unknown part of its {wall / 1e6:.3g} ms: {how}"
+    return Cause("steal", share, unit, text)
 
 
 def _observed(run: RunFigures) -> Cause | None:
@@ -76,6 +80,18 @@ def blamed(taken_ns: float, run: RunFigures) -> bool:
 def wanted(run: RunFigures, taken: float) -> float:
     """Return the CPU time in ns that the run would have had: what it used, and what was taken."""
     return float((run.cpu_ns or 0) + taken)
+
+
+def lengthening(taken: float, run: RunFigures) -> float:
+    """Return the share of a run that taken CPU time may be: of what it wanted, or of its time if it wanted less."""
+    return taken / max(wanted(run, taken), run.wall_ns or 0)
+
+
+def at_most(taken: float, run: RunFigures) -> tuple[float, str, str]:
+    """Return that share as a bound, its unit, and of what it is in words."""
+    slept = wanted(run, taken) < (run.wall_ns or 0)
+    of = ("of time, at most", "its time") if slept else ("of wanted, at most", "the CPU time that it wanted")
+    return lengthening(taken, run), *of
 
 
 def _neighbor(run: RunFigures) -> Cause | None:
