@@ -61,7 +61,7 @@ def _lines(
     first = "" if is_rejected and not claim.answered else first  # why it cannot be said is what the verdict says
     heads = ((screen.title, "bold"), (_machine(screen.machine, console), "dim"))
     said = _wrapped(console, (first, "" if is_rejected else "bold"), (" ".join(more), ""))
-    said += _labelled(console, "paper", screen.published, "bold")
+    said += _labelled(console, "paper", "" if is_rejected else screen.published, "bold")
     numbers = matrix_lines(claim.matrix, console, n_rows, is_rejected) if claim.matrix else []
     told = [line for part in _told(screen, n_points) for line in _labelled(console, *part)]
     blocks = [

@@ -114,8 +114,10 @@ def _steal(run: RunFigures) -> Cause | None:
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     worst, least = run.worst_steal_ns or 0, _STEAL_TICKS * TICK_NS
     if stolen >= least and blamed(stolen, run):
-        share = stolen / wanted(run, stolen)
+        share, used = stolen / wanted(run, stolen), (run.cpu_ns or 0) / 1e6
         text = f"the hypervisor took the CPU for {100 * share:.1f} % of the CPU time that it wanted"
+        if 2 * wanted(run, stolen) < wall:  # most of it may have been while the run slept
+            text = f"the hypervisor took its CPUs for {stolen / 1e6:.3g} ms, while it used {used:.3g} ms"
         return Cause("steal", share, "of wanted", text)
     elif worst >= least and worst >= SHARE * wall:
         share = worst / wall if wall else 1.0

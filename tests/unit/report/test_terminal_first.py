@@ -84,7 +84,7 @@ def labels(lines: list[str]) -> list[str]:
         text = re.split(r" {2,}\S*\d \N{PLUS-MINUS SIGN}", line)[0].strip()
         if line.startswith("  "):
             found[-1] += f" {text}"
-        else:
+        elif "--tables" not in line:
             found.append(text)
     return found
 
@@ -111,7 +111,7 @@ def test_of_a_rejected_study_only_rows_with_a_resolved_figure_are_shown() -> Non
     made.rows.append(MatrixRow(label="open", cells=[wide, wide, MatrixCell()]))
     shown = screen(made, points=0)
     rejected = replace(shown, trust=Trust(level="reject", sentence="Verdict."))
-    assert any(line.startswith("open ") for line in printed(shown))
+    assert any(line.startswith("open ") for line in printed(shown)) and "time (s" in "\n".join(printed(shown))
     assert not any(line.startswith("open ") for line in printed(rejected))
     assert "1 more row: --tables" in "\n".join(printed(rejected))
     made.rows = made.rows[2:]
@@ -119,10 +119,10 @@ def test_of_a_rejected_study_only_rows_with_a_resolved_figure_are_shown() -> Non
 
 
 def test_why_a_rejected_study_says_nothing_is_told_once() -> None:
-    shown = replace(screen(points=0), trust=Trust(level="reject", sentence="9 of 9 runs were disturbed."))
+    shown = replace(screen(points=0, published="None holds."), trust=Trust(level="reject", sentence="9 of 9 runs were disturbed."))
     unsaid = replace(shown, claim=Claim(sentences=["Cannot be said: disturbed.", "So much."], answered=False))
     text = "\n".join(printed(unsaid))
-    assert "Cannot be said" not in text and "So much." in text
+    assert "Cannot be said" not in text and "So much." in text and "None holds." not in text
     assert "First." in "\n".join(printed(shown))
 
 

@@ -119,6 +119,11 @@ def test_a_task_that_slept_for_a_moment_waited_no_longer() -> None:
     assert verdict_on(with_figures(found, n_tasks=1)).causes[0].amount == pytest.approx(0.15)
 
 
+def test_what_the_hypervisor_took_while_a_program_slept_is_no_share_of_what_it_wanted() -> None:
+    (cause,) = verdict_on(recorded(2.0, 0.002, steal_s=0.05)).causes
+    assert cause.text == "the hypervisor took its CPUs for 50 ms, while it used 2 ms"
+
+
 @pytest.mark.parametrize(
     ("wall_s", "cpu_s", "amount", "text"),
     [
