@@ -59,14 +59,12 @@ def command(
 
     declared = declare(file, quick)
     planned = plan(declared, _facts(declared.study, host, no_host, cpus), starts=False)
-    if output is not None:
-        _write(planned, output)
+    _write(planned, output)
     journal = results.journal_of(earlier) if earlier else None
-    document = _document(planned, expected_time(planned, journal), journal)
+    document = _document(planned, None if no_host else host, expected_time(planned, journal), journal)
     made = proposal(planned, journal) if journal and not is_search(declared.study.question) else None
     if made is not None:
         document["proposal"] = as_document(made, planned.design.study.protocol.budget_s)
-    document["host"] = {"assumed": no_host, "n_cpus": planned.facts.n_cpus, **({} if no_host else {"name": host})}
     if json:
         emit_json(document)
         return
@@ -90,10 +88,12 @@ def _facts(study: "Study", name: str, no_host: bool, cpus: int | None) -> "HostF
         return host.facts()
 
 
-def _write(planned: "Plan", output: Path) -> None:
+def _write(planned: "Plan", output: Path | None) -> None:
     from scalograph.protocol import results
     from scalograph.run.plan import write_design
 
+    if output is None:
+        return
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -104,7 +104,7 @@ def _write(planned: "Plan", output: Path) -> None:
     write_design(planned, results.Results(output).design)
 
 
-def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> dict[str, object]:
+def _document(planned: "Plan", host: str | None, seconds: float | None, journal: Path | None) -> dict[str, object]:
     from math import expm1
 
     from scalograph.analysis.comparisons import minimum_detectable_effect
@@ -130,6 +130,7 @@ def _document(planned: "Plan", seconds: float | None, journal: Path | None) -> d
         "detectable_percent": None if effect is None else 100 * expm1(effect),
         "settings": _settings(planned),
         "dropped": list(design.dropped),
+        "host": {"assumed": host is None, "n_cpus": planned.facts.n_cpus, **({"name": host} if host else {})},
     }
 
 

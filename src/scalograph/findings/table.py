@@ -22,7 +22,7 @@ from scalograph.findings.restored_settings import restored
 from scalograph.findings.run_setup import degradations, set_up
 from scalograph.findings.task_trace import traced
 from scalograph.protocol import journal
-from scalograph.protocol.events import Record, RunFigures
+from scalograph.protocol.events import Record
 from scalograph.protocol.facts import machine_facts
 from scalograph.protocol.machine_ceiling import Ceiling
 from scalograph.protocol.noise_floor import Recheck
@@ -282,7 +282,7 @@ class _Reading:
             cpu_s=None if run.cpu_ns is None else run.cpu_ns / 1e9,
             read_bytes=None if run.n_blocks_in is None else BLOCK_BYTES * run.n_blocks_in,
             n_major_faults=run.n_major_faults, frequency_hz=run.frequency_hz, start_s=self._start_s(event),
-            taken=_taken(record.run, judgment), changed=self._once(own_changes(record)), kept_to=kept_to_fewer(record),
+            taken=_taken(record, judgment), changed=self._once(own_changes(record)), kept_to=kept_to_fewer(record),
             settings=self._once(restored(record)), counters=record.counters,
         )  # fmt: skip
 
@@ -346,16 +346,17 @@ def _finish(record: Record) -> tuple[float, ...]:
     return tuple(ns / 1e9 for ns in known) if len(known) == len(ends) else ()
 
 
-def _taken(run: RunFigures, judgment: Judgment) -> float | None:
+def _taken(record: Record, judgment: Judgment) -> float | None:
     """What was measured of a clean run, by which it may be longer, or its worst CPU; an unverified one's bound."""
     if judgment.verdict == "undecided":
         bounds = [cause.amount for cause in judgment.causes]
         return max((bound for bound in bounds if bound is not None), default=None) if None not in bounds else None
+    run = record.run
     if not run.wall_ns or run.neighbor_ns is None:
         return SHARE if run.wall_ns else None
     taken = run.neighbor_ns + (run.steal_ns or 0)
     worst = max(run.neighbor_per_cpu_ns or (), default=0) + (run.worst_steal_ns or 0)
-    return max(lengthening(taken, run), worst / run.wall_ns)
+    return max(lengthening(taken, record) if taken else 0.0, worst / run.wall_ns)
 
 
 def _work(iterations: Windows) -> int | None:

@@ -112,9 +112,8 @@ def _disturbed(record: Record) -> list[Cause]:
 
 def _unclear(record: Record) -> list[Cause]:
     """Find what may have disturbed a run that has switch records, but could not be checked."""
-    run = record.run
     kept = kept_out(record, for_sure=False) or unseen(record)
-    return [*may_be_preempted(run), *_if_any(kept), *bounds(run)]
+    return [*may_be_preempted(record), *_if_any(kept), *bounds(record.run)]
 
 
 def _if_any(cause: Cause | None) -> tuple[Cause, ...]:

@@ -1,6 +1,6 @@
 """Who had the CPUs while the run was ready to use them: neighbors, the kernel's threads, the hypervisor."""
 
-from scalograph.protocol.record import RunFigures
+from scalograph.protocol.record import Record, RunFigures
 from scalograph.verdict.cause import SHARE, TICK_NS, Cause
 
 # Less than this share of a run's time is never blamed: a sleeping program wants so little CPU time that any tick is
@@ -17,9 +17,10 @@ def preempted(run: RunFigures) -> list[Cause]:
     return [cause for cause in (_neighbor(run), _observed(run), _steal(run)) if cause]
 
 
-def may_be_preempted(run: RunFigures) -> list[Cause]:
-    """Find what may have taken the CPU, and could not be told from what did not. `run`: figures of its record."""
-    return [cause for cause in (_kernel_threads(run), _unplaced_neighbor(run), _steal_at_most(run)) if cause]
+def may_be_preempted(record: Record) -> list[Cause]:
+    """Find what may have taken the CPU of a run, and could not be told from what did not."""
+    run = record.run
+    return [cause for cause in (_kernel_threads(run), _unplaced_neighbor(run), _steal_at_most(record)) if cause]
 
 
 def _kernel_threads(run: RunFigures) -> Cause | None:
@@ -45,13 +46,14 @@ def _unplaced_neighbor(run: RunFigures) -> Cause | None:
     return None
 
 
-def _steal_at_most(run: RunFigures) -> Cause | None:
+def _steal_at_most(record: Record) -> Cause | None:
     """Report too few ticks of steal to blame that may be one tick more: in a short run that is much."""
+    run = record.run
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     most = stolen + TICK_NS
     if not 0 < stolen < _STEAL_TICKS * TICK_NS or not blamed(most, run):
         return None
-    share, unit, of_what = at_most(most, run)
+    share, unit, of_what = at_most(most, record)
     if most < wall:
         text = f"the hypervisor took the CPU for less than {100 * share:.1f} % of {of_what}"
     else:
@@ -82,16 +84,21 @@ def wanted(run: RunFigures, taken: float) -> float:
     return float((run.cpu_ns or 0) + taken)
 
 
-def lengthening(taken: float, run: RunFigures) -> float:
-    """Return the share of a run that taken CPU time may be: of what it wanted, or of its time if it wanted less."""
-    return taken / max(wanted(run, taken), run.wall_ns or 0)
+def lengthening(taken: float, record: Record) -> float:
+    """Return the share of a run that taken CPU time may be: of what it wanted, or of its time if it wanted less.
+
+    Of a run with windows it is of what it wanted: all that was taken may have been within them.
+    """
+    run = record.run
+    return taken / max(wanted(run, taken), 0 if record.iterations else run.wall_ns or 0)
 
 
-def at_most(taken: float, run: RunFigures) -> tuple[float, str, str]:
+def at_most(taken: float, record: Record) -> tuple[float, str, str]:
     """Return that share as a bound, its unit, and of what it is in words."""
-    slept = wanted(run, taken) < (run.wall_ns or 0)
-    of = ("of time, at most", "its time") if slept else ("of wanted, at most", "the CPU time that it wanted")
-    return lengthening(taken, run), *of
+    share, of_wanted = lengthening(taken, record), taken / wanted(record.run, taken)
+    is_of_time = share < of_wanted
+    of = ("of time, at most", "its time") if is_of_time else ("of wanted, at most", "the CPU time that it wanted")
+    return share, *of
 
 
 def _neighbor(run: RunFigures) -> Cause | None:

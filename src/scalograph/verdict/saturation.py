@@ -68,7 +68,7 @@ def unseen(record: Record) -> Cause | None:
     held = min(_others(record) - (run.observer_ns or 0), _off_cpu(run))
     if held < _COMPANY * wanted(run, held) or not blamed(held, run):
         return None
-    share, unit, of_what = at_most(held, run)
+    share, unit, of_what = at_most(held, record)
     bound = f"for at most {100 * share:.0f} % of {of_what}"
     return Cause("neighbor", share, unit, f"others kept its CPUs busy; after sleeping it may have waited {bound}")
 

@@ -226,7 +226,9 @@ def test_what_is_taken_from_a_program_that_sleeps_is_weighed_by_its_time(tmp_pat
     assert (found.level, found.error_percent) == ("believe", 1)
 
 
-@pytest.mark.parametrize(("figures", "who"), [({"neighbor_s": 1.0}, "other programs"), ({"steal_s": 1.0}, "hypervisor")])
+@pytest.mark.parametrize(
+    ("figures", "who"), [({"neighbor_s": 1.0}, "other programs"), ({"steal_s": 1.0}, "hypervisor")]
+)
 def test_a_busy_machine_is_told_with_who_had_it_and_what_to_do(
     tmp_path: Path, figures: dict[str, float], who: str
 ) -> None:

@@ -119,7 +119,9 @@ def test_of_a_rejected_study_only_rows_with_a_resolved_figure_are_shown() -> Non
 
 
 def test_why_a_rejected_study_says_nothing_is_told_once() -> None:
-    shown = replace(screen(points=0, published="None holds."), trust=Trust(level="reject", sentence="9 of 9 runs were disturbed."))
+    shown = replace(
+        screen(points=0, published="None holds."), trust=Trust(level="reject", sentence="9 of 9 runs were disturbed.")
+    )
     unsaid = replace(shown, claim=Claim(sentences=["Cannot be said: disturbed.", "So much."], answered=False))
     text = "\n".join(printed(unsaid))
     assert "Cannot be said" not in text and "So much." in text and "None holds." not in text
