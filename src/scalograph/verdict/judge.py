@@ -104,7 +104,7 @@ def judge(record: Record, asked: Asked | None = None) -> Judgment:
 
 def _disturbed(record: Record) -> list[Cause]:
     run = record.run
-    causes = [*preempted(run), *held_up(run), *_if_any(crowded(record))]
+    causes = [*preempted(record), *held_up(run), *_if_any(crowded(record))]
     if not any(one.cause == "neighbor" for one in causes):
         causes += _if_any(kept_out(record, for_sure=True))
     return causes

@@ -1,6 +1,7 @@
 """Who had the CPUs while the run was ready to use them: neighbors, the kernel's threads, the hypervisor."""
 
 from scalograph.protocol.record import Record, RunFigures
+from scalograph.text.units import format_duration
 from scalograph.verdict.cause import SHARE, TICK_NS, Cause
 
 # Less than this share of a run's time is never blamed: a sleeping program wants so little CPU time that any tick is
@@ -12,9 +13,9 @@ _TELLING = 0.1
 _STEAL_TICKS = 3
 
 
-def preempted(run: RunFigures) -> list[Cause]:
-    """Find causes that contaminate: other processes, the probe, and the hypervisor. `run`: figures of its record."""
-    return [cause for cause in (_neighbor(run), _observed(run), _steal(run)) if cause]
+def preempted(record: Record) -> list[Cause]:
+    """Find causes that contaminate a run: other processes, the probe, and the hypervisor."""
+    return [cause for cause in (_neighbor(record.run), _observed(record.run), _steal(record)) if cause]
 
 
 def may_be_preempted(record: Record) -> list[Cause]:
@@ -57,8 +58,8 @@ def _steal_at_most(record: Record) -> Cause | None:
     if most < wall:
         text = f"the hypervisor took the CPU for less than {100 * share:.1f} % of {of_what}"
     else:
-        how = f"it is counted in {TICK_NS / 1e6:g} ms"
-        text = f"the hypervisor took the CPU for an unknown part of its {wall / 1e6:.3g} ms: {how}"
+        lasted, tick = (format_duration(ns / 1e9) for ns in (wall, TICK_NS))
+        text = f"the hypervisor took the CPU for an unknown part of its {lasted}: that is counted in {tick}"
     return Cause("steal", share, unit, text)
 
 
@@ -116,15 +117,17 @@ def _neighbor(run: RunFigures) -> Cause | None:
     return None
 
 
-def _steal(run: RunFigures) -> Cause | None:
+def _steal(record: Record) -> Cause | None:
     """Find what the hypervisor took from the whole run, or from the CPU that lost most: others may wait there."""
+    run = record.run
     stolen, wall = run.steal_ns or 0, run.wall_ns or 0
     worst, least = run.worst_steal_ns or 0, _STEAL_TICKS * TICK_NS
     if stolen >= least and blamed(stolen, run):
-        share, used = stolen / wanted(run, stolen), (run.cpu_ns or 0) / 1e6
+        share = stolen / wanted(run, stolen)
         text = f"the hypervisor took the CPU for {100 * share:.1f} % of the CPU time that it wanted"
-        if 2 * wanted(run, stolen) < wall:  # most of it may have been while the run slept
-            text = f"the hypervisor took its CPUs for {stolen / 1e6:.3g} ms, while it used {used:.3g} ms"
+        if 2 * lengthening(stolen, record) < share:  # most of it may have been while the run slept
+            taken, used = (format_duration(ns / 1e9) for ns in (stolen, run.cpu_ns or 0))
+            text = f"the hypervisor took its CPUs for {taken}; it used them for {used}"
         return Cause("steal", share, "of wanted", text)
     elif worst >= least and worst >= SHARE * wall:
         share = worst / wall if wall else 1.0

@@ -121,7 +121,7 @@ def test_a_task_that_slept_for_a_moment_waited_no_longer() -> None:
 
 def test_what_the_hypervisor_took_while_a_program_slept_is_no_share_of_what_it_wanted() -> None:
     (cause,) = verdict_on(recorded(2.0, 0.002, steal_s=0.05)).causes
-    assert cause.text == "the hypervisor took its CPUs for 50 ms, while it used 2 ms"
+    assert cause.text == "the hypervisor took its CPUs for 50 ms; it used them for 2 ms"
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_what_the_hypervisor_took_while_a_program_slept_is_no_share_of_what_it_w
     [
         (0.12, 0.119, 0.02 / 0.139, "for less than 14.4 % of the CPU time that it wanted"),
         (0.2, 0.002, 0.1, "for less than 10.0 % of its time"),  # it slept: a share of what it wanted tells nothing
-        (0.001, 0.001, 0.02 / 0.021, "for an unknown part of its 1 ms: it is counted in 10 ms"),
+        (0.001, 0.001, 0.02 / 0.021, "for an unknown part of its 1 ms: that is counted in 10 ms"),
     ],
     ids=["works", "sleeps", "shorter than a tick"],
 )
