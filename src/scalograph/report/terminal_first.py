@@ -58,7 +58,7 @@ def _lines(
     """All lines, blocks apart; that a study is not to be believed stands above what it would say."""
     claim, is_rejected = screen.claim, screen.trust is not None and screen.trust.level == "reject"
     first, *more = claim.sentences[:n_sentences]
-    first = "" if is_rejected and not claim.answered else first  # why it cannot be said is what the verdict says
+    first = "" if _is_unsaid(screen) else first  # the verdict says why
     heads = ((screen.title, "bold"), (_machine(screen.machine, console), "dim"))
     said = _wrapped(console, (first, "" if is_rejected else "bold"), (" ".join(more), ""))
     said += _labelled(console, "paper", "" if is_rejected else screen.published, "bold")
@@ -78,10 +78,18 @@ def _machine(text: str, console: Console) -> str:
     return text if len(text) <= console.width or len(rest) < 2 else DOT.join([head, rest[-1]])
 
 
+def _is_unsaid(screen: Screen) -> bool:
+    """Whether nothing is claimed, for the reason for which the study is rejected."""
+    return screen.trust is not None and screen.trust.level == "reject" and not screen.claim.answered
+
+
 def _told(screen: Screen, n_points: int) -> list[tuple[str, str, str]]:
     """What is said of the claim: label, text and style of the label."""
     trust, failed = screen.trust, [("failed", screen.failures, "bold red")] if screen.failures else []
-    verdict = [(TRUST_WORDS[trust.level], _verdict(trust, n_points), TRUST_STYLES[trust.level])] if trust else []
+    unsaid = "Cannot be said. " if _is_unsaid(screen) else ""
+    verdict = (
+        [(TRUST_WORDS[trust.level], unsaid + _verdict(trust, n_points), TRUST_STYLES[trust.level])] if trust else []
+    )
     return [*verdict, *failed]
 
 
