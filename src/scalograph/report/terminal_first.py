@@ -86,11 +86,10 @@ def _is_unsaid(screen: Screen) -> bool:
 def _told(screen: Screen, n_points: int) -> list[tuple[str, str, str]]:
     """What is said of the claim: label, text and style of the label."""
     trust, failed = screen.trust, [("failed", screen.failures, "bold red")] if screen.failures else []
-    unsaid = "Cannot be said. " if _is_unsaid(screen) else ""
-    verdict = (
-        [(TRUST_WORDS[trust.level], unsaid + _verdict(trust, n_points), TRUST_STYLES[trust.level])] if trust else []
-    )
-    return [*verdict, *failed]
+    if trust is None:
+        return failed
+    text = f"{'Cannot be said. ' * _is_unsaid(screen)}{_verdict(trust, n_points)}"
+    return [(TRUST_WORDS[trust.level], text, TRUST_STYLES[trust.level]), *failed]
 
 
 def _verdict(trust: Trust, n_points: int) -> str:
