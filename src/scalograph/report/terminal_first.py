@@ -59,7 +59,7 @@ def _lines(
     claim, is_rejected = screen.claim, screen.trust is not None and screen.trust.level == "reject"
     first, *more = claim.sentences[:n_sentences]
     first = "" if _is_unsaid(screen) else first  # the verdict says why
-    heads = ((screen.title, "bold"), (_machine(screen.machine, console), "dim"))
+    heads = ((screen.title, "bold"), *((text, "dim") for text in _machine(screen.machine, console)))
     said = _wrapped(console, (first, "" if is_rejected else "bold"), (" ".join(more), ""))
     said += _labelled(console, "paper", "" if is_rejected else screen.published, "bold")
     numbers = matrix_lines(claim.matrix, console, n_rows, is_rejected) if claim.matrix else []
@@ -72,10 +72,11 @@ def _lines(
     return [*chain.from_iterable([*block, Text()] for block in blocks if block)][:-1]
 
 
-def _machine(text: str, console: Console) -> str:
-    """The machine in one line, where need be without how many configurations there were."""
+def _machine(text: str, console: Console) -> list[str]:
+    """The machine in one line, where need be without how many configurations there were, else the runs below it."""
     head, *rest = text.split(DOT)
-    return text if len(text) <= console.width or len(rest) < 2 else DOT.join([head, rest[-1]])
+    fitting = [line for line in (text, DOT.join([head, *rest[-1:]])) if len(line) <= console.width]
+    return fitting[:1] or [head, *rest[-1:]]
 
 
 def _is_unsaid(screen: Screen) -> bool:
