@@ -127,9 +127,7 @@ _OF_A_QUEUE = rf"{_DEVICE}/(nr_requests|wbt_lat_usec|iosched/[a-z0-9_]{{1,32}})"
 KERNEL: Mapping[str, KernelSetting] = {
     "sysctl": KernelSetting(_sysctl, CONTROLS["sysctl:NAME"].named),
     "io-scheduler": KernelSetting(_scheduler, _DEVICE, "I/O scheduler of {name}"),
-    "io-queue": KernelSetting(
-        _queue, rf"{_DEVICE}/(nr_requests|wbt_lat_usec|iosched/[a-z0-9_]{{1,32}})", "queue of {name}"
-    ),
+    "io-queue": KernelSetting(_queue, _OF_A_QUEUE, "queue of {name}"),
     "thp": KernelSetting(_huge_pages, words="transparent huge pages"),
     "online": KernelSetting(_online, words="CPUs online"),
 }
