@@ -99,10 +99,10 @@ def initramfs(busybox: bytes, modules: Iterable[Path]) -> bytes:
 
     Args:
         busybox: a program that needs no library.
-        modules: files in the order in which they are loaded.
+        modules: files whose names have the order in which they are loaded.
     """
     files = {"init": INIT.encode(), "bin/busybox": busybox}
-    files |= {f"modules/{n:03}-{file.name.split('.')[0]}.ko": unpacked(file) for n, file in enumerate(modules)}
+    files |= {f"modules/{file.name}": file.read_bytes() for file in modules}
     return b"".join(_archived(files))
 
 
