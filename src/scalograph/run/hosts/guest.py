@@ -35,7 +35,7 @@ from scalograph.run.interrupts import note
 from scalograph.run.launches import launches
 from scalograph.run.plan import Plan
 from scalograph.run.scratch import scratch
-from scalograph.study.reset import Reset
+from scalograph.study.reset import NO_RESET
 from scalograph.study.treatment import Treatment
 
 DEFAULT_KERNEL = "cloud"
@@ -113,7 +113,7 @@ class GuestHost(LocalHost):
 
     def measure(self, spec: Specification) -> Record:
         """Carry out one run, as `LocalHost` does; a guest that has just booted needs no reset."""
-        return super().measure(replace(spec, reset=Reset()))
+        return super().measure(replace(spec, reset=NO_RESET))
 
     def _counted(self, spec: Specification, folder: Path) -> Record:
         return self._started(spec, folder)  # what counts is the kernel of the guest
