@@ -4,6 +4,7 @@ The specification goes in by a serial port, and the record comes back by it. All
 shares: `up` says what was booted, and `exit` how the probe ended.
 """
 
+import re
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
+from scalograph.protocol.bounded import read_below
 from scalograph.protocol.record import Guest
+from scalograph.protocol.record_part import MAX_TEXT
 from scalograph.run.hosts.initramfs import initramfs
 from scalograph.run.hosts.kernel_packages import IMAGE, MODULES
 from scalograph.run.hosts.probe_process import LostError, NotStartedError, ProbeAnswer, ProbeProcess
@@ -20,8 +23,7 @@ from scalograph.run.hosts.probe_process import LostError, NotStartedError, Probe
 # What a guest may take to come up: emulated, on a machine that others use, 5 to 40 s were seen.
 BOOT_S = 120.0
 _SHARING_S = 10.0
-# Written by the guest: of more, only this much is read.
-_MOST_BYTES = 8192
+_CODE = re.compile("[0-9]{1,3}")
 _SHOWN_LINES, _SHOWN = 4, 160
 # What we start ends with us, however that is.
 _TIED = ("setpriv", "--pdeathsig", "KILL", "--")
@@ -125,21 +127,27 @@ class GuestProcess(ProbeProcess):
             answer = super().exchange(line, limit_s)
         except LostError as error:
             raise self._lost(error.problems[0].found) from None
-        code = _told(self._boot / "exit").strip()
-        if not code.isdecimal():
+        code = self._told("exit").strip()
+        if not _CODE.fullmatch(code):
             up = "ended before its run did" if (self._boot / "up").exists() else "did not boot"
             raise self._lost(up)
         return ProbeAnswer(int(code), answer.output, answer.stderr)
 
     def guest(self) -> Guest | None:
         """Return what was booted, as the guest tells it; None where it did not come up."""
-        lines = _told(self._boot / "up").splitlines()
+        lines = self._told("up").splitlines()
         if len(lines) < 3 or self._boot_s is None:
             return None
         return Guest(
             kernel=lines[0], command_line=lines[1], cpus=lines[2], accelerator=self._machine.accelerator,
             boot_ns=round(1e9 * self._boot_s),
         )  # fmt: skip
+
+    def _told(self, name: str) -> str:
+        """What the guest wrote in the folder of its start; nothing where that is no file of a few lines."""
+        with suppress(OSError):
+            return read_below(self._boot, name, MAX_TEXT)
+        return ""
 
     def _prepare(self) -> None:
         told = {"folder": f"{self._machine.folder}\n", "probe": f"{self._machine.probe}\n"}
@@ -198,12 +206,6 @@ def _wait_for(socket: Path, server: "subprocess.Popen[bytes]") -> None:
     while not socket.exists():
         if server.poll() is not None or time.monotonic() > until:
             server.kill()
-            said = server.stderr.read(_MOST_BYTES).decode(errors="replace").strip() if server.stderr else ""
+            said = server.stderr.read(MAX_TEXT).decode(errors="replace").strip() if server.stderr else ""
             raise NotStartedError("guest", f"virtiofsd: {said[-300:]!a}", "its socket", "try it by hand, as root")
         time.sleep(0.01)
-
-
-def _told(file: Path) -> str:
-    with suppress(OSError), file.open("rb") as stream:
-        return stream.read(_MOST_BYTES).decode(errors="replace")
-    return ""

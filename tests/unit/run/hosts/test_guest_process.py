@@ -99,6 +99,18 @@ def test_what_the_probe_within_refuses_is_refused(tmp_path: Path) -> None:
         probe.measure(SPEC, guest(tmp_path, f"{UP}; echo '{said}'; echo 3 > $boot/exit"))
 
 
+@pytest.mark.parametrize("code", ["mkfifo $boot/exit", "ln -s /dev/zero $boot/exit", "printf %05000d 1 > $boot/exit"])
+def test_what_a_guest_leaves_in_place_of_its_answer_keeps_nobody(tmp_path: Path, code: str) -> None:
+    assert "ended before its run did" in reason(probe.measure(SPEC, guest(tmp_path, f"{UP}; {code}")))
+
+
+def test_what_a_guest_leaves_in_place_of_what_it_is_tells_nothing(tmp_path: Path) -> None:
+    code = f"{UP}; mv $boot/up $boot/../up; ln -s ../up $boot/up; head -6 {ANSWER}; echo 0 > $boot/exit"
+    process = guest(tmp_path, code)
+    probe.measure(SPEC, process)
+    assert process.guest() is None
+
+
 def test_a_folder_that_cannot_be_shared_is_told(tmp_path: Path) -> None:
     process = guest(tmp_path, "exit 0")
     program(tmp_path / "virtiofsd", "#!/bin/sh\necho 'no right' >&2; exit 1\n")
