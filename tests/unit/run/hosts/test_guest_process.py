@@ -29,6 +29,13 @@ while [ "$1" != -initrd ]; do shift; done
 boot=$(dirname "$2")
 {code}
 """
+# virtiofsd comes up when its socket is there; here it holds its process.
+SERVER = """\
+#!/bin/sh
+for word; do case $word in --socket-path=*) socket=${{word#*=}};; esac; done
+echo $$ > $socket
+{code}
+"""
 
 
 def program(file: Path, text: str) -> str:
@@ -39,11 +46,9 @@ def program(file: Path, text: str) -> str:
 
 def programs(folder: Path, code: str) -> GuestPrograms:
     """Programs of which QEMU is these lines of shell."""
-    serve = (
-        '#!/bin/sh\nfor word; do case $word in --socket-path=*) echo $$ > "${word#*=}"; exec sleep 60;; esac; done\n'
-    )
     qemu = program(folder / "qemu", QEMU.format(code=code))
-    return GuestPrograms(qemu=qemu, virtiofsd=program(folder / "virtiofsd", serve), busybox="/bin/true")
+    virtiofsd = program(folder / "virtiofsd", SERVER.format(code="exec sleep 60"))
+    return GuestPrograms(qemu=qemu, virtiofsd=virtiofsd, busybox="/bin/true")
 
 
 def guest(folder: Path, code: str, limit_s: float = 20.0) -> GuestProcess:
@@ -113,9 +118,23 @@ def test_what_a_guest_leaves_in_place_of_what_it_is_tells_nothing(tmp_path: Path
 
 def test_a_folder_that_cannot_be_shared_is_told(tmp_path: Path) -> None:
     process = guest(tmp_path, "exit 0")
-    program(tmp_path / "virtiofsd", "#!/bin/sh\necho 'no right' >&2; exit 1\n")
+    program(tmp_path / "virtiofsd", "#!/bin/sh\necho first >&2; echo 'no right' >&2; exit 1\n")
     with pytest.raises(HostError, match="virtiofsd: 'no right'"):
         probe.measure(SPEC, process)
+
+
+def test_a_server_that_complains_a_lot_goes_on_serving(tmp_path: Path) -> None:
+    wait = "while [ ! -e $boot/host.served ]; do sleep 0.02; done"
+    process = guest(tmp_path, f"{wait}; {UP}; head -6 {ANSWER}; echo 0 > $boot/exit")
+    much = "head -c 300000 /dev/zero | tr '\\0' x >&2; : > ${socket%.sock}.served; exec sleep 60"
+    program(tmp_path / "virtiofsd", SERVER.format(code=much))
+    assert probe.measure(SPEC, process).run.status == "ok"
+
+
+def test_a_server_that_fails_is_named_with_its_last_line(tmp_path: Path) -> None:
+    process = guest(tmp_path, "while grep -q '^State:.[RSD]' /proc/$(cat $boot/host.sock)/status; do sleep 0.02; done")
+    program(tmp_path / "virtiofsd", SERVER.format(code="echo first >&2; echo 'no more room' >&2; exit 1"))
+    assert "did not boot; virtiofsd: 'no more room'; it said: " in reason(probe.measure(SPEC, process))
 
 
 CALLER = """
