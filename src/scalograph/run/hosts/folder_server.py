@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from scalograph.errors import HostError
 from scalograph.run.hosts.probe_process import NotStartedError
 
 # What we start ends with us, however that is.
@@ -49,6 +50,7 @@ def serving(virtiofsd: str, folder: Path, socket: Path) -> Iterator[FolderServer
 
     Raises:
         NotStartedError: it does not come up, with its last line.
+        HostError: it would take a part of the folder'"'"'s name for an option.
     """
     argv = [*TIED, virtiofsd, f"--socket-path={socket}", *_options(virtiofsd, folder)]
     null = subprocess.DEVNULL
@@ -67,6 +69,9 @@ def serving(virtiofsd: str, folder: Path, socket: Path) -> Iterator[FolderServer
 def _options(virtiofsd: str, folder: Path) -> Sequence[str]:
     # That of QEMU itself changes its root; its successor would need rights for that.
     if Path(virtiofsd).parent.name == "qemu":
+        if not {",", "\\"}.isdisjoint(str(folder)):
+            expected = "a name without commas and backslashes, which virtiofsd reads as options"
+            raise HostError("guest", f"the folder {str(folder)!r}", expected, "start in another folder, or set TMPDIR to one")
         return ("-o", f"source={folder}", "-o", "sandbox=chroot", "-o", "log_level=err")
     return ("--shared-dir", str(folder), "--sandbox", "none", "--log-level", "error")
 

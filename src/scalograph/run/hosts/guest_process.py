@@ -88,6 +88,7 @@ class GuestProcess(ProbeProcess):
 
         Raises:
             NotStartedError: a folder cannot be shared, or QEMU is not there.
+            HostError: the name of a folder cannot be given to virtiofsd.
         """
         self._prepare()
         with ExitStack() as held:
@@ -176,5 +177,6 @@ class GuestProcess(ProbeProcess):
         yield from ("-chardev", "stdio,id=probe,signal=off", "-device", "virtio-serial-pci")
         yield from ("-device", "virtserialport,chardev=probe,name=probe")
         for tag in self._shares:
-            yield from ("-chardev", f"socket,id={tag},path={self._boot / tag}.sock")
+            socket = f"{self._boot / tag}.sock".replace(",", ",,")  # one comma would begin another option
+            yield from ("-chardev", f"socket,id={tag},path={socket}")
             yield from ("-device", f"vhost-user-fs-pci,chardev={tag},tag={tag}")

@@ -14,6 +14,7 @@ import pytest
 from scalograph.errors import HostError
 from scalograph.protocol.record import Record
 from scalograph.run.hosts import probe
+from scalograph.run.hosts.folder_server import serving
 from scalograph.run.hosts.guest_process import GuestMachine, GuestProcess, GuestPrograms
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "protocol" / "examples"
@@ -135,6 +136,22 @@ def test_a_server_that_fails_is_named_with_its_last_line(tmp_path: Path) -> None
     process = guest(tmp_path, "while grep -q '^State:.[RSD]' /proc/$(cat $boot/host.sock)/status; do sleep 0.02; done")
     program(tmp_path / "virtiofsd", SERVER.format(code="echo first >&2; echo 'no more room' >&2; exit 1"))
     assert "did not boot; virtiofsd: 'no more room'; it said: " in reason(probe.measure(SPEC, process))
+
+
+def test_a_comma_in_a_folder_begins_no_option_of_qemu(tmp_path: Path) -> None:
+    argv = guest(tmp_path / "a,b", "exit 0").argv
+    assert f"socket,id=host,path={tmp_path}/a,,b/boot/host.sock" in argv and f"{tmp_path}/a,b/boot/initramfs" in argv
+
+
+@pytest.mark.parametrize("name", ["a,sandbox=none", "a\\054b"])
+def test_a_folder_that_an_old_virtiofsd_would_take_for_options_is_refused(tmp_path: Path, name: str) -> None:
+    virtiofsd, socket = tmp_path / "qemu/virtiofsd", tmp_path / "socket"
+    virtiofsd.parent.mkdir()
+    program(virtiofsd, SERVER.format(code="exec sleep 60"))
+    with pytest.raises(HostError, match="start in another folder, or set TMPDIR"), serving(str(virtiofsd), Path(name), socket):
+        pass
+    with serving(str(virtiofsd), tmp_path, socket) as server:
+        assert not server.has_ended()
 
 
 CALLER = """
