@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from scalograph.errors import HostError
+from scalograph.run.contained import contained
 from scalograph.run.hosts.probe_process import NotStartedError
 
 # What we start ends with us, however that is.
 TIED = ("setpriv", "--pdeathsig", "KILL", "--")
 _START_S = 10.0
+# Of the successor of the one that came with QEMU, in its newer releases.
+_READ_ONLY = "--readonly"
 # Of what it said, the end; a pipe that nobody reads would stop it one day.
 _TAIL, _SHOWN = 4096, 300
 
@@ -40,19 +43,20 @@ class FolderServer:
 
 
 @contextmanager
-def serving(virtiofsd: str, folder: Path, socket: Path) -> Iterator[FolderServer]:
+def serving(virtiofsd: str, folder: Path, socket: Path, is_read_only: bool = False) -> Iterator[FolderServer]:
     """Serve a folder to one guest. It ends when the guest goes, and with us.
 
     Args:
         virtiofsd: the program.
         folder: what is served.
         socket: where it is reached; its log lies beside it.
+        is_read_only: nothing is written for the guest, where virtiofsd offers that.
 
     Raises:
         NotStartedError: it does not come up, with its last line.
         HostError: it would take a part of the folder'"'"'s name for an option.
     """
-    argv = [*TIED, virtiofsd, f"--socket-path={socket}", *_options(virtiofsd, folder)]
+    argv = [*TIED, virtiofsd, f"--socket-path={socket}", *_options(virtiofsd, folder, is_read_only)]
     null = subprocess.DEVNULL
     with (
         socket.with_suffix(".log").open("a+b") as log,
@@ -66,19 +70,29 @@ def serving(virtiofsd: str, folder: Path, socket: Path) -> Iterator[FolderServer
             process.kill()
 
 
-def _options(virtiofsd: str, folder: Path) -> Sequence[str]:
+def _options(virtiofsd: str, folder: Path, is_read_only: bool) -> Sequence[str]:
     # That of QEMU itself changes its root; its successor would need rights for that.
     if Path(virtiofsd).parent.name == "qemu":
         if not {",", "\\"}.isdisjoint(str(folder)):
             expected = "a name without commas and backslashes, which virtiofsd reads as options"
-            raise HostError("guest", f"the folder {str(folder)!r}", expected, "start in another folder, or set TMPDIR to one")
+            fix = "start in another folder, or set TMPDIR to one"
+            raise HostError("guest", f"the folder {str(folder)!r}", expected, fix)
         return ("-o", f"source={folder}", "-o", "sandbox=chroot", "-o", "log_level=err")
-    return ("--shared-dir", str(folder), "--sandbox", "none", "--log-level", "error")
+    refusing = (_READ_ONLY,) if is_read_only and _READ_ONLY in _help(virtiofsd) else ()
+    return ("--shared-dir", str(folder), "--sandbox", "none", "--log-level", "error", *refusing)
+
+
+def _help(virtiofsd: str) -> str:
+    try:
+        return contained([virtiofsd, "--help"], os.environ, _START_S).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
 
 
 def _wait_for(socket: Path, server: FolderServer) -> None:
     until = time.monotonic() + _START_S
     while not socket.exists():
         if server.has_ended() or time.monotonic() > until:
-            raise NotStartedError("guest", f"virtiofsd: {server.last_line()!a}", "its socket", "try it by hand, as root")
+            found = f"virtiofsd: {server.last_line()!a}"
+            raise NotStartedError("guest", found, "its socket", "try it by hand, as root")
         time.sleep(0.01)

@@ -1,6 +1,9 @@
 """Guests of this machine: QEMU boots a kernel for each run, over this machine's files, and the probe runs within.
 
 Where the CPUs of a guest are emulated, its times are none of a machine: runs show what happens, and not how fast.
+
+A guest is no protection: its run is root there, and could mount the files of this machine anew to write to them. Only a
+virtiofsd that offers `--readonly` refuses that.
 """
 
 import os

@@ -93,7 +93,7 @@ class GuestProcess(ProbeProcess):
         self._prepare()
         with ExitStack() as held:
             for tag, folder in self._shares.items():
-                server = serving(self._programs.virtiofsd, folder, self._boot / f"{tag}.sock")
+                server = serving(self._programs.virtiofsd, folder, self._boot / f"{tag}.sock", tag == "host")
                 self._servers.append(held.enter_context(server))
             self._began = time.monotonic()
             with super().running():

@@ -80,8 +80,8 @@ def test_the_answer_of_the_probe_within_is_the_record(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "boot_s", "end_s", "expected"),
     [
-        ("echo '[ 1.0] stuck' >&2; exec sleep 60", SOON_S, ENOUGH_S, "did not boot within 0.5 s; it said: '[ 1.0] stuck'"),
-        ("echo 'panic - not syncing: no memory' >&2", ENOUGH_S, ENOUGH_S, "did not boot; it said: 'panic - not syncing"),
+        ("echo '[ 1.0] stuck' >&2; exec sleep 60", SOON_S, ENOUGH_S, "did not boot within 0.5 s; it said: '[ 1.0] st"),
+        ("echo 'panic - not syncing: no memory' >&2", ENOUGH_S, ENOUGH_S, "did not boot; it said: 'panic - not syn"),
         (
             f"{UP}; head -2 {ANSWER}; echo 'Kernel panic' >&2", ENOUGH_S, ENOUGH_S,
             "ended before its run did; it said: 'Kernel pan",
@@ -148,10 +148,22 @@ def test_a_folder_that_an_old_virtiofsd_would_take_for_options_is_refused(tmp_pa
     virtiofsd, socket = tmp_path / "qemu/virtiofsd", tmp_path / "socket"
     virtiofsd.parent.mkdir()
     program(virtiofsd, SERVER.format(code="exec sleep 60"))
-    with pytest.raises(HostError, match="start in another folder, or set TMPDIR"), serving(str(virtiofsd), Path(name), socket):
+    refused = pytest.raises(HostError, match="start in another folder, or set TMPDIR")
+    with refused, serving(str(virtiofsd), Path(name), socket):
         pass
     with serving(str(virtiofsd), tmp_path, socket) as server:
         assert not server.has_ended()
+
+
+@pytest.mark.parametrize("offers", [True, False])
+def test_the_machine_s_files_are_read_only_by_their_server_where_it_offers_that(tmp_path: Path, offers: bool) -> None:
+    process = guest(tmp_path, f"{UP}; head -6 {ANSWER}; echo 0 > $boot/exit")
+    helps = f"case $1 in --help) echo '{'--readonly' * offers}'; exit;; esac\n"
+    serves = SERVER.format(code="exec sleep 60").replace("echo $$", 'echo "$*" > ${socket%.sock}.words; echo $$')
+    program(tmp_path / "virtiofsd", serves.replace("for word", f"{helps}for word"))
+    probe.measure(SPEC, process)
+    words = {tag: (tmp_path / "boot" / f"{tag}.words").read_text().split() for tag in ("host", "boot", "run")}
+    assert {tag for tag, found in words.items() if "--readonly" in found} == ({"host"} if offers else set())
 
 
 CALLER = """
