@@ -144,7 +144,7 @@ class GuestHost(LocalHost):
 
     def _is_proved(self, level: str) -> bool:
         """Whether hardware virtualization works: a device that can be opened may still start nothing."""
-        if not os.access(_KVM, os.R_OK | os.W_OK):
+        if not os.access(_KVM, os.R_OK | os.W_OK) or not has_virtualization():
             return False
         with scratch("guest") as boot, scratch("run") as folder:
             machine = replace(self._machine(level, folder), accelerator="kvm", probe="/bin/true")
@@ -163,3 +163,12 @@ def as_guest(machine: HostFacts) -> HostFacts:
     kept = {name: getattr(machine, name) for name in ("distribution", "compiler", "architecture", "cpu_model", "jvms")}
     memory = min(_MOST_MEMORY, (machine.memory_bytes or _MOST_MEMORY) // 2)
     return HostFacts(cpus=cpus, memory_bytes=memory, hypervisor="QEMU", refused=outside, accelerator="tcg", **kept)
+
+
+def has_virtualization(root: Path = Path("/")) -> bool:
+    """Tell whether the CPU offers guests what they need to run on it, as /proc/cpuinfo has it.
+
+    Without it a /dev/kvm that could be opened was seen to start a guest that did nothing until its time was over.
+    """
+    flags = next((line for line in (root / "proc/cpuinfo").read_text().splitlines() if line.startswith("flags")), "")
+    return not {"vmx", "svm"}.isdisjoint(flags.split())

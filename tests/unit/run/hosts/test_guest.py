@@ -10,7 +10,7 @@ from scalograph.protocol.facts import CpuFact, HostFacts, KernelPackage
 from scalograph.protocol.record import Record
 from scalograph.run.hosts import guest
 from scalograph.run.hosts.base import ProbeProgram
-from scalograph.run.hosts.guest import GuestHost, as_guest, find_programs
+from scalograph.run.hosts.guest import GuestHost, as_guest, find_programs, has_virtualization
 from scalograph.run.plan import Plan, plan
 from scalograph.run.runner import Runner
 from scalograph.study.declare import Declared
@@ -100,8 +100,16 @@ def test_hardware_virtualization_is_proved_by_a_guest_that_ends_well(
 ) -> None:
     (tmp_path / "kvm").touch()
     monkeypatch.setattr(guest, "_KVM", tmp_path / "kvm")
+    monkeypatch.setattr(guest, "has_virtualization", lambda: True)
     (tmp_path / "code").write_text(code)
     assert here.ready(planned(here, tmp_path), str).facts.accelerator == expected
+
+
+def test_hardware_virtualization_needs_a_flag_of_the_cpu(tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    for flags, expected in (("fpu svm", True), ("fpu vmx", True), ("fpu svm_lock", False)):
+        (tmp_path / "proc/cpuinfo").write_text(f"processor: 0\nflags\t\t: {flags}\n")
+        assert has_virtualization(tmp_path) is expected
 
 
 def test_what_is_missing_is_named_with_what_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
