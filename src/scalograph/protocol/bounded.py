@@ -37,8 +37,8 @@ def read_whole(file: Path, most: int) -> bytes:
 def read_below(root: Path, name: str | Path, most: int) -> str:
     """Return the text of a plain file in a folder that somebody else may have filled; what is no UTF-8 is replaced.
 
-    No link is followed, and neither pipe nor device is opened. Below "/" the folders on the way may be links, as the
-    kernel has made some of them.
+    No link is followed, the folder itself included, and neither pipe nor device is opened. Below "/" the folders on the
+    way may be links, as the kernel has made some of them.
 
     Args:
         root: a folder.
@@ -57,7 +57,7 @@ def read_below(root: Path, name: str | Path, most: int) -> str:
             opened.callback(os.close, fd)
             return fd
 
-        at = found(root, os.O_DIRECTORY, None)
+        at = found(root, os.O_DIRECTORY | plain, None)
         for folder in folders:
             at = found(folder, os.O_DIRECTORY | plain, at)
         at = found(last, os.O_NOFOLLOW, at)

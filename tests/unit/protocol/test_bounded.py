@@ -64,6 +64,9 @@ def test_what_another_left_in_a_folder_leads_nowhere_and_keeps_nobody(tmp_path: 
     (folder / "file").symlink_to(outside / "file")
     (folder / "way").symlink_to(outside)
     (folder / "device").symlink_to("/dev/zero")
+    (tmp_path / "link").symlink_to(outside)
+    with pytest.raises(OSError):
+        read_below(tmp_path / "link", "file", 9)
     for name in ("pipe", "file", "way/file", "way", "device", "below", "none"):
         with pytest.raises(OSError):
             read_below(folder, name, 9)
