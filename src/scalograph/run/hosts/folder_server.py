@@ -1,6 +1,7 @@
 """A folder of this machine in a guest: virtiofsd serves it for as long as the guest lives."""
 
 import os
+import re
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -8,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from scalograph.errors import HostError
 from scalograph.run.contained import contained
 from scalograph.run.hosts.probe_process import NotStartedError
 
@@ -73,11 +73,8 @@ def serving(virtiofsd: str, folder: Path, socket: Path, is_read_only: bool = Fal
 def _options(virtiofsd: str, folder: Path, is_read_only: bool) -> Sequence[str]:
     # That of QEMU itself changes its root; its successor would need rights for that.
     if Path(virtiofsd).parent.name == "qemu":
-        if not {",", "\\"}.isdisjoint(str(folder)):
-            expected = "a name without commas and backslashes, which virtiofsd reads as options"
-            fix = "start in another folder, or set TMPDIR to one"
-            raise HostError("guest", f"the folder {str(folder)!r}", expected, fix)
-        return ("-o", f"source={folder}", "-o", "sandbox=chroot", "-o", "log_level=err")
+        source = re.sub(r"[\\,]", r"\\\g<0>", str(folder))  # a comma alone would begin another option
+        return ("-o", f"source={source}", "-o", "sandbox=chroot", "-o", "log_level=err")
     refusing = (_READ_ONLY,) if is_read_only and _READ_ONLY in _help(virtiofsd) else ()
     return ("--shared-dir", str(folder), "--sandbox", "none", "--log-level", "error", *refusing)
 

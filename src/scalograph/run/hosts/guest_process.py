@@ -20,7 +20,7 @@ from scalograph.run.hosts.initramfs import initramfs
 from scalograph.run.hosts.kernel_packages import IMAGE, MODULES
 from scalograph.run.hosts.probe_process import LostError, ProbeAnswer, ProbeProcess
 
-# What a guest may take to come up: emulated, on two CPUs at a load of 10 to 19, 20 to 60 s were seen.
+# What a guest may take to come up: emulated, on two CPUs at a load of 7 to 19, 20 to 60 s were seen.
 BOOT_S = 120.0
 _CODE = re.compile("[0-9]{1,3}")
 _SHOWN_LINES, _SHOWN = 4, 160
@@ -88,7 +88,6 @@ class GuestProcess(ProbeProcess):
 
         Raises:
             NotStartedError: a folder cannot be shared, or QEMU is not there.
-            HostError: the name of a folder cannot be given to virtiofsd.
         """
         self._prepare()
         with ExitStack() as held:

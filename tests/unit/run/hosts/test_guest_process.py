@@ -33,6 +33,7 @@ boot=$(dirname "$2")
 SERVER = """\
 #!/bin/sh
 for word; do case $word in --socket-path=*) socket=${{word#*=}};; esac; done
+[ "$socket" ] || exit 0
 echo $$ > $socket
 {code}
 """
