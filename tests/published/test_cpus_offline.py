@@ -18,4 +18,4 @@ def test_the_way_to_one_cpu_matters_only_where_it_does(slower: float, is_told: b
 
     claim = found("cpus-offline", figures, quick=quick).claim
     assert claim is not None and claim.answered
-    assert ("1 CPUs online" in claim.sentences[0]) == is_told, claim.sentences
+    assert ("CPUs online" in claim.sentences[0]) == is_told, claim.sentences
