@@ -5,8 +5,7 @@ from math import expm1, log
 
 from scalograph.analysis.estimate import Estimate
 from scalograph.findings.answer import Answer, Taken
-from scalograph.findings.sample import REPEATED
-from scalograph.findings.search_steps import retold
+from scalograph.findings.search_steps import telling
 from scalograph.findings.speedup_rule import primary
 from scalograph.findings.table import Row, Table
 from scalograph.protocol.findings import Curve
@@ -28,8 +27,9 @@ MOST_WATCHED, NEARLY_ALL = 12, 0.9
 
 def answer(table: Table, taken: Taken, curves: Sequence[Curve]) -> Answer:
     """Tell what the search has found."""
-    course = retold(begin(table.study, table.treatments), table)
-    found = tunables(table, course)
+    search = begin(table.study, table.treatments)
+    told = list(telling(search, table))
+    found = tunables(table, search.course, told)
     return Answer(
         document=found,
         decided=found.decided,
@@ -51,16 +51,17 @@ def _open(found: Tunables) -> list[str]:
     return [f"effects below {100 * found.visible:.2g} % are not seen: the runs end before that"]
 
 
-def tunables(table: Table, course: TunablesCourse) -> Tunables:
+def tunables(table: Table, course: TunablesCourse, told: Sequence[Row]) -> Tunables:
     """Say what is known of each setting.
 
     Args:
         table: the study.
         course: the search, told of all runs.
+        told: the row of each, in that order.
     """
     confidence = table.study.protocol.confidence
     fit = course.fitted(confidence=confidence)
-    screening, fits = course.screening, _watched(table, course, confidence)
+    screening, fits = course.screening, _watched(table, course, told, confidence)
     band = null_band(fit) if fit else None
     return Tunables(
         plan="one-at-a-time" if table.study.plan == "one-at-a-time" else "screening",
@@ -151,9 +152,11 @@ def _levels(course: TunablesCourse, settings: Settings) -> dict[str, bool | int 
     return {space.names[j]: space.levels[j][level] for j, level in enumerate(settings) if level}
 
 
-def _watched(table: Table, course: TunablesCourse, confidence: float) -> dict[str, SettingFit]:
+def _watched(
+    table: Table, course: TunablesCourse, rows: Sequence[Row], confidence: float
+) -> dict[str, SettingFit]:
     """The same fit of every other response that nearly all runs have above 0."""
-    rows, fits = _told_rows(table), dict[str, SettingFit]()
+    fits = dict[str, SettingFit]()
     for name in [name for name in table.study.responses if name != primary(table)][:MOST_WATCHED]:
         logs = {i: log(row.scores[name]) for i, row in enumerate(rows) if row.scores.get(name, 0.0) > 0}
         n_ok = sum(row.status == "ok" for row in rows)
@@ -174,8 +177,3 @@ def _moved(over: Mapping[str, Estimate], margin: float) -> dict[str, Estimate]:
         name: e for name, e in over.items()
         if e.low is not None and e.high is not None and not (e.low <= 1 + margin and e.high >= 1 - margin)
     }  # fmt: skip
-
-
-def _told_rows(table: Table) -> list[Row]:
-    """The rows that the course was told, in that order."""
-    return [row for row in table.rows if not row.warmup and row.verdict not in REPEATED]

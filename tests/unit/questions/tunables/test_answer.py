@@ -1,12 +1,13 @@
 """What is said of settings whose effects are known, from the rows of a journal: claim, labels, failures."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import exp
 
 import numpy as np
 import pytest
 
 from scalograph.findings.answer import Answer
+from scalograph.findings.sample import samples
 from scalograph.findings.table import Row, Table
 from scalograph.questions.tunables.answer import answer
 from scalograph.questions.tunables.course import begin
@@ -49,8 +50,10 @@ RATE, TIME = 'unit = "1/s"\nbetter = "higher"', 'unit = "s"'
 Truth = Callable[[Mapping[str, Level]], float | None]
 
 
-def said(truth: Truth, response: str = TIME, noise: float = 0.01, most: int = 500, more: str = "") -> Answer:
-    """Search to the end, or to so many runs, and answer."""
+def said(
+    truth: Truth, response: str = TIME, noise: float = 0.01, most: int = 500, more: str = "", before: Sequence[Row] = ()
+) -> Answer:
+    """Search to the end, or to so many runs, and answer; `before` them are others in the journal."""
     study = parse(STUDY.format(more=more, response=response, title="rate" if response == RATE else "time"))
     search, draw, rows = begin(study, ()), np.random.default_rng(8), list[Row]()
     planned = [dict(treatment) for (treatment,) in search.steps.values()]
@@ -67,7 +70,8 @@ def said(truth: Truth, response: str = TIME, noise: float = 0.01, most: int = 50
             Row(f"e{k:04d}", k, 0, False, treatment, "failed" if log is None else "ok", None, "clean", (), {}, scores)
         )
         search.course.add(level, 1 / figure if response == RATE else figure) if figure else search.course.fail(level)
-    return answer(Table(study, "h", {}, planned, [1] * len(planned), rows), {}, [])
+    table = Table(study, "h", {}, planned, [1] * len(planned), [*before, *rows])
+    return answer(table, samples(table), [])
 
 
 def document(found: Answer) -> Tunables:
@@ -117,6 +121,13 @@ def test_what_else_a_setting_changes_says_whether_it_was_in_effect(rated: Answer
     assert [*moved] == [("d", 4)] and moved["d", 4]["cpu"].value == pytest.approx(1.5, abs=0.01)
     (idle,) = [text for text in rated.sentences if text.startswith("Nothing is seen to change with ")]
     assert "b on" in idle and "d 4" not in idle and "dirty ratio 80" not in idle and idle.endswith(", cpu included.")
+
+
+def test_a_run_of_no_step_is_none_of_the_others(rated: Answer) -> None:
+    strange = {"a": 20, "b": "on", "c": 7, "d": 1}
+    row = Row("e9999", 9999, 0, False, strange, "ok", None, "clean", (), {}, {"figure": 1.0, "cpu": 50.0})
+    found = document(said(two, RATE, before=[row]))
+    assert found.model_dump() == document(rated).model_dump()
 
 
 def test_where_nothing_matters_it_says_what_would_have_been_seen() -> None:
