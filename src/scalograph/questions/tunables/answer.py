@@ -14,9 +14,10 @@ from scalograph.questions.tunables.course import RESOLVED, TunablesCourse, begin
 from scalograph.questions.tunables.document import Combination, FactorEffect, SettingEffect, Tunables
 from scalograph.questions.tunables.model_array import Settings
 from scalograph.questions.tunables.model_confirm import confirmed, factorial
-from scalograph.questions.tunables.model_effects import labels, null_band, ranks, sensitivity, sensitivity_ranks
+from scalograph.questions.tunables.model_effects import labels, null_band, sensitivity
 from scalograph.questions.tunables.model_failures import failures
 from scalograph.questions.tunables.model_fit import SettingFit
+from scalograph.questions.tunables.model_ranks import Ranks, ranks, sensitivity_ranks
 from scalograph.questions.tunables.sentences import tunables_sentences
 from scalograph.questions.tunables.tables import tunables_tables
 from scalograph.study.responses import CPU_TIMES
@@ -79,19 +80,17 @@ def tunables(table: Table, course: TunablesCourse, told: Sequence[Row]) -> Tunab
 
 def _factors(course: TunablesCourse, fit: SettingFit | None) -> list[FactorEffect]:
     n = len(course.space.names)
-    places = sensitivity_ranks(fit, n) if fit else []
+    places = sensitivity_ranks(fit, n) if fit else None
     return [_factor(course, fit, j, places) for j in range(n)]
 
 
-def _factor(
-    course: TunablesCourse, fit: SettingFit | None, j: int, places: Sequence[tuple[int, int, int]]
-) -> FactorEffect:
+def _factor(course: TunablesCourse, fit: SettingFit | None, j: int, places: Ranks | None) -> FactorEffect:
     space, told = course.space, {}
-    if fit is not None:
+    if fit is not None and places is not None:
         found = sensitivity(fit, j)
         told = {
             "sensitivity": found.value, "sensitivity_noise": found.most, "plain": found.plain,
-            "plain_noise": found.noise, "sensitivity_rank": places[j],
+            "plain_noise": found.noise, "sensitivity_rank": (places.low[j], places.place[j], places.high[j]),
         }  # fmt: skip
     p = course.screened.p[j] if course.screened else None
     return FactorEffect(factor=space.names[j], default=space.levels[j][0], matters=j in course.selected, p=p, **told)

@@ -46,7 +46,7 @@ class FactorEffect(Model):
     sensitivity: float | None = Field(default=None, description="standard deviation of its levels without the noise")
     sensitivity_noise: float | None = Field(default=None, description="what noise alone shows as that, at most")
     sensitivity_rank: tuple[int, int, int] | None = Field(
-        default=None, description="place by sensitivity, 1 the most: lowest, its own, highest of 95 %"
+        default=None, description="place by sensitivity, 1 the most: lowest that it may have, its own, highest; of all factors together"
     )
     plain: float | None = Field(default=None, description="standard deviation of its levels with the noise")
     plain_noise: float | None = Field(default=None, description="what noise alone shows as that, typically")

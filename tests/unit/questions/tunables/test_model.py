@@ -8,9 +8,10 @@ import pytest
 from scalograph.questions.tunables.course_order import array_block
 from scalograph.questions.tunables.model_array import Settings
 from scalograph.questions.tunables.model_confirm import chosen, confirmed
-from scalograph.questions.tunables.model_effects import labels, null_band, ranks, sensitivity
+from scalograph.questions.tunables.model_effects import labels, null_band, sensitivity
 from scalograph.questions.tunables.model_failures import failures, hopeless
 from scalograph.questions.tunables.model_fit import SettingFit, fit
+from scalograph.questions.tunables.model_ranks import ranks, sensitivity_ranks
 from scalograph.questions.tunables.model_screen import screen
 from scalograph.questions.tunables.truth import TunedProgram, one_at_a_time
 from scalograph.simulate.noise import FloatArray
@@ -68,6 +69,12 @@ def test_ranks_are_sets(found: SettingFit) -> None:
     worst = sorted(said.place[k] for k, name in enumerate(found.names) if name[0] == 1)
     assert worst == [1, 2] and {said.high[k] for k, name in enumerate(found.names) if name[0] == 1} == {2}
     assert all(low <= place <= high for low, place, high in zip(said.low, said.place, said.high, strict=True))
+
+
+def test_factors_that_tie_may_have_each_other_s_place(found: SettingFit) -> None:
+    said = sensitivity_ranks(found, 5)
+    assert (said.low[0], said.place[0], said.high[0]) == (1, 1, 1)
+    assert [said.low[j] for j in (2, 3, 4)] == [3, 3, 3] and [said.high[j] for j in (2, 3, 4)] == [5, 5, 5]
 
 
 def test_the_best_of_many_by_noise_alone_is_no_gain(found: SettingFit) -> None:
