@@ -13,9 +13,10 @@ from scalograph.text.format import estimate
 from scalograph.text.plots import axis, faded, hover, line
 
 CAPTION = (
-    "Bars: intervals that hold for all settings together. Shaded: where the best or worst would lie by noise alone."
+    "Lines: intervals that hold for all settings together. Shaded: from the worst to the best of as many settings without "
+    "effect, 95 times in 100. Between the dotted lines a difference counts as none."
 )
-FRESH = "Above them: the same settings alone, in fresh runs."
+FRESH = "Above a setting: it alone, in fresh runs beside the default."
 # How far above its setting a fresh gain is drawn.
 BESIDE = 0.25
 MARGIN = {"l": 150, "r": 16, "t": 8, "b": 42}
@@ -26,7 +27,7 @@ MOST, MANY = 36, 15
 def figures(findings: Findings) -> list[Figure]:
     """Draw what is known of settings and factors; none where too few runs were made."""
     part = findings.document("tunables", Tunables)
-    if part is None or part.visible is None:
+    if part is None or part.half_width is None:
         return []
     factors = Factors(findings)
     names = {(one.factor, str(one.level)): factors.treatment({one.factor: one.level}) for one in part.settings}

@@ -143,7 +143,7 @@ def _noise(columns: FloatArray, logs: FloatArray) -> _Noise | None:
     if freedom < LEAST_FREEDOM:
         return None
     _, residuals = _robust(columns, logs)
-    clip = _clip(residuals, freedom)
+    clip = clip_at(residuals, freedom)
     drawn, kept = np.clip(residuals, -clip, clip), float(np.mean(np.abs(residuals) <= clip))
     sd = float(np.sqrt(np.square(drawn).sum() / freedom))
     # Huber's correction for a share of residuals that are drawn in (1981, 7.6.2).
@@ -161,13 +161,14 @@ def drawn_in(rows: Sequence[Settings], logs: FloatArray, blocks: Sequence[int], 
     if SEEN_FROM * freedom < len(logs):
         return logs
     _, residuals = _robust(whole, logs)
-    clip = _clip(residuals, freedom)
+    clip = clip_at(residuals, freedom)
     return np.asarray(logs - residuals + np.clip(residuals, -clip, clip))
 
 
-def _clip(residuals: FloatArray, freedom: int) -> float:
-    scale = 1.4826 * float(np.median(np.abs(residuals))) * (len(residuals) / freedom) ** 0.5
-    return HUBER * scale if scale > 0 else np.inf
+def clip_at(residuals: FloatArray, freedom: int, deviations: float = HUBER) -> float:
+    """Return the size from which on residuals are drawn in: so many robust standard deviations of theirs."""
+    scale = 1.4826 * float(np.median(np.abs(residuals))) * (len(residuals) / max(1, freedom)) ** 0.5
+    return deviations * scale if scale > 0 else np.inf
 
 
 def _robust(columns: FloatArray, logs: FloatArray, clip: float | None = None) -> tuple[FloatArray, FloatArray]:
@@ -176,7 +177,7 @@ def _robust(columns: FloatArray, logs: FloatArray, clip: float | None = None) ->
     beta = solve @ logs
     for _ in range(STEPS):
         residuals = logs - columns @ beta
-        most = _clip(residuals, len(logs) - columns.shape[1]) if clip is None else clip
+        most = clip_at(residuals, len(logs) - columns.shape[1]) if clip is None else clip
         step = solve @ np.clip(residuals, -most, most)
         beta = beta + step
         if float(np.abs(step).max(initial=0.0)) < 1e-10:

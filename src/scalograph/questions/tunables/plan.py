@@ -9,8 +9,8 @@ from functools import partial
 
 from scalograph.design.planner import Design
 from scalograph.design.search import SearchPlan
-from scalograph.questions.tunables.course import ONE_AT_A_TIME, SCREENING, begin
-from scalograph.study.model import Study
+from scalograph.questions.tunables.course import begin
+from scalograph.study.model import ONE_AT_A_TIME, SCREENING, Study
 from scalograph.study.treatment import Treatment
 from scalograph.text.quantities import counted
 

@@ -21,7 +21,7 @@ def tunables_tables(table: Table, found: Tunables) -> list[TableDoc]:
         table: the study.
         found: what the search came to.
     """
-    if found.visible is None:
+    if found.half_width is None:
         return []
     return [
         *([_combinations(table, found)] if found.combinations else []),
