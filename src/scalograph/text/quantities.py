@@ -4,9 +4,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scalograph.analysis.digits import decimals
 from scalograph.analysis.estimate import Estimate
 from scalograph.text.compact import NOT_RESOLVED, WIDEST
-from scalograph.text.format import decimals, estimate, minus, rounded, significant
+from scalograph.text.format import estimate, minus, rounded, significant
 
 # Figures that differ by no more have one number.
 ALIKE = 1.1
