@@ -80,41 +80,41 @@ class TunablesCourse:
 
     @property
     def decided(self) -> bool:
-        """Whether all planned runs were made, and what they had to resolve is resolved."""
+        """Tell whether all planned runs were made, and what they had to resolve is resolved."""
         return self.over and self.resolved and not self.default_fails
 
     @property
     def default_fails(self) -> bool:
-        """Whether so many runs of the default fail that nothing can be compared with it."""
+        """Tell whether so many runs of the default fail that nothing can be compared with it."""
         default = [run for run in self.told if run.settings == self.space.default]
         return sum(run.log is None for run in default) >= max(DEFAULT_FAILURES, len(default) / 2)
 
     @property
     def next_level(self) -> int | None:
-        """Where the next run is wanted; None when the search is over."""
+        """Return where the next run is wanted; None when the search is over."""
         return self._places[self.queue[0].settings] if self.queue else None
 
     @property
     def n_left(self) -> int:
-        """Runs that are still to come, as far as is known by now; at least 1."""
+        """Return how many runs are still to come, as far as is known by now; at least 1."""
         return max(1, len(self.queue))
 
     @property
     def most(self) -> int:
-        """Runs at most, none of them repeated."""
+        """Return how many runs there are at most, none of them repeated."""
         if self.plan == ONE_AT_A_TIME:
             return len(self.queue) + len(self.told)
         return self.most_blocks * self._block_size + PAIRS * 2**MOST_CONFIRMED
 
     @property
     def most_blocks(self) -> int:
-        """Blocks of the array at most."""
+        """Return how many blocks of the array there are at most."""
         rows = len(orthogonal_array(len(self.space.names)))
         return max(MOST_ROWS // rows, 2 * n_rotations(self.space.n_levels))
 
     @property
     def state(self) -> str:
-        """What is known by now, in a few words."""
+        """Say what is known by now, in a few words."""
         if self.screened is None:
             return ""
         names = ", ".join(self.space.names[j] for j in self.selected) or "none"
@@ -130,12 +130,12 @@ class TunablesCourse:
 
     @property
     def screening(self) -> list[ToldRun]:
-        """Runs that compare all settings."""
+        """Return the runs that compare all settings."""
         return [run for run in self.told if not run.confirms]
 
     @property
     def pairs(self) -> list[dict[Settings, float | None]]:
-        """Log performance of each treatment in each block of the fresh runs."""
+        """Return the log performance of each treatment in each block of the fresh runs."""
         found: dict[int, dict[Settings, float | None]] = {}
         for run in self.told:
             if run.confirms:

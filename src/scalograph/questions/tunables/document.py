@@ -87,5 +87,5 @@ class Tunables(Model):
 
     @property
     def matter(self) -> list[FactorEffect]:
-        """Factors that do."""
+        """Return the factors that do."""
         return [one for one in self.factors if one.matters]

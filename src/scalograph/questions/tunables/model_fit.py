@@ -51,12 +51,12 @@ class SettingFit:
 
     @property
     def errors(self) -> FloatArray:
-        """Standard errors of the gains."""
+        """Return standard errors of the gains, shape (settings,)."""
         return np.asarray(self.spread * np.sqrt(np.diag(self.covariance)))
 
     @cached_property
     def noise(self) -> FloatArray:
-        """Gains of programs on which no setting has an effect, shape (draws, settings)."""
+        """Draw gains of programs on which no setting has an effect, shape (draws, settings)."""
         draw = np.random.default_rng(self.seed % 2**63)
         value, vectors = np.linalg.eigh(self.covariance)
         root = vectors * np.sqrt(np.maximum(value, 0.0))
@@ -64,24 +64,24 @@ class SettingFit:
 
     @cached_property
     def studentized(self) -> FloatArray:
-        """What divides `noise` for its spread to be as uncertain as ours, shape (draws, 1)."""
+        """Draw what divides `noise` for its spread to be as uncertain as ours, shape (draws, 1)."""
         draw = np.random.default_rng((self.seed + 1) % 2**63)
         return np.asarray(np.sqrt(draw.chisquare(self.freedom, (DRAWS, 1)) / self.freedom))
 
     @cached_property
     def critical(self) -> float:
-        """Standard errors of a half-width so that all intervals hold together."""
+        """Return how many standard errors a half-width has, so that all intervals hold together."""
         t = np.abs(self.noise) / np.maximum(self.errors, 1e-300) / self.studentized
         return float(np.quantile(t.max(axis=1), self.confidence))
 
     @property
     def widest(self) -> float:
-        """The largest half-width, as a log."""
+        """Return the largest half-width, as a log."""
         return float(self.critical * self.errors.max(initial=0.0))
 
     @cached_property
     def surely_within(self) -> float:
-        """The largest half-width if the noise is as large as it may be, 9 times in 10: few runs often look quiet."""
+        """Return the largest half-width if the noise is as large as it may be, 9 times in 10: few runs often look quiet."""
         from scipy.special import chdtri  # it takes a tenth of a second
 
         return self.widest * float(np.sqrt(self.freedom / chdtri(self.freedom, 0.9)))

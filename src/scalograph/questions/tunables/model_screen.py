@@ -89,7 +89,7 @@ class _ScreenStep:
 
     @property
     def strongest(self) -> int:
-        """Place among the candidates."""
+        """Return its place among the candidates."""
         return int(np.argmax(self._seen))
 
     def p_values(self, n: int) -> list[float]:

@@ -29,17 +29,17 @@ class TunedProgram:
 
     @property
     def active(self) -> set[int]:
-        """Factors that do something."""
+        """Return the factors that do something."""
         return {j for j, levels in enumerate(self.gains) if any(levels)}
 
     @property
     def space(self) -> Tuned:
-        """Its factors, as a study has them."""
+        """Return its factors, as a study has them."""
         names = tuple(f"f{j}" for j in range(len(self.gains)))
         return Tuned(names, tuple(tuple(range(len(levels))) for levels in self.gains), {}, names)
 
     def log(self, settings: Settings) -> float:
-        """Log performance of a treatment, without noise."""
+        """Return the log performance of a treatment, without noise."""
         return sum(levels[k] for levels, k in zip(self.gains, settings, strict=True))
 
 
