@@ -11,7 +11,7 @@ from scalograph.questions.tunables.document import SettingEffect, Tunables
 QUANTITIES = {
     "best_gain": "performance of the best setting over the default",
     "worst_gain": "performance of the worst setting over the default, of those that do not fail",
-    "worst_other_gain": "the same of the worst setting of the other factors",
+    "worst_other_gain": "performance of the worst setting of the other factors over the default",
     "failed_share": "share of all failed runs that have a setting",
     "sensitivity_rank": "place of a setting's factor by how much it moves the performance, 1 the most",
 }

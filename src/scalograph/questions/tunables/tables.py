@@ -10,7 +10,7 @@ from scalograph.text.quantities import two_digits
 _FACTORS = (
     "sensitivity: standard deviation of a factor's levels, the noise taken away; at most by noise: what a factor "
     "without effect shows as that, 95 times in 100; plain: with the noise, as one-at-a-time studies print it; typical "
-    "of noise: what a factor without effect shows as that: more levels, more of it"
+    "of noise: what a factor without effect shows as that: more levels, more of it; rank: 1 the most, in brackets all that it may have"
 )
 
 
@@ -53,7 +53,7 @@ def _settings(table: Table, found: Tunables) -> TableDoc:
         best, worst = (
             " to ".join(two_digits(x) for x in (b[0], b[2])) for b in (found.best_of_noise, found.worst_of_noise)
         )
-        note += f"; of noise alone the best of these lies at {best} %, the worst at {worst} %; rank 1 is the worst"
+        note += f"; if none had an effect, the best would lie at {best} %, the worst at {worst} %; rank 1 is the worst"
     return TableDoc(id="tunables-settings", title="Settings against the default", note=note, columns=columns, rows=rows)
 
 
@@ -75,13 +75,14 @@ def _factors(table: Table, found: Tunables) -> TableDoc:
     columns = [
         Column(name="factor", kind="label"), Column(name="default", kind="text"), Column(name="matters", kind="text"),
         Column(name="p"), Column(name="sensitivity", unit="%"), Column(name="at most by noise", unit="%"),
-        Column(name="plain", unit="%"), Column(name="typical of noise", unit="%"),
+        Column(name="plain", unit="%"), Column(name="typical of noise", unit="%"), Column(name="rank", kind="text"),
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [
             title(table, one.factor), level_text(one.default, table.study.factors[one.factor].unit),
             "yes" if one.matters else "not seen", _rounded(one.p, 4),
             *(_rounded(x, 2) for x in (one.sensitivity, one.sensitivity_noise, one.plain, one.plain_noise)),
+            _rank(one.sensitivity_rank),
         ]
         for one in sorted(found.factors, key=lambda one: -(one.sensitivity or 0.0))
     ]  # fmt: skip
