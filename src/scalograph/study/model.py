@@ -262,7 +262,18 @@ class Study(StudyPart):
         }
 
 
-__all__ = ["ONE_AT_A_TIME", "SCREENING", "Factor", "Plan", "Protocol", "Published", "Quick", "ReportTable", "Response", "Study"]
+__all__ = [
+    "ONE_AT_A_TIME",
+    "SCREENING",
+    "Factor",
+    "Plan",
+    "Protocol",
+    "Published",
+    "Quick",
+    "ReportTable",
+    "Response",
+    "Study",
+]
 
 
 def with_claims(study: Study, claims: list[PublishedClaim]) -> Study:

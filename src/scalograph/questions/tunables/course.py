@@ -104,7 +104,7 @@ class TunablesCourse:
         """Return how many runs there are at most, none of them repeated."""
         if self.plan == ONE_AT_A_TIME:
             return len(self.queue) + len(self.told)
-        return self.most_blocks * self._block_size + PAIRS * 2**MOST_CONFIRMED
+        return self.most_blocks * self._block_size + PAIRS * (1 << MOST_CONFIRMED)
 
     @property
     def most_blocks(self) -> int:
@@ -278,7 +278,9 @@ def begin(study: Study, treatments: Sequence[Treatment]) -> Search[TunablesCours
     """
     protocol = study.protocol
     margin = MARGIN if protocol.precision is None else protocol.precision
-    course = TunablesCourse(tuned(study), study.seed, study.plan or SCREENING, margin, protocol.runs, protocol.confidence)
+    course = TunablesCourse(
+        tuned(study), study.seed, study.plan or SCREENING, margin, protocol.runs, protocol.confidence
+    )
     _refuse_holes(course, treatments)
     first = [course.steps.index(run.settings) for run in course.queue]
     return Search(

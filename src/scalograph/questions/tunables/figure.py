@@ -13,8 +13,8 @@ from scalograph.text.format import estimate
 from scalograph.text.plots import axis, faded, hover, line
 
 CAPTION = (
-    "Lines: intervals that hold for all settings together. Shaded: from the worst to the best of as many settings without "
-    "effect, 95 times in 100. Between the dotted lines a difference counts as none."
+    "Lines: intervals that hold for all settings together. Shaded: from the worst to the best of as many settings "
+    "without effect, 95 times in 100. Between the dotted lines a difference counts as none."
 )
 FRESH = "Above a setting: it alone, in fresh runs beside the default."
 # How far above its setting a fresh gain is drawn.

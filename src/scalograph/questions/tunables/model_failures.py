@@ -68,8 +68,4 @@ def hopeless(rows: Sequence[Settings], failed: Sequence[bool], n_levels: Sequenc
         return set()
     settings = [(j, level) for j, n in enumerate(n_levels) for level in range(1, n)]
     found = {one: failures(rows, failed, *one) for one in settings}
-    return {
-        one
-        for one, each in found.items()
-        if is_why(each.p, len(settings)) and each.n_failed >= HOPELESS * each.n
-    }
+    return {one for one, each in found.items() if is_why(each.p, len(settings)) and each.n_failed >= HOPELESS * each.n}

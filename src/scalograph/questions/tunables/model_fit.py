@@ -81,7 +81,7 @@ class SettingFit:
 
     @cached_property
     def surely_within(self) -> float:
-        """Return the largest half-width if the noise is as large as it may be, 9 times in 10: few runs often look quiet."""
+        """Return the largest half-width if the noise is as large as it may be, 9 times in 10: few runs look quiet."""
         from scipy.special import chdtri  # it takes a tenth of a second
 
         return self.widest * float(np.sqrt(self.freedom / chdtri(self.freedom, 0.9)))

@@ -10,7 +10,8 @@ from scalograph.text.quantities import two_digits
 _FACTORS = (
     "sensitivity: standard deviation of a factor's levels, the noise taken away; at most by noise: what a factor "
     "without effect shows as that, 95 times in 100; plain: with the noise, as one-at-a-time studies print it; typical "
-    "of noise: what a factor without effect shows as that: more levels, more of it; rank: 1 the most, in brackets all that it may have"
+    "of noise: what a factor without effect shows as that: more levels, more of it; rank: 1 the "
+    "most, in brackets all that it may have"
 )
 
 

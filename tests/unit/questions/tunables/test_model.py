@@ -88,7 +88,7 @@ def test_pure_noise_reproduces_the_published_table() -> None:
     levels = (3,) * 4 + (4,) * 3 + (5,) * 4  # 11 parameters of 2, 3 and 4 values beside the default: 33 settings
     idle, draw = TunedProgram(tuple((0.0,) * n for n in levels)), np.random.default_rng(1)
     best, plain = [], []
-    for _ in range(12):
+    for _ in range(8):
         made = search(idle, draw, Noise(within=0.0, between=0.042), ONE_AT_A_TIME).fitted()
         assert made is not None
         best.append(100 * float(np.expm1(made.gains.max())))
