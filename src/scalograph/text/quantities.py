@@ -116,6 +116,15 @@ def change(ratio: Estimate, noun: str, over: str = "") -> str:
     return f"{shown.value} % {word} {noun}{over and f' than {over}'} {shown.interval}".rstrip()
 
 
+def performance(noun: str, better: str) -> str:
+    """Name what grows as a response gets better: a rate, or one over a time.
+
+    >>> performance("requests", "higher"), performance("wall time", "lower")
+    ('requests', '1 / wall time')
+    """
+    return noun if better == "higher" else f"1 / {noun}"
+
+
 def between(ratio: Estimate) -> str:
     """Format the ends of a ratio, before what it is over, as what they add or take where it is near 1.
 

@@ -10,7 +10,7 @@ from scalograph.protocol.claim import Claim, Matrix, MatrixCell, MatrixRow
 from scalograph.questions.claims import fitting, worst_disturbance
 from scalograph.questions.tunables.document import FactorEffect, SettingEffect, Tunables
 from scalograph.questions.tunables.model_failures import is_why
-from scalograph.text.quantities import change, counted, inverse, percent_at_most, two_digits
+from scalograph.text.quantities import change, counted, inverse, percent_at_most, performance, two_digits
 from scalograph.text.short_names import listed
 
 FIGURE = "tunables-effects"
@@ -172,7 +172,8 @@ def _matrix(table: Table, found: Tunables) -> Matrix:
         )
         for one in known[:MOST_ROWS]
     ]
-    return Matrix(title="performance over the default", better="higher", rows_are="setting", columns=columns, rows=rows)
+    what = performance(title(table, primary(table)), table.study.responses[primary(table)].better)
+    return Matrix(title=f"{what} over the default", better="higher", rows_are="setting", columns=columns, rows=rows)
 
 
 def _cells(one: SettingEffect, is_fresh: bool) -> Sequence[Estimate | None]:

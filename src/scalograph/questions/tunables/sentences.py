@@ -41,16 +41,16 @@ def _seeming(table: Table, found: Tunables) -> Iterator[str]:
 
 
 def _idle(table: Table, found: Tunables) -> Iterator[str]:
-    """Name the settings that change nothing of all that was looked at: whether they did anything is not known."""
+    """Name the settings that change nothing of all that was looked at: whether they were in effect is not known."""
     idle = [one for one in found.settings if one.gain and one.label in ("equivalent", "uncertain") and not one.moved]
     if found.watched and idle:
-        watched = listed([title(table, name) for name in found.watched])
-        yield f"Nothing is seen to change with {named([setting(table, one) for one in idle])}, {watched} included."
+        looked_at = listed([title(table, name) for name in (found.response, *found.watched)])
+        yield f"No change of {looked_at} is seen with {named([setting(table, one) for one in idle])}."
 
 
 def _made(found: Tunables) -> Iterator[str]:
     if found.noise_percent is not None:
-        fresh = f", and {found.n_fresh} fresh ones" if found.n_fresh else ""
+        fresh = f", {found.n_fresh} fresh ones confirm" if found.n_fresh else ""
         yield (
             f"{counted(found.n_runs, 'run')} compare settings ({found.n_default} of the default){fresh}; "
             f"runs of one setting differ by {two_digits(found.noise_percent)} %."

@@ -5,7 +5,7 @@ from scalograph.findings.table import Table
 from scalograph.protocol.findings import Cell, Column, TableDoc
 from scalograph.questions.tunables.document import SettingEffect, Tunables
 from scalograph.text.format import level_text, significant
-from scalograph.text.quantities import two_digits
+from scalograph.text.quantities import performance, two_digits
 
 _FACTORS = (
     "sensitivity: standard deviation of a factor's levels, the noise taken away; at most by noise: what a factor "
@@ -48,7 +48,8 @@ def _settings(table: Table, found: Tunables) -> TableDoc:
         for one in found.settings
     ]  # fmt: skip
     note = (
-        f"performance over the default's, simultaneous intervals; equivalent: within {two_digits(100 * found.margin)} %"
+        f"{performance(title(table, found.response), table.study.responses[found.response].better)} over the default, "
+        f"simultaneous intervals; equivalent: within {two_digits(100 * found.margin)} %"
     )
     if found.best_of_noise and found.worst_of_noise:
         best, worst = (

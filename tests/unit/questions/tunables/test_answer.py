@@ -103,6 +103,7 @@ def test_a_time_is_told_as_time() -> None:
     found = said(two)
     assert found.claim is not None
     assert "dirty ratio 80 takes " in found.claim.sentences[0] and "less time [" in found.claim.sentences[0]
+    assert found.claim.matrix is not None and found.claim.matrix.title == "1 / time over the default"
 
 
 def test_the_document_has_every_setting_with_its_evidence(rated: Answer) -> None:
@@ -122,8 +123,8 @@ def test_what_else_a_setting_changes_says_whether_it_was_in_effect(rated: Answer
     found = document(rated)
     moved = {(one.factor, one.level): one.moved for one in found.settings if one.moved}
     assert [*moved] == [("d", 4)] and moved["d", 4]["cpu"].value == pytest.approx(1.5, abs=0.01)
-    (idle,) = [text for text in rated.sentences if text.startswith("Nothing is seen to change with ")]
-    assert "b on" in idle and "d 4" not in idle and "dirty ratio 80" not in idle and idle.endswith(", cpu included.")
+    (idle,) = [text for text in rated.sentences if text.startswith("No change of rate and cpu is seen with ")]
+    assert "b on" in idle and "d 4" not in idle and "dirty ratio 80" not in idle
 
 
 def test_a_run_of_no_step_is_none_of_the_others(rated: Answer) -> None:
