@@ -17,7 +17,6 @@ from typing import IO
 
 from scalograph.control.control import HeldSetting, Level, LevelError
 from scalograph.control.machine_control import MachineControl
-from scalograph.control.scheduler import EXT_FIX
 from scalograph.control.store import Store
 from scalograph.errors import HostError
 from scalograph.protocol.facts import HostFacts
@@ -29,6 +28,7 @@ _PROGRAM = re.compile(r"scx_[a-z0-9_]{1,40}", re.ASCII)
 # What some append to the name of their scheduler: version and architecture.
 _VERSION = re.compile(r"_\d+\..*", re.DOTALL)
 _TIED = ("setpriv", "--pdeathsig", "KILL", "--")
+FIX = "boot a kernel with CONFIG_SCHED_CLASS_EXT, or leave the level out"
 # Loading one, which is verified by the kernel, takes some tenths of a second.
 START_S, _END_S, _POLL_S = 20.0, 5.0, 0.02
 _SAID = 300
@@ -49,7 +49,7 @@ class SchedulerControl(MachineControl):
         if facts.accelerator is not None:
             raise LevelError(f"scheduler {value} in a guest", DEFAULT, "start it on a machine")
         if why := facts.refused.get(SCHEDULER):
-            raise LevelError(f"scheduler {value} is refused here ({why})", DEFAULT, EXT_FIX)
+            raise LevelError(f"scheduler {value} is refused here ({why})", DEFAULT, FIX)
         if facts.schedulers is not None and value not in facts.schedulers:
             raise LevelError(f"no program {value} on PATH", DEFAULT, "install it, or leave the level out")
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 
 from scalograph.control.capacity import LEAST_CPUS, PERIOD_US
+from scalograph.control.ext_scheduler import FIX as NO_EXT
 from scalograph.control.ext_scheduler import SCHEDULER
 from scalograph.control.isolation import Refusal
 from scalograph.control.placement import PLACEMENTS, n_available
@@ -103,7 +104,7 @@ def _ext(facts: HostFacts) -> Check:
 def _scheduler(facts: HostFacts) -> Check:
     name = "control: scheduler"
     if why := facts.refused.get(SCHEDULER):
-        return Check(name, "refused", "the kernel's own alone", why, EXT_FIX)
+        return Check(name, "refused", "the kernel's own alone", why, NO_EXT)
     if not facts.schedulers:
         return Check(name, "info", "no program of sched_ext on PATH", "", "install one, such as scx_simple")
     return Check(name, "granted", f"{', '.join(facts.schedulers)}, with --machine-wide as root")
