@@ -10,7 +10,8 @@ import pytest
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, across
 from scalograph.exchange.benchmark_figures import figures, scores
-from scalograph.exchange.readers.registry import READERS, read
+from scalograph.exchange.readers.registry import read
+from scalograph.study.reader_names import READERS
 
 HOME = Path(__file__).resolve().parents[2] / "recorded"
 RECORDED = {

@@ -15,9 +15,17 @@ COUNTED = (
 )  # fmt: skip
 
 
+# Of a place in the output: what follows is the name of a harness.
+HARNESS = "@"
+
+
 @dataclass(frozen=True)
 class PrintedFigure:
-    """A figure to read from the output: `place` is a pattern, or a JSON pointer where it begins with /."""
+    """A figure to read from the output.
+
+    `place` is a pattern; a JSON pointer where it begins with /; where it begins with @, the harness that printed it, and
+    behind a blank which of its benchmarks.
+    """
 
     name: str
     unit: str
