@@ -1,7 +1,6 @@
 """Gates, each as its manual says: is the second of two builds slower than the first? As many runs of each by all."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -113,7 +112,7 @@ def _told(text: str) -> GateAnswer:
 
 def _run(argv: list[str], folder: Path, codes: tuple[int, ...]) -> str:
     """Output of a command that must end with one of these exit codes."""
-    env = {**ENVIRONMENT, "SCALOGRAPH_PROBE": os.path.abspath(PROBE)}  # noqa: PTH100: a link says where it is
+    env = {**ENVIRONMENT, "SCALOGRAPH_PROBE": str(Path(PROBE).resolve())}
     done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, check=False)
     if done.returncode not in codes:
         sys.exit(f"{' '.join(argv)}: exit code {done.returncode}, expected one of {codes}\n{done.stderr}")

@@ -9,7 +9,15 @@ from types import SimpleNamespace
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
-NAMES = ("probe_common", "probe_rounds", "verdict_common", "verdict_tools", "command_common", "gate_tools", "gate_peers")
+NAMES = (
+    "probe_common",
+    "probe_rounds",
+    "verdict_common",
+    "verdict_tools",
+    "command_common",
+    "gate_tools",
+    "gate_peers",
+)
 
 
 @pytest.fixture(scope="module")

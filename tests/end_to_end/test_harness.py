@@ -39,10 +39,10 @@ def test_pyperf_prints_its_results(tmp_path: Path) -> None:
 
 
 def test_a_harness_that_prints_something_else_has_failed(tmp_path: Path) -> None:
-    done = in_process(
-        "measure", "--runs", 2, "--max-reruns", 0, "--response", "rate:higher: @sysbench", "--", "echo", "x", cwd=tmp_path
-    )
-    assert done.returncode == 4 and "found no such output, expected the output of sysbench 1" in done.stdout + done.stderr
+    asked = ("--runs", 2, "--max-reruns", 0, "--response", "rate:higher: @sysbench")
+    done = in_process("measure", *asked, "--", "echo", "x", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "found no such output, expected the output of sysbench 1" in done.stdout + done.stderr
 
 
 def test_a_harness_that_is_unknown_is_told_of_the_option(tmp_path: Path) -> None:

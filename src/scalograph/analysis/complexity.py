@@ -1,9 +1,9 @@
 """How does time grow with the size of the input? The classes of growth that the points do not refute.
 
 y = a + b f(n) with a, b >= 0, f being 1, log n, n, n log n, n^2 or n^3, by least squares on relative errors. A class is
-refuted if another one beside it fits significantly better (F tests of nested models at Bonferroni's level: the J test), or
-if the points differ from its curve by more than runs of one size do from each other. The rest is a confidence set of the
-class; it is empty where time grows otherwise. Sources: R. Davidson and J. G. MacKinnon, Several tests for model
+refuted if another one beside it fits significantly better (F tests of nested models at Bonferroni's level: a J test),
+or if the points differ from its curve by more than runs of one size do from each other. The rest is a confidence set of
+the class; it is empty where time grows otherwise. Sources: R. Davidson and J. G. MacKinnon, Several tests for model
 specification in the presence of alternative hypotheses, Econometrica 49 (1981); N. R. Draper and H. Smith, Applied
 Regression Analysis (1998), sec. 2.1.
 """
@@ -66,9 +66,9 @@ class Complexity:
 
     @property
     def most_growth(self) -> float:
-        """Share by which time may rise from the smallest to the largest size, by any class that is not refuted."""
+        """Share by which time may rise from the smallest to the largest size, by the interval of any class."""
         first, last = float(self.sizes.min()), float(self.sizes.max())
-        rises = [(g.cost.high or 0.0) * (growth_at(g.name, last) - growth_at(g.name, first)) for g in self.possible]
+        rises = [(g.cost.high or 0.0) * (growth_at(g.name, last) - growth_at(g.name, first)) for g in self.growths]
         return max(rises, default=0.0) / float(self.times.mean())
 
 
@@ -140,9 +140,7 @@ def _own(name: str) -> tuple[str, ...]:
     return () if name == CONSTANT else (name,)
 
 
-def _cost(
-    name: str, sizes: FloatArray, times: FloatArray, value: float, rss: float, confidence: float
-) -> Estimate:
+def _cost(name: str, sizes: FloatArray, times: FloatArray, value: float, rss: float, confidence: float) -> Estimate:
     top = limit(rss, sizes.size, 2, confidence)
     if top is None or is_exact(rss, sizes.size):
         return Estimate(value, value, value, confidence, sizes.size, METHOD, ("all points lie on the curve",))

@@ -12,14 +12,22 @@ from scalograph.cli.answer_output import answer
 from scalograph.cli.options import Json, TableName, Tables
 from scalograph.exchange.law_registry import LAWS, LawRow, named
 
+LawName = Annotated[
+    str, typer.Option("--law", help="usl: throughput over workers; complexity: time over the size of the input.")
+]
+Predicted = Annotated[list[float] | None, typer.Option("--predict", help="A size to predict; may be repeated.")]
+
+LawName = Annotated[
+    str, typer.Option("--law", help="usl: throughput over workers; complexity: time over the size of the input.")
+]
+Predicted = Annotated[list[float] | None, typer.Option("--predict", help="A size to predict; may be repeated.")]
+
 
 def command(
     file: Annotated[
         Path, typer.Argument(help="A CSV file with a header; a size may stand in several rows. - is standard input.")
     ] = Path("-"),
-    law: Annotated[
-        str, typer.Option("--law", help="usl: throughput over workers; complexity: time over the size of the input.")
-    ] = "usl",
+    law: LawName = "usl",
     x: Annotated[str, typer.Option("--x", help="Column of the sizes: CPUs, threads, users.")] = "n",
     y: Annotated[
         str, typer.Option("--y", help="Column of the throughputs, in any unit; default throughput, or seconds.")
@@ -30,9 +38,7 @@ def command(
     weights: Annotated[
         str, typer.Option("--weights", help="relative: errors are a share of a point; none.")
     ] = "relative",
-    predict: Annotated[
-        list[float] | None, typer.Option("--predict", help="A size to predict; may be repeated.")
-    ] = None,
+    predict: Predicted = None,
     tables: Tables = False,
     table: TableName = None,
     json: Json = False,

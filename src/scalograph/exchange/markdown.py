@@ -66,6 +66,8 @@ def plain(text: str) -> str:
 def _table(doc: TableDoc, markup: Markup) -> Iterator[str]:
     shown = sheet(doc)
     yield markup.section + markup.plain(doc.title)
-    yield markup.table([str(heading) for heading in shown.headings], [[str(cell) for cell in row] for row in shown.rows])
+    yield markup.table(
+        [str(heading) for heading in shown.headings], [[str(cell) for cell in row] for row in shown.rows]
+    )
     yield markup.plain(doc.note)
     yield from (f"({mark}) {markup.plain(text)}" for mark, text in shown.footnotes)

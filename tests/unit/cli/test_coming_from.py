@@ -12,7 +12,7 @@ from scalograph.cli.app import COMMANDS, app
 from ..sources import ROOT
 
 PAGE = (ROOT / "docs" / "howto" / "coming-from.md").read_text(encoding="utf-8")
-ROWS = [line.strip("|").replace(r"\|", " ").split("|") for line in PAGE.splitlines() if line.startswith("| ")][2:]
+ROWS = [line.strip("|").replace(r"\|", " ").split("|") for line in PAGE.splitlines() if line.startswith("| ")][1:]
 # Parts of a command line that begin one of ours, in the column of what does it here.
 CALLS = [
     code.removeprefix("scalograph ")

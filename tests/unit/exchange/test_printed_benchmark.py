@@ -71,7 +71,7 @@ def test_a_run_keeps_the_figure_or_has_failed() -> None:
 
 
 def test_a_study_names_a_harness_that_prints() -> None:
-    with pytest.raises(ValidationError, match="Input should be 'jmh', .* or 'csv'"):
+    with pytest.raises(ValidationError, match=r"Input should be 'jmh', .* or 'csv'"):
         Response(source="output", reader="criterion", unit="s")
     without = Response(source="output", pattern="(x)").model_dump()
     assert "reader" not in without and "benchmark" not in without and "limit" not in without

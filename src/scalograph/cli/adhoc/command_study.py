@@ -23,8 +23,8 @@ HARNESS = "@"
 class PrintedFigure:
     """A figure to read from the output.
 
-    `place` is a pattern; a JSON pointer where it begins with /; where it begins with @, the harness that printed it, and
-    behind a blank which of its benchmarks.
+    `place` is a pattern; a JSON pointer where it begins with /; where it begins with @, the harness that printed it,
+    and behind a blank which of its benchmarks.
     """
 
     name: str
