@@ -1,4 +1,4 @@
-# Six commands: make demo, make test, make check, make bench, make docs, make audit. All but the last set themselves up;
+# Six commands: make demo, make test, make check, make bench, make docs and make audit. All but the last set themselves up;
 # nothing clever inside.
 SHELL := /bin/bash
 VENV := .venv

@@ -14,7 +14,7 @@ from probe_common import HERE, PROBE
 from verdict_tools import INSTALL, pyperf_mean
 
 RUNS = 10
-SECONDS = 0.12
+SECONDS = 0.1
 MORE = 0.05
 WORDS = ("passed", "faster", "slower", "refused")
 SAYS = {"same": "passed", "faster": "faster", "slower": "slower", "not measurable": "refused"}

@@ -1,6 +1,5 @@
 """`scalograph fit`."""
 
-import shlex
 from collections.abc import Sequence
 from math import inf
 from pathlib import Path
@@ -8,14 +7,9 @@ from typing import Annotated
 
 import typer
 
-from scalograph.cli.answer_output import answer
+from scalograph.cli.answer_output import answer, tables_place
 from scalograph.cli.options import Json, TableName, Tables
 from scalograph.exchange.law_registry import LAWS, LawRow, named
-
-LawName = Annotated[
-    str, typer.Option("--law", help="usl: throughput over workers; complexity: time over the size of the input.")
-]
-Predicted = Annotated[list[float] | None, typer.Option("--predict", help="A size to predict; may be repeated.")]
 
 LawName = Annotated[
     str, typer.Option("--law", help="usl: throughput over workers; complexity: time over the size of the input.")
@@ -64,10 +58,7 @@ def command(
         tables=named(row.tables)(found),
         remarks={"Flags": found.get("flags", [])},
     )
-    options = [*(["--law", law] if law != "usl" else []), *(["--x", x] if x != "n" else [])]
-    options += [*(["--y", y] if y else []), *["--times"] * times]
-    again = shlex.join(["scalograph", "fit", str(file), *options, "--tables"])
-    answer(shown, [("tables", again)] if str(file) != "-" else [], tables, table, found if json else None)
+    answer(shown, tables_place() if str(file) != "-" else [], tables, table, found if json else None)
 
 
 def _row(law: str, weights: str, predict: Sequence[float]) -> LawRow:

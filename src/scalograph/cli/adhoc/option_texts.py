@@ -21,7 +21,7 @@ _UNIT_OF = dict(zip(("lower", "higher"), HARNESS_UNITS, strict=True))
 
 
 def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
-    """The argv of the command.
+    """Return the argv of the command.
 
     Raises:
         StudyError: none, several words for a shell, or a command line in one word without one.
@@ -37,7 +37,7 @@ def argv(words: Sequence[str], shell: bool) -> tuple[str, ...]:
 
 
 def split(option: str, text: str, shell: bool) -> tuple[str, ...]:
-    """The argv of a step: divided at blanks and by quotes, as a shell would, but nothing is expanded.
+    """Return the argv of a step: divided at blanks and by quotes, as a shell would, but nothing is expanded.
 
     Raises:
         StudyError: no word, or a quote that does not end.
@@ -54,7 +54,7 @@ def split(option: str, text: str, shell: bool) -> tuple[str, ...]:
 
 
 def steps(shell: bool, **texts: str | None) -> dict[str, tuple[str, ...]]:
-    """The argv of each step that was given, by its name.
+    """Return the argv of each step that was given, by its name.
 
     Raises:
         StudyError: as `split`.
@@ -63,7 +63,7 @@ def steps(shell: bool, **texts: str | None) -> dict[str, tuple[str, ...]]:
 
 
 def responses(texts: Iterable[str] | None) -> tuple[PrintedFigure, ...]:
-    """What `--response` asks to be read from the output.
+    """Return what `--response` asks to be read from the output.
 
     Raises:
         StudyError: another form, or a name twice.
@@ -72,7 +72,7 @@ def responses(texts: Iterable[str] | None) -> tuple[PrintedFigure, ...]:
 
 
 def variables(texts: Iterable[str] | None) -> dict[str, str]:
-    """What `--env` adds to the environment.
+    """Return what `--env` adds to the environment.
 
     Raises:
         StudyError: another form.
@@ -81,7 +81,7 @@ def variables(texts: Iterable[str] | None) -> dict[str, str]:
 
 
 def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
-    """A table of what was given by name.
+    """Return a table of what was given by name.
 
     Raises:
         StudyError: a name was given twice.
@@ -95,7 +95,7 @@ def unique(option: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
 
 
 def read_response(text: str) -> PrintedFigure:
-    """`NAME(UNIT):DIRECTION: PLACE`; unit and direction may be left out, the unit of a harness follows from the latter.
+    """Parse `NAME(UNIT):DIRECTION: PLACE`; unit and direction may be left out, a harness has a unit by direction.
 
     Raises:
         StudyError: it has another form.
@@ -117,7 +117,7 @@ def read_response(text: str) -> PrintedFigure:
 
 
 def read_factor(text: str) -> tuple[str, str]:
-    """`NAME=LEVELS`.
+    """Parse `NAME=LEVELS`.
 
     Raises:
         StudyError: it has another form.
@@ -129,7 +129,7 @@ def read_factor(text: str) -> tuple[str, str]:
 
 
 def read_variable(text: str) -> tuple[str, str]:
-    """`NAME=VALUE`, or `NAME` of a variable that is set here.
+    """Parse `NAME=VALUE`, or `NAME` of a variable that is set here.
 
     Raises:
         StudyError: it has another form, or no such variable is set.
@@ -144,7 +144,7 @@ def read_variable(text: str) -> tuple[str, str]:
 
 
 def read_exits(text: str) -> list[int]:
-    """Codes that are no failure.
+    """Parse codes that are no failure.
 
     Raises:
         StudyError: it is no list of codes from 0 to 255.
