@@ -106,7 +106,9 @@ def at_hand() -> dict[str, GateTool]:
 
 def _told(text: str) -> GateAnswer:
     document: dict[str, Any] = json.loads(text)
-    ratios = [one["ratio"]["value"] for one in document["results"][0]["treatments"]]
+    # `ab` has one comparison, `gate` a list of them.
+    made = document if "treatments" in document else document["results"][0]
+    ratios = [one["ratio"]["value"] for one in made["treatments"]]
     return GateAnswer(SAYS[document["answer"]], ratios[0] if ratios else None)
 
 

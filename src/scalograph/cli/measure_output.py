@@ -141,8 +141,6 @@ def close(
     by_file = options.output is not None or len(given) > _LONGEST
     again = shlex.join(["scalograph", "run", str(results.study), *_allowed(options)]) if by_file else given
     places = study_places(results.folder, found, again)
-    # A comparison has results of its own: its ratios.
-    folder = {"folder" if "results" in document else "results": str(results.folder)}
-    as_one = {**document, **folder} if options.json else None
+    as_one = {**document, "results": str(results.folder)} if options.json else None
     answer(told, places, options.tables, options.table, as_one)
     return exit_code(found)

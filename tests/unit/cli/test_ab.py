@@ -129,14 +129,3 @@ def test_on_a_busy_machine_cpu_times_are_compared_where_that_was_asked_for(
     write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [12, 12]})
     assert _tell(Session(Results(tmp_path), "complete", 0), asked, None, options) == Exit.SLOWER
     assert "more CPU time than old.sh" in " ".join(capsys.readouterr().out.split())
-
-
-def test_its_document_keeps_the_ratios_beside_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked, options = AbOptions(a="./old.sh", b="./new.sh"), CommandOptions(command=["{version}"], json=True)
-    treatments = [{"version": "./old.sh", "cpus": 1}, {"version": "./new.sh", "cpus": 1}]
-    text = study_text(_study(asked, options)) + '\n[factors.cpus]\nlevels = "1"\ncontrol = "cpus"\n'
-    runs = [(one, recorded(1.0 + 0.1 * i, 1.0)) for i in range(6) for one in treatments]
-    write(tmp_path / "journal.jsonl", runs, text, design={"treatments": treatments, "runs": [6, 6]})
-    _tell(Session(Results(tmp_path), "complete", 0), asked, None, options)
-    found = json.loads(capsys.readouterr().out)
-    assert found["folder"] == str(tmp_path) and found["results"][0]["treatments"][0]["ratio"]["value"]
