@@ -100,9 +100,9 @@ def _member(node: ast.stmt) -> Iterator[str]:
     if isinstance(node, ast.FunctionDef) and (node.name[0] != "_" or node.name in SPOKEN):
         is_property = any("property" in ast.unparse(one) for one in node.decorator_list)
         if is_property:
-            yield f"#### {node.name}: {_type(node.returns)}\n"
+            yield f"#### `{node.name}`: {_type(node.returns)}\n"
         else:
-            yield f"#### {node.name}\n"
+            yield f"#### `{node.name}`\n"
             yield from _call(node, node.name)
         yield from _text(node)
 

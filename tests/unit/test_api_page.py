@@ -23,7 +23,7 @@ def made() -> ModuleType:
 
 API = made()
 PAGE = "\n".join(API.page())
-HEADINGS = set(re.findall(r"^#{3,4} ([\w.]+)", PAGE, re.MULTILINE))
+HEADINGS = set(re.findall(r"^#{3,4} `?([\w.]+)", PAGE, re.MULTILINE))
 OFFERED = sorted(scalograph._OFFERED)
 
 
