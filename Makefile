@@ -1,4 +1,5 @@
-# Five commands: make demo, make test, make check, make bench and make docs. All set themselves up; nothing clever inside.
+# Six commands: make demo, make test, make check, make bench, make docs and make audit. All but the last set themselves up;
+# nothing clever inside.
 SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,7 +13,7 @@ TREE := $(CURDIR)
 # What we start is told nothing of our own jobs: cargo counts its own, and tests start other makes.
 unexport MAKEFLAGS MFLAGS
 
-.PHONY: demo test compiled check check-python check-rust check-rest bench docs setup setup-dev lock clean
+.PHONY: demo test compiled check check-python check-rust check-rest bench docs audit setup setup-dev lock clean
 
 demo: setup
 	@$(BIN)/scalograph study thread-scaling --quick; code=$$?; \
@@ -53,9 +54,13 @@ docs: | $(VENV)/.prerequisites
 	$(VENV)/docs/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements/docs.lock
 	scripts/docs-site.sh $(VENV)/docs/bin/mkdocs build/site
 
+# Are faults known of what we depend on? Asks over the network, with tools of its own.
+audit:
+	scripts/audit.sh
+
 setup: $(VENV)/.installed
 
-setup-dev: setup $(VENV)/.dev
+setup-dev: setup $(VENV)/.dev $(VENV)/.kernel
 
 # Each stamp is made when what it stands for is in place; a second call compares dates and is done.
 $(VENV)/.prerequisites: scripts/prerequisites.sh
@@ -92,6 +97,11 @@ $(VENV)/.installed: $(SOURCES) $(VENV)/.build $(VENV)/.probe $(VENV)/.crates
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.build
 	@scripts/test-prerequisites.sh
 	$(PIP) install --require-hashes -r requirements/dev.lock
+	@touch $@
+
+# What a test of guests boots: a test fetches nothing.
+$(VENV)/.kernel: | $(VENV)/.installed $(VENV)/.dev
+	@$(BIN)/python scripts/fetch_test_kernel.py
 	@touch $@
 
 # After a change of a range in pyproject.toml.
