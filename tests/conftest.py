@@ -21,8 +21,10 @@ MAX_NAME = 100
 # of few tests before short ones of many, so that no worker is left alone with one at the end.
 LONGEST = ("machine", "browser")
 
-# How long an example takes on a busy machine decides nothing.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long an example takes on a busy machine decides nothing; each start draws other ones.
+settings.register_profile(
+    "any machine", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)  # fmt: skip
 settings.load_profile("any machine")
 
 

@@ -12,12 +12,10 @@ from scalograph.run.runner import Runner
 from scalograph.run.session import run_unkept
 from scalograph.study.declare import declare
 
-from .shell import machine
 from .test_postgres import HAS_SERVER
 
 LOAD = Path(__file__).resolve().parents[2] / "build/rust/debug/scalograph-load"
 pytestmark = [
-    machine,
     pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe"),
     pytest.mark.skipif(not shutil.which("javac"), reason="needs a JDK"),
     pytest.mark.skipif(not shutil.which("mvn"), reason="needs Maven: apt-get install maven"),

@@ -15,12 +15,10 @@ from scalograph.run.session import run_unkept
 from scalograph.study.declare import declare
 from scalograph.study.workload import shipped
 
-from .shell import machine
 
 LOAD = Path(__file__).resolve().parents[2] / "build/rust/debug/scalograph-load"
 MIX = shipped("order-to-build") / "mix.toml"
 pytestmark = [
-    machine,
     pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe"),
     pytest.mark.skipif(not LOAD.is_file(), reason="not built: cd workloads/load && cargo test"),
     pytest.mark.skipif(

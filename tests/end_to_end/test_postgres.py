@@ -12,11 +12,9 @@ from scalograph.run.runner import Runner
 from scalograph.run.session import Finished, run_unkept
 from scalograph.study.declare import declare
 
-from .shell import machine
 
 HAS_SERVER = any(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or shutil.which("initdb")
 pytestmark = [
-    machine,
     pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe"),
     pytest.mark.skipif(
         not HAS_SERVER or not shutil.which("pgbench"), reason="needs PostgreSQL: apt-get install postgresql"
