@@ -26,7 +26,7 @@ test-rust:
 	for crate in probe $(CRATES); do (cd $$crate && cargo test --locked --quiet) || exit 1; done
 
 test-python:
-	@# Compiled tests are kept whatever the environment says: each worker compiles them for a quarter of a minute.
+	@# Compiled tests are kept whatever the environment says: to compile them takes a quarter of a minute.
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 
 compiled: $(VENV)/.prerequisites
