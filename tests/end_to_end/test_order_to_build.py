@@ -15,7 +15,6 @@ from scalograph.run.session import run_unkept
 from scalograph.study.declare import declare
 from scalograph.study.workload import shipped
 
-
 LOAD = Path(__file__).resolve().parents[2] / "build/rust/debug/scalograph-load"
 MIX = shipped("order-to-build") / "mix.toml"
 pytestmark = [

@@ -12,7 +12,6 @@ from scalograph.run.runner import Runner
 from scalograph.run.session import Finished, run_unkept
 from scalograph.study.declare import declare
 
-
 HAS_SERVER = any(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or shutil.which("initdb")
 pytestmark = [
     pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe"),
