@@ -18,9 +18,9 @@ demo: setup
 	@$(BIN)/scalograph study thread-scaling --quick; code=$$?; \
 	case $$code in 0) ;; 5) echo "Some configurations have fewer clean runs than asked: see the verdict above.";; *) exit $$code;; esac
 
-# Side by side: the tests of cargo wait more than they compute.
+# Side by side: the tests of cargo wait more than they compute. Not $(MAKE), which `make -n` would carry out.
 test: setup-dev compiled
-	@$(MAKE) --no-print-directory --jobs=2 test-rust test-python
+	make --no-print-directory --jobs=2 test-rust test-python
 
 test-rust:
 	for crate in probe $(CRATES); do (cd $$crate && cargo test --locked --quiet) || exit 1; done
