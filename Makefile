@@ -1,4 +1,4 @@
-# Five commands: make demo, make test, make check, make bench, make docs. All set themselves up; nothing clever inside.
+# Five commands: make demo, make test, make check, make bench and make docs. All set themselves up; nothing clever inside.
 SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin

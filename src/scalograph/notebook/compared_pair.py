@@ -22,7 +22,7 @@ def compare_results(
     Args:
         reference: a results folder, a journal, a file of findings, or a published table such as "published:15".
         other: the same.
-        margin: differences within it are none, such as "5%"; None for the noise floor.
+        margin: differences within it are none, such as "5%"; None for 2 %.
         response: that is compared; None for the one that the studies are about.
         where: texts such as "lock=none", of the treatments that are compared; none for all.
 

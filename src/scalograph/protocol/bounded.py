@@ -45,7 +45,21 @@ def read_csv(file: Path, most: int, delimiters: str = ",") -> "csv.DictReader[st
         UnicodeDecodeError: it is not UTF-8.
         csv.Error: it is no table; so may raise whoever reads its rows.
     """
-    text = read_whole(file, most).decode("utf-8-sig")
+    return parse_csv(read_whole(file, most), delimiters)
+
+
+def parse_csv(data: bytes, delimiters: str = ",") -> "csv.DictReader[str]":
+    """Return the rows of a table in UTF-8 with a header of at most MAX_COLUMNS columns.
+
+    Args:
+        data: the table.
+        delimiters: of which the first that the header has divides its fields.
+
+    Raises:
+        UnicodeDecodeError: it is not UTF-8.
+        csv.Error: it is no table; so may raise whoever reads its rows.
+    """
+    text = data.decode("utf-8-sig")
     head, _, _ = text.partition("\n")
     delimiter = next((one for one in delimiters if one in head), delimiters[0])
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)

@@ -59,7 +59,7 @@ class CommandStudy:
 
     @property
     def along(self) -> tuple[str, int] | None:
-        """The factor that counts workers in more than one level, else CPUs, and the smallest of these counts.
+        """Return the factor that counts workers in more than one level, else CPUs, and the smallest of these counts.
 
         Other numbers may be a size, of which more is more work: they have no speedup.
         """
@@ -71,7 +71,7 @@ class CommandStudy:
 
     @property
     def reference(self) -> tuple[str, Level] | None:
-        """The factor whose versions are compared, and the first of them.
+        """Return the factor whose versions are compared, and the first of them.
 
         Texts are versions; numbers are where they count no workers and nothing else varies.
         """

@@ -30,7 +30,7 @@ _OPTIONS = {"protocol": "--{}", "factors": "--factor {}", "responses": "--respon
 
 
 def study_text(study: CommandStudy) -> str:
-    """The declaration: what varies, what is read, how runs are made."""
+    """Return the declaration: what varies, what is read, how runs are made."""
     along = study.along
     per_worker = study.per_worker or (along is not None and along[0] == "copies")
     head = [
@@ -57,7 +57,7 @@ def study_text(study: CommandStudy) -> str:
 
 
 def name(command: Sequence[str], asked: str = "measure") -> str:
-    """What the study and its folder are called.
+    """Return what the study and its folder are called.
 
     >>> name(["./Prog_2", "-t"]), name(["make"], "effective-cpus")
     ('measure-prog-2', 'effective-cpus-make')
@@ -67,13 +67,13 @@ def name(command: Sequence[str], asked: str = "measure") -> str:
 
 
 def as_options(error: ScalographError) -> ScalographError:
-    """What is wrong with the study, or with this host, told of the options: nobody has seen the file."""
+    """Return what is wrong with the study, or with this host, told of the options: nobody has seen the file."""
     problems = [_as_option(problem) for problem in error.problems]
     return HostError(*astuple(problems[0])) if isinstance(error, HostError) else StudyError(problems)
 
 
 def quoted(text: str) -> str:
-    """A text of TOML.
+    """Return a text of TOML.
 
     Raises:
         StudyError: it holds bytes that are no UTF-8.

@@ -25,6 +25,8 @@ def from_findings(found: Findings, label: str, name: str | None = None) -> Measu
         StudyError: it has no such response, or one without a better direction.
     """
     response = _response(found, label, name)
+    # A law is of the primary response.
+    is_primary = name in (None, found.study.primary)
     return MeasuredSource(
         label=label,
         name=found.study.name,
@@ -37,7 +39,8 @@ def from_findings(found: Findings, label: str, name: str | None = None) -> Measu
         facts={"study or program": found.study.hash[:12]},
         refused=_refused(found, response.name),
         trust=found.trust,
-        curves=tuple(found.curves),
+        curves=tuple(found.curves) if is_primary else (),
+        laws_left_out=not is_primary and any(curve.law is not None for curve in found.curves),
     )
 
 

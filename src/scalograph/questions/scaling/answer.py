@@ -10,6 +10,7 @@ from scalograph.findings.sample import Sample, grouped
 from scalograph.findings.speedup_rule import Gain, gain
 from scalograph.findings.table import Table
 from scalograph.protocol.findings import Curve, LawDoc
+from scalograph.protocol.plain import is_number
 from scalograph.questions.registry import basis, has_curves
 from scalograph.questions.scaling.answer_neighbors import swept
 from scalograph.questions.scaling.answer_next import beyond
@@ -94,4 +95,4 @@ def throughput(how: Gain, size: float, score: float) -> float:
 
 def _size(sample: Sample, factor: str) -> float:
     level = sample.treatment[factor]
-    return float(level) if isinstance(level, int | float) else 0.0
+    return float(level) if is_number(level) else 0.0
