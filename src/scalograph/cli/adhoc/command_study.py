@@ -15,6 +15,16 @@ COUNTED = (
 )  # fmt: skip
 
 
+# What is read of every command: response, where it is read where it is the first and where it is not, unit, direction,
+# title.
+OWN = (
+    ("wall", "window.wall", "run.wall", "s", "lower", "wall time"),
+    ("cpu", "window.cpu", "run.cpu", "s", "lower", "CPU time"),
+    ("cpu_percent", "run.cpu_percent", "run.cpu_percent", "%", "none", "CPU usage"),
+    ("memory", "run.max_rss", "run.max_rss", "bytes", "none", "peak memory"),
+)
+
+
 @dataclass(frozen=True)
 class PrintedFigure:
     """A figure to read from the output: `place` is a pattern, or a JSON pointer where it begins with /."""

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from scalograph.cli.adhoc.command_study import PrintedFigure
+from scalograph.cli.adhoc.command_study import OWN, PrintedFigure
 from scalograph.errors import StudyError
 from scalograph.run.own_threads import of_caller
 
@@ -63,9 +63,13 @@ def responses(texts: Iterable[str] | None) -> tuple[PrintedFigure, ...]:
     """Return what `--response` asks to be read from the output.
 
     Raises:
-        StudyError: another form, or a name twice.
+        StudyError: another form, a name twice, or one of what is read of every command.
     """
-    return tuple(unique("--response", [(r.name, r) for r in map(read_response, texts or ())]).values())
+    found = unique("--response", [(r.name, r) for r in map(read_response, texts or ())])
+    if taken := next((name for name, *_ in OWN if name in found), None):
+        expected = f"another name than {', '.join(name for name, *_ in OWN)}, which are read of every command"
+        raise StudyError.one("--response", f'"{taken}"', expected, f"name it printed_{taken}, say")
+    return tuple(found.values())
 
 
 def variables(texts: Iterable[str] | None) -> dict[str, str]:
