@@ -179,6 +179,15 @@ def test_a_study_without_a_run_says_why_and_not_that_runs_failed(tmp_path: Path,
     assert findings(table).trust.sentence == f"No run was made: {why}."
 
 
+@pytest.mark.parametrize(("last", "told"), [("app: no answer", ""), ("no memory", "; it said: no memory")])
+def test_what_a_failed_run_said_is_told_unless_its_reason_has_it(tmp_path: Path, last: str, told: str) -> None:
+    made = changed(19, status="failed", reason="app: no answer")
+    for _, found in made:
+        found["copies"][0]["stderr_tail"] = f"{last}\n"
+    (why,) = found_in(tmp_path, made, ONE_FACTOR).runs.failures
+    assert why == f"app: no answer{told}"
+
+
 def test_a_study_that_mostly_failed_is_not_believed(tmp_path: Path) -> None:
     found = trust(tmp_path, changed(19, status="failed", reason="exit code 1"))
     assert (found.level, found.sentence) == ("reject", "19 of 36 runs failed.")
