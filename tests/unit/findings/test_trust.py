@@ -210,6 +210,11 @@ def test_a_baseline_that_rests_on_disturbed_runs_marks_every_point_over_it(tmp_p
     assert texts(at(found, 1).flags) == ["rests on disturbed runs: 11 of 12"]
 
 
+def test_of_one_configuration_no_effect_between_two_is_told(tmp_path: Path) -> None:
+    found = trust(tmp_path, [run for run in runs() if run[0]["threads"] == 1])
+    assert (found.level, found.points) == ("believe", [])
+
+
 def slept(i: int, busy_s: float) -> dict[str, Any]:
     """A run of a program that sleeps, on two CPUs that were busy for so long together."""
     found = recorded(0.2 + 0.0001 * i, 0.002, cpus=(0, 1))
