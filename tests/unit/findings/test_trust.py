@@ -240,6 +240,17 @@ def test_what_is_taken_from_a_program_that_sleeps_is_weighed_by_its_time(tmp_pat
     assert (found.level, found.error_percent) == ("believe", 1)
 
 
+@pytest.mark.parametrize(("n", "level", "percent"), [(1, "believe", 3), (3, "believe", 8), (5, "doubt", None)])
+def test_a_tick_of_steal_bounds_the_error_of_a_program_that_sleeps(
+    tmp_path: Path, n: int, level: str, percent: int | None
+) -> None:
+    """One tick may be 10 % of a run of 0.2 s; of ten runs one, or three, move the estimate by little."""
+    sleeps = [recorded(0.2027 + 0.0003 * (i % 4), 0.0018, steal_s=0.01 if i < n else 0.0) for i in range(10)]
+    found = trust(tmp_path, [({"threads": 1}, one) for one in sleeps])
+    assert (found.level, found.error_percent) == (level, percent)
+    assert found.causes[-1].endswith("the hypervisor took the CPU for less than 9.9 % of its time")
+
+
 @pytest.mark.parametrize(
     ("figures", "who"), [({"neighbor_s": 1.0}, "other programs"), ({"steal_s": 1.0}, "hypervisor")]
 )
