@@ -24,7 +24,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s"
 
 
 def times(shape: str, mean_s: float, rng: random.Random) -> Iterator[float]:
-    """Service times without end, s."""
+    """Yield service times without end, s, whose mean over each block is `mean_s`."""
     quantiles = [-math.log(1 - (i + 0.5) / BLOCK) for i in range(BLOCK)] if shape == "exponential" else [1.0]
     unit = mean_s * len(quantiles) / sum(quantiles)
     while True:
@@ -32,7 +32,7 @@ def times(shape: str, mean_s: float, rng: random.Random) -> Iterator[float]:
 
 
 class Station:
-    """Servers with one queue, in the order of arrival."""
+    """Servers with one queue, in the order of arrival; times are seconds of the clock of whoever calls."""
 
     def __init__(self, servers: int, service: Iterator[float]) -> None:
         self._size, self._free = servers, [0.0] * servers
@@ -51,7 +51,7 @@ class Station:
         return end
 
     def told(self, now: float) -> bytes:
-        """Sums over time until now of how many servers were busy and how many requests waited, as of a pool."""
+        """Tell it as of a pool: NOW_NS SIZE BUSY_NS WAITING_NS TAKEN, each sum over time in ns, `now` in s."""
         for _ in range(len(self._under_way)):
             came, begin, end = one = self._under_way.popleft()
             if end > now:
@@ -70,7 +70,7 @@ class Station:
 
 
 class Queue(asyncio.Protocol):
-    """One connection."""
+    """One connection: reads requests and writes answers, whose bodies are empty but that of /pool."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, stations: list[Station]) -> None:
         self._loop, self._stations = loop, stations
@@ -102,7 +102,12 @@ class Queue(asyncio.Protocol):
 
 
 async def serve(port: int, shape: str, words: list[str]) -> None:
-    """Serve until the process is ended."""
+    """Serve until the process is ended: on a port of 127.0.0.1, stations told as SERVERS:MS.
+
+    Raises:
+        OSError: the port cannot be listened on.
+        ValueError: a word is no station.
+    """
     rng, loop = random.Random(port), asyncio.get_running_loop()
     sizes = [(int(servers), float(ms) / 1e3) for servers, ms in (word.split(":") for word in words)]
     stations = [Station(servers, times(shape, mean_s, rng)) for servers, mean_s in sizes]

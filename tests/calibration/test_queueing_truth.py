@@ -62,3 +62,12 @@ def test_an_answer_is_held_against_the_truth(b: ModuleType) -> None:
     assert (found.most, found.knee, found.is_named) == (pytest.approx(0.02), pytest.approx(0.1), True)
     driver = {"points": points, "knee": None, "ends": "driver", "ended_by": [{"names": ["driver"]}]}
     assert not b.compared(one, driver).is_named
+
+
+def test_a_station_tells_what_was_in_use_and_waited_for(b: ModuleType) -> None:
+    server = importlib.import_module("queueing_server")
+    station = server.Station(2, server.times("fixed", 0.01, random.Random(1)))
+    assert [station.done(0.0) for _ in range(3)] == [0.01, 0.01, 0.02]
+    # Two were served, and the third for half of its time after it had waited for theirs: ns, of two servers.
+    assert station.told(0.015) == b"15000000 2 25000000 10000000 3"
+    assert station.told(0.02) == b"20000000 2 30000000 10000000 3" == station.told(0.02)

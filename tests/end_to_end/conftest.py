@@ -14,10 +14,10 @@ from scalograph.control.store import Store
 from scalograph.machine.proofs import proving
 from scalograph.machine.proofs.bench import Bench
 
+from ..servers import LOAD
 from .shell import LONG_S, in_process
 
 INSTALL = "apt-get install chromium"
-LOAD = Path(__file__).resolve().parents[2] / "build/rust/debug/scalograph-load"
 
 
 @dataclass(frozen=True)

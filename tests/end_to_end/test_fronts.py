@@ -6,16 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.probe import find_probe
-from scalograph.run.plan import plan
-from scalograph.run.runner import Runner
-from scalograph.run.session import run_unkept
-from scalograph.study.declare import declare
-
+from ..servers import needs_probe, one_run
 from .shell import machine
 
-pytestmark = [machine, pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe")]
+pytestmark = [machine, needs_probe]
 SERVER = """\
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -86,10 +80,7 @@ def test_requests_are_dealt_over_all_servers(tmp_path: Path, monkeypatch: pytest
     if shutil.which(front, path=f"{os.environ['PATH']}:/usr/sbin") is None:
         pytest.skip(f"needs {front}: apt-get install {front}")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    host = LocalHost(find_probe())
-    planned = host.ready(plan(declare(written(tmp_path, front)), host.facts()), str)
-    (finished,) = run_unkept(planned, Runner(planned, host))
-    record = finished.record
+    record = one_run(written(tmp_path, front)).record
     assert record.run.status == "ok", record.run.reason
     assert [part.values["servers"] for part in record.values] == [[2]]
     (balancer,) = (part for part in record.processes if part.name == "front")

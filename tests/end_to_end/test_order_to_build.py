@@ -1,32 +1,15 @@
 """The business benchmark through a run: what was acknowledged is in the database, or the run fails and says what."""
 
 import re
-import shutil
 from pathlib import Path
 
-import pytest
-
 from scalograph.protocol.events import Record
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.probe import find_probe
-from scalograph.run.plan import plan
-from scalograph.run.runner import Runner
-from scalograph.run.session import run_unkept
-from scalograph.study.declare import declare
 from scalograph.study.workload import shipped
 
-from .shell import machine
+from ..servers import LOAD, needs_driver, needs_java, needs_probe, one_run
 
-LOAD = Path(__file__).resolve().parents[2] / "build/rust/debug/scalograph-load"
 MIX = shipped("order-to-build") / "mix.toml"
-pytestmark = [
-    machine,
-    pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe"),
-    pytest.mark.skipif(not LOAD.is_file(), reason="not built: cd workloads/load && cargo test"),
-    pytest.mark.skipif(
-        not all(map(shutil.which, ("mvn", "javac"))), reason="needs Maven and a JDK: apt-get install maven"
-    ),
-]
+pytestmark = [needs_probe, needs_driver, needs_java]
 STUDY = """\
 version = 1
 name = "orders"
@@ -65,10 +48,7 @@ max_reruns = 0
 def record(folder: Path, mix: Path) -> Record:
     """Of the one run of a study."""
     (folder / "study.toml").write_text(STUDY.replace("LOAD", str(LOAD)).replace("MIX", str(mix)))
-    host = LocalHost(find_probe())
-    planned = host.ready(plan(declare(folder / "study.toml"), host.facts()), print)
-    (finished,) = run_unkept(planned, Runner(planned, host))
-    return finished.record
+    return one_run(folder / "study.toml").record
 
 
 def test_what_was_acknowledged_is_there(tmp_path: Path) -> None:

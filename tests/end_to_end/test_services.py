@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -16,16 +17,11 @@ from scalograph.control.capacity import refusal
 from scalograph.control.cpu_tree import cpu_tree
 from scalograph.control.scheduler import granted_scheduling
 from scalograph.control.store import lock_machine
-from scalograph.run.hosts.local import LocalHost
-from scalograph.run.hosts.probe import find_probe
-from scalograph.run.plan import plan
-from scalograph.run.runner import Runner
-from scalograph.run.session import Finished, run_unkept
-from scalograph.study.declare import declare
 
+from ..servers import LOAD, needs_driver, needs_probe, one_run
 from .shell import LONG_S, in_process, machine
 
-pytestmark = [machine, pytest.mark.skipif(find_probe().warning is not None, reason="services need the native probe")]
+pytestmark = [machine, needs_probe]
 SERVER = """\
 import os, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -120,14 +116,6 @@ def written(folder: Path, mode: str, copies: int = 1, port: int | None = None) -
     return folder / "study.toml"
 
 
-def made(file: Path) -> Finished:
-    """The one run of a study."""
-    host = LocalHost(find_probe())
-    planned = host.ready(plan(declare(file), host.facts()), str)
-    (finished,) = run_unkept(planned, Runner(planned, host))
-    return finished
-
-
 def leaves() -> list[Path]:
     """Cgroups of ours that hold quotas now."""
     tree = cpu_tree()
@@ -144,7 +132,7 @@ def taken() -> Iterator[int]:
 
 
 def test_servers_are_driven_accounted_apart_and_gone(tmp_path: Path) -> None:
-    record = made(written(tmp_path, "plain", copies=2)).record
+    record = one_run(written(tmp_path, "plain", copies=2)).record
     assert record.run.status == "ok", record.run.reason
     assert [(part.name, part.role) for part in record.processes] == [
         ("web", "service"), ("web", "service"), ("driver", "driver"),
@@ -171,13 +159,13 @@ def test_servers_are_driven_accounted_apart_and_gone(tmp_path: Path) -> None:
 def test_a_server_that_fails_fails_the_run_and_says_its_last_words(
     tmp_path: Path, mode: str, reason: str, last: str
 ) -> None:
-    record = made(written(tmp_path, mode)).record
+    record = one_run(written(tmp_path, mode)).record
     assert record.run.status == "failed" and (record.run.reason or "").startswith(reason)
     assert last in record.copies[0].stderr_tail
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path, taken: int) -> None:
-    record = made(written(tmp_path, "plain", port=taken)).record
+    record = one_run(written(tmp_path, "plain", port=taken)).record
     assert (record.run.reason or "").startswith(f"service web: port {taken} is already listened on")
 
 
@@ -232,7 +220,7 @@ def test_a_process_has_its_quota_and_leaves_no_cgroup_behind(tmp_path: Path) -> 
     (tmp_path / "study.toml").write_text(head + BURNING + tail)
     before = leaves()
     with lock_machine(LONG_S):
-        burning, driver = made(tmp_path / "study.toml").record.processes
+        burning, driver = one_run(tmp_path / "study.toml").record.processes
     assert (burning.quota_cpus, driver.quota_cpus) == (0.2, None)
     assert burning.throttled_ns is not None and burning.cpu_ns is not None and burning.cpu_ns < 160_000_000
     assert leaves() == before
@@ -246,6 +234,44 @@ def test_a_study_of_a_server_that_fails_has_one_message_and_its_code(tmp_path: P
     lines = (tmp_path / "results" / "journal.jsonl").read_text().splitlines()
     (run,) = (event for line in lines if (event := json.loads(line))["event"] == "run")
     assert run["record"]["run"]["status"] == "failed"
+
+
+@needs_driver
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("exec LOAD targets=$0 mix=/no/such/mix.toml", "mix=/no/such/mix.toml"),
+        ("ulimit -n 64; exec LOAD targets=$0 clients=100", "100 connections need 133 file descriptors, 64 are allowed"),
+        (
+            "exec LOAD targets=$0 contains=x warmup=20",
+            "of 10 requests failed in the warm-up; first: GET http://127.0.0.1:",
+        ),
+    ],
+    ids=["mix", "descriptors", "answers"],
+)
+def test_a_driver_that_cannot_work_fails_the_run_and_says_why(tmp_path: Path, how: str, said: str) -> None:
+    file = written(tmp_path, "plain")
+    driver = json.dumps(["sh", "-c", how.replace("LOAD", str(LOAD)), "{web_targets}"])
+    file.write_text(re.sub(r'argv = \["\{python\}", "[^"]*/driver\.py".*', f"argv = {driver}", file.read_text()))
+    record = one_run(file).record
+    assert record.run.status == "failed" and said in (record.run.reason or ""), record.run.reason
+    assert record.run.n_survivors == 0 and record.processes[0].stopped_by == "TERM"
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_rate_that_is_not_kept_is_said_and_what_was_answered_counts(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    serve = f"{sys.executable} server.py {{port}} {{copy}} plain {{state}}"
+    page = ("--get", "http://127.0.0.1:{port}/")
+    asked = (*page, "--rate", 1_000_000, "--connections", 4, "--runs", 1, "--max-reruns", 0)
+    times = ("--ramp", "0s", "--steady", "300ms", "--warmup", 1)
+    done = in_process("load", "--serve", serve, *asked, *times, "-o", "results", cwd=tmp_path)
+    assert done.returncode in (0, 5), done.stderr
+    lines = (tmp_path / "results" / "journal.jsonl").read_text().splitlines()
+    (record,) = (event["record"] for line in lines if (event := json.loads(line))["event"] == "run")
+    assert "1000000 requests/s were not kept, " in record["copies"][-1]["stderr_tail"]
+    (values,) = (part["values"] for part in record["values"])
+    assert 0 < values["rate"][0] < values["offered_rate"][0] == 1_000_000
 
 
 @pytest.mark.usefixtures("driver")

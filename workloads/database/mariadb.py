@@ -10,7 +10,7 @@ PACKAGE = "mariadb-server"
 FILES = ("--innodb-log-file-size=8M", "--innodb-data-file-path=ibdata1:12M:autoextend", "--socket=socket")
 
 
-def prepare(data: Path, statements: list[str], java: str, jar: str) -> str:
+def prepare(data: Path, statements: list[str], given: dict[str, str]) -> str:
     """Make the database in a folder, without a server; return its release."""
     make = [find("mariadb-install-db", PACKAGE), "--no-defaults", "--skip-test-db", *_as_root(), *FILES[:-1]]
     run([*make, f"--datadir={data}", "--auth-root-authentication-method=normal"])
@@ -23,14 +23,14 @@ def prepare(data: Path, statements: list[str], java: str, jar: str) -> str:
     return f"MariaDB {version.split()[2]}"
 
 
-def serve(data: Path, port: int, memory_mib: int, connections: int, java: str, jar: str) -> list[str]:
+def serve(data: Path, given: dict[str, str]) -> list[str]:
     """Return the command of a server that trusts who reaches it, as the others do."""
     settings = {
         "datadir": data,
-        "port": port,
+        "port": given["port"],
         "bind-address": "127.0.0.1",
-        "innodb-buffer-pool-size": f"{memory_mib}M",
-        "max-connections": connections,
+        "innodb-buffer-pool-size": f"{given['memory_mib']}M",
+        "max-connections": given["connections"],
     }
     words = [f"--{name}={value}" for name, value in settings.items()]
     return [find("mariadbd", PACKAGE), "--no-defaults", *_as_root(), *FILES, *words, "--skip-grant-tables"]

@@ -14,33 +14,49 @@ UNPRIVILEGED = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
 INIT = ("--auth=trust", "--no-sync", "--username=bench", "--encoding=UTF8", "--no-locale", "--wal-segsize=4")
 
 
-def prepare(data: Path, statements: list[str], java: str, jar: str) -> str:
+def prepare(data: Path, statements: list[str], given: dict[str, str]) -> str:
     """Make the database in a folder, without a server; return its release."""
-    run(_unprivileged([find("initdb", *PLACE), *INIT, f"--pgdata={data}"]))
-    server = find("postgres", *PLACE)
+    make(data)
     # It takes a statement a line.
-    alone = [server, "--single", "-D", str(data), "-c", "exit_on_error=on", "-c", "fsync=off", "postgres"]
-    run(_unprivileged(alone), "\n".join([*statements, "VACUUM (FREEZE, ANALYZE)"]) + "\n")
-    print(f"uses {server}")
-    return run([server, "--version"]).strip()
+    alone = [program("postgres"), "--single", "-D", str(data), "-c", "exit_on_error=on", "-c", "fsync=off", "postgres"]
+    run(unprivileged(alone), "\n".join([*statements, "VACUUM (FREEZE, ANALYZE)"]) + "\n")
+    return release()
 
 
-def serve(data: Path, port: int, memory_mib: int, connections: int, java: str, jar: str) -> list[str]:
+def make(data: Path) -> None:
+    """Make a database without tables in a folder."""
+    run(unprivileged([program("initdb"), *INIT, f"--pgdata={data}"]))
+
+
+def release() -> str:
+    """Return the server's release, and say which file it is."""
+    print(f"uses {program('postgres')}")
+    return run([program("postgres"), "--version"]).strip()
+
+
+def program(name: str) -> str:
+    """Return the path of one of its programs; without it the program ends."""
+    return find(name, *PLACE)
+
+
+def serve(data: Path, given: dict[str, str]) -> list[str]:
     """Return the command of a server; nothing in it begins by itself in one run and not in another."""
     settings = {
-        "port": port,
+        "port": given["port"],
         "listen_addresses": "127.0.0.1",
         "unix_socket_directories": "",
-        "shared_buffers": f"{memory_mib}MB",
-        "max_connections": connections,
+        "shared_buffers": f"{given['memory_mib']}MB",
+        "max_connections": given["connections"],
+        "max_prepared_transactions": given["max_prepared"],
+        "fsync": given["fsync"],
         "autovacuum": "off",
         "checkpoint_timeout": "1h",
     }
     words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-    return _unprivileged([find("postgres", *PLACE), "-D", str(data), *words])
+    return unprivileged([program("postgres"), "-D", str(data), *words])
 
 
-def _unprivileged(argv: list[str]) -> list[str]:
+def unprivileged(argv: list[str]) -> list[str]:
     """Return a command that root may give, too: in a user namespace in which root's files belong to another user."""
     if os.geteuid() != 0:
         return argv

@@ -7,12 +7,13 @@ import java.util.Map;
 /** Arguments are {@code name=value}, in any order; what is not given has the default that workload.toml gives too. */
 final class Arguments {
     private static final List<String> NAMES = List.of("port", "database", "database_port", "state", "connections", "threads",
-            "consumers", "station_ms", "supplier_ms", "seed");
+            "consumers", "backlog", "station_ms", "supplier_ms", "seed");
 
     final int port;
     final int connections;
     final int threads;
     final int consumers;
+    final int backlog;
     final int stationMs;
     final int supplierMs;
     final int seed;
@@ -25,6 +26,7 @@ final class Arguments {
         connections = number(given, "connections", 16, 1, 1_000);
         threads = number(given, "threads", 40, 1, 10_000);
         consumers = number(given, "consumers", 2, 1, 100);
+        backlog = number(given, "backlog", 20, 1, 1_000_000);
         stationMs = number(given, "station_ms", 0, 0, 60_000);
         supplierMs = number(given, "supplier_ms", 200, 0, 60_000);
         seed = number(given, "seed", 1, 0, Integer.MAX_VALUE);

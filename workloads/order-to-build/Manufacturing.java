@@ -13,16 +13,18 @@ final class Manufacturing {
     private final Transactions transactions;
     private final Keys keys;
     private final Suppliers suppliers;
+    private final Backlog backlog;
     private final long stationMs;
 
     /** What is built: a work order, of an item, so many. */
     record Build(long work, long item, long quantity) {
     }
 
-    Manufacturing(Transactions transactions, Keys keys, Suppliers suppliers, long stationMs) {
+    Manufacturing(Transactions transactions, Keys keys, Suppliers suppliers, Backlog backlog, long stationMs) {
         this.transactions = transactions;
         this.keys = keys;
         this.suppliers = suppliers;
+        this.backlog = backlog;
         this.stationMs = stationMs;
     }
 
@@ -51,6 +53,7 @@ final class Manufacturing {
         if (!builds.isEmpty()) {
             finish(builds);
         }
+        backlog.leave(message);
     }
 
     private Void begin(Session session, long order, List<Build> builds) throws SQLException, Refused {

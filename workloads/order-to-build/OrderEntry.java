@@ -12,30 +12,43 @@ final class OrderEntry {
     private final Transactions transactions;
     private final Keys keys;
     private final Messages messages;
+    private final Backlog backlog;
 
-    OrderEntry(Transactions transactions, Keys keys, Messages messages) {
+    OrderEntry(Transactions transactions, Keys keys, Messages messages, Backlog backlog) {
         this.transactions = transactions;
         this.keys = keys;
         this.messages = messages;
+        this.backlog = backlog;
     }
 
-    /** Enters an order; a large one queues in the same transaction what is to be built for it. */
+    /** Enters an order; a large one waits for room, and queues in the same transaction what is to be built for it. */
     String order(long customer, int lines, long draw, boolean isLarge) throws SQLException, Refused {
         Basket basket = new Basket(draw, lines);
         long order = keys.next("orders");
         long message = isLarge ? keys.next("message") : 0;
-        long total = transactions.run(session -> {
-            session.row("customer", "SELECT c_id FROM customer WHERE c_id = ?", customer);
-            long sum = enter(session, order, customer, basket, isLarge);
-            if (isLarge) {
-                messages.queue(session, message, order);
-            }
-            return sum;
-        });
         if (isLarge) {
-            messages.committed(message);
+            backlog.enter(message);
         }
-        return "order " + order + " accepted, total " + total;
+        boolean isEntered = false;
+        try {
+            long total = transactions.run(session -> {
+                session.row("customer", "SELECT c_id FROM customer WHERE c_id = ?", customer);
+                long sum = enter(session, order, customer, basket, isLarge);
+                if (isLarge) {
+                    messages.queue(session, message, order);
+                }
+                return sum;
+            });
+            isEntered = true;
+            if (isLarge) {
+                messages.committed(message);
+            }
+            return "order " + order + " accepted, total " + total;
+        } finally {
+            if (!isEntered) {
+                backlog.leave(message);
+            }
+        }
     }
 
     /** Writes an order with its lines, and adds it to the balance of its customer; returns its total. */

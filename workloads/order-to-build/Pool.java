@@ -29,10 +29,14 @@ final class Pool implements Transactions {
             isDone = true;
             return result;
         } finally {
-            if (!isDone) {
-                session.connection.rollback();
+            // Also where there is no database any more to undo it: who waits for a connection is to hear of that.
+            try {
+                if (!isDone) {
+                    session.connection.rollback();
+                }
+            } finally {
+                free.add(session);
             }
-            free.add(session);
         }
     }
 

@@ -14,9 +14,11 @@ import java.util.concurrent.Executors;
 public final class Shop {
     private static final int USAGE = 64;
     private static final int UNAVAILABLE = 69;
+    private static final int FAILED = 500;
     /** Connections that wait to be accepted, and that the server keeps open: more than a driver has clients. */
     private static final int CONNECTIONS = 16_384;
     private static final long POLL_MS = 20;
+    private static final long AGAIN_MS = 50;
 
     private Shop() {
     }
@@ -49,14 +51,14 @@ public final class Shop {
         });
         Keys keys = new Keys(keysPool);
         Suppliers suppliers = new Suppliers(pool, keys, given.supplierMs);
-        Manufacturing manufacturing = new Manufacturing(pool, keys, suppliers, given.stationMs);
+        Backlog backlog = new Backlog(given.backlog);
+        Manufacturing manufacturing = new Manufacturing(pool, keys, suppliers, backlog, given.stationMs);
         TableQueue queue = new TableQueue();
-        queue.restore(pool);
         for (int i = 0; i < given.consumers; i++) {
             background("consumer", () -> queue.next(manufacturing));
         }
         background("suppliers", () -> deliver(suppliers));
-        listen(given, new Operations(pool, new OrderEntry(pool, keys, queue), manufacturing));
+        listen(given, new Operations(pool, new OrderEntry(pool, keys, queue, backlog), manufacturing));
     }
 
     private static void listen(Arguments given, Operations operations) throws IOException {
@@ -70,9 +72,27 @@ public final class Shop {
         server.start();
     }
 
-    private static void answer(HttpExchange exchange, Operations operations) throws IOException {
-        Operations.Reply reply = operations.answer(exchange.getRequestMethod(), exchange.getRequestURI().getPath(),
-                exchange.getRequestURI().getRawQuery());
+    /** Answers, whatever becomes of it: who asked would wait for a thread that has ended until he gives up. */
+    static void answer(HttpExchange exchange, Operations operations) throws IOException {
+        try {
+            send(exchange, operations.answer(exchange.getRequestMethod(), exchange.getRequestURI().getPath(),
+                    exchange.getRequestURI().getRawQuery()));
+        } catch (RuntimeException | Error e) {
+            fail(exchange, e);
+        }
+    }
+
+    /** Says what went wrong, if nothing was said yet, and closes the connection. */
+    private static void fail(HttpExchange exchange, Throwable why) throws IOException {
+        try {
+            exchange.getResponseHeaders().set("Connection", "close");
+            send(exchange, new Operations.Reply(FAILED, why.toString()));
+        } finally {
+            exchange.close();
+        }
+    }
+
+    private static void send(HttpExchange exchange, Operations.Reply reply) throws IOException {
         byte[] bytes = reply.text().getBytes(StandardCharsets.UTF_8);
         exchange.sendResponseHeaders(reply.status(), bytes.length);
         try (OutputStream body = exchange.getResponseBody()) {
@@ -94,11 +114,21 @@ public final class Shop {
         void go() throws InterruptedException;
     }
 
+    /** One that fails is told and goes on: what it did not do comes again. */
+    private static void again(String name, Step step) throws InterruptedException {
+        try {
+            step.go();
+        } catch (RuntimeException | Error e) {
+            System.err.println(name + ": " + e);
+            Thread.sleep(AGAIN_MS);
+        }
+    }
+
     private static void background(String name, Step step) {
         Thread thread = new Thread(() -> {
             try {
                 while (true) {
-                    step.go();
+                    again(name, step);
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

@@ -5,7 +5,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 
 /**
  * Messages that stand in a table and are dealt with by threads of this server. The queue in memory only says which to look
- * at: it begins with all that the table holds, and a message that could not be dealt with comes again.
+ * at; a message that could not be dealt with comes again.
  */
 final class TableQueue implements Messages {
     private static final long AGAIN_MS = 50;
@@ -22,22 +22,21 @@ final class TableQueue implements Messages {
         waiting.add(message);
     }
 
-    /** Begins with what an earlier server left. */
-    void restore(Transactions transactions) throws SQLException, Refused {
-        for (long[] row : transactions.run(s -> s.rows("SELECT m_id FROM message WHERE is_done = 0 ORDER BY m_id"))) {
-            waiting.add(row[0]);
-        }
-    }
-
     /** Waits for a message and has it dealt with. */
     void next(Manufacturing manufacturing) throws InterruptedException {
         long message = waiting.take();
+        boolean isDone = false;
         try {
             manufacturing.buildFor(message);
+            isDone = true;
         } catch (SQLException | Refused e) {
             System.err.println("message " + message + " waits: " + e.getMessage());
             Thread.sleep(AGAIN_MS);
-            waiting.add(message);
+        } finally {
+            // After an Error too: large orders wait for those before them.
+            if (!isDone) {
+                waiting.add(message);
+            }
         }
     }
 }

@@ -9,9 +9,12 @@ FEATURES = ("servlet-6.0", "enterpriseBeansLite-4.0", "mdb-4.0", "messagingServe
 # What the business looks up, and who names it here; the manager is asked of a class of the server.
 NAMES = {"shop.manager": "com.ibm.tx.jta.TransactionManagerFactory", "shop.source": "jdbc/shop",
          "shop.factory": "jms/factory", "shop.queue": "jms/shop"}  # fmt: skip
+# Requests and messages share its threads: large orders that wait for room must leave some to those that make it.
+SPARE_THREADS = 8
 SERVER = """\
 <server>
   <featureManager>{features}</featureManager>
+  <executor coreThreads="{core_threads}"/>
   <httpEndpoint id="defaultHttpEndpoint" host="127.0.0.1" httpPort="{port}" httpsPort="-1"/>
   <wasJmsEndpoint enabled="false"/>
   <messagingEngine><queue id="shop" maxQueueDepth="1000000"/></messagingEngine>
@@ -41,7 +44,7 @@ def liberty(given: dict[str, str], war: Callable[[Path], None]) -> tuple[list[st
     war(server / "apps/ROOT.war")
     (server / "server.xml").write_text(configuration(given, server))
     tools = home / "bin/tools"
-    named = {**NAMES, **{f"shop.{name}": given[name] for name in ("seed", "supplier_ms", "station_ms")}}
+    named = {**NAMES, **{f"shop.{name}": given[name] for name in ("seed", "supplier_ms", "station_ms", "backlog")}}
     # What of the JDK is opened to it stands in a file of its own.
     opened = f"@{home}/lib/platform/java/java9.options"
     words = [opened, f"-javaagent:{tools}/ws-javaagent.jar", *(f"-D{name}={value}" for name, value in named.items())]
@@ -62,5 +65,5 @@ def configuration(given: dict[str, str], server: Path) -> str:
     return SERVER.format(
         features="".join(f"<feature>{name}</feature>" for name in FEATURES), jar=copied, class_name=class_name,
         properties=" ".join(f'{name}="{value}"' for name, value in values.items()),
-        port=given["port"], connections=given["connections"],
+        port=given["port"], connections=given["connections"], core_threads=int(given["threads"]) + SPARE_THREADS,
     )  # fmt: skip

@@ -11,8 +11,8 @@ from liberty import liberty
 from wildfly import wildfly
 
 USAGE, UNAVAILABLE = 64, 69
-OWN = ("port", "database", "database_port", "state", "connections", "threads", "consumers", "station_ms", "supplier_ms",
-       "seed")  # fmt: skip
+OWN = ("port", "database", "database_port", "state", "connections", "threads", "consumers", "backlog", "station_ms",
+       "supplier_ms", "seed")  # fmt: skip
 NAMES = ("server", "java", "classpath", "build", "wildfly", "liberty", "postgresql", "h2", *OWN)
 
 

@@ -10,6 +10,8 @@ PORTS = ("jboss.https.port", "jboss.management.http.port", "jboss.management.htt
 # What the business looks up.
 LOOKUPS = {"shop.manager": "java:/TransactionManager", "shop.source": "java:/jdbc/shop", "shop.factory": "java:/JmsXA",
            "shop.queue": "java:global/jms/shop"}  # fmt: skip
+# What it is told.
+GIVEN = ("seed", "supplier_ms", "station_ms", "backlog")
 # Two sessions take messages.
 CONSUMER = """\
 <ejb-jar xmlns="https://jakarta.ee/xml/ns/jakartaee" version="4.0">
@@ -66,7 +68,7 @@ def wildfly(given: dict[str, str], write_war: Callable[[Path], None]) -> list[st
                   "jboss.bind.address.management": "127.0.0.1", "jboss.bind.address.unsecure": "127.0.0.1",
                   "jboss.http.port": given["port"], **dict.fromkeys(PORTS, 0),
                   **LOOKUPS,
-                  **{f"shop.{name}": given[name] for name in ("seed", "supplier_ms", "station_ms")}}  # fmt: skip
+                  **{f"shop.{name}": given[name] for name in GIVEN}}  # fmt: skip
     opened = {"exports": EXPORTS, "opens": OPENS}
     modular = [f"--add-{how}={one}=ALL-UNNAMED" for how, packages in opened.items() for one in packages]
     named = [f"-D{name}={value}" for name, value in properties.items()]

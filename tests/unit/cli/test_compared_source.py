@@ -35,10 +35,16 @@ def test_two_files_of_hyperfine_are_answered_with_care(tmp_path: Path, factor: f
     said = scalograph(["compare", "old.json", "new.json"], tmp_path)
     told = " ".join(said.printed.split())
     assert said.code == code and word in told, said.printed
-    assert "Of old.json and new.json: Files of hyperfine hold no verdict of the machine: runs that others" in told
+    assert (
+        "Of old.json and new.json: No verdict of the machine is known: runs that others disturbed count like all"
+        in told
+    )
     assert "command ./old -t 1 and 2 more \N{RIGHTWARDS ARROW} ./new -t 1 and 2 more" in told
+    if factor > 1:
+        assert scalograph(["compare", "old.json", "new.json", "--page", "both.html"], tmp_path).code == code
+        assert "new.json is slower" in (tmp_path / "both.html").read_text()
     gate = scalograph(["gate", "new.json", "--against", "old.json", "--format", "md"], tmp_path)
-    assert gate.code == code and "hold no verdict of the machine" in gate.printed
+    assert gate.code == code and "No verdict of the machine is known" in gate.printed
 
 
 def test_forks_of_jmh_are_runs_and_its_modes_are_chosen(tmp_path: Path) -> None:
@@ -84,6 +90,17 @@ def test_our_results_stand_beside_a_file_whose_params_are_their_factors(tmp_path
     assert told["answer"] == "slower" and len(told["results"][0]["treatments"]) == 3
     assert scalograph(["export", "ours", "--to", "ours.csv"], tmp_path).code == 0
     assert scalograph(["compare", "ours", "ours.csv"], tmp_path).code == Exit.DONE
+
+
+@pytest.mark.parametrize(("disturbed", "code"), [(1, Exit.SLOWER), (4, Exit.NOT_MEASURABLE)])
+def test_a_table_that_we_wrote_has_the_answer_of_its_results(tmp_path: Path, disturbed: int, code: Exit) -> None:
+    journal(tmp_path, "old")
+    journal(tmp_path, "new", slower=1.2, disturbed=disturbed)
+    assert scalograph(["export", "new", "--to", "new.csv"], tmp_path).code == 0
+    for other in ("new", "new.csv"):
+        said = scalograph(["compare", "old", other], tmp_path)
+        assert said.code == code and ("of 36 runs were disturbed" in said.printed) == (code == Exit.NOT_MEASURABLE)
+    assert "only which runs were disturbed is known" in " ".join(said.printed.split())
 
 
 def test_what_has_no_known_format_or_another_one_is_refused(tmp_path: Path) -> None:

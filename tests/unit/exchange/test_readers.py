@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from statistics import mean, median
 
@@ -11,7 +12,8 @@ from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark, across
 from scalograph.exchange.benchmark_figures import figures, scores
 from scalograph.exchange.readers import foreign_file, registry
-from scalograph.exchange.readers.registry import READERS, read
+from scalograph.exchange.readers.registry import read, recognized
+from scalograph.study.reader_names import READERS
 
 HOME = Path(__file__).resolve().parents[2] / "recorded"
 RECORDED = {
@@ -153,6 +155,24 @@ def test_a_file_that_was_cut_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(StudyError) as caught:
         read(name, given(tmp_path, cut))
     assert len(caught.value.problems) == 1
+
+
+@pytest.mark.parametrize("name", [*RECORDED, "jmh", "csv"])
+def test_the_format_of_a_file_is_found_by_one_reader_alone(tmp_path: Path, name: str) -> None:
+    others = {"jmh": HOME / "jmh-fork-join.json", "csv": given(tmp_path, TABLE, "table.csv")}
+    file = others.get(name) or HOME / RECORDED[name]
+    taken = []
+    for reader in READERS:
+        with suppress(StudyError):
+            taken.append((reader, read(reader, file)))
+    assert taken == [(name, read(name, file))] and recognized(file) == taken[0]
+
+
+def test_what_no_reader_takes_has_no_format(tmp_path: Path) -> None:
+    for content in (b"", b"\x00\xff" * 50, b"{}", b"[" * 10_000):
+        (tmp_path / "odd").write_bytes(content)
+        assert recognized(tmp_path / "odd") is None
+    assert recognized(tmp_path) is None and recognized(Path("/dev/null")) is None
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -227,8 +227,9 @@ def test_what_ships_loads() -> None:
     for name in shipped_workloads():
         assert load(shipped(name)).name == name
         assert (shipped(name) / "README.md").is_file()
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
     for name in shipped_studies():
-        assert (shipped_study(name) / "README.md").is_file()
+        assert (shipped_study(name) / "README.md").is_file() and f"`{name}`" in readme
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../studies/thread-scaling", "/etc", "nonsense", "java-threads/.."])
@@ -300,3 +301,11 @@ def test_what_a_program_cannot_do_is_refused_whatever_the_host(tmp_path: Path) -
     assert refusals(workload, {}, facts())({"kind": "a"}) is None
     assert refusals(workload, {"kind": "b"}, facts())({"n": 1}) == "no b here"
     assert "exactly one" in refused(tmp_path, GOOD + 'refuse = "x"\n')
+
+
+def test_an_artifact_has_one_version_in_all_workloads_that_ship() -> None:
+    fetched = [one for name in shipped_workloads() for plan in load(shipped(name)).build for one in plan.fetch]
+    versions: dict[str, set[tuple[str, str, int]]] = {}
+    for one in fetched:
+        versions.setdefault(":".join(one.artifact.split(":")[:2]), set()).add((one.artifact, one.sha256, one.bytes))
+    assert fetched and {name: several for name, several in versions.items() if len(several) > 1} == {}

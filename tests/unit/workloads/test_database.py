@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from scalograph.protocol.facts import HostFacts
+from scalograph.study.workload import load, refusals
+
 HERE = Path(__file__).parents[3] / "workloads" / "database"
 
 
@@ -46,6 +49,9 @@ def test_a_statement_is_a_line(statements: list[str]) -> None:
     [
         ("serve", "database=oracle", 64, "database: found oracle, expected one of h2, postgres, mariadb"),
         ("serve", "port=x", 64, "port: found x, expected an integer from 1 to 65535"),
+        ("serve", "fsync=maybe", 64, "fsync: found maybe, expected on or off"),
+        ("serve", "max_prepared=-1", 64, "max_prepared: found -1, expected an integer from 0 to 10000"),
+        ("prepare", "rows=tpcc", 64, "rows: found tpcc, expected one of page, pgbench"),
         ("serve", "disk=1", 64, "arguments: found disk, expected one of port, state, database"),
         ("prepare", "database=mariadb", 69, "mariadb-install-db: not found; install it with: apt-get install mariadb"),
     ],
@@ -53,9 +59,34 @@ def test_a_statement_is_a_line(statements: list[str]) -> None:
 def test_what_is_wrong_or_missing_is_one_sentence(
     tmp_path: Path, program: str, argument: str, code: int, said: str
 ) -> None:
-    given = ["port=1", "state=x"] if program == "serve" else ["seed=7", f"into={tmp_path}"]
+    given = ["port=1", "state=x"] if program == "serve" else ["seed=7", "database=h2", f"into={tmp_path}"]
     argv = [sys.executable, "-B", str(HERE / f"{program}.py"), *given, argument]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "PATH": str(tmp_path)})
-    if program == "prepare" and not done.returncode:
+    if "mariadb" in argument and not done.returncode:
         pytest.skip("it lies where it is looked for outside PATH")
     assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+
+
+def test_pgbench_fills_postgresql_alone(tmp_path: Path) -> None:
+    argv = [sys.executable, "-B", str(HERE / "prepare.py"), f"into={tmp_path}", "database=h2", "rows=pgbench"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        64, "rows: found pgbench of h2, expected page: pgbench fills PostgreSQL alone\n",
+    )  # fmt: skip
+    refused = refusals(load(HERE), {}, HostFacts(cpus=(), memory_bytes=0))
+    assert refused({"rows": "pgbench", "database": "mariadb"}) == "pgbench fills PostgreSQL alone"
+    assert refused({"rows": "pgbench", "database": "postgres"}) is None
+
+
+def test_what_of_postgresql_is_asked_reaches_its_server() -> None:
+    given = {"port": "5433", "memory_mib": "64", "connections": "7", "fsync": "off", "max_prepared": "9"}
+    shown = f"""\
+import pathlib, sys
+sys.path.insert(0, {str(HERE)!r})
+import postgres
+postgres.program = str
+print(*postgres.serve(pathlib.Path("data"), {given!r}), sep="\\n")
+"""
+    done = subprocess.run([sys.executable, "-B", "-c", shown], capture_output=True, text=True, check=True)
+    wanted = {"port=5433", "shared_buffers=64MB", "max_connections=7", "fsync=off", "max_prepared_transactions=9"}
+    assert wanted | {"listen_addresses=127.0.0.1"} <= {*done.stdout.splitlines()}

@@ -1,4 +1,4 @@
-"""The load driver as its workload.toml starts it; cargo's tests, which come first in `make test`, leave it built."""
+"""The load driver as its workload.toml starts it; cargo's tests, which `make test` compiles first, leave it built."""
 
 import socket
 import subprocess
@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
@@ -14,16 +13,17 @@ from scalograph.run.hosts.python_probe.lines import Limits, Speech
 from scalograph.study.template import fill
 from scalograph.study.workload import load, shipped
 
+from ...servers import LOAD, needs_driver
+
 HERE = shipped("load")
-PROGRAM = Path(__file__).resolve().parents[3] / "build/rust/debug/scalograph-load"
-pytestmark = pytest.mark.skipif(not PROGRAM.is_file(), reason="not built: cd workloads/load && cargo test")
+pytestmark = needs_driver
 
 
 def argv(**levels: object) -> list[str]:
     """What a study starts, but the program that cargo's tests left."""
     workload = load(HERE)
     values = {name: parameter.default for name, parameter in workload.parameters.items()}
-    return [str(PROGRAM), *fill(workload.argv, {"build": "", **values, **levels})[1:]]
+    return [str(LOAD), *fill(workload.argv, {"build": "", **values, **levels})[1:]]
 
 
 def said(**levels: object) -> tuple[int, str]:

@@ -15,7 +15,7 @@ import pytest
 from scalograph.study.workload import shipped
 
 HERE = shipped("order-to-build")
-SPOILED = Path(__file__).parent / "order_to_build/Spoiled.java"
+PROGRAMS = Path(__file__).parent / "order_to_build"
 SAID = """\
 audited
 1 orders differ from their lines
@@ -31,6 +31,31 @@ audited
 change_order: 1 acknowledged, 0 in the database
 audited
 audited
+"""
+# Room for two messages; the one connection is free while the third waits.
+HELD = """\
+large 200
+large 200
+small 200
+open 2, the third waits: true
+dealt with
+open 2, the third 200
+dealt with
+nobody's 404
+large 200
+too deep
+dealt with
+dealt with
+open 0
+the database has ended
+without a database 500
+without a database 500
+"""
+BROKEN = """\
+500 java.lang.OutOfMemoryError: heap
+500 java.lang.StackOverflowError
+500 java.lang.IllegalStateException: closed
+500 gone
 """
 
 
@@ -63,19 +88,48 @@ def database() -> Path | None:
     return next(iter(sorted((cache / "scalograph/fetched").glob("*/h2-*.jar"))), None)
 
 
-@pytest.mark.skipif(database() is None or shutil.which("javac") is None, reason="no H2 fetched, or no javac")
-def test_the_audit_names_what_is_wrong_and_a_message_is_dealt_with_once(tmp_path: Path) -> None:
-    path = f"{tmp_path}:{database()}"
-    sources = [*map(str, sorted(HERE.glob("*.java"))), str(SPOILED)]
-    subprocess.run(["javac", "-proc:none", "-d", str(tmp_path), "-cp", path, *sources], check=True)
-    argv = ["java", "-XX:TieredStopAtLevel=1", "-cp", path, "shop.Spoiled"]
+needs_java = pytest.mark.skipif(
+    database() is None or shutil.which("javac") is None, reason="no H2 fetched, or no javac"
+)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The business and the programs that test it, compiled: a class path."""
+    built = tmp_path_factory.mktemp("built")
+    sources = [str(file) for folder in (HERE, PROGRAMS) for file in sorted(folder.glob("*.java"))]
+    path = f"{built}:{database()}"
+    subprocess.run(
+        ["javac", "-J-XX:TieredStopAtLevel=1", "-proc:none", "-d", str(built), "-cp", path, *sources], check=True
+    )
+    return path
+
+
+def printed(path: str, program: str) -> str:
+    """What a program prints that comes to a good end."""
+    argv = ["java", "-XX:TieredStopAtLevel=1", "-cp", path, f"shop.{program}"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
-    *said, few, more, short = done.stdout.splitlines()
+    return done.stdout
+
+
+@needs_java
+def test_the_audit_names_what_is_wrong_and_a_message_is_dealt_with_once(path: str) -> None:
+    *said, few, more, short = printed(path, "Spoiled").splitlines()
     assert "\n".join(said) + "\n" == SAID
     assert few == "new_order: 2 acknowledged, 1 in the database"
     assert more == "1 more are in the database than were asked for"
     assert re.fullmatch("part [0-9]+ is short", short)
+
+
+@needs_java
+def test_a_large_order_waits_for_room_and_nobody_for_it(path: str) -> None:
+    assert printed(path, "Held") == HELD
+
+
+@needs_java
+def test_whatever_the_business_fails_by_is_answered(path: str) -> None:
+    assert printed(path, "Broken") == BROKEN
 
 
 @pytest.mark.parametrize(("database", "driver"), [("postgres", "postgresql-1.jar"), ("memory", "h2-2.jar")])
@@ -86,7 +140,7 @@ def test_open_liberty_is_laid_out_in_the_folder_of_the_run(tmp_path: Path, datab
     given = {"server": "liberty", "java": "echo", "build": tmp_path / "built", "liberty": "/opt/wlp", "port": 8081,
              "postgresql": tmp_path / "postgresql-1.jar", "h2": tmp_path / "h2-2.jar", "database": database,
              "classpath": f"{tmp_path}/built:{tmp_path}/h2-2.jar:{tmp_path}/jakarta-10.jar", "database_port": 5433,
-             "state": tmp_path / "state", "connections": 7, "seed": 1}  # fmt: skip
+             "state": tmp_path / "state", "connections": 7, "threads": 40, "seed": 1}  # fmt: skip
     argv = [sys.executable, "-B", str(HERE / "serve.py"), *(f"{name}={value}" for name, value in given.items())]
     done = subprocess.run([*argv, "--", "-Xmx64m"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("-Xmx64m @/opt/wlp/lib/platform/java/") and done.stdout.endswith(
@@ -94,6 +148,8 @@ def test_open_liberty_is_laid_out_in_the_folder_of_the_run(tmp_path: Path, datab
     )
     server = tmp_path / "state/usr/servers/shop"
     told = ElementTree.parse(server / "server.xml")
+    executor = told.find("executor")
+    assert executor is not None and int(executor.attrib["coreThreads"]) > 40  # else large orders may take them all
     endpoint, source = told.find("httpEndpoint"), told.find("dataSource/properties")
     assert endpoint is not None and endpoint.attrib | {"host": "127.0.0.1", "httpPort": "8081"} == endpoint.attrib
     assert source is not None and source.get("portNumber") == ("5433" if database == "postgres" else None)

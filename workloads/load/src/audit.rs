@@ -5,7 +5,7 @@ use crate::mix::Mix;
 use crate::options::{refuse, Options, Refusal};
 use std::time::Duration;
 
-/// A service may first have to end what it does later.
+/// Of the whole answer: a service may first have to end what it does later.
 const LIMIT: Duration = Duration::from_secs(120);
 const RIGHT: u16 = 200;
 
@@ -29,7 +29,10 @@ impl Outcomes {
     }
 }
 
-/// Asks the first target; nothing where there is no audit. An answer that is not 200 fails the run with its sentence.
+/// Asks the first target; nothing where there is no audit.
+///
+/// The answer has to be whole within `LIMIT`, and 1 MiB at most (`exchange`). One that is not, or whose status is not
+/// 200, fails the run: the first 100 bytes of its body are the reason.
 pub fn ask(options: &Options, mix: &Mix, outcomes: &Outcomes) -> Result<(), Refusal> {
     if options.audit.is_empty() {
         return Ok(());

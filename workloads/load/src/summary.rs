@@ -58,3 +58,38 @@ fn behind(options: &Options, tally: &Tally) -> Option<String> {
     let (started, meant) = (counted(started), counted(meant));
     Some(format!("{} requests/s were not kept, {started} of {meant} requests started: {why}", options.rate))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::{Lateness, Phases};
+
+    const STEADY_ONLY: Phases = Phases([0, 0, SECOND, SECOND]);
+
+    /// What is said where 1000 requests were meant, so many started, and so many of these by the driver's doing late.
+    fn said(meant: u64, started: u64, late: u64) -> Vec<String> {
+        let words = ["targets=127.0.0.1:1", "loop=open", "rate=1000", "connections=4"];
+        let options = Options::parse(words.iter().map(|word| word.to_string())).unwrap();
+        let mut tally = Tally::new(1);
+        (0..meant).for_each(|i| tally.meant(&STEADY_ONLY, i));
+        (0..started).for_each(|i| {
+            let ns = if i < late { SECOND } else { 0 };
+            tally.started(&STEADY_ONLY, i, Lateness { ns, own_ns: ns });
+        });
+        tally.phases[STEADY].answers[0].add(1);
+        sentences(&options, &tally, &Complaints::default())
+    }
+
+    #[test]
+    fn who_kept_a_rate_from_being_sent_is_told() {
+        assert_eq!(said(1000, 1000, 0), Vec::<String>::new());
+        let driver =
+            "1000 requests/s were not kept, 600 of 1,000 requests started: the driver itself was late: give it \
+                      more CPUs and threads, or a lower rate";
+        assert_eq!(said(1000, 600, 500), [driver]);
+        let server =
+            "1000 requests/s were not kept, 600 of 1,000 requests started: all 4 connections were in use: the \
+                      server is slower, or needs more of them";
+        assert_eq!(said(1000, 600, 10), [server]);
+    }
+}

@@ -55,10 +55,11 @@ public class Business {
         }
         Keys keys = new Keys(own);
         Suppliers suppliers = new Suppliers(joining, keys, Long.getLong("shop.supplier_ms", 200));
-        manufacturing = new Manufacturing(joining, keys, suppliers, Long.getLong("shop.station_ms", 0));
+        Backlog backlog = new Backlog(Integer.getInteger("shop.backlog", 20));
+        manufacturing = new Manufacturing(joining, keys, suppliers, backlog, Long.getLong("shop.station_ms", 0));
         Messages messages = new JmsMessages(Server.find("shop.factory", ConnectionFactory.class),
                 Server.find("shop.queue", Queue.class));
-        operations = new Operations(joining, new OrderEntry(joining, keys, messages), manufacturing);
+        operations = new Operations(joining, new OrderEntry(joining, keys, messages, backlog), manufacturing);
         deliveries = timer.scheduleWithFixedDelay(() -> deliver(suppliers), POLL_MS, POLL_MS, TimeUnit.MILLISECONDS);
     }
 

@@ -8,14 +8,17 @@ from scalograph.analysis.interval import summarize
 from scalograph.errors import StudyError
 from scalograph.exchange.benchmark import Benchmark
 from scalograph.exchange.benchmark_figures import params_text, scores
+from scalograph.exchange.compare.from_findings import HALF
 from scalograph.exchange.compare.measured_source import MeasuredSource, SourceTreatment
 from scalograph.protocol.findings import FactorDoc, ResponseDoc, Trust
 from scalograph.protocol.plain import Level, is_number
+from scalograph.text.quantities import counted
 
 _NAME = "benchmark"
 # Of benchmarks that are command lines.
 _COMMANDS = "run"
-_UNJUDGED = "Files of {} hold no verdict of the machine: runs that others disturbed count like all."
+_UNJUDGED = "No verdict of the machine is known: runs that others disturbed count like all."
+_JUDGED = "Of the verdict of the machine only which runs were disturbed is known."
 _ONE_PROCESS = "one process has no interval, however often it repeats; name files of several, with commas between"
 _WHOLE, _DECIMAL = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII), re.compile(r"[+-]?[0-9]{1,18}\.[0-9]{1,18}", re.ASCII)
 
@@ -47,9 +50,17 @@ def from_benchmarks(every: Sequence[Benchmark], instrument: str, label: str, nam
         label=label, name=instrument, factors={n: FactorDoc(name=n, title=n, levels=[]) for n in levels[0]},
         along=_along(levels), response=response,
         treatments=tuple(_treatment(one, at) for one, at in zip(chosen, levels, strict=True)), facts=facts,
-        refused=_ONE_PROCESS if all(len(one.forks) == 1 for one in chosen) else "",
-        trust=Trust(level="doubt", sentence=_UNJUDGED.format(instrument), causes=notes),
+        refused=_refused(chosen),
+        trust=Trust(level="doubt", sentence=_JUDGED if all(o.disturbed for o in chosen) else _UNJUDGED, causes=notes),
     )  # fmt: skip
+
+
+def _refused(every: Sequence[Benchmark]) -> str:
+    """Why nothing is said, whatever the figures are: as of a study, where that is known."""
+    if all(len(one.forks) == 1 for one in every):
+        return _ONE_PROCESS
+    n, of = (sum(one.disturbed[i] for one in every if one.disturbed) for i in (0, 1))
+    return f"{n:,} of {counted(of, 'run')} were disturbed" if n > HALF * of else ""
 
 
 def _chosen(every: Sequence[Benchmark], label: str, name: str | None) -> list[Benchmark]:
@@ -111,5 +122,6 @@ def _rank(values: Sequence[Any]) -> tuple[bool, int]:
 
 
 def _treatment(one: Benchmark, levels: Mapping[str, Level]) -> SourceTreatment:
-    own = scores(one)
-    return SourceTreatment(levels, tuple(own), tuple(range(len(own))), summarize(own))
+    own, (n, of) = scores(one), one.disturbed or (0, 0)
+    doubt = "rests on disturbed runs" if n and len(own) == of else ""
+    return SourceTreatment(levels, tuple(own), tuple(range(len(own))), summarize(own), doubt=doubt)

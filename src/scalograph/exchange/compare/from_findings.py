@@ -73,7 +73,7 @@ def _treatment(curve: Curve, point: Point, response: PointResponse, by_cpu: bool
     lost = {*response.left_out}
     runs = response.runs + [""] * (len(response.scores) - len(response.runs))
     kept = [(score, run) for score, run in zip(response.scores, runs, strict=False) if run not in lost]
-    # Runs of a search are no blocks; each stands for itself.
+    # Runs of a search are no blocks.
     named = [_BLOCK.match(run) for _, run in kept]
     blocks = [int(match[1]) if match else i for i, match in enumerate(named)]
     rests = not by_cpu and any(flag.code == "falls back" for flag in point.flags)

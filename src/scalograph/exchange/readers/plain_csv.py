@@ -23,7 +23,7 @@ MAX_ROWS = 1_000_000
 _KIND = "a CSV file with the columns value and unit"
 _FIX = "name the column of the figures `value`, and give each a unit such as s, ms or 1/s in a column `unit`"
 # Columns of `scalograph export` that say how a run was made, and not what it is of.
-_OF_RUNS = ("block", "replicate", "iteration", "verdict", "status", "warmup")
+_OF_RUNS = ("block", "replicate", "iteration", "verdict", "status", "warmup", "boot")
 _OWN = ("value", "unit", "run", "benchmark", "response", *_OF_RUNS)
 # What `scalograph export` sets before a factor that is called like one of these columns.
 _FACTOR = "factor."
@@ -44,6 +44,7 @@ class _Table:
 
     values: dict[_Key, dict[str, list[float]]] = field(default_factory=dict)
     disturbed: set[str] = field(default_factory=set)
+    is_judged: bool = False
     left_out: dict[str, str] = field(default_factory=dict)
 
 
@@ -62,7 +63,7 @@ def read(file: Path) -> list[Benchmark]:
         raise StudyError.one(str(file), f"cannot be read: {error}", _KIND, _FIX) from error
     if not found.values:
         raise StudyError.one(str(file), "no row with a value that is a time or a rate", _KIND, _FIX)
-    first, *others = [_benchmark(key, runs, found.disturbed) for key, runs in found.values.items()]
+    first, *others = [_benchmark(key, runs, found) for key, runs in found.values.items()]
     lost = ", ".join(f"{name} ({unit or 'no unit'})" for name, unit in found.left_out.items())
     notes = (*first.notes, f"neither times nor rates, left out: {lost}") if lost else first.notes
     return [replace(first, notes=notes), *others]
@@ -76,7 +77,7 @@ def _read(file: Path, reader: "csv.DictReader[str]") -> _Table:
             have = ", ".join(names)[:200] or "none"
             found = f'{names.count(name)} columns "{name}" (columns: {have})'
             raise StudyError.one(str(file), found, _KIND, _FIX)
-    table = _Table()
+    table = _Table(is_judged="verdict" in names)
     for n, row in enumerate(reader):
         where = f"{file.name}:{reader.line_num}"
         if n == MAX_ROWS:
@@ -139,12 +140,15 @@ def _value(where: str, row: Row) -> float:
     return value
 
 
-def _benchmark(key: _Key, runs: Mapping[str, list[float]], disturbed: set[str]) -> Benchmark:
+def _benchmark(key: _Key, runs: Mapping[str, list[float]], table: _Table) -> Benchmark:
     """As in a study, disturbed runs count where fewer than two others are left."""
-    clean = {run: values for run, values in runs.items() if run not in disturbed}
+    clean = {run: values for run, values in runs.items() if run not in table.disturbed}
     kept = clean if len(clean) >= 2 else runs
     forks = tuple(fork(values) for values in kept.values())
-    return Benchmark(key.name, key.mode, dict(key.params), key.unit, forks, notes=tuple(_notes(runs, clean, kept)))
+    return Benchmark(
+        key.name, key.mode, dict(key.params), key.unit, forks, notes=tuple(_notes(runs, clean, kept)),
+        disturbed=(len(runs) - len(clean), len(runs)) if table.is_judged else None,
+    )  # fmt: skip
 
 
 def _notes(runs: Mapping[str, object], clean: Mapping[str, object], kept: Mapping[str, object]) -> Iterator[str]:

@@ -33,9 +33,10 @@ final class Spoiled {
         });
         Keys keys = new Keys(own);
         Suppliers suppliers = new Suppliers(pool, keys, 0);
-        Manufacturing manufacturing = new Manufacturing(pool, keys, suppliers, 0);
+        Backlog backlog = new Backlog(2);
+        Manufacturing manufacturing = new Manufacturing(pool, keys, suppliers, backlog, 0);
         TableQueue queue = new TableQueue();
-        Operations operations = new Operations(pool, new OrderEntry(pool, keys, queue), manufacturing);
+        Operations operations = new Operations(pool, new OrderEntry(pool, keys, queue, backlog), manufacturing);
         operations.answer("POST", "/orders", "customer=7&lines=3&draw=11");
         operations.answer("POST", "/large-orders", "customer=7&lines=12&draw=12");
         operations.answer("POST", "/changes", "order=7&draw=13");

@@ -1,0 +1,105 @@
+package shop;
+
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Large orders that wait for room, and what goes wrong meanwhile: prints what is answered, and when. */
+final class Held {
+    private static final int ROOM = 2;
+
+    private final Pool pool;
+    private final AtomicBoolean isBroken = new AtomicBoolean();
+    private final TableQueue queue = new TableQueue();
+    private final Manufacturing manufacturing;
+    private final Operations operations;
+
+    private Held(String url) throws SQLException, Refused {
+        Pool own = new Pool(url, 1);
+        // One connection: whoever waits with it would be waited for by all.
+        pool = new Pool(url, 1);
+        own.run(session -> {
+            Schema.create(session);
+            return Population.fill(session, 1);
+        });
+        Keys keys = new Keys(own);
+        Backlog backlog = new Backlog(ROOM);
+        manufacturing = new Manufacturing(this.breaking(), keys, new Suppliers(pool, keys, 0), backlog, 0);
+        operations = new Operations(pool, new OrderEntry(pool, keys, queue, backlog), manufacturing);
+    }
+
+    private Transactions breaking() {
+        return new Transactions() {
+            @Override
+            public <T> T run(Work<T> work) throws SQLException, Refused {
+                if (isBroken.getAndSet(false)) {
+                    throw new StackOverflowError("too deep");
+                }
+                return pool.run(work);
+            }
+        };
+    }
+
+    public static void main(String[] words) throws Exception {
+        Held held = new Held(new Arguments(words).url);
+        held.ask("large", "/large-orders", 7);
+        held.ask("large", "/large-orders", 7);
+        Operations.Reply[] late = new Operations.Reply[1];
+        Thread third = held.waiting(late);
+        held.ask("small", "/orders", 7);
+        System.out.println("open " + held.open() + ", the third waits: " + third.isAlive());
+        held.deal();
+        third.join();
+        System.out.println("open " + held.open() + ", the third " + late[0].status());
+        held.deal();
+        held.ask("nobody's", "/large-orders", 999_999);
+        held.ask("large", "/large-orders", 7);
+        held.isBroken.set(true);
+        held.deal();
+        held.deal();
+        held.deal();
+        System.out.println("open " + held.open());
+        held.end();
+        held.ask("without a database", "/orders", 7);
+        held.ask("without a database", "/orders", 7);
+    }
+
+    private void ask(String what, String path, long customer) {
+        System.out.println(what + " " + reply(path, customer).status());
+    }
+
+    private Operations.Reply reply(String path, long customer) {
+        return operations.answer("POST", path, "customer=" + customer + "&lines=10&draw=12");
+    }
+
+    private Thread waiting(Operations.Reply[] late) throws InterruptedException {
+        Thread thread = new Thread(() -> late[0] = reply("/large-orders", 7));
+        thread.setDaemon(true);
+        thread.start();
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.sleep(1);
+        }
+        return thread;
+    }
+
+    private void deal() throws InterruptedException {
+        try {
+            queue.next(manufacturing);
+            System.out.println("dealt with");
+        } catch (StackOverflowError e) {
+            System.out.println(e.getMessage());
+        }
+    }
+
+    private long open() throws SQLException, Refused {
+        return pool.run(session -> session.count("SELECT COUNT(*) FROM message WHERE is_done = 0"));
+    }
+
+    /** The database ends in the middle of a transaction. */
+    private void end() throws Refused {
+        try {
+            pool.run(session -> session.connection.createStatement().execute("SHUTDOWN IMMEDIATELY"));
+        } catch (SQLException e) {
+            System.out.println("the database has ended");
+        }
+    }
+}
