@@ -47,6 +47,8 @@ too deep
 dealt with
 dealt with
 open 0
+work order finished
+unfinished 0, failures left 0
 the database has ended
 without a database 500
 without a database 500
